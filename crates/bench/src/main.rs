@@ -1,0 +1,3 @@
+//! The benchmarks behind the README's performance table.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Command line and terminal; the binary quipu.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Configuration layers, profiles, requirements, and edits that keep comments.

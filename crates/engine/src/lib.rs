@@ -1,0 +1,1 @@
+//! The thread, turn and item state machine, pure.

@@ -1,0 +1,1 @@
+//! Threads at rest: the append-only rollout log and its index.

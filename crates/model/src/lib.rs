@@ -1,0 +1,1 @@
+//! Model providers: streaming, retries, usage, errors, catalogue.

@@ -1,0 +1,1 @@
+//! The patch language: parse, match, apply, diff.

@@ -1,0 +1,1 @@
+//! JSON-RPC-lite mechanics for any vocabulary: framing, ids, pending maps, connections.

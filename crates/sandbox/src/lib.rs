@@ -1,0 +1,1 @@
+//! Turns a policy into an enforced process: namespaces, Landlock, seccomp, process groups, PTY.

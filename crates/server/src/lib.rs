@@ -1,0 +1,1 @@
+//! The app-server: connections, router, lanes, handlers, thread actors, effects, outbox.

@@ -1,0 +1,1 @@
+//! Scripted model over real HTTP, scripted client, fixtures, fault injection.

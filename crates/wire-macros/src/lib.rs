@@ -1,0 +1,1 @@
+//! The attribute that derives serde, schema and stability from one declaration.

@@ -1,0 +1,1 @@
+//! Every byte on the socket: methods, params, results, notifications, items, errors.

@@ -1,0 +1,3 @@
+//! Checks and chores: tidy, code generation, ci.
+
+fn main() {}
