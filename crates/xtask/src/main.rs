@@ -1,3 +1,65 @@
-//! Checks and chores: tidy, code generation, ci.
+//! The project's chores in one program, so that a check runs the same way on every machine and
+//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`.
+#![expect(
+    clippy::print_stdout,
+    reason = "a command-line program speaks on stdout"
+)]
 
-fn main() {}
+mod cargo;
+mod ci;
+mod codegen;
+mod crate_map;
+mod manifest;
+mod rust_text;
+mod tidy;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A chore either works or says, for a person, why not.
+type Outcome<T = ()> = Result<T, String>;
+
+const USAGE: &str = "\
+cargo xtask <chore>
+
+  ci [ARGS]            everything that must pass before a merge: format, clippy, tidy,
+                       tests, docs; ARGS go to `cargo test --workspace`
+  tidy                 the project's own rules (see CONTRIBUTING.md)
+  codegen [--check]    write the committed generated files, or only compare them";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Outcome {
+    let root = root()?;
+    match args {
+        ["ci", test_args @ ..] => ci::run(&root, test_args),
+        ["tidy"] => tidy::run(&root),
+        ["codegen"] => codegen::write(&root),
+        ["codegen", "--check"] => codegen::check(&root),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+/// The repository's root, two folders above this package.
+fn root() -> Outcome<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or("start this program with `cargo xtask`, which tells it where the project is")?;
+    let root = Path::new(&package).ancestors().nth(2);
+    root.map(Path::to_path_buf)
+        .ok_or_else(|| "the project has no root folder".to_owned())
+}

@@ -1,0 +1,43 @@
+//! The only place where a chore starts a process, and that process is always the cargo that
+//! started us.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+
+/// Runs `cargo ARGS` at `root`, its output going to ours, and fails when it fails.
+pub fn run(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Outcome {
+    let shown = format!("cargo {}", args.join(" "));
+    let status = command(root)
+        .args(args)
+        .envs(env.iter().copied())
+        .status()
+        .map_err(|error| format!("cannot start `{shown}`: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` failed ({status})"))
+    }
+}
+
+/// Whether `cargo SUBCOMMAND` is installed.
+pub fn has(root: &Path, subcommand: &str) -> bool {
+    command(root)
+        .args([subcommand, "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore ends before its children matter"
+)]
+fn command(root: &Path) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root);
+    command
+}

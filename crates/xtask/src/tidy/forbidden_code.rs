@@ -1,0 +1,150 @@
+//! Code that compiles but must not be merged: leftovers of debugging, tests that are switched off,
+//! tests that guess how long something takes.
+
+use super::Problem;
+use crate::rust_text::{line_of, words};
+use crate::tree::{File, Tree};
+
+/// Crates whose job includes writing to a terminal.
+const PRINTING: &[&str] = &["bench", "cli", "xtask"];
+
+struct Rule {
+    code: &'static str,
+    scope: Scope,
+    message: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Everywhere,
+    Tests,
+    /// Product code of crates that have no business with a terminal.
+    Silent,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        code: "todo!",
+        scope: Scope::Everywhere,
+        message: "finish it or leave it out",
+    },
+    Rule {
+        code: "dbg!",
+        scope: Scope::Everywhere,
+        message: "remove the debugging output",
+    },
+    Rule {
+        code: "#[ignore",
+        scope: Scope::Everywhere,
+        message: "a test runs or is removed; make a slow one depend on QUIPU_SOAK",
+    },
+    Rule {
+        code: "print!",
+        scope: Scope::Silent,
+        message: PRINT,
+    },
+    Rule {
+        code: "println!",
+        scope: Scope::Silent,
+        message: PRINT,
+    },
+    Rule {
+        code: "sleep(",
+        scope: Scope::Tests,
+        message: SLEEP,
+    },
+    Rule {
+        code: "sleep_until(",
+        scope: Scope::Tests,
+        message: SLEEP,
+    },
+];
+
+const PRINT: &str = "stdout belongs to the protocol; use `tracing`";
+const SLEEP: &str = "wait for an event instead of sleeping";
+
+pub fn check(tree: &Tree) -> Vec<Problem> {
+    tree.rust_files().flat_map(check_file).collect()
+}
+
+fn check_file(file: &File) -> Vec<Problem> {
+    let code = file.code();
+    let prints = file
+        .crate_folder()
+        .is_some_and(|folder| PRINTING.contains(&folder));
+    let mut problems = Vec::new();
+    for rule in RULES {
+        for at in words(&code.text, rule.code) {
+            let line = line_of(&code.text, at);
+            let in_test = line > code.product_lines;
+            let applies = match rule.scope {
+                Scope::Everywhere => true,
+                Scope::Tests => in_test,
+                Scope::Silent => !in_test && !prints,
+            };
+            if applies {
+                let message = format!("`{}`: {}", rule.code, rule.message);
+                problems.push(Problem::at(file, line, message));
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_says;
+
+    #[test]
+    fn leftovers_are_reported_everywhere() {
+        let files = [
+            ("crates/a/src/lib.rs", "fn a() {\n    todo!()\n}\n"),
+            (
+                "crates/a/tests/it/main.rs",
+                "#[ignore]\nfn b() {\n    dbg!(1);\n}\n",
+            ),
+        ];
+        assert_says(
+            super::check,
+            &files,
+            &[
+                "crates/a/src/lib.rs:2: `todo!`: finish it or leave it out",
+                "crates/a/tests/it/main.rs:1: `#[ignore`: a test runs or is removed; \
+             make a slow one depend on QUIPU_SOAK",
+                "crates/a/tests/it/main.rs:3: `dbg!`: remove the debugging output",
+            ],
+        );
+    }
+
+    #[test]
+    fn only_tests_may_not_sleep() {
+        let text =
+            "fn a() { sleep(d) }\n#[cfg(test)]\nmod tests {\n    fn b() { time::sleep(d) }\n}\n";
+        assert_says(
+            super::check,
+            &[("crates/a/src/lib.rs", text)],
+            &["crates/a/src/lib.rs:4: `sleep(`: wait for an event instead of sleeping"],
+        );
+    }
+
+    #[test]
+    fn only_terminal_crates_print() {
+        let text = "fn a() { println!() }\n";
+        let files = [
+            ("crates/cli/src/main.rs", text),
+            ("crates/rpc/examples/a.rs", text),
+            ("crates/rpc/src/lib.rs", text),
+        ];
+        assert_says(
+            super::check,
+            &files,
+            &["crates/rpc/src/lib.rs:1: `println!`: stdout belongs to the protocol; use `tracing`"],
+        );
+    }
+
+    #[test]
+    fn text_and_longer_names_are_not_code() {
+        let text = "// todo! and dbg!\nfn a() { eprintln!(\"println!\"); my_todo!() }\n";
+        assert_says(super::check, &[("crates/a/src/lib.rs", text)], &[]);
+    }
+}
