@@ -10,10 +10,17 @@ use crate::tree::Tree;
 const TESTS_ONLY: &str = "testkit";
 
 pub fn check(tree: &Tree) -> Vec<Problem> {
-    let map = tree.file(crate_map::PATH);
-    let rows = map.map_or_else(Vec::new, |map| crate_map::parse(&map.text));
+    let Some(map) = tree.file(crate_map::PATH) else {
+        let path = crate_map::PATH.to_owned();
+        return vec![Problem {
+            path,
+            line: None,
+            message: "the crate map is missing".to_owned(),
+        }];
+    };
+    let rows = crate_map::parse(&map.text);
     let mut problems = Vec::new();
-    for (row, map) in rows.iter().zip(map.into_iter().cycle()) {
+    for row in &rows {
         if !tree.crates().any(|(folder, _)| folder == row.folder) {
             let message = format!("the crate map shows `{}`, which does not exist", row.folder);
             problems.push(Problem::at(map, row.line, message));
