@@ -33,13 +33,13 @@ impl MayUse {
     }
 }
 
-/// The rows of the table below the map's heading.
+/// The rows between the map's heading and the next one of any depth.
 pub fn parse(text: &str) -> Vec<Row> {
     text.lines()
         .enumerate()
         .skip_while(|(_, line)| *line != HEADING)
         .skip(1)
-        .take_while(|(_, line)| !line.starts_with("## "))
+        .take_while(|(_, line)| !line.starts_with("##"))
         .filter_map(|(at, line)| row(line, at + 1))
         .collect()
 }
@@ -89,7 +89,7 @@ mod tests {
 | `a` | Speaks `b`. | — |
 | `c` | c | `a`, `b` |
 | `d` | d | everything |
-## Later
+### Later
 | `after` | x | — |
 ",
         );

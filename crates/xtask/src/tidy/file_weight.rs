@@ -1,5 +1,7 @@
 //! A clone stays small: a large file is made by a generator or does not belong here.
 
+use std::path::Path;
+
 use super::Problem;
 use crate::codegen;
 use crate::tree::Tree;
@@ -10,7 +12,11 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
     let generated = codegen::outputs(tree);
     tree.files()
         .filter(|file| file.size > LIMIT && file.path != "Cargo.lock")
-        .filter(|file| !generated.iter().any(|output| file.path.starts_with(output)))
+        .filter(|file| {
+            !generated
+                .iter()
+                .any(|output| Path::new(&file.path).starts_with(output))
+        })
         .map(|file| {
             let kib = file.size / 1024;
             Problem::in_file(
