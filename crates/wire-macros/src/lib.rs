@@ -1,1 +1,61 @@
-//! The attribute that derives serde, schema and stability from one declaration.
+//! `#[wire]`: one declaration of a protocol type gives its serde code, its description (the source of
+//! JSON Schema, TypeScript and the reference page) and its stability gate.
+//!
+//! The attribute exists because those four must never disagree. It is private to `quipu-wire`, whose
+//! modules show every option in use.
+//!
+//! Options on a type:
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `params` | absent fields are left out when written; TypeScript marks them `?: T \| null` |
+//! | `params, nulls` | the same in TypeScript, but absent fields are written as `null` |
+//! | `snake`, `kebab`, `lower`, `screaming`, `pascal` | spelling of field or variant names (camelCase if none) |
+//! | `fields = "snake"` | spelling of the fields inside an enum's variants |
+//! | `tag = "type"` | a union told apart by a member of that name; `tag_alias` is accepted too when read |
+//! | `untagged` | a union told apart by JSON type, each variant holding one type |
+//! | `exhaustive` | only clients send it, so no `Unrecognized` variant is added |
+//! | `lenient` | an unknown variant is kept even under strict decoding |
+//! | `closed`, `open` | `additionalProperties` is `false` / `true` |
+//! | `apart` | each value of a string enum is its own entry in JSON Schema |
+//! | `root`, `no_ts` | TypeScript file in the root folder / none (`v2/` otherwise) |
+//! | `json_name = "…"`, `ts_name = "…"` | the published name where it differs from the Rust name |
+//! | `default` | derives `Default` |
+//!
+//! Options on a field: `rename`, `alias`, `nullable` / `optional` / `sparse` (how absence is written),
+//! `default` (shown in the schema; `= "json"` for a value), `hidden_default`, `write_only`, `bigint`,
+//! `unknown`, `described` (an any-JSON field whose schema is `{}` rather than `true`), `flatten`,
+//! `experimental = "descriptor"` (with `sent`: still sent to clients without the capability), `nested`.
+//! Options on a variant: `rename`, `alias`, `apart`, `closed`, `experimental`.
+//!
+//! Unless `exhaustive`, an enum gains a variant `Unrecognized` that keeps what a newer peer sent;
+//! decoding under `codec::strict` refuses it instead.
+
+mod describe;
+mod enums;
+mod gate;
+mod names;
+mod options;
+mod serde_code;
+mod structs;
+
+use proc_macro::TokenStream;
+use syn::{Item, parse_macro_input};
+
+/// Makes a struct or enum a type of the protocol; see the crate documentation for the options.
+#[proc_macro_attribute]
+pub fn wire(args: TokenStream, item: TokenStream) -> TokenStream {
+    let options = parse_macro_input!(args with options::TypeOptions::parse);
+    let item = parse_macro_input!(item as Item);
+    let expanded = match item {
+        Item::Struct(item) => structs::expand(&options, item),
+        Item::Enum(item) => enums::expand(&options, item),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "#[wire] goes on a struct or an enum",
+        )),
+    };
+    expanded
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}

@@ -1,1 +1,13 @@
-//! Every byte on the socket: methods, params, results, notifications, items, errors.
+//! Every byte on the socket: methods, params, results, notifications, items and errors, as data.
+//!
+//! The types are declared once, with [`macro@quipu_wire_macros::wire`]; JSON Schema, TypeScript and the
+//! reference page are made from the same declarations. Nothing here behaves.
+
+pub mod codec;
+pub mod describe;
+pub mod gate;
+mod json;
+mod types;
+
+pub use json::Json;
+pub use types::*;
