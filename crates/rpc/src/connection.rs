@@ -1,0 +1,172 @@
+//! A connection of any kind: one end that yields messages, one end that takes batches of them.
+//! What lies beneath (lines, websocket frames, memory) is decided once, where it is made.
+
+use std::io;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+
+use crate::close::CloseCode;
+use crate::queue::{self, Limits};
+use crate::text_stream::{LineReader, LineWriter};
+use crate::websocket::{WebSocketReader, WebSocketWriter};
+
+/// Both ends of this side. They may live in different tasks.
+#[derive(Debug)]
+pub struct Connection {
+    /// Yields incoming messages.
+    pub reader: Reader,
+    /// Takes outgoing messages.
+    pub writer: Writer,
+}
+
+/// What a reader yields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// One message, not yet looked at.
+    Message(Bytes),
+    /// A message over the limit was discarded; the connection goes on.
+    Oversized {
+        /// Its length in bytes.
+        length: u64,
+    },
+}
+
+/// Why reading cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The transport failed.
+    #[error("reading from the connection failed: {0}")]
+    Io(#[from] io::Error),
+    /// A websocket message is over the limit. Unlike a line it cannot be skipped.
+    #[error("a websocket message of {size} bytes is over the limit of {limit} bytes")]
+    TooLong {
+        /// Its length in bytes, as far as known.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The other side broke the websocket protocol.
+    #[error("websocket protocol error: {0}")]
+    Protocol(String),
+}
+
+impl Connection {
+    /// Standard input and output of this process, one message per line.
+    ///
+    /// Reading runs on a thread that cannot be interrupted: end the process, or shut the runtime
+    /// down in the background, rather than waiting for it.
+    pub fn stdio(line_limit: usize) -> Self {
+        Self::lines(tokio::io::stdin(), tokio::io::stdout(), line_limit)
+    }
+
+    /// A unix socket, one message per line.
+    pub fn unix(stream: UnixStream, line_limit: usize) -> Self {
+        let (reader, writer) = stream.into_split();
+        Self::lines(reader, writer, line_limit)
+    }
+
+    /// Any pair of byte streams, such as a child's pipes, one message per line.
+    pub fn lines(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        line_limit: usize,
+    ) -> Self {
+        Self {
+            reader: Reader(ReaderKind::Lines(LineReader::new(
+                Box::new(reader),
+                line_limit,
+            ))),
+            writer: Writer(WriterKind::Lines(LineWriter::new(Box::new(writer)))),
+        }
+    }
+
+    /// Two connected ends in memory. Messages pass as they are; `limits` hold per direction, and a
+    /// writer waits when they are reached.
+    pub fn pair(limits: Limits) -> (Self, Self) {
+        let (left_sender, right_receiver) = queue::new(limits);
+        let (right_sender, left_receiver) = queue::new(limits);
+        let end = |sender, receiver| Self {
+            reader: Reader(ReaderKind::Memory(receiver)),
+            writer: Writer(WriterKind::Memory(sender)),
+        };
+        (
+            end(left_sender, left_receiver),
+            end(right_sender, right_receiver),
+        )
+    }
+
+    pub(crate) fn websocket(reader: WebSocketReader, writer: WebSocketWriter) -> Self {
+        Self {
+            reader: Reader(ReaderKind::WebSocket(reader)),
+            writer: Writer(WriterKind::WebSocket(writer)),
+        }
+    }
+}
+
+/// Yields the messages of a connection in order.
+#[derive(Debug)]
+pub struct Reader(ReaderKind);
+
+#[derive(Debug)]
+enum ReaderKind {
+    Lines(LineReader),
+    WebSocket(WebSocketReader),
+    Memory(queue::Receiver<Bytes>),
+}
+
+impl Reader {
+    /// The next message, or nothing when the other side is done. May be cancelled without loss.
+    pub async fn next(&mut self) -> Result<Option<Incoming>, ReadError> {
+        match &mut self.0 {
+            ReaderKind::Lines(reader) => Ok(reader.next().await?),
+            ReaderKind::WebSocket(reader) => reader.next().await,
+            ReaderKind::Memory(reader) => Ok(reader.recv().await.map(Incoming::Message)),
+        }
+    }
+}
+
+/// Takes the messages of a connection.
+#[derive(Debug)]
+pub struct Writer(WriterKind);
+
+#[derive(Debug)]
+enum WriterKind {
+    Lines(LineWriter),
+    WebSocket(WebSocketWriter),
+    Memory(queue::Sender<Bytes>),
+}
+
+impl Writer {
+    /// Writes messages and flushes once, so that many small ones leave in few system calls. A
+    /// message must be one JSON text without line breaks, as [`write`](crate::write) makes them.
+    /// After cancellation or failure the writer may have sent part of a message: drop it.
+    pub async fn write(&mut self, batch: impl IntoIterator<Item = Bytes>) -> io::Result<()> {
+        match &mut self.0 {
+            WriterKind::Lines(writer) => writer.write(batch).await,
+            WriterKind::WebSocket(writer) => writer.write(batch).await,
+            WriterKind::Memory(writer) => {
+                for message in batch {
+                    let length = message.len();
+                    if writer.send(message, length).await.is_err() {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells the other side that no more comes.
+    pub async fn close(&mut self, code: CloseCode) -> io::Result<()> {
+        match &mut self.0 {
+            WriterKind::Lines(writer) => writer.close().await,
+            WriterKind::WebSocket(writer) => writer.close(code).await,
+            WriterKind::Memory(writer) => {
+                writer.close();
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What one message is. A message is scanned once; its members stay slices of its buffer, so a
+//! large message costs neither a tree nor a copy.
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::error::ErrorObject;
+use crate::id::Id;
+use crate::raw::{RawJson, on_one_line};
+
+/// One message, classified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// Wants an answer.
+    Request(Request),
+    /// Wants none.
+    Notification(Notification),
+    /// Answers a request of ours.
+    Answer(Answer),
+}
+
+/// A message that wants an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Comes back in the answer, unchanged.
+    pub id: Id,
+    /// What is asked.
+    pub method: String,
+    /// As it came: absent and `null` are told apart.
+    pub params: Option<RawJson>,
+    /// W3C trace context, if the client sent one.
+    pub trace: Option<RawJson>,
+}
+
+/// A message that wants no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// What happened.
+    pub method: String,
+    /// As it came: absent and `null` are told apart.
+    pub params: Option<RawJson>,
+}
+
+/// The result or the error of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The id of the request.
+    pub id: Id,
+    /// What came of it.
+    pub outcome: Result<RawJson, ErrorObject>,
+}
+
+/// Why a message is not a frame. None of these texts repeats the message's content.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The bytes are not text.
+    #[error("not UTF-8 text: {0}")]
+    NotUtf8(#[from] std::str::Utf8Error),
+    /// Not a JSON object; batches are not part of this protocol.
+    #[error("a message must be one JSON object")]
+    NotAnObject,
+    /// Not JSON, or a member that we read is there twice, which makes its value ambiguous.
+    #[error("malformed JSON: {0}")]
+    Malformed(serde_json::Error),
+    /// `method` is there but is not a string, and nothing else makes the message a frame.
+    #[error("`method` is not a string")]
+    BadMethod,
+    /// `result` or `error` without an id to say what they answer.
+    #[error("an answer needs an `id` that is a string or a signed 64-bit integer")]
+    AnswerWithoutId,
+    /// `error` is not an error object.
+    #[error("`error` is not an object with an integer `code` and a string `message`")]
+    BadError,
+    /// None of `method`, `result`, `error`.
+    #[error("neither `method` nor `result` nor `error`")]
+    Shapeless,
+}
+
+impl Frame {
+    /// Classifies one message, trying in order: request (`id` and `method`), notification
+    /// (`method`), result (`id` and `result`), error (`id` and `error`).
+    ///
+    /// An `id` that is neither a string nor a signed 64-bit integer counts as absent. Members not
+    /// named here, such as `jsonrpc`, are ignored. Line breaks between tokens become spaces in the
+    /// raw parts, so what came in a websocket frame may go out on a line.
+    pub fn parse(message: Bytes) -> Result<Self, FrameError> {
+        let text = std::str::from_utf8(&message)?;
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(FrameError::NotAnObject);
+        }
+        let members: Members<'_> = serde_json::from_str(text).map_err(FrameError::Malformed)?;
+        let line = on_one_line(message.clone());
+        let raw = |part: &RawValue| {
+            let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
+            RawJson::from_checked(line.slice(start..start + part.get().len()))
+        };
+
+        let id: Option<Id> = members.id.and_then(string_or_integer);
+        let method: Option<String> = members.method.and_then(string);
+        let params = members.params.map(raw);
+        let (id, outcome) = match (id, method, members.result, members.error) {
+            (Some(id), Some(method), ..) => {
+                let trace = members.trace.map(raw);
+                return Ok(Self::Request(Request {
+                    id,
+                    method,
+                    params,
+                    trace,
+                }));
+            }
+            (None, Some(method), ..) => {
+                return Ok(Self::Notification(Notification { method, params }));
+            }
+            (_, None, None, None) if members.method.is_some() => return Err(FrameError::BadMethod),
+            (_, None, None, None) => return Err(FrameError::Shapeless),
+            (None, None, ..) => return Err(FrameError::AnswerWithoutId),
+            (Some(id), None, Some(result), _) => (id, Ok(raw(result))),
+            (Some(id), None, None, Some(error)) => (id, Err(error_object(error)?)),
+        };
+        Ok(Self::Answer(Answer { id, outcome }))
+    }
+}
+
+/// The members that we read, each as the text it came as.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    trace: Option<&'a RawValue>,
+}
+
+/// Keeps a `null` as a value, where a plain `Option` would read it as absence.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn string_or_integer(raw: &RawValue) -> Option<Id> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// A derived decoder also takes arrays for structs, so the object is checked for by hand.
+fn error_object(raw: &RawValue) -> Result<ErrorObject, FrameError> {
+    let object = raw.get().starts_with('{').then_some(raw.get());
+    object
+        .and_then(|text| serde_json::from_str(text).ok())
+        .ok_or(FrameError::BadError)
+}

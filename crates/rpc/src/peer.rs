@@ -1,0 +1,317 @@
+//! One connection with calls in both directions, for whoever owns exactly one: the client library
+//! and the test kit. (The server multiplexes many and builds on the parts instead.)
+//!
+//! Answers never queue behind other messages: the reading task gives each to its waiter the moment
+//! it is read. Requests and notifications go into the bounded [`Inbox`]. When its owner does not
+//! take them, reading pauses, which holds the sender back. If that also holds back the answer to a
+//! call of ours for longer than [`PeerOptions::stall_timeout`], the connection is closed as
+//! [`CloseReason::Stalled`] rather than waiting forever for an owner that may be waiting for us.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::close::{CloseCode, CloseReason};
+use crate::connection::{Connection, Incoming, Reader};
+use crate::frame::{Frame, FrameError, Notification, Request};
+use crate::id::Id;
+use crate::outbox::{OnFull, Outbox, SendError};
+use crate::pending::{Arrival, CallError, Calls, Outcome, Waiter};
+use crate::queue::{self, Limits};
+use crate::raw::RawJson;
+use crate::responder::Responder;
+use crate::write;
+
+/// Bounds of a [`Peer`].
+#[derive(Clone, Copy, Debug)]
+pub struct PeerOptions {
+    /// What may wait to be written. A call or notification beyond it fails as full.
+    pub outbox: Limits,
+    /// What may wait to be taken from the [`Inbox`].
+    pub inbox: Limits,
+    /// How long a full inbox may hold back the answer to a call.
+    pub stall_timeout: Duration,
+    /// How long reading goes on after the sending direction has ended, to get what is on its way.
+    pub linger: Duration,
+    /// The id of the first call.
+    pub first_id: i64,
+}
+
+impl Default for PeerOptions {
+    fn default() -> Self {
+        let limits = Limits {
+            messages: 4096,
+            bytes: 64 << 20,
+        };
+        Self {
+            outbox: limits,
+            inbox: limits,
+            stall_timeout: Duration::from_secs(30),
+            linger: Duration::from_secs(5),
+            first_id: 0,
+        }
+    }
+}
+
+/// The calling end, cheap to clone. The connection closes when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct Peer(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    outbox: Outbox,
+    calls: Calls,
+    closed: watch::Receiver<Option<CloseReason>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.outbox.close(CloseCode::NORMAL);
+    }
+}
+
+impl Peer {
+    /// Starts the tasks that read and write; needs a runtime.
+    pub fn start(connection: Connection, options: PeerOptions) -> (Self, Inbox) {
+        let (outbox, outbox_writer) = Outbox::new(options.outbox, OnFull::Wait);
+        let (events, inbox) = queue::new(options.inbox);
+        let calls = Calls::new(options.first_id);
+        let (closing, closed) = watch::channel(None);
+        tokio::spawn(outbox_writer.run(connection.writer));
+        let reading = Reading {
+            outbox: outbox.clone(),
+            calls: calls.clone(),
+            events,
+            options,
+        };
+        tokio::spawn(reading.run(connection.reader, closing));
+        let inbox = Inbox {
+            events: inbox,
+            closed: closed.clone(),
+        };
+        (
+            Self(Arc::new(Shared {
+                outbox,
+                calls,
+                closed,
+            })),
+            inbox,
+        )
+    }
+
+    /// Sends a request now, after everything sent before; the answer can be awaited at any time.
+    pub fn call<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Call {
+        let waiter = self.0.calls.register();
+        let sent = match write::request(&Id::from(waiter.id()), method, params) {
+            Ok(message) => self
+                .0
+                .outbox
+                .try_send(message)
+                .map_err(|error| match error {
+                    SendError::Full => CallError::Full,
+                    SendError::Closed(reason) => CallError::Closed(reason),
+                }),
+            Err(error) => Err(CallError::Unencodable(Arc::new(error))),
+        };
+        if let Err(error) = sent {
+            self.0.calls.fail(waiter.id(), error);
+        }
+        Call(waiter)
+    }
+
+    /// Sends a notification now, after everything sent before.
+    pub fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), CallError> {
+        let message = write::notification(method, params)
+            .map_err(|error| CallError::Unencodable(Arc::new(error)))?;
+        self.0
+            .outbox
+            .try_send(message)
+            .map_err(|error| match error {
+                SendError::Full => CallError::Full,
+                SendError::Closed(reason) => CallError::Closed(reason),
+            })
+    }
+
+    /// Writes what is queued and closes the sending direction. Calls in progress may still be
+    /// answered for [`PeerOptions::linger`].
+    pub fn close(&self) {
+        self.0.outbox.close(CloseCode::NORMAL);
+    }
+
+    /// Waits until nothing more can come in, and says why.
+    pub async fn closed(&self) -> CloseReason {
+        wait_closed(self.0.closed.clone()).await
+    }
+}
+
+async fn wait_closed(mut closed: watch::Receiver<Option<CloseReason>>) -> CloseReason {
+    match closed.wait_for(Option::is_some).await {
+        Ok(reason) => reason.clone().unwrap_or(CloseReason::Local),
+        Err(_) => CloseReason::Local,
+    }
+}
+
+/// A request on its way. Dropping it gives up the answer, not the request.
+#[derive(Debug)]
+pub struct Call(Waiter);
+
+impl Call {
+    /// The id that the request was sent with.
+    pub fn id(&self) -> i64 {
+        self.0.id()
+    }
+
+    /// Waits at most this long for the answer.
+    pub async fn within(self, limit: Duration) -> Outcome {
+        self.0.within(limit).await
+    }
+}
+
+impl Future for Call {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+/// What the other side sent of its own accord.
+#[derive(Debug)]
+pub enum Event {
+    /// A request, with the duty to answer it.
+    Request(IncomingRequest),
+    /// A notification.
+    Notification(Notification),
+    /// A message that is not a frame; the connection goes on.
+    Malformed(FrameError),
+    /// A message over the limit, discarded; the connection goes on.
+    Oversized {
+        /// Its length in bytes.
+        length: u64,
+    },
+}
+
+/// A request of the other side.
+#[derive(Debug)]
+pub struct IncomingRequest {
+    /// What is asked.
+    pub method: String,
+    /// As it came.
+    pub params: Option<RawJson>,
+    /// Where the answer goes.
+    pub responder: Responder,
+}
+
+/// What the other side sends, in order, without answers to our calls.
+#[derive(Debug)]
+pub struct Inbox {
+    events: queue::Receiver<Event>,
+    closed: watch::Receiver<Option<CloseReason>>,
+}
+
+impl Inbox {
+    /// The next event, or nothing after the end of the connection. May be cancelled without loss.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+
+    /// Waits until nothing more can come in, and says why.
+    pub async fn closed(&self) -> CloseReason {
+        wait_closed(self.closed.clone()).await
+    }
+}
+
+/// The reading task.
+struct Reading {
+    outbox: Outbox,
+    calls: Calls,
+    events: queue::Sender<Event>,
+    options: PeerOptions,
+}
+
+impl Reading {
+    async fn run(self, mut reader: Reader, closing: watch::Sender<Option<CloseReason>>) {
+        let reason = tokio::select! {
+            reason = self.read(&mut reader) => reason,
+            reason = self.outbox_ended() => reason,
+        };
+        self.calls.close(&reason);
+        if matches!(reason, CloseReason::Stalled(_)) {
+            self.outbox.abort(reason.clone());
+        }
+        closing.send_replace(Some(reason));
+    }
+
+    async fn read(&self, reader: &mut Reader) -> CloseReason {
+        loop {
+            let taken = match reader.next().await {
+                Ok(Some(Incoming::Message(message))) => self.take(message).await,
+                Ok(Some(Incoming::Oversized { length })) => {
+                    self.deliver(Event::Oversized { length }, 0).await
+                }
+                Ok(None) => Err(CloseReason::Remote),
+                Err(error) => Err(CloseReason::Read(Arc::new(error))),
+            };
+            if let Err(reason) = taken {
+                return reason;
+            }
+        }
+    }
+
+    async fn take(&self, message: bytes::Bytes) -> Result<(), CloseReason> {
+        let length = message.len();
+        let event = match Frame::parse(message) {
+            Ok(Frame::Answer(answer)) => {
+                let id = answer.id.clone();
+                match self.calls.answer(answer) {
+                    Arrival::Delivered => {}
+                    Arrival::Late => tracing::debug!(%id, "answer to a call that was given up"),
+                    Arrival::Unknown => tracing::warn!(%id, "answer to no call of ours"),
+                }
+                return Ok(());
+            }
+            Ok(Frame::Request(Request {
+                id,
+                method,
+                params,
+                trace: _,
+            })) => {
+                let responder = Responder::new(id, self.outbox.clone());
+                Event::Request(IncomingRequest {
+                    method,
+                    params,
+                    responder,
+                })
+            }
+            Ok(Frame::Notification(notification)) => Event::Notification(notification),
+            Err(error) => Event::Malformed(error),
+        };
+        self.deliver(event, length).await
+    }
+
+    /// Puts an event into the inbox, pausing the connection while it is full. An inbox that was
+    /// dropped takes nothing, and a request in it is answered by its responder's drop.
+    async fn deliver(&self, event: Event, length: usize) -> Result<(), CloseReason> {
+        let sending = self.events.send(event, length);
+        tokio::pin!(sending);
+        let stall = self.options.stall_timeout;
+        loop {
+            match tokio::time::timeout(stall, &mut sending).await {
+                Ok(Ok(()) | Err(_)) => return Ok(()),
+                Err(_) if self.calls.is_empty() => {}
+                Err(_) => return Err(CloseReason::Stalled(stall)),
+            }
+        }
+    }
+
+    async fn outbox_ended(&self) -> CloseReason {
+        let reason = self.outbox.closed().await;
+        tokio::time::sleep(self.options.linger).await;
+        reason
+    }
+}

@@ -1,0 +1,79 @@
+//! The duty to answer one request, as a value. It can be discharged once, and losing it (an early
+//! return, a panic, an aborted task) discharges it with an internal error.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::close::CloseReason;
+use crate::error::ErrorObject;
+use crate::id::Id;
+use crate::outbox::Outbox;
+use crate::write;
+
+/// Owes the answer to one request.
+#[derive(Debug)]
+pub struct Responder {
+    id: Id,
+    outbox: Outbox,
+    owed: bool,
+}
+
+impl Responder {
+    /// Takes on the duty to answer request `id` into `outbox`.
+    pub fn new(id: Id, outbox: Outbox) -> Self {
+        Self {
+            id,
+            outbox,
+            owed: true,
+        }
+    }
+
+    /// The id of the request.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// Answers with a result, or with an internal error if it cannot be written as JSON.
+    pub async fn result<T: Serialize + ?Sized>(self, result: &T) -> Result<(), CloseReason> {
+        match write::result(&self.id, result) {
+            Ok(message) => self.send(message).await,
+            Err(error) => {
+                let text = format!("the result cannot be written as JSON: {error}");
+                self.error(&ErrorObject::internal(text)).await
+            }
+        }
+    }
+
+    /// Answers with an error.
+    pub async fn error(self, error: &ErrorObject) -> Result<(), CloseReason> {
+        match write::error(&self.id, error) {
+            Ok(message) => self.send(message).await,
+            // Unreachable for an error object; dropping `self` answers in any case.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The duty ends when the message is queued: if waiting for room is cancelled, the drop below
+    /// still answers.
+    async fn send(mut self, message: Bytes) -> Result<(), CloseReason> {
+        let sent = self.outbox.send(message).await;
+        self.owed = false;
+        sent
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if !self.owed {
+            return;
+        }
+        tracing::error!(id = %self.id, "a request was dropped without an answer");
+        let error = ErrorObject::internal("the request was dropped without an answer");
+        let sent = write::error(&self.id, &error)
+            .ok()
+            .map(|message| self.outbox.send_over_limit(message));
+        if let Some(Err(reason)) = sent {
+            tracing::debug!(id = %self.id, %reason, "nobody is left to answer");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One message per line over byte streams: standard input and output, pipes, unix sockets.
+
+use std::fmt;
+use std::io;
+
+use bytes::Bytes;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter};
+
+use crate::connection::Incoming;
+use crate::lines::{Line, Lines};
+
+/// As much as a Linux pipe holds, so that one read can empty it.
+const READ_BUFFER: usize = 64 * 1024;
+/// Messages below this size are gathered into one write; larger ones are written as they are.
+const WRITE_BUFFER: usize = 64 * 1024;
+
+pub(crate) struct LineReader {
+    input: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
+    lines: Lines,
+}
+
+impl LineReader {
+    pub fn new(input: Box<dyn AsyncRead + Send + Unpin>, limit: usize) -> Self {
+        Self {
+            input: BufReader::with_capacity(READ_BUFFER, input),
+            lines: Lines::new(limit),
+        }
+    }
+
+    /// Waits only for bytes, never between taking bytes and keeping them, so it may be cancelled.
+    pub async fn next(&mut self) -> io::Result<Option<Incoming>> {
+        loop {
+            let chunk = self.input.fill_buf().await?;
+            let line = if chunk.is_empty() {
+                match self.lines.finish() {
+                    None => return Ok(None),
+                    line => line,
+                }
+            } else {
+                let mut rest = chunk;
+                let line = self.lines.next(&mut rest);
+                let taken = chunk.len() - rest.len();
+                self.input.consume(taken);
+                line
+            };
+            match line {
+                Some(Line::Text(message)) => return Ok(Some(Incoming::Message(message))),
+                Some(Line::Oversized { length }) => {
+                    return Ok(Some(Incoming::Oversized { length }));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl fmt::Debug for LineReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LineReader")
+    }
+}
+
+pub(crate) struct LineWriter(BufWriter<Box<dyn AsyncWrite + Send + Unpin>>);
+
+impl LineWriter {
+    pub fn new(output: Box<dyn AsyncWrite + Send + Unpin>) -> Self {
+        Self(BufWriter::with_capacity(WRITE_BUFFER, output))
+    }
+
+    pub async fn write(&mut self, batch: impl IntoIterator<Item = Bytes>) -> io::Result<()> {
+        for message in batch {
+            self.0.write_all(&message).await?;
+            self.0.write_all(b"\n").await?;
+        }
+        self.0.flush().await
+    }
+
+    pub async fn close(&mut self) -> io::Result<()> {
+        self.0.shutdown().await
+    }
+}
+
+impl fmt::Debug for LineWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LineWriter")
+    }
+}

@@ -1,0 +1,243 @@
+//! One message per websocket text frame, as server (after [`http`](crate::http) has read the
+//! request) and as client. Pings are answered beneath; binary frames are not part of the protocol.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError};
+use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+use crate::close::CloseCode;
+use crate::connection::{Connection, Incoming, ReadError};
+
+/// Allocated per connection from the start, so kept small for servers with many of them.
+const READ_BUFFER: usize = 16 * 1024;
+/// Frames are gathered up to this size before they are written.
+const WRITE_BUFFER: usize = 64 * 1024;
+/// How long to wait for the last frames of a closing handshake.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Any byte stream in both directions.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
+
+type Socket = WebSocketStream<Box<dyn Stream>>;
+
+/// Why a websocket client could not connect.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The address is not `ws://HOST:PORT/…`.
+    #[error("`{url}` is not a ws:// address (wss:// is not supported)")]
+    Address {
+        /// The address as given.
+        url: String,
+    },
+    /// A header has characters that HTTP does not allow. The value may be secret and is not shown.
+    #[error("header `{name}` cannot be sent: its name or value has characters HTTP does not allow")]
+    Header {
+        /// The header's name.
+        name: String,
+    },
+    /// No connection.
+    #[error("cannot connect: {0}")]
+    Io(#[from] io::Error),
+    /// The server answered, but not with an upgrade.
+    #[error("the server refused the websocket with HTTP status {status}: {body}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// The server's answer is not a websocket handshake.
+    #[error("websocket handshake failed: {0}")]
+    Handshake(String),
+    /// It took too long.
+    #[error("not connected within {0:?}")]
+    TimedOut(Duration),
+}
+
+/// Connects to `ws://HOST:PORT/…` with additional headers, such as `authorization`.
+pub async fn connect(
+    url: &str,
+    headers: &[(&str, &str)],
+    message_limit: usize,
+    timeout: Duration,
+) -> Result<Connection, ConnectError> {
+    let connecting = async {
+        let address = || ConnectError::Address {
+            url: url.to_owned(),
+        };
+        let mut request = url.into_client_request().map_err(|_| address())?;
+        if request.uri().scheme_str() != Some("ws") {
+            return Err(address());
+        }
+        let host = request
+            .uri()
+            .host()
+            .ok_or_else(address)?
+            .trim_matches(['[', ']']);
+        let stream = TcpStream::connect((host, request.uri().port_u16().unwrap_or(80))).await?;
+        stream.set_nodelay(true)?;
+        for (name, value) in headers {
+            let bad = || ConnectError::Header {
+                name: (*name).to_owned(),
+            };
+            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(header, value);
+        }
+        let stream: Box<dyn Stream> = Box::new(stream);
+        let config = Some(config(message_limit));
+        match tokio_tungstenite::client_async_with_config(request, stream, config).await {
+            Ok((socket, _)) => Ok(split(socket)),
+            Err(error) => Err(refused(error)),
+        }
+    };
+    match tokio::time::timeout(timeout, connecting).await {
+        Ok(connected) => connected,
+        Err(_) => Err(ConnectError::TimedOut(timeout)),
+    }
+}
+
+fn refused(error: Error) -> ConnectError {
+    const SHOWN: usize = 200;
+    match error {
+        Error::Http(response) => {
+            let status = response.status().as_u16();
+            let body = response.into_body().unwrap_or_default();
+            let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
+            ConnectError::Refused { status, body }
+        }
+        Error::Io(error) => ConnectError::Io(error),
+        error => ConnectError::Handshake(error.to_string()),
+    }
+}
+
+/// The server's side of a stream whose upgrade has been answered; `read` are bytes that came after
+/// the request.
+pub(crate) async fn accepted(
+    stream: Box<dyn Stream>,
+    read: Vec<u8>,
+    message_limit: usize,
+) -> Connection {
+    let config = Some(config(message_limit));
+    split(WebSocketStream::from_partially_read(stream, read, Role::Server, config).await)
+}
+
+fn config(message_limit: usize) -> WebSocketConfig {
+    WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
+        .max_message_size(Some(message_limit))
+        .max_frame_size(Some(message_limit))
+}
+
+fn split(socket: Socket) -> Connection {
+    let (sink, stream) = socket.split();
+    Connection::websocket(WebSocketReader(stream), WebSocketWriter(sink))
+}
+
+pub(crate) struct WebSocketReader(SplitStream<Socket>);
+
+impl WebSocketReader {
+    pub async fn next(&mut self) -> Result<Option<Incoming>, ReadError> {
+        loop {
+            match self.0.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    return Ok(Some(Incoming::Message(Bytes::from(text))));
+                }
+                Some(Ok(Message::Binary(bytes))) => {
+                    tracing::warn!(length = bytes.len(), "binary websocket frame ignored");
+                }
+                Some(Ok(Message::Close(_))) => {
+                    self.finish().await;
+                    return Ok(None);
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                None => return Ok(None),
+                Some(Err(error)) => return ended(error),
+            }
+        }
+    }
+
+    /// Reads on until the other side has our answer to its close frame.
+    async fn finish(&mut self) {
+        let rest = async { while let Some(Ok(_)) = self.0.next().await {} };
+        if tokio::time::timeout(CLOSE_TIMEOUT, rest).await.is_err() {
+            tracing::debug!("the other side did not complete the closing handshake");
+        }
+    }
+}
+
+fn ended(error: Error) -> Result<Option<Incoming>, ReadError> {
+    match error {
+        Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ok(None),
+        Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
+            Err(ReadError::TooLong {
+                size,
+                limit: max_size,
+            })
+        }
+        Error::Io(error) => Err(ReadError::Io(error)),
+        error => Err(ReadError::Protocol(error.to_string())),
+    }
+}
+
+impl fmt::Debug for WebSocketReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebSocketReader")
+    }
+}
+
+pub(crate) struct WebSocketWriter(SplitSink<Socket, Message>);
+
+impl WebSocketWriter {
+    pub async fn write(&mut self, batch: impl IntoIterator<Item = Bytes>) -> io::Result<()> {
+        for message in batch {
+            let text = Utf8Bytes::try_from(message)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            self.0.feed(Message::Text(text)).await.map_err(into_io)?;
+        }
+        self.0.flush().await.map_err(into_io)
+    }
+
+    pub async fn close(&mut self, code: CloseCode) -> io::Result<()> {
+        let frame = CloseFrame {
+            code: code.0.into(),
+            reason: Utf8Bytes::default(),
+        };
+        match self.0.send(Message::Close(Some(frame))).await {
+            Ok(()) | Err(Error::ConnectionClosed | Error::AlreadyClosed) => Ok(()),
+            Err(error) => Err(into_io(error)),
+        }
+    }
+}
+
+fn into_io(error: Error) -> io::Error {
+    match error {
+        Error::Io(error) => error,
+        Error::ConnectionClosed | Error::AlreadyClosed => io::ErrorKind::NotConnected.into(),
+        error => io::Error::other(error),
+    }
+}
+
+impl fmt::Debug for WebSocketWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebSocketWriter")
+    }
+}
