@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::connection::Connection;
@@ -15,7 +15,7 @@ use crate::websocket::{self, Stream};
 /// Headers beyond this number are refused.
 const MAX_HEADERS: usize = 64;
 /// What is read and thrown away after an answer, so that a reset does not overtake it.
-const MAX_DISCARDED: usize = 64 * 1024;
+const MAX_DISCARDED: u64 = 64 * 1024;
 
 /// Bounds for reading a request head.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Head {
             .any(|it| it.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// What keeps this request from being a websocket upgrade, if anything does.
+    /// The key of a websocket upgrade, or why this request is none.
     pub fn upgrade_key(&self) -> Result<&[u8], NoUpgrade> {
         if self.method != "GET" {
             return Err(NoUpgrade::Method);
@@ -92,10 +92,11 @@ impl Head {
         if !self.lists("upgrade", "websocket") {
             return Err(NoUpgrade::Upgrade);
         }
+        let key = self.header("sec-websocket-key").ok_or(NoUpgrade::Key)?;
         if self.header("sec-websocket-version") != Some(b"13") {
             return Err(NoUpgrade::Version);
         }
-        self.header("sec-websocket-key").ok_or(NoUpgrade::Key)
+        Ok(key)
     }
 }
 
@@ -123,12 +124,22 @@ pub enum NoUpgrade {
     /// `Upgrade` does not say `websocket`.
     #[error("`Upgrade` header did not include 'websocket'")]
     Upgrade,
-    /// Not version 13.
-    #[error("`Sec-WebSocket-Version` header did not include '13'")]
-    Version,
     /// No key.
     #[error("`Sec-WebSocket-Key` header missing")]
     Key,
+    /// Not version 13.
+    #[error("`Sec-WebSocket-Version` header did not include '13'")]
+    Version,
+}
+
+impl NoUpgrade {
+    /// The HTTP status that says so.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Method => 405,
+            Self::Connection | Self::Upgrade | Self::Key | Self::Version => 400,
+        }
+    }
 }
 
 /// An answer that is not an upgrade.
@@ -152,21 +163,41 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// Reads one request head from a fresh stream. For TCP, set `nodelay` before.
+    /// Reads one request head from a fresh stream; one that cannot be read is answered here. For
+    /// TCP, set `nodelay` before.
     pub async fn read(mut stream: impl Stream, limits: HeadLimits) -> Result<Self, HeadError> {
+        let timeout = limits.timeout;
         let reading = read_head(&mut stream, limits.bytes);
-        match tokio::time::timeout(limits.timeout, reading).await {
-            Ok(read) => {
-                let (head, rest) = read?;
-                Ok(Self {
+        let error = match tokio::time::timeout(timeout, reading).await {
+            Ok(Ok((head, rest))) => {
+                let stream = Box::new(stream);
+                return Ok(Self {
                     head,
-                    stream: Box::new(stream),
+                    stream,
                     rest,
-                    timeout: limits.timeout,
-                })
+                    timeout,
+                });
             }
-            Err(_) => Err(HeadError::TimedOut(limits.timeout)),
+            Ok(Err(error)) => error,
+            Err(_) => HeadError::TimedOut(timeout),
+        };
+        let status = match error {
+            HeadError::TooLong(_) => 431,
+            HeadError::Malformed(_) => 400,
+            HeadError::Io(_) | HeadError::TimedOut(_) => return Err(error),
+        };
+        let text = response_text(
+            &Response {
+                status,
+                headers: &[],
+                body: "",
+            },
+            false,
+        );
+        if let Err(error) = answer_and_close(&mut stream, &text, timeout).await {
+            tracing::debug!(%error, "could not tell a client that its request is unreadable");
         }
+        Err(error)
     }
 
     /// What the client asks.
@@ -176,19 +207,8 @@ impl HttpRequest {
 
     /// Answers and closes the stream.
     pub async fn respond(mut self, response: Response<'_>) -> io::Result<()> {
-        let timeout = self.timeout;
-        let answering = async {
-            let text = response_text(&response, self.head.method == "HEAD");
-            self.stream.write_all(text.as_bytes()).await?;
-            self.stream.shutdown().await?;
-            let mut rest = (&mut self.stream).take(MAX_DISCARDED as u64);
-            tokio::io::copy(&mut rest, &mut tokio::io::sink())
-                .await
-                .map(drop)
-        };
-        tokio::time::timeout(timeout, answering)
-            .await
-            .unwrap_or_else(|late| Err(late.into()))
+        let text = response_text(&response, self.head.method == "HEAD");
+        answer_and_close(&mut self.stream, &text, self.timeout).await
     }
 
     /// Answers with an upgrade, after which the stream carries websocket frames; an unsuitable
@@ -199,7 +219,7 @@ impl HttpRequest {
             Err(why) => return Err(UpgradeError::Unsuitable { request: self, why }),
         };
         let text = format!(
-            "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
              sec-websocket-accept: {key}\r\n\r\n"
         );
         let writing = self.stream.write_all(text.as_bytes());
@@ -254,6 +274,24 @@ async fn read_head(stream: &mut impl Stream, limit: usize) -> Result<(Head, Vec<
     }
 }
 
+async fn answer_and_close(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    text: &str,
+    timeout: Duration,
+) -> io::Result<()> {
+    let answering = async {
+        stream.write_all(text.as_bytes()).await?;
+        stream.shutdown().await?;
+        let mut rest = stream.take(MAX_DISCARDED);
+        tokio::io::copy(&mut rest, &mut tokio::io::sink())
+            .await
+            .map(drop)
+    };
+    tokio::time::timeout(timeout, answering)
+        .await
+        .unwrap_or_else(|late| Err(late.into()))
+}
+
 /// The head and its length, or nothing if it is not complete.
 fn parse_head(text: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -283,6 +321,7 @@ fn response_text(response: &Response<'_>, head_only: bool) -> String {
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        431 => "Request Header Fields Too Large",
         503 => "Service Unavailable",
         _ => "",
     };

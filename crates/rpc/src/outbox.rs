@@ -108,6 +108,11 @@ impl Outbox {
             .map_err(|_| self.reason())
     }
 
+    /// Whether everything queued has been written.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+
     /// Takes no more messages; the writer writes what is queued, then closes the connection.
     pub fn close(&self, code: CloseCode) {
         set_end(&self.end, End::Finish(code));

@@ -3,9 +3,10 @@
 //!
 //! Answers never queue behind other messages: the reading task gives each to its waiter the moment
 //! it is read. Requests and notifications go into the bounded [`Inbox`]. When its owner does not
-//! take them, reading pauses, which holds the sender back. If that also holds back the answer to a
-//! call of ours for longer than [`PeerOptions::stall_timeout`], the connection is closed as
-//! [`CloseReason::Stalled`] rather than waiting forever for an owner that may be waiting for us.
+//! take them, reading pauses, which holds the sender back. If it pauses for longer than
+//! [`PeerOptions::stall_timeout`] while a call of ours has no answer or a message of ours cannot be
+//! written, the connection is closed as [`CloseReason::Stalled`]: the owner may be waiting for the
+//! very thing that stands behind the messages it does not take.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -20,9 +22,9 @@ use crate::close::{CloseCode, CloseReason};
 use crate::connection::{Connection, Incoming, Reader};
 use crate::frame::{Frame, FrameError, Notification, Request};
 use crate::id::Id;
-use crate::outbox::{OnFull, Outbox, SendError};
+use crate::outbox::{OnFull, Outbox};
 use crate::pending::{Arrival, CallError, Calls, Outcome, Waiter};
-use crate::queue::{self, Limits};
+use crate::queue::{self, Limits, Refused};
 use crate::raw::RawJson;
 use crate::responder::Responder;
 use crate::write;
@@ -34,7 +36,7 @@ pub struct PeerOptions {
     pub outbox: Limits,
     /// What may wait to be taken from the [`Inbox`].
     pub inbox: Limits,
-    /// How long a full inbox may hold back the answer to a call.
+    /// How long a full inbox may hold back the rest of the connection.
     pub stall_timeout: Duration,
     /// How long reading goes on after the sending direction has ended, to get what is on its way.
     pub linger: Duration,
@@ -108,15 +110,8 @@ impl Peer {
     pub fn call<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Call {
         let waiter = self.0.calls.register();
         let sent = match write::request(&Id::from(waiter.id()), method, params) {
-            Ok(message) => self
-                .0
-                .outbox
-                .try_send(message)
-                .map_err(|error| match error {
-                    SendError::Full => CallError::Full,
-                    SendError::Closed(reason) => CallError::Closed(reason),
-                }),
-            Err(error) => Err(CallError::Unencodable(Arc::new(error))),
+            Ok(message) => self.0.outbox.try_send(message).map_err(CallError::from),
+            Err(error) => Err(CallError::from(error)),
         };
         if let Err(error) = sent {
             self.0.calls.fail(waiter.id(), error);
@@ -126,15 +121,10 @@ impl Peer {
 
     /// Sends a notification now, after everything sent before.
     pub fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), CallError> {
-        let message = write::notification(method, params)
-            .map_err(|error| CallError::Unencodable(Arc::new(error)))?;
-        self.0
+        Ok(self
+            .0
             .outbox
-            .try_send(message)
-            .map_err(|error| match error {
-                SendError::Full => CallError::Full,
-                SendError::Closed(reason) => CallError::Closed(reason),
-            })
+            .try_send(write::notification(method, params)?)?)
     }
 
     /// Writes what is queued and closes the sending direction. Calls in progress may still be
@@ -263,7 +253,7 @@ impl Reading {
         }
     }
 
-    async fn take(&self, message: bytes::Bytes) -> Result<(), CloseReason> {
+    async fn take(&self, message: Bytes) -> Result<(), CloseReason> {
         let length = message.len();
         let event = match Frame::parse(message) {
             Ok(Frame::Answer(answer)) => {
@@ -297,13 +287,17 @@ impl Reading {
     /// Puts an event into the inbox, pausing the connection while it is full. An inbox that was
     /// dropped takes nothing, and a request in it is answered by its responder's drop.
     async fn deliver(&self, event: Event, length: usize) -> Result<(), CloseReason> {
+        let event = match self.events.try_send(event, length) {
+            Ok(()) | Err((_, Refused::Closed)) => return Ok(()),
+            Err((event, Refused::Full)) => event,
+        };
         let sending = self.events.send(event, length);
         tokio::pin!(sending);
         let stall = self.options.stall_timeout;
         loop {
             match tokio::time::timeout(stall, &mut sending).await {
                 Ok(Ok(()) | Err(_)) => return Ok(()),
-                Err(_) if self.calls.is_empty() => {}
+                Err(_) if self.calls.is_empty() && self.outbox.is_idle() => {}
                 Err(_) => return Err(CloseReason::Stalled(stall)),
             }
         }

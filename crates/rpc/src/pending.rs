@@ -14,6 +14,7 @@ use crate::close::CloseReason;
 use crate::error::ErrorObject;
 use crate::frame::Answer;
 use crate::id::Id;
+use crate::outbox::SendError;
 use crate::raw::RawJson;
 
 /// What came of a call.
@@ -37,6 +38,21 @@ pub enum CallError {
     /// The params could not be written as JSON.
     #[error("not sent: the params cannot be written as JSON: {0}")]
     Unencodable(Arc<serde_json::Error>),
+}
+
+impl From<SendError> for CallError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Full => Self::Full,
+            SendError::Closed(reason) => Self::Closed(reason),
+        }
+    }
+}
+
+impl From<serde_json::Error> for CallError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unencodable(Arc::new(error))
+    }
 }
 
 /// What an answer found.

@@ -143,6 +143,11 @@ impl<T> Sender<T> {
         }
     }
 
+    /// Whether nothing waits to be received and no batch is being worked on.
+    pub fn is_idle(&self) -> bool {
+        self.shared.lock().messages == 0
+    }
+
     /// Takes nothing more; the receiver still gets what is there.
     pub fn close(&self) {
         self.shared.close();

@@ -67,13 +67,13 @@ impl Drop for Responder {
         if !self.owed {
             return;
         }
-        tracing::error!(id = %self.id, "a request was dropped without an answer");
         let error = ErrorObject::internal("the request was dropped without an answer");
-        let sent = write::error(&self.id, &error)
-            .ok()
-            .map(|message| self.outbox.send_over_limit(message));
-        if let Some(Err(reason)) = sent {
-            tracing::debug!(id = %self.id, %reason, "nobody is left to answer");
+        let Ok(message) = write::error(&self.id, &error) else {
+            return;
+        };
+        match self.outbox.send_over_limit(message) {
+            Ok(()) => tracing::error!(id = %self.id, "a request was dropped without an answer"),
+            Err(reason) => tracing::debug!(id = %self.id, %reason, "nobody is left to answer"),
         }
     }
 }
