@@ -1,0 +1,116 @@
+//! Files as git sees them: a mode, the id of the content, and the content if it can be shown.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha1::{Digest, Sha1};
+
+/// A file at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Blob {
+    /// As git writes it, such as `100644`.
+    pub(crate) mode: &'static str,
+    pub(crate) id: String,
+    pub(crate) body: Body,
+}
+
+/// The part of a file that a diff shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    Text(String),
+    Binary,
+    /// Longer than the caller wanted to hold.
+    TooLong,
+}
+
+impl Blob {
+    /// The file at `path`, with at most `limit` bytes of it; nothing if there is no file or it cannot be read.
+    pub(crate) fn read(path: &Path, limit: u64) -> Option<Self> {
+        let metadata = fs::symlink_metadata(path).ok()?;
+        if metadata.is_symlink() {
+            let target = fs::read_link(path).ok()?;
+            return Some(Self::new(
+                "120000",
+                target.as_os_str().as_encoded_bytes().to_vec(),
+            ));
+        }
+        if !metadata.is_file() {
+            return None;
+        }
+        if metadata.len() > limit {
+            return Self::hash_only(path, &metadata).ok();
+        }
+        let mut content = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(limit).read_to_end(&mut content))
+            .ok()?;
+        Some(Self::new(mode(&metadata), content))
+    }
+
+    fn new(mode: &'static str, content: Vec<u8>) -> Self {
+        let mut hash = header(content.len() as u64);
+        hash.update(&content);
+        let body = String::from_utf8(content).map_or(Body::Binary, Body::Text);
+        Self {
+            mode,
+            id: hex(hash),
+            body,
+        }
+    }
+
+    fn hash_only(path: &Path, metadata: &Metadata) -> io::Result<Self> {
+        let mut hash = header(metadata.len());
+        io::copy(&mut File::open(path)?.take(metadata.len()), &mut hash)?;
+        Ok(Self {
+            mode: mode(metadata),
+            id: hex(hash),
+            body: Body::TooLong,
+        })
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text(text) => Some(text),
+            Body::Binary | Body::TooLong => None,
+        }
+    }
+}
+
+fn header(bytes: u64) -> Sha1 {
+    Sha1::new_with_prefix(format!("blob {bytes}\0"))
+}
+
+fn hex(hash: Sha1) -> String {
+    format!("{:x}", hash.finalize())
+}
+
+#[cfg(unix)]
+fn mode(metadata: &Metadata) -> &'static str {
+    let executable = std::os::unix::fs::MetadataExt::mode(metadata) & 0o111 != 0;
+    if executable { "100755" } else { "100644" }
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> &'static str {
+    "100644"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_git() {
+        let empty = Blob::new("100644", Vec::new());
+        assert_eq!(empty.id, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "a\nb\n").unwrap();
+        let (whole, hashed) = (Blob::read(&path, 4).unwrap(), Blob::read(&path, 3).unwrap());
+        assert_eq!(whole.id, "422c2b7ab3b3c668038da977e4e93a5fc623169c");
+        assert_eq!(whole.text(), Some("a\nb\n"));
+        assert_eq!((hashed.id, hashed.body), (whole.id, Body::TooLong));
+        assert_eq!(Blob::read(dir.path(), 3), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! Reading the file system for a plan: where a path really leads, and the bounded text of what is there.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// The largest file that can be patched. A plan holds the old and the new text of every file in memory.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How many symbolic links to follow by hand before calling it a loop, as the kernel does.
+const MAX_LINKS: usize = 40;
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The directory entry itself, with every directory on the way resolved. Removing the path removes this.
+    pub(crate) entry: PathBuf,
+    /// The file behind it, other than `entry` only for a symbolic link. Writing to the path writes this.
+    pub(crate) file: PathBuf,
+}
+
+/// Finds where the absolute `path` leads; neither it nor its directory need exist.
+pub(crate) fn resolve(path: &Path) -> io::Result<Place> {
+    let entry = resolve_parent(path)?;
+    let mut file = entry.clone();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&file) {
+            Ok(target) => {
+                let base = file.parent().unwrap_or(Path::new("")).to_owned();
+                file = resolve_parent(&base.join(target))?;
+            }
+            Err(_) => return Ok(Place { entry, file }),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// `path` with all links but a last one resolved, and `.` and `..` gone.
+fn resolve_parent(path: &Path) -> io::Result<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    for known in parent.ancestors() {
+        match fs::canonicalize(known) {
+            Ok(real) => {
+                let rest = parent.strip_prefix(known).unwrap_or(Path::new(""));
+                return Ok(normalise(&real.join(rest)).join(name));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(normalise(path))
+}
+
+/// Removes `.` and `..` by looking at the text only.
+pub(crate) fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The text of a regular file of bearable size, or why it cannot be had.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(directory());
+    }
+    // A pipe or a device could keep the reader waiting for ever.
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE_BYTES)).unwrap_or(0));
+    fs::File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::other(format!(
+            "larger than {MAX_FILE_BYTES} bytes, the most that can be patched"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "stream did not contain valid UTF-8",
+        )
+    })
+}
+
+/// The error of reading or writing a directory as a file, with the system's own words where it has them.
+pub(crate) fn directory() -> io::Error {
+    #[cfg(unix)]
+    return io::Error::from_raw_os_error(21);
+    #[cfg(not(unix))]
+    io::ErrorKind::IsADirectory.into()
+}
+
+/// The error of a path whose file is not there, with the system's own words.
+pub(crate) fn not_found() -> io::Error {
+    io::Error::from_raw_os_error(2)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn resolves_links_dots_and_missing_parts() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir(root.join("real")).unwrap();
+        fs::write(root.join("real/f"), "").unwrap();
+        symlink("real", root.join("dir")).unwrap();
+        symlink("dir/f", root.join("link")).unwrap();
+        symlink("link", root.join("chain")).unwrap();
+        symlink("nowhere/x", root.join("dangling")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        let file = |path: &str| resolve(&root.join(path)).unwrap().file;
+        assert_eq!(file("dir/f"), root.join("real/f"));
+        assert_eq!(file("dir/../dir/./f"), root.join("real/f"));
+        assert_eq!(file("chain"), root.join("real/f"));
+        assert_eq!(file("dangling"), root.join("nowhere/x"));
+        assert_eq!(file("new/../deep/x"), root.join("deep/x"));
+        assert_eq!(
+            resolve(&root.join("chain")).unwrap().entry,
+            root.join("chain")
+        );
+        assert!(resolve(&root.join("loop")).is_err());
+        assert!(resolve(&root.join("real/f/x/y")).is_err());
+        assert!(resolve(&root.join("real/..")).is_err());
+    }
+
+    #[test]
+    fn only_text_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("bin"), [0xff]).unwrap();
+        let message = |path: &Path| read_text(path).unwrap_err().to_string();
+        assert_eq!(
+            message(&dir.path().join("bin")),
+            "stream did not contain valid UTF-8"
+        );
+        assert_eq!(message(dir.path()), "Is a directory (os error 21)");
+        assert_eq!(message(Path::new("/dev/zero")), "not a regular file");
+    }
+}

@@ -1,0 +1,150 @@
+//! What the files will be after the operations looked at so far. It lets the operations of one patch see each other
+//! before any of them is written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::files::{self, Place};
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    Absent,
+    Text(Arc<str>),
+    /// A file that is not text or too large. It can be overwritten, but neither shown nor edited.
+    Opaque,
+}
+
+impl Content {
+    pub(crate) fn on_disk(path: &Path) -> io::Result<Self> {
+        match files::read_text(path) {
+            Ok(text) => Ok(Self::Text(text.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Absent),
+            Err(_) if path.is_file() => Ok(Self::Opaque),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text, if there is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent | Self::Opaque => None,
+        }
+    }
+}
+
+/// One file that a patch touches.
+#[derive(Debug, Clone)]
+pub(crate) struct Touched {
+    pub(crate) path: PathBuf,
+    /// How the patch calls it.
+    pub(crate) written: PathBuf,
+    pub(crate) before: Content,
+    pub(crate) after: Content,
+    pub(crate) source: Source,
+}
+
+/// Where the text of a touched file comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// From the file itself.
+    Own,
+    /// From the patch alone.
+    Patch,
+    /// From the touched file with this index, which was moved here.
+    Moved(usize),
+}
+
+/// The touched files in the order of first touch. Everything else is as on disk.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Overlay {
+    pub(crate) files: Vec<Touched>,
+}
+
+impl Overlay {
+    /// The text at `place`, on disk or by an earlier operation.
+    pub(crate) fn text(&self, place: &Place) -> io::Result<Arc<str>> {
+        match self.find(self.file(place)) {
+            Some(index) => match &self.files[index].after {
+                Content::Text(text) => Ok(text.clone()),
+                Content::Absent => Err(files::not_found()),
+                Content::Opaque => files::read_text(&place.file).map(Arc::from),
+            },
+            None => files::read_text(&place.file).map(Arc::from),
+        }
+    }
+
+    /// Writes a whole file.
+    pub(crate) fn add(&mut self, place: &Place, written: &Path, text: Arc<str>) -> io::Result<()> {
+        let file = self.touch(self.file(place).to_owned(), written)?;
+        self.files[file].after = Content::Text(text);
+        self.files[file].source = Source::Patch;
+        Ok(())
+    }
+
+    /// Gives an existing file a new text.
+    pub(crate) fn edit(&mut self, place: &Place, written: &Path, text: Arc<str>) -> io::Result<()> {
+        let file = self.touch(self.file(place).to_owned(), written)?;
+        self.files[file].after = Content::Text(text);
+        Ok(())
+    }
+
+    /// Puts `text`, the new text of the file at `from`, at `to` and removes the entry at `from`.
+    pub(crate) fn relocate(
+        &mut self,
+        (from, from_written): (&Place, &Path),
+        (to, to_written): (&Place, &Path),
+        text: Arc<str>,
+    ) -> io::Result<()> {
+        let target = self.touch(self.file(to).to_owned(), to_written)?;
+        let origin = self.touch(from.entry.clone(), from_written)?;
+        let source = match self.files[origin].source {
+            Source::Own => Source::Moved(origin),
+            Source::Moved(first) if first == target => Source::Own,
+            other => other,
+        };
+        self.remove(from, from_written)?;
+        self.files[target].after = Content::Text(text);
+        self.files[target].source = source;
+        Ok(())
+    }
+
+    /// Removes the directory entry at `place`.
+    pub(crate) fn remove(&mut self, place: &Place, written: &Path) -> io::Result<()> {
+        let entry = self.touch(place.entry.clone(), written)?;
+        self.files[entry].after = Content::Absent;
+        self.files[entry].source = Source::Own;
+        Ok(())
+    }
+
+    /// The file that `place` stands for: a link that was removed does not lead to its file any more.
+    pub(crate) fn file<'a>(&self, place: &'a Place) -> &'a Path {
+        if self.find(&place.entry).is_some() {
+            &place.entry
+        } else {
+            &place.file
+        }
+    }
+
+    fn find(&self, path: &Path) -> Option<usize> {
+        self.files.iter().position(|touched| touched.path == path)
+    }
+
+    fn touch(&mut self, path: PathBuf, written: &Path) -> io::Result<usize> {
+        if let Some(index) = self.find(&path) {
+            return Ok(index);
+        }
+        let before = Content::on_disk(&path)?;
+        let (written, after) = (written.to_owned(), before.clone());
+        self.files.push(Touched {
+            path,
+            written,
+            before,
+            after,
+            source: Source::Own,
+        });
+        Ok(self.files.len() - 1)
+    }
+}
