@@ -153,6 +153,17 @@ pub struct Response<'a> {
     pub body: &'a str,
 }
 
+impl Response<'static> {
+    /// A status and nothing else.
+    pub fn status(status: u16) -> Self {
+        Self {
+            status,
+            headers: &[],
+            body: "",
+        }
+    }
+}
+
 /// A request that waits for its one answer.
 pub struct HttpRequest {
     head: Head,
@@ -186,14 +197,7 @@ impl HttpRequest {
             HeadError::Malformed(_) => 400,
             HeadError::Io(_) | HeadError::TimedOut(_) => return Err(error),
         };
-        let text = response_text(
-            &Response {
-                status,
-                headers: &[],
-                body: "",
-            },
-            false,
-        );
+        let text = response_text(&Response::status(status), false);
         if let Err(error) = answer_and_close(&mut stream, &text, timeout).await {
             tracing::debug!(%error, "could not tell a client that its request is unreadable");
         }
