@@ -19,6 +19,8 @@ pub fn implement(
     let ts_name = options.ts_name.as_ref().unwrap_or(&rust_name);
     let place = if options.no_ts {
         quote!(Nowhere)
+    } else if options.both {
+        quote!(Both)
     } else if options.root {
         quote!(Root)
     } else {

@@ -39,6 +39,7 @@ pub struct TypeDef {
 pub enum Place {
     Root,
     V2,
+    Both,
     Nowhere,
 }
 

@@ -7,7 +7,11 @@ pub mod codec;
 pub mod describe;
 pub mod gate;
 mod json;
+pub mod method;
+pub mod schema;
+mod table;
 mod types;
 
 pub use json::Json;
+pub use method::{ServerNotification, ServerRequest};
 pub use types::*;

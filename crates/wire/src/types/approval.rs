@@ -162,14 +162,14 @@ pub enum NetworkApprovalProtocol {
 }
 
 /// DOC
-#[wire]
+#[wire(both)]
 pub struct NetworkPolicyAmendment {
     pub host: String,
     pub action: NetworkPolicyRuleAction,
 }
 
 /// DOC
-#[wire]
+#[wire(both)]
 pub enum NetworkPolicyRuleAction {
     Allow,
     Deny,

@@ -38,6 +38,7 @@ pub enum McpAuthStatus {
     Unsupported,
     NotLoggedIn,
     BearerToken,
+    #[wire(rename = "oAuth")]
     OAuth,
 }
 

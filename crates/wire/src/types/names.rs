@@ -9,7 +9,7 @@ use crate::describe::{Describe, Place, Shape, Ty, TypeDef};
 use crate::gate::Gated;
 
 macro_rules! named {
-    ($($(#[doc = $doc:literal])+ $name:ident($inner:ty), $json:literal;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $name:ident($inner:ty), $json:literal, $place:ident;)*) => {$(
         $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -21,7 +21,7 @@ macro_rules! named {
                     json_name: $json,
                     ts_name: stringify!($name),
                     doc: concat!($($doc),+),
-                    place: Place::Root,
+                    place: Place::$place,
                     shape: Shape::Alias(<$inner>::TY),
                 };
                 &DEF
@@ -34,13 +34,13 @@ macro_rules! named {
 
 named! {
     /// The id of a thread.
-    ThreadId(String), "ThreadId";
+    ThreadId(String), "ThreadId", Root;
     /// The path of a sub-agent below its root thread.
-    AgentPath(String), "AgentPath";
+    AgentPath(String), "AgentPath", Root;
     /// The hash of a commit.
-    GitSha(String), "";
+    GitSha(String), "", Root;
     /// A command prefix to allow from now on, word by word.
-    ExecPolicyAmendment(Vec<String>), "";
+    ExecPolicyAmendment(Vec<String>), "", Both;
 }
 
 impl fmt::Display for ThreadId {

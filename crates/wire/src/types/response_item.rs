@@ -59,7 +59,7 @@ pub enum LocalShellAction {
 }
 
 /// What a local shell call runs.
-#[wire(root, snake)]
+#[wire(root, json_name = "", snake)]
 pub struct LocalShellExecAction {
     pub command: Vec<String>,
     #[wire(bigint)]

@@ -1,0 +1,312 @@
+//! TypeScript: a file per type, in the folders and under the names the official server uses.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::roots::{client_requests, experimental_roots, named, reachable, roots};
+use super::{Files, Surface};
+use crate::RequestId;
+use crate::describe::{Absence, Content, Describe, Field, Place, Shape, Tagging, Ty, TypeDef};
+use crate::method::{
+    CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
+};
+
+const HEADER: &str = "// GENERATED CODE! DO NOT MODIFY BY HAND!\n\n";
+const JSON_VALUE: &str = "export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;\n";
+
+/// All TypeScript files of a surface.
+#[must_use]
+pub fn typescript(surface: Surface) -> Files {
+    let mut files = Files::new();
+    for (path, def) in types(surface) {
+        let folder = if path.starts_with("v2/") {
+            Place::V2
+        } else {
+            Place::Root
+        };
+        let mut printer = Printer::new(surface, folder);
+        let body = printer.definition(def);
+        let imports = printer.imports(def.ts_name);
+        let doc = comment(def.doc, "");
+        let text = format!(
+            "{HEADER}{imports}{doc}export type {} = {body};\n",
+            def.ts_name
+        );
+        files.insert(path, text);
+    }
+    for (name, doc, rows, requests) in unions(surface) {
+        let mut printer = Printer::new(surface, Place::Root);
+        let body = printer.union(&rows, requests);
+        let text = format!(
+            "{}{}export type {name} = {body};\n",
+            printer.imports(name),
+            comment(doc, "")
+        );
+        files.insert(format!("{name}.ts"), format!("{HEADER}{text}"));
+    }
+    let initialized = "export type ClientNotification = { \"method\": \"initialized\" };\n";
+    files.insert(
+        "ClientNotification.ts".into(),
+        format!("{HEADER}{initialized}"),
+    );
+    files.insert(
+        "serde_json/JsonValue.ts".into(),
+        format!("{HEADER}{JSON_VALUE}"),
+    );
+    let (root, v2) = (index(&files, ""), index(&files, "v2/"));
+    files.insert(
+        "index.ts".into(),
+        format!("{root}export * as v2 from \"./v2\";\n"),
+    );
+    files.insert("v2/index.ts".into(), v2);
+    files
+}
+
+type Union = (&'static str, &'static str, Vec<&'static MethodInfo>, bool);
+
+fn unions(surface: Surface) -> [Union; 3] {
+    [
+        (
+            "ClientRequest",
+            "A request from the client.",
+            client_requests(surface).collect(),
+            true,
+        ),
+        (
+            "ServerRequest",
+            "A request from the server.",
+            SERVER_REQUESTS.iter().collect(),
+            true,
+        ),
+        (
+            "ServerNotification",
+            "A notification from the server.",
+            SERVER_NOTIFICATIONS.iter().collect(),
+            false,
+        ),
+    ]
+}
+
+/// Every type with a file of its own, by path.
+fn types(surface: Surface) -> BTreeMap<String, &'static TypeDef> {
+    let legacy = CLIENT_REQUESTS
+        .iter()
+        .filter(|row| row.stability == Stability::Legacy);
+    let legacy = legacy
+        .flat_map(|row| [Some(row.params), row.result])
+        .flatten()
+        .filter_map(named);
+    let gone = experimental_roots(surface);
+    let mut found = BTreeMap::new();
+    for def in roots(Surface::Experimental)
+        .into_iter()
+        .map(|root| root.def)
+        .chain(legacy)
+    {
+        for def in std::iter::once(def).chain(reachable(def).into_values()) {
+            if !gone.contains(def.json_name) {
+                found.extend(paths(def).map(|path| (path, def)));
+            }
+        }
+    }
+    found
+}
+
+fn paths(def: &TypeDef) -> impl Iterator<Item = String> {
+    let folders: &[&str] = match def.place {
+        Place::Root => &[""],
+        Place::V2 => &["v2/"],
+        Place::Both => &["", "v2/"],
+        Place::Nowhere => &[],
+    };
+    folders
+        .iter()
+        .map(|folder| format!("{folder}{}.ts", def.ts_name))
+}
+
+fn index(files: &Files, folder: &str) -> String {
+    let mut text = HEADER.to_owned();
+    for file in files.keys().filter_map(|path| path.strip_prefix(folder)) {
+        if let Some(name) = file.strip_suffix(".ts").filter(|name| !name.contains('/')) {
+            // Writing to a string cannot fail.
+            writeln!(text, "export type {{ {name} }} from \"./{name}\";").ok();
+        }
+    }
+    text
+}
+
+fn comment(doc: &str, before: &str) -> String {
+    if doc.is_empty() {
+        return String::new();
+    }
+    let lines = doc
+        .lines()
+        .map(|line| format!(" * {line}").trim_end().to_owned() + "\n");
+    format!("{before}/**\n{} */\n", lines.collect::<String>())
+}
+
+/// Prints one file, remembering what it imports.
+struct Printer {
+    surface: Surface,
+    place: Place,
+    imports: BTreeMap<String, String>,
+}
+
+impl Printer {
+    fn new(surface: Surface, place: Place) -> Printer {
+        Printer {
+            surface,
+            place,
+            imports: BTreeMap::new(),
+        }
+    }
+
+    fn imports(&self, own: &str) -> String {
+        let mut text = String::new();
+        for (name, from) in self.imports.iter().filter(|(name, _)| *name != own) {
+            writeln!(text, "import type {{ {name} }} from \"{from}\";").ok();
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+
+    fn import(&mut self, name: &str, place: Place) -> String {
+        let from = match (self.place, place) {
+            (_, Place::Both) | (Place::V2, Place::V2) | (Place::Root, Place::Root) => {
+                format!("./{name}")
+            }
+            (Place::V2, _) => format!("../{name}"),
+            (_, _) => format!("./v2/{name}"),
+        };
+        self.imports.insert(name.to_owned(), from);
+        name.to_owned()
+    }
+
+    fn json_value(&mut self) -> String {
+        let from = if self.place == Place::V2 {
+            "../serde_json/JsonValue"
+        } else {
+            "./serde_json/JsonValue"
+        };
+        self.imports.insert("JsonValue".into(), from.into());
+        "JsonValue".into()
+    }
+
+    fn definition(&mut self, def: &TypeDef) -> String {
+        match &def.shape {
+            Shape::Alias(ty) => self.ty(*ty),
+            Shape::Struct(fields, _) => self.structure(fields),
+            Shape::Enum(tagging, variants) => {
+                let parts = variants
+                    .iter()
+                    .map(|variant| match (tagging, &variant.content) {
+                        (Tagging::Tagged(tag), content) => self.tagged(tag, variant.name, content),
+                        (Tagging::Named, Content::Unit) => format!("{:?}", variant.name),
+                        (Tagging::Named, Content::One(ty)) => {
+                            format!("{{ {:?}: {} }}", variant.name, self.ty(*ty))
+                        }
+                        (Tagging::Named, Content::Fields(fields)) => {
+                            format!("{{ {:?}: {} }}", variant.name, self.structure(fields))
+                        }
+                        (Tagging::Untagged, Content::One(ty)) => self.ty(*ty),
+                        (Tagging::Untagged, _) => "never".into(),
+                    });
+                parts.collect::<Vec<_>>().join(" | ")
+            }
+        }
+    }
+
+    fn tagged(&mut self, tag: &str, name: &str, content: &Content) -> String {
+        match content {
+            Content::Unit => format!("{{ {tag:?}: {name:?} }}"),
+            Content::One(ty) => format!("{{ {tag:?}: {name:?} }} & {}", self.ty(*ty)),
+            Content::Fields(fields) => {
+                format!("{{ {tag:?}: {name:?}, {} }}", self.fields(fields))
+            }
+        }
+    }
+
+    fn structure(&mut self, fields: &[Field]) -> String {
+        let flat: Vec<&Field> = fields.iter().filter(|field| field.flatten).collect();
+        let plain = self.fields(fields);
+        let mut parts = Vec::new();
+        if !plain.is_empty() {
+            parts.push(format!("{{ {plain} }}"));
+        }
+        parts.extend(flat.iter().map(|field| format!("({})", self.ty(field.ty))));
+        match parts.is_empty() {
+            true => "Record<string, never>".into(),
+            false => parts.join(" & "),
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field]) -> String {
+        let hidden = |field: &&Field| {
+            field.flatten
+                || field.write_only
+                || (field.experimental && self.surface == Surface::Stable)
+        };
+        let shown: Vec<&Field> = fields.iter().filter(|field| !hidden(field)).collect();
+        shown
+            .iter()
+            .map(|field| self.field(field))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    fn field(&mut self, field: &Field) -> String {
+        let bare = match field.ty {
+            Ty::Option(Ty::Option(inner)) => **inner,
+            Ty::Option(inner) => *inner,
+            other => other,
+        };
+        let mut ty = match bare {
+            Ty::Integer(_) if field.bigint => "bigint".to_owned(),
+            Ty::Json if field.unknown => "unknown".to_owned(),
+            Ty::List(Ty::Json) if field.unknown => "unknown[]".to_owned(),
+            other => self.ty(other),
+        };
+        let nullable = matches!(field.ty, Ty::Option(_)) && field.absence != Absence::Sparse;
+        if nullable {
+            ty += " | null";
+        }
+        let mark = match field.absence {
+            Absence::Optional | Absence::Sparse => "?",
+            Absence::Never | Absence::Nullable => "",
+        };
+        format!("{}{}{mark}: {ty},", comment(field.doc, "\n"), field.name)
+    }
+
+    fn ty(&mut self, ty: Ty) -> String {
+        match ty {
+            Ty::Bool => "boolean".into(),
+            Ty::String => "string".into(),
+            Ty::Integer(_) | Ty::Number(_) => "number".into(),
+            Ty::Json => self.json_value(),
+            Ty::Option(inner) => format!("{} | null", self.ty(*inner)),
+            Ty::List(inner) => format!("Array<{}>", self.ty(*inner)),
+            Ty::Map(inner) => format!("{{ [key in string]?: {} }}", self.ty(*inner)),
+            Ty::Named(def) => match def() {
+                def if def.place == Place::Nowhere => self.definition(def),
+                def => self.import(def.ts_name, def.place),
+            },
+        }
+    }
+
+    fn union(&mut self, rows: &[&MethodInfo], requests: bool) -> String {
+        let parts = rows.iter().map(|row| {
+            let id = match requests {
+                true => format!(" id: {},", self.ty(RequestId::TY)),
+                false => String::new(),
+            };
+            let params = match row.params {
+                Ty::Json => "undefined".into(),
+                ty => self.ty(ty),
+            };
+            format!("{{ \"method\": {:?},{id} params: {params}, }}", row.name)
+        });
+        parts.collect::<Vec<_>>().join(" | ")
+    }
+}

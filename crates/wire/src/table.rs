@@ -1,0 +1,306 @@
+//! The method table: one row per method, from which the router, the client's calls, the schemas, the
+//! TypeScript and the reference page are derived.
+//!
+//! The rows are given to a callback macro, so that other crates can derive code from them. A row of a
+//! client request reads:
+//!
+//! `stability Name = "wire/name" (Params) -> Result, Lane;`
+//!
+//! `legacy` rows are stable but left out of JSON Schema, as the official server does.
+
+/// Calls `$callback!` with the rows of all requests a client can send.
+#[macro_export]
+macro_rules! client_requests {
+    ($callback:ident) => {
+        $callback! {
+            /// Opens the connection: who the client is, what it can do.
+            stable Initialize = "initialize" (InitializeParams) -> InitializeResponse, Inline;
+            /// Starts a new thread and subscribes the connection to its events.
+            stable ThreadStart = "thread/start" (ThreadStartParams) -> ThreadStartResponse, Free;
+            /// Loads a stored thread, or joins a running one, and subscribes to it.
+            stable ThreadResume = "thread/resume" (ThreadResumeParams) -> ThreadResumeResponse, Thread(thread_id);
+            /// Copies a thread's history into a new thread.
+            stable ThreadFork = "thread/fork" (ThreadForkParams) -> ThreadForkResponse, Thread(thread_id);
+            /// Moves a thread out of the ordinary lists.
+            stable ThreadArchive = "thread/archive" (ThreadArchiveParams) -> ThreadArchiveResponse, Thread(thread_id);
+            /// Stops sending a thread's events to this connection; the last one unloads it.
+            stable ThreadUnsubscribe = "thread/unsubscribe" (ThreadUnsubscribeParams) -> ThreadUnsubscribeResponse, Thread(thread_id);
+            /// Counts one more question being shown outside the protocol, which pauses time limits.
+            experimental ThreadIncrementElicitation = "thread/increment_elicitation" (ThreadIncrementElicitationParams) -> ThreadIncrementElicitationResponse, Thread(thread_id);
+            /// Counts one question less.
+            experimental ThreadDecrementElicitation = "thread/decrement_elicitation" (ThreadDecrementElicitationParams) -> ThreadDecrementElicitationResponse, Thread(thread_id);
+            /// Gives a thread a name.
+            stable ThreadNameSet = "thread/name/set" (ThreadSetNameParams) -> ThreadSetNameResponse, Thread(thread_id);
+            /// Changes the git facts stored with a thread.
+            stable ThreadMetadataUpdate = "thread/metadata/update" (ThreadMetadataUpdateParams) -> ThreadMetadataUpdateResponse, Thread(thread_id);
+            /// Moves an archived thread back.
+            stable ThreadUnarchive = "thread/unarchive" (ThreadUnarchiveParams) -> ThreadUnarchiveResponse, Thread(thread_id);
+            /// Summarises a thread's history to free context.
+            stable ThreadCompactStart = "thread/compact/start" (ThreadCompactStartParams) -> ThreadCompactStartResponse, Thread(thread_id);
+            /// Runs a shell command of the user in the thread, outside the sandbox.
+            stable ThreadShellCommand = "thread/shellCommand" (ThreadShellCommandParams) -> ThreadShellCommandResponse, Thread(thread_id);
+            /// Ends the thread's background terminals.
+            experimental ThreadBackgroundTerminalsClean = "thread/backgroundTerminals/clean" (ThreadBackgroundTerminalsCleanParams) -> ThreadBackgroundTerminalsCleanResponse, Thread(thread_id);
+            /// Drops the last turns of a thread from its history.
+            stable ThreadRollback = "thread/rollback" (ThreadRollbackParams) -> ThreadRollbackResponse, Thread(thread_id);
+            /// Lists stored threads, a page at a time.
+            stable ThreadList = "thread/list" (ThreadListParams) -> ThreadListResponse, Free;
+            /// Lists the threads in memory.
+            stable ThreadLoadedList = "thread/loaded/list" (ThreadLoadedListParams) -> ThreadLoadedListResponse, Free;
+            /// Reads a stored thread without loading it.
+            stable ThreadRead = "thread/read" (ThreadReadParams) -> ThreadReadResponse, Thread(thread_id);
+            /// Lists the skills that apply to some folders.
+            stable SkillsList = "skills/list" (SkillsListParams) -> SkillsListResponse, Free;
+            /// Lists the plugins of the known marketplaces.
+            stable PluginList = "plugin/list" (PluginListParams) -> PluginListResponse, Free;
+            /// Shows one plugin in full.
+            stable PluginRead = "plugin/read" (PluginReadParams) -> PluginReadResponse, Free;
+            /// Lists apps, a page at a time.
+            stable AppList = "app/list" (AppsListParams) -> AppsListResponse, Free;
+            /// Reads a file.
+            stable FsReadFile = "fs/readFile" (FsReadFileParams) -> FsReadFileResponse, Ordered(Files);
+            /// Writes a file, whole or not at all.
+            stable FsWriteFile = "fs/writeFile" (FsWriteFileParams) -> FsWriteFileResponse, Ordered(Files);
+            /// Makes a folder.
+            stable FsCreateDirectory = "fs/createDirectory" (FsCreateDirectoryParams) -> FsCreateDirectoryResponse, Ordered(Files);
+            /// Tells what a path is and when it changed.
+            stable FsGetMetadata = "fs/getMetadata" (FsGetMetadataParams) -> FsGetMetadataResponse, Ordered(Files);
+            /// Lists a folder.
+            stable FsReadDirectory = "fs/readDirectory" (FsReadDirectoryParams) -> FsReadDirectoryResponse, Ordered(Files);
+            /// Removes a file or a tree.
+            stable FsRemove = "fs/remove" (FsRemoveParams) -> FsRemoveResponse, Ordered(Files);
+            /// Copies a file or a tree.
+            stable FsCopy = "fs/copy" (FsCopyParams) -> FsCopyResponse, Ordered(Files);
+            /// Starts telling the connection about changes below a path.
+            stable FsWatch = "fs/watch" (FsWatchParams) -> FsWatchResponse, Ordered(Files);
+            /// Ends a watch.
+            stable FsUnwatch = "fs/unwatch" (FsUnwatchParams) -> FsUnwatchResponse, Ordered(Files);
+            /// Turns a skill on or off.
+            stable SkillsConfigWrite = "skills/config/write" (SkillsConfigWriteParams) -> SkillsConfigWriteResponse, Global(Config);
+            /// Installs a plugin.
+            stable PluginInstall = "plugin/install" (PluginInstallParams) -> PluginInstallResponse, Global(Config);
+            /// Removes a plugin.
+            stable PluginUninstall = "plugin/uninstall" (PluginUninstallParams) -> PluginUninstallResponse, Global(Config);
+            /// Gives a thread input and begins a turn.
+            stable TurnStart = "turn/start" (TurnStartParams) -> TurnStartResponse, Thread(thread_id);
+            /// Adds input to the running turn.
+            stable TurnSteer = "turn/steer" (TurnSteerParams) -> TurnSteerResponse, Thread(thread_id);
+            /// Ends the running turn early.
+            stable TurnInterrupt = "turn/interrupt" (TurnInterruptParams) -> TurnInterruptResponse, Thread(thread_id);
+            /// Opens a voice session in a thread.
+            experimental ThreadRealtimeStart = "thread/realtime/start" (ThreadRealtimeStartParams) -> ThreadRealtimeStartResponse, Thread(thread_id);
+            /// Sends sound to the voice session.
+            experimental ThreadRealtimeAppendAudio = "thread/realtime/appendAudio" (ThreadRealtimeAppendAudioParams) -> ThreadRealtimeAppendAudioResponse, Thread(thread_id);
+            /// Sends text to the voice session.
+            experimental ThreadRealtimeAppendText = "thread/realtime/appendText" (ThreadRealtimeAppendTextParams) -> ThreadRealtimeAppendTextResponse, Thread(thread_id);
+            /// Ends the voice session.
+            experimental ThreadRealtimeStop = "thread/realtime/stop" (ThreadRealtimeStopParams) -> ThreadRealtimeStopResponse, Thread(thread_id);
+            /// Begins a code review, in the thread or beside it.
+            stable ReviewStart = "review/start" (ReviewStartParams) -> ReviewStartResponse, Thread(thread_id);
+            /// Lists the models that can be chosen.
+            stable ModelList = "model/list" (ModelListParams) -> ModelListResponse, Free;
+            /// Lists optional features and their state.
+            stable ExperimentalFeatureList = "experimentalFeature/list" (ExperimentalFeatureListParams) -> ExperimentalFeatureListResponse, Free;
+            /// Turns optional features on or off for this process.
+            stable ExperimentalFeatureEnablementSet = "experimentalFeature/enablement/set" (ExperimentalFeatureEnablementSetParams) -> ExperimentalFeatureEnablementSetResponse, Global(Config);
+            /// Lists the presets for how agent and user work together.
+            experimental CollaborationModeList = "collaborationMode/list" (CollaborationModeListParams) -> CollaborationModeListResponse, Free;
+            /// Echoes its argument; for testing the experimental gate.
+            experimental MockExperimentalMethod = "mock/experimentalMethod" (MockExperimentalMethodParams) -> MockExperimentalMethodResponse, Free;
+            /// Begins the OAuth login of an MCP server.
+            stable McpServerOauthLogin = "mcpServer/oauth/login" (McpServerOauthLoginParams) -> McpServerOauthLoginResponse, Free;
+            /// Reads the MCP servers from the configuration again.
+            stable ConfigMcpServerReload = "config/mcpServer/reload" (NoParams) -> McpServerRefreshResponse, Global(Config);
+            /// Lists MCP servers with their tools and login state.
+            stable McpServerStatusList = "mcpServerStatus/list" (ListMcpServerStatusParams) -> ListMcpServerStatusResponse, Free;
+            /// Prepares the Windows sandbox.
+            stable WindowsSandboxSetupStart = "windowsSandbox/setupStart" (WindowsSandboxSetupStartParams) -> WindowsSandboxSetupStartResponse, Free;
+            /// Begins a login.
+            stable AccountLoginStart = "account/login/start" (LoginAccountParams) -> LoginAccountResponse, Global(Account);
+            /// Gives up a login that is under way.
+            stable AccountLoginCancel = "account/login/cancel" (CancelLoginAccountParams) -> CancelLoginAccountResponse, Global(Account);
+            /// Forgets the stored credentials.
+            stable AccountLogout = "account/logout" (NoParams) -> LogoutAccountResponse, Global(Account);
+            /// Asks the provider for the account's rate limits.
+            stable AccountRateLimitsRead = "account/rateLimits/read" (NoParams) -> GetAccountRateLimitsResponse, Free;
+            /// Files a report about a thread.
+            stable FeedbackUpload = "feedback/upload" (FeedbackUploadParams) -> FeedbackUploadResponse, Free;
+            /// Runs a command outside any thread; answered when it has ended.
+            stable CommandExec = "command/exec" (CommandExecParams) -> CommandExecResponse, Ordered(Commands);
+            /// Writes to the standard input of a running command.
+            stable CommandExecWrite = "command/exec/write" (CommandExecWriteParams) -> CommandExecWriteResponse, Ordered(Commands);
+            /// Ends a running command.
+            stable CommandExecTerminate = "command/exec/terminate" (CommandExecTerminateParams) -> CommandExecTerminateResponse, Ordered(Commands);
+            /// Changes the terminal size of a running command.
+            stable CommandExecResize = "command/exec/resize" (CommandExecResizeParams) -> CommandExecResizeResponse, Ordered(Commands);
+            /// Reads the configuration in force, and where each value came from.
+            stable ConfigRead = "config/read" (ConfigReadParams) -> ConfigReadResponse, Global(Config);
+            /// Looks for settings of other agents worth taking over.
+            stable ExternalAgentConfigDetect = "externalAgentConfig/detect" (ExternalAgentConfigDetectParams) -> ExternalAgentConfigDetectResponse, Free;
+            /// Takes over settings that were detected.
+            stable ExternalAgentConfigImport = "externalAgentConfig/import" (ExternalAgentConfigImportParams) -> ExternalAgentConfigImportResponse, Global(Config);
+            /// Changes one value of the user's configuration file.
+            stable ConfigValueWrite = "config/value/write" (ConfigValueWriteParams) -> ConfigWriteResponse, Global(Config);
+            /// Changes several values of the user's configuration file at once.
+            stable ConfigBatchWrite = "config/batchWrite" (ConfigBatchWriteParams) -> ConfigWriteResponse, Global(Config);
+            /// Reads the limits an administrator has set.
+            stable ConfigRequirementsRead = "configRequirements/read" (NoParams) -> ConfigRequirementsReadResponse, Global(Config);
+            /// Tells who is logged in.
+            stable AccountRead = "account/read" (GetAccountParams) -> GetAccountResponse, Global(Account);
+            /// Summarises a stored conversation; for clients of the first protocol version.
+            legacy GetConversationSummary = "getConversationSummary" (GetConversationSummaryParams) -> GetConversationSummaryResponse, Free;
+            /// Compares a repository with its remote; for clients of the first protocol version.
+            legacy GitDiffToRemote = "gitDiffToRemote" (GitDiffToRemoteParams) -> GitDiffToRemoteResponse, Free;
+            /// Tells how the user is logged in; for clients of the first protocol version.
+            legacy GetAuthStatus = "getAuthStatus" (GetAuthStatusParams) -> GetAuthStatusResponse, Global(Account);
+            /// Finds files by an approximate name.
+            stable FuzzyFileSearch = "fuzzyFileSearch" (FuzzyFileSearchParams) -> FuzzyFileSearchResponse, Free;
+            /// Opens a search that stays up to date while the user types.
+            experimental FuzzyFileSearchSessionStart = "fuzzyFileSearch/sessionStart" (FuzzyFileSearchSessionStartParams) -> FuzzyFileSearchSessionStartResponse, Ordered(Search);
+            /// Changes the query of an open search.
+            experimental FuzzyFileSearchSessionUpdate = "fuzzyFileSearch/sessionUpdate" (FuzzyFileSearchSessionUpdateParams) -> FuzzyFileSearchSessionUpdateResponse, Ordered(Search);
+            /// Closes an open search.
+            experimental FuzzyFileSearchSessionStop = "fuzzyFileSearch/sessionStop" (FuzzyFileSearchSessionStopParams) -> FuzzyFileSearchSessionStopResponse, Ordered(Search);
+        }
+    };
+}
+
+/// Calls `$callback!` with the rows of all requests a server can send.
+#[macro_export]
+macro_rules! server_requests {
+    ($callback:ident) => {
+        $callback! {
+            /// Asks whether a command may run.
+            ItemCommandExecutionRequestApproval = "item/commandExecution/requestApproval" (CommandExecutionRequestApprovalParams) -> CommandExecutionRequestApprovalResponse;
+            /// Asks whether file changes may be made.
+            ItemFileChangeRequestApproval = "item/fileChange/requestApproval" (FileChangeRequestApprovalParams) -> FileChangeRequestApprovalResponse;
+            /// Asks the user questions on behalf of the agent.
+            ItemToolRequestUserInput = "item/tool/requestUserInput" (ToolRequestUserInputParams) -> ToolRequestUserInputResponse;
+            /// Asks the user something on behalf of an MCP server.
+            McpServerElicitationRequest = "mcpServer/elicitation/request" (McpServerElicitationRequestParams) -> McpServerElicitationRequestResponse;
+            /// Asks for wider permissions.
+            ItemPermissionsRequestApproval = "item/permissions/requestApproval" (PermissionsRequestApprovalParams) -> PermissionsRequestApprovalResponse;
+            /// Runs a tool that the client provides.
+            ItemToolCall = "item/tool/call" (DynamicToolCallParams) -> DynamicToolCallResponse;
+            /// Asks the client, which manages the tokens, for new ones.
+            AccountChatgptAuthTokensRefresh = "account/chatgptAuthTokens/refresh" (ChatgptAuthTokensRefreshParams) -> ChatgptAuthTokensRefreshResponse;
+            /// Asks whether a patch may be applied; for clients of the first protocol version.
+            ApplyPatchApproval = "applyPatchApproval" (ApplyPatchApprovalParams) -> ApplyPatchApprovalResponse;
+            /// Asks whether a command may run; for clients of the first protocol version.
+            ExecCommandApproval = "execCommandApproval" (ExecCommandApprovalParams) -> ExecCommandApprovalResponse;
+        }
+    };
+}
+
+/// Calls `$callback!` with the rows of all notifications a server can send.
+#[macro_export]
+macro_rules! server_notifications {
+    ($callback:ident) => {
+        $callback! {
+            /// Something went wrong in a turn; says whether it will be tried again.
+            Error = "error" (ErrorNotification);
+            /// A thread was started.
+            ThreadStarted = "thread/started" (ThreadStartedNotification);
+            /// A loaded thread's status changed.
+            ThreadStatusChanged = "thread/status/changed" (ThreadStatusChangedNotification);
+            /// A thread was archived.
+            ThreadArchived = "thread/archived" (ThreadArchivedNotification);
+            /// A thread was moved back from the archive.
+            ThreadUnarchived = "thread/unarchived" (ThreadUnarchivedNotification);
+            /// A thread was unloaded.
+            ThreadClosed = "thread/closed" (ThreadClosedNotification);
+            /// Skill files changed; lists of skills are out of date.
+            SkillsChanged = "skills/changed" (SkillsChangedNotification);
+            /// A thread was named.
+            ThreadNameUpdated = "thread/name/updated" (ThreadNameUpdatedNotification);
+            /// The tokens a thread has used.
+            ThreadTokenUsageUpdated = "thread/tokenUsage/updated" (ThreadTokenUsageUpdatedNotification);
+            /// A turn began.
+            TurnStarted = "turn/started" (TurnStartedNotification);
+            /// A hook began to run.
+            HookStarted = "hook/started" (HookStartedNotification);
+            /// A turn ended: completed, interrupted or failed.
+            TurnCompleted = "turn/completed" (TurnCompletedNotification);
+            /// A hook ended.
+            HookCompleted = "hook/completed" (HookCompletedNotification);
+            /// All file changes of the turn so far, as one diff.
+            TurnDiffUpdated = "turn/diff/updated" (TurnDiffUpdatedNotification);
+            /// The agent shared or changed its plan.
+            TurnPlanUpdated = "turn/plan/updated" (TurnPlanUpdatedNotification);
+            /// An item began.
+            ItemStarted = "item/started" (ItemStartedNotification);
+            /// A reviewer began to judge an action in the user's place.
+            ItemAutoApprovalReviewStarted = "item/autoApprovalReview/started" (ItemGuardianApprovalReviewStartedNotification);
+            /// A reviewer judged an action in the user's place.
+            ItemAutoApprovalReviewCompleted = "item/autoApprovalReview/completed" (ItemGuardianApprovalReviewCompletedNotification);
+            /// An item ended; this is its final state.
+            ItemCompleted = "item/completed" (ItemCompletedNotification);
+            /// An item exactly as the model sent it.
+            RawResponseItemCompleted = "rawResponseItem/completed" (RawResponseItemCompletedNotification);
+            /// More text of an agent message.
+            ItemAgentMessageDelta = "item/agentMessage/delta" (AgentMessageDeltaNotification);
+            /// More text of a proposed plan.
+            ItemPlanDelta = "item/plan/delta" (PlanDeltaNotification);
+            /// Output of a command run with `command/exec`.
+            CommandExecOutputDelta = "command/exec/outputDelta" (CommandExecOutputDeltaNotification);
+            /// Output of a command of the agent.
+            ItemCommandExecutionOutputDelta = "item/commandExecution/outputDelta" (CommandExecutionOutputDeltaNotification);
+            /// The agent typed into a running command.
+            ItemCommandExecutionTerminalInteraction = "item/commandExecution/terminalInteraction" (TerminalInteractionNotification);
+            /// Output of applying a patch.
+            ItemFileChangeOutputDelta = "item/fileChange/outputDelta" (FileChangeOutputDeltaNotification);
+            /// A request of the server is settled, by an answer or otherwise.
+            ServerRequestResolved = "serverRequest/resolved" (ServerRequestResolvedNotification);
+            /// Progress of an MCP tool.
+            ItemMcpToolCallProgress = "item/mcpToolCall/progress" (McpToolCallProgressNotification);
+            /// The OAuth login of an MCP server ended.
+            McpServerOauthLoginCompleted = "mcpServer/oauthLogin/completed" (McpServerOauthLoginCompletedNotification);
+            /// An MCP server is starting, is ready or has failed.
+            McpServerStartupStatusUpdated = "mcpServer/startupStatus/updated" (McpServerStatusUpdatedNotification);
+            /// Who is logged in changed.
+            AccountUpdated = "account/updated" (AccountUpdatedNotification);
+            /// The account's rate limits changed.
+            AccountRateLimitsUpdated = "account/rateLimits/updated" (AccountRateLimitsUpdatedNotification);
+            /// The list of apps changed.
+            AppListUpdated = "app/list/updated" (AppListUpdatedNotification);
+            /// Watched files changed.
+            FsChanged = "fs/changed" (FsChangedNotification);
+            /// More text of a reasoning summary.
+            ItemReasoningSummaryTextDelta = "item/reasoning/summaryTextDelta" (ReasoningSummaryTextDeltaNotification);
+            /// A new part of a reasoning summary begins.
+            ItemReasoningSummaryPartAdded = "item/reasoning/summaryPartAdded" (ReasoningSummaryPartAddedNotification);
+            /// More text of raw reasoning.
+            ItemReasoningTextDelta = "item/reasoning/textDelta" (ReasoningTextDeltaNotification);
+            /// The history was compacted; `contextCompaction` items say the same.
+            ThreadCompacted = "thread/compacted" (ContextCompactedNotification);
+            /// The provider used another model than asked.
+            ModelRerouted = "model/rerouted" (ModelReroutedNotification);
+            /// Something in use is going away.
+            DeprecationNotice = "deprecationNotice" (DeprecationNoticeNotification);
+            /// The configuration has a problem; says what is in force instead.
+            ConfigWarning = "configWarning" (ConfigWarningNotification);
+            /// Matches of an open search.
+            FuzzyFileSearchSessionUpdated = "fuzzyFileSearch/sessionUpdated" (FuzzyFileSearchSessionUpdatedNotification);
+            /// An open search has seen every file for its query.
+            FuzzyFileSearchSessionCompleted = "fuzzyFileSearch/sessionCompleted" (FuzzyFileSearchSessionCompletedNotification);
+            /// A voice session is open.
+            ThreadRealtimeStarted = "thread/realtime/started" (ThreadRealtimeStartedNotification);
+            /// An item of the voice session, as the provider sent it.
+            ThreadRealtimeItemAdded = "thread/realtime/itemAdded" (ThreadRealtimeItemAddedNotification);
+            /// More of the transcript of a voice session.
+            ThreadRealtimeTranscriptUpdated = "thread/realtime/transcriptUpdated" (ThreadRealtimeTranscriptUpdatedNotification);
+            /// More sound from a voice session.
+            ThreadRealtimeOutputAudioDelta = "thread/realtime/outputAudio/delta" (ThreadRealtimeOutputAudioDeltaNotification);
+            /// A voice session has a problem.
+            ThreadRealtimeError = "thread/realtime/error" (ThreadRealtimeErrorNotification);
+            /// A voice session ended.
+            ThreadRealtimeClosed = "thread/realtime/closed" (ThreadRealtimeClosedNotification);
+            /// Folders that anybody may write to weaken the Windows sandbox.
+            WindowsWorldWritableWarning = "windows/worldWritableWarning" (WindowsWorldWritableWarningNotification);
+            /// Preparation of the Windows sandbox ended.
+            WindowsSandboxSetupCompleted = "windowsSandbox/setupCompleted" (WindowsSandboxSetupCompletedNotification);
+            /// A login succeeded or failed.
+            AccountLoginCompleted = "account/login/completed" (AccountLoginCompletedNotification);
+        }
+    };
+}
