@@ -1,4 +1,5 @@
-//! MODDOC
+//! What a server asks its clients: approvals, answers of the user, tool calls, fresh tokens.
+//! Each question is a request from the server; the first answer of any client counts.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +10,39 @@ use crate::{
     ThreadId,
 };
 
-/// DOC
+/// Paths beyond the sandbox, each with everything below it; null means none.
 #[wire]
 pub struct AdditionalFileSystemPermissions {
     pub read: Option<Vec<AbsolutePath>>,
     pub write: Option<Vec<AbsolutePath>>,
 }
 
-/// DOC
+/// Network access beyond the sandbox.
 #[wire]
 pub struct AdditionalNetworkPermissions {
+    /// Only `true` asks for access, or grants it.
     pub enabled: Option<bool>,
 }
 
-/// DOC
+/// Rights beyond the sandbox that one command asks for; null parts are not asked for.
 #[wire]
 pub struct AdditionalPermissionProfile {
     pub network: Option<AdditionalNetworkPermissions>,
     pub file_system: Option<AdditionalFileSystemPermissions>,
 }
 
-/// Parameters of the request `applyPatchApproval`.
+/// Parameters of the request `applyPatchApproval`, which servers no longer send.
 #[wire(root, params)]
 pub struct ApplyPatchApprovalParams {
     pub conversation_id: ThreadId,
+    /// The model's call that proposes the patch.
     pub call_id: String,
+    /// The proposed changes by path.
     pub file_changes: BTreeMap<String, FileChange>,
+    /// Why approval is needed, when there is more to say.
     #[wire(nullable)]
     pub reason: Option<String>,
+    /// A directory below which the agent wants to write for the rest of the session.
     #[wire(nullable)]
     pub grant_root: Option<String>,
 }
@@ -45,30 +51,39 @@ pub struct ApplyPatchApprovalParams {
 #[wire(params, nulls)]
 pub struct ChatgptAuthTokensRefreshParams {
     pub reason: ChatgptAuthTokensRefreshReason,
+    /// The workspace of the refused token, for clients that hold several.
     pub previous_account_id: Option<String>,
 }
 
-/// DOC
+/// Why the server needs fresh tokens.
 #[wire(apart)]
 pub enum ChatgptAuthTokensRefreshReason {
+    /// The provider refused the current token with status 401.
     Unauthorized,
 }
 
-/// DOC
+/// The answer to a command that needs approval.
 #[wire(fields = "snake")]
 pub enum CommandExecutionApprovalDecision {
+    /// Runs the command this once.
     #[wire(apart)]
     Accept,
+    /// Runs it, and the same command in the same directory later, until the thread is unloaded.
     #[wire(apart)]
     AcceptForSession,
+    /// Runs it and saves a rule that allows commands with a prefix, in all threads.
     AcceptWithExecpolicyAmendment {
+        /// The prefix to allow, which need not be the proposed one.
         execpolicy_amendment: ExecPolicyAmendment,
     },
+    /// Saves a rule for a host; one that denies also declines the command.
     ApplyNetworkPolicyAmendment {
         network_policy_amendment: NetworkPolicyAmendment,
     },
+    /// Does not run it; the model is told and the turn goes on.
     #[wire(apart)]
     Decline,
+    /// Does not run it and interrupts the turn.
     #[wire(apart)]
     Cancel,
 }
@@ -78,17 +93,27 @@ pub enum CommandExecutionApprovalDecision {
 pub struct CommandExecutionRequestApprovalParams {
     pub thread_id: String,
     pub turn_id: String,
+    /// The `commandExecution` item, which `item/started` may not have announced yet.
     pub item_id: String,
+    /// Tells apart several questions about one item; absent if there is only one.
     pub approval_id: Option<String>,
+    /// Why the question comes up: the model's reason, a matching rule, a failed sandboxed run.
     pub reason: Option<String>,
+    /// Set when the question is about a host; the members about a command are then absent.
     pub network_approval_context: Option<NetworkApprovalContext>,
+    /// The command line with shell quoting, as in the item.
     pub command: Option<String>,
     pub cwd: Option<String>,
+    /// What the command seems to do, for display.
     pub command_actions: Option<Vec<CommandAction>>,
+    /// Rights beyond the sandbox that an approval would give to this command.
     #[wire(experimental = "item/commandExecution/requestApproval.additionalPermissions")]
     pub additional_permissions: Option<AdditionalPermissionProfile>,
+    /// A prefix that `acceptWithExecpolicyAmendment` could allow; absent if none is suitable.
     pub proposed_execpolicy_amendment: Option<ExecPolicyAmendment>,
+    /// Rules that `applyNetworkPolicyAmendment` could save.
     pub proposed_network_policy_amendments: Option<Vec<NetworkPolicyAmendment>>,
+    /// The answers to offer, in order; others are accepted all the same.
     #[wire(
         experimental = "item/commandExecution/requestApproval.availableDecisions",
         sent
@@ -101,36 +126,46 @@ pub struct CommandExecutionRequestApprovalParams {
 pub struct DynamicToolCallParams {
     pub thread_id: String,
     pub turn_id: String,
+    /// The id of the `dynamicToolCall` item.
     pub call_id: String,
+    /// A name that `thread/start` declared in `dynamicTools`.
     pub tool: String,
+    /// The model's arguments, already parsed.
     pub arguments: Json,
 }
 
-/// Parameters of the request `execCommandApproval`.
+/// Parameters of the request `execCommandApproval`, which servers no longer send.
 #[wire(root, params)]
 pub struct ExecCommandApprovalParams {
     pub conversation_id: ThreadId,
+    /// The model's call that wants to run the command.
     pub call_id: String,
+    /// Tells apart several questions about one call.
     #[wire(nullable)]
     pub approval_id: Option<String>,
+    /// The program and its arguments.
     pub command: Vec<String>,
     pub cwd: String,
     #[wire(nullable)]
     pub reason: Option<String>,
+    /// What the command seems to do, for display.
     pub parsed_cmd: Vec<ParsedCommand>,
 }
 
-/// DOC
+/// The change to one file of a patch, as the first protocol version shows it.
 #[wire(root, tag = "type", fields = "snake")]
 pub enum FileChange {
     Add {
+        /// The whole new file.
         content: String,
     },
     Delete {
+        /// The whole file as it was.
         content: String,
     },
     Update {
         unified_diff: String,
+        /// The new path, if the file is also moved.
         move_path: Option<String>,
     },
 }
@@ -140,19 +175,22 @@ pub enum FileChange {
 pub struct FileChangeRequestApprovalParams {
     pub thread_id: String,
     pub turn_id: String,
+    /// The `fileChange` item; its `item/started` carried the diff.
     pub item_id: String,
+    /// Set when a patch that failed is to be tried again outside the sandbox.
     pub reason: Option<String>,
+    /// A directory below which the agent wants to write for the rest of the session; unstable.
     pub grant_root: Option<String>,
 }
 
-/// DOC
+/// The host that a sandboxed command tries to reach.
 #[wire]
 pub struct NetworkApprovalContext {
     pub host: String,
     pub protocol: NetworkApprovalProtocol,
 }
 
-/// DOC
+/// The way in which a command tries to reach a host.
 #[wire]
 pub enum NetworkApprovalProtocol {
     Http,
@@ -161,26 +199,27 @@ pub enum NetworkApprovalProtocol {
     Socks5Udp,
 }
 
-/// DOC
+/// A rule about one host, saved for later requests.
 #[wire(both)]
 pub struct NetworkPolicyAmendment {
     pub host: String,
     pub action: NetworkPolicyRuleAction,
 }
 
-/// DOC
+/// What a rule does with its host.
 #[wire(both)]
 pub enum NetworkPolicyRuleAction {
     Allow,
     Deny,
 }
 
-/// DOC
+/// What a part of a command line seems to do, as the first protocol version shows it.
 #[wire(root, tag = "type", snake)]
 pub enum ParsedCommand {
     Read {
         cmd: String,
         name: String,
+        /// The path as written in the command.
         path: String,
     },
     ListFiles {
@@ -192,6 +231,7 @@ pub enum ParsedCommand {
         query: Option<String>,
         path: Option<String>,
     },
+    /// Anything that is not understood.
     Unknown {
         cmd: String,
     },
@@ -202,23 +242,27 @@ pub enum ParsedCommand {
 pub struct PermissionsRequestApprovalParams {
     pub thread_id: String,
     pub turn_id: String,
+    /// The id of the model's call; no item is announced for it.
     pub item_id: String,
+    /// What the model wants the permissions for.
     #[wire(nullable)]
     pub reason: Option<String>,
     pub permissions: RequestPermissionProfile,
 }
 
-/// DOC
+/// Rights that the model asks for; null parts are not asked for.
 #[wire(closed)]
 pub struct RequestPermissionProfile {
     pub network: Option<AdditionalNetworkPermissions>,
     pub file_system: Option<AdditionalFileSystemPermissions>,
 }
 
-/// DOC
+/// An answer that the user can pick.
 #[wire]
 pub struct ToolRequestUserInputOption {
+    /// The text to show, and to send back if picked.
     pub label: String,
+    /// What picking it means.
     pub description: String,
 }
 
@@ -227,20 +271,27 @@ pub struct ToolRequestUserInputOption {
 pub struct ToolRequestUserInputParams {
     pub thread_id: String,
     pub turn_id: String,
+    /// The id of the model's call; no item is announced for it.
     pub item_id: String,
+    /// Usually one to three.
     pub questions: Vec<ToolRequestUserInputQuestion>,
 }
 
-/// DOC
+/// A question to the user.
 #[wire]
 pub struct ToolRequestUserInputQuestion {
+    /// The key under which the answer is given.
     pub id: String,
+    /// A title of a few words.
     pub header: String,
     pub question: String,
+    /// Whether the user may also write an answer of their own.
     #[wire(default)]
     pub is_other: bool,
+    /// Whether the answer must not be shown while it is typed.
     #[wire(default)]
     pub is_secret: bool,
+    /// The answers to offer; null asks for free text.
     pub options: Option<Vec<ToolRequestUserInputOption>>,
 }
 
@@ -250,12 +301,16 @@ pub struct CommandExecutionRequestApprovalResponse {
     pub decision: CommandExecutionApprovalDecision,
 }
 
-/// DOC
+/// The answer to a patch that needs approval.
 #[wire(apart, exhaustive)]
 pub enum FileChangeApprovalDecision {
+    /// Applies the patch this once.
     Accept,
+    /// Applies it, and later patches that touch no other files, until the thread is unloaded.
     AcceptForSession,
+    /// Leaves the files alone; the model is told and the turn goes on.
     Decline,
+    /// Leaves the files alone and interrupts the turn.
     Cancel,
 }
 
@@ -265,19 +320,21 @@ pub struct FileChangeRequestApprovalResponse {
     pub decision: FileChangeApprovalDecision,
 }
 
-/// DOC
+/// The answer to one question.
 #[wire]
 pub struct ToolRequestUserInputAnswer {
+    /// The labels that were picked and the text that was written.
     pub answers: Vec<String>,
 }
 
 /// Answer to the request `item/tool/requestUserInput`.
 #[wire]
 pub struct ToolRequestUserInputResponse {
+    /// The answers by the `id` of their question; questions left out count as unanswered.
     pub answers: BTreeMap<String, ToolRequestUserInputAnswer>,
 }
 
-/// DOC
+/// Rights that the user grants: what is left out is refused, what was not asked for is ignored.
 #[wire]
 pub struct GrantedPermissionProfile {
     #[wire(sparse)]
@@ -286,10 +343,12 @@ pub struct GrantedPermissionProfile {
     pub file_system: Option<AdditionalFileSystemPermissions>,
 }
 
-/// DOC
+/// How long granted rights last.
 #[wire(exhaustive)]
 pub enum PermissionGrantScope {
+    /// Until the current turn ends.
     Turn,
+    /// Until the thread is unloaded.
     Session,
 }
 
@@ -304,7 +363,9 @@ pub struct PermissionsRequestApprovalResponse {
 /// Answer to the request `item/tool/call`.
 #[wire]
 pub struct DynamicToolCallResponse {
+    /// The tool's output for the model, also when it failed.
     pub content_items: Vec<DynamicToolCallOutputContentItem>,
+    /// Whether the item ends as `completed` or as `failed`.
     pub success: bool,
 }
 
@@ -312,25 +373,33 @@ pub struct DynamicToolCallResponse {
 #[wire]
 pub struct ChatgptAuthTokensRefreshResponse {
     pub access_token: String,
+    /// The workspace that the token is for.
     pub chatgpt_account_id: String,
+    /// The plan's name; if null, the token's claim counts.
     pub chatgpt_plan_type: Option<String>,
 }
 
-/// DOC
+/// The answer to an approval request of the first protocol version.
 #[wire(root, exhaustive, snake, fields = "snake")]
 pub enum ReviewDecision {
+    /// Goes ahead this once.
     #[wire(apart)]
     Approved,
+    /// Goes ahead and saves a rule that allows commands with a prefix.
     ApprovedExecpolicyAmendment {
         proposed_execpolicy_amendment: ExecPolicyAmendment,
     },
+    /// Goes ahead, and asks no more about the same thing in this session.
     #[wire(apart)]
     ApprovedForSession,
+    /// Saves a rule for a host; one that denies also declines the command.
     NetworkPolicyAmendment {
         network_policy_amendment: NetworkPolicyAmendment,
     },
+    /// Does not go ahead; the turn goes on.
     #[wire(apart)]
     Denied,
+    /// Does not go ahead and interrupts the turn.
     #[wire(apart)]
     Abort,
 }

@@ -1,4 +1,5 @@
-//! MODDOC
+//! Commands that clients run outside any thread.
+//! A process belongs to the connection that started it and dies with it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use quipu_wire_macros::wire;
 
 use crate::SandboxPolicy;
 
-/// DOC
+/// The size of a terminal in character cells; neither number may be 0.
 #[wire]
 pub struct CommandExecTerminalSize {
     pub rows: u16,
@@ -16,23 +17,37 @@ pub struct CommandExecTerminalSize {
 /// Parameters of `command/exec`.
 #[wire(params, default)]
 pub struct CommandExecParams {
+    /// The program and its arguments; no shell is involved. It must not be empty.
     pub command: Vec<String>,
+    /// A name that is unique among the running commands of this connection. Streaming, a terminal,
+    /// and to write, resize or terminate need one.
     pub process_id: Option<String>,
+    /// Runs the command in a terminal, with input and output streamed and all output on `stdout`.
     #[wire(sparse)]
     pub tty: bool,
+    /// Keeps standard input open for `command/exec/write`; otherwise it is closed from the start.
     #[wire(sparse)]
     pub stream_stdin: bool,
+    /// Sends output in `command/exec/outputDelta` as it comes; the result then has none.
     #[wire(sparse)]
     pub stream_stdout_stderr: bool,
+    /// The most bytes of output to keep per stream; 1048576 (1 MiB) if absent.
     pub output_bytes_cap: Option<usize>,
+    /// Keeps all output; excludes `outputBytesCap`.
     #[wire(sparse)]
     pub disable_output_cap: bool,
+    /// Sets no time limit; excludes `timeoutMs`.
     #[wire(sparse)]
     pub disable_timeout: bool,
+    /// Milliseconds until the command is killed; 10000 if absent, and 0 kills it at once.
     pub timeout_ms: Option<i64>,
+    /// The directory to run in, relative to the server's own, which is also the default.
     pub cwd: Option<String>,
+    /// Changes to the environment that the configuration yields: a string sets, null removes.
     pub env: Option<BTreeMap<String, Option<String>>>,
+    /// The terminal's first size, 24 rows and 80 columns if absent; only with `tty`.
     pub size: Option<CommandExecTerminalSize>,
+    /// The sandbox for this command; the configured one if absent.
     pub sandbox_policy: Option<SandboxPolicy>,
 }
 
@@ -40,7 +55,9 @@ pub struct CommandExecParams {
 #[wire(params, default)]
 pub struct CommandExecWriteParams {
     pub process_id: String,
+    /// Bytes to write, in base64 with padding; needed unless `closeStdin` is set.
     pub delta_base64: Option<String>,
+    /// Closes standard input, after the bytes if there are any.
     #[wire(sparse)]
     pub close_stdin: bool,
 }
@@ -61,8 +78,11 @@ pub struct CommandExecResizeParams {
 /// Result of `command/exec`.
 #[wire]
 pub struct CommandExecResponse {
+    /// The exit status; 124 after the timeout, -1 after a signal.
     pub exit_code: i32,
+    /// Empty if the output was streamed.
     pub stdout: String,
+    /// Empty if the output was streamed.
     pub stderr: String,
 }
 
@@ -78,9 +98,10 @@ pub struct CommandExecTerminateResponse {}
 #[wire]
 pub struct CommandExecResizeResponse {}
 
-/// DOC
+/// Where output came from.
 #[wire(apart)]
 pub enum CommandExecOutputStream {
+    /// Standard output; in a terminal, all output.
     Stdout,
     Stderr,
 }
@@ -90,6 +111,8 @@ pub enum CommandExecOutputStream {
 pub struct CommandExecOutputDeltaNotification {
     pub process_id: String,
     pub stream: CommandExecOutputStream,
+    /// The next bytes of the stream, in base64.
     pub delta_base64: String,
+    /// The cap is full: the rest of this stream is dropped while the command runs on.
     pub cap_reached: bool,
 }

@@ -1,4 +1,4 @@
-//! MODDOC
+//! Questions that MCP servers ask the user, and the part of JSON Schema that their forms may use.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use quipu_wire_macros::wire;
 
 use crate::Json;
 
-/// DOC
+/// The `type` of a field with several choices.
 #[wire]
 pub enum McpElicitationArrayType {
     Array,
 }
 
-/// DOC
+/// A yes-or-no field.
 #[wire(closed)]
 pub struct McpElicitationBooleanSchema {
     #[wire(rename = "type")]
@@ -25,29 +25,32 @@ pub struct McpElicitationBooleanSchema {
     pub default: Option<bool>,
 }
 
-/// DOC
+/// The `type` of a yes-or-no field.
 #[wire]
 pub enum McpElicitationBooleanType {
     Boolean,
 }
 
-/// DOC
+/// A choice with a name to show.
 #[wire(closed)]
 pub struct McpElicitationConstOption {
+    /// What is sent back.
     #[wire(rename = "const")]
     pub value: String,
+    /// What is shown.
     pub title: String,
 }
 
-/// DOC
+/// A field to choose from given values.
 #[wire(untagged)]
 pub enum McpElicitationEnumSchema {
     SingleSelectEnumSchema(McpElicitationSingleSelectEnumSchema),
     MultiSelectEnumSchema(McpElicitationMultiSelectEnumSchema),
+    /// The form of older MCP servers.
     LegacyTitledEnumSchema(McpElicitationLegacyTitledEnumSchema),
 }
 
-/// DOC
+/// A field with one choice, with the names to show in a list of their own.
 #[wire(closed)]
 pub struct McpElicitationLegacyTitledEnumSchema {
     #[wire(rename = "type")]
@@ -58,20 +61,21 @@ pub struct McpElicitationLegacyTitledEnumSchema {
     pub description: Option<String>,
     #[wire(rename = "enum")]
     pub values: Vec<String>,
+    /// What is shown for each of the values, in the same order.
     #[wire(sparse)]
     pub enum_names: Option<Vec<String>>,
     #[wire(sparse)]
     pub default: Option<String>,
 }
 
-/// DOC
+/// A field with several choices.
 #[wire(untagged)]
 pub enum McpElicitationMultiSelectEnumSchema {
     UntitledMultiSelectEnumSchema(McpElicitationUntitledMultiSelectEnumSchema),
     TitledMultiSelectEnumSchema(McpElicitationTitledMultiSelectEnumSchema),
 }
 
-/// DOC
+/// A number field.
 #[wire(closed)]
 pub struct McpElicitationNumberSchema {
     #[wire(rename = "type")]
@@ -88,20 +92,20 @@ pub struct McpElicitationNumberSchema {
     pub default: Option<f64>,
 }
 
-/// DOC
+/// The `type` of a number field.
 #[wire]
 pub enum McpElicitationNumberType {
     Number,
     Integer,
 }
 
-/// DOC
+/// The `type` of a form.
 #[wire]
 pub enum McpElicitationObjectType {
     Object,
 }
 
-/// DOC
+/// A field of a form.
 #[wire(untagged)]
 pub enum McpElicitationPrimitiveSchema {
     EnumSchema(McpElicitationEnumSchema),
@@ -110,26 +114,29 @@ pub enum McpElicitationPrimitiveSchema {
     BooleanSchema(McpElicitationBooleanSchema),
 }
 
-/// DOC
+/// A form: one level of named fields.
 #[wire(closed)]
 pub struct McpElicitationSchema {
+    /// The dialect of JSON Schema, if the MCP server names it.
     #[wire(rename = "$schema", sparse)]
     pub schema: Option<String>,
     #[wire(rename = "type")]
     pub kind: McpElicitationObjectType,
+    /// The fields by name.
     pub properties: BTreeMap<String, McpElicitationPrimitiveSchema>,
+    /// The names of fields that must be filled in.
     #[wire(sparse)]
     pub required: Option<Vec<String>>,
 }
 
-/// DOC
+/// A field with one choice.
 #[wire(untagged)]
 pub enum McpElicitationSingleSelectEnumSchema {
     UntitledSingleSelectEnumSchema(McpElicitationUntitledSingleSelectEnumSchema),
     TitledSingleSelectEnumSchema(McpElicitationTitledSingleSelectEnumSchema),
 }
 
-/// DOC
+/// What a text field has to look like.
 #[wire(kebab)]
 pub enum McpElicitationStringFormat {
     Email,
@@ -138,7 +145,7 @@ pub enum McpElicitationStringFormat {
     DateTime,
 }
 
-/// DOC
+/// A text field; its lengths count characters.
 #[wire(closed)]
 pub struct McpElicitationStringSchema {
     #[wire(rename = "type")]
@@ -157,19 +164,19 @@ pub struct McpElicitationStringSchema {
     pub default: Option<String>,
 }
 
-/// DOC
+/// The `type` of a text field.
 #[wire]
 pub enum McpElicitationStringType {
     String,
 }
 
-/// DOC
+/// The choices of a field, with names to show.
 #[wire(closed)]
 pub struct McpElicitationTitledEnumItems {
     pub any_of: Vec<McpElicitationConstOption>,
 }
 
-/// DOC
+/// A field with several choices, with names to show.
 #[wire(closed)]
 pub struct McpElicitationTitledMultiSelectEnumSchema {
     #[wire(rename = "type")]
@@ -187,7 +194,7 @@ pub struct McpElicitationTitledMultiSelectEnumSchema {
     pub default: Option<Vec<String>>,
 }
 
-/// DOC
+/// A field with one choice, with names to show.
 #[wire(closed)]
 pub struct McpElicitationTitledSingleSelectEnumSchema {
     #[wire(rename = "type")]
@@ -201,7 +208,7 @@ pub struct McpElicitationTitledSingleSelectEnumSchema {
     pub default: Option<String>,
 }
 
-/// DOC
+/// The choices of a field, shown as they are.
 #[wire(closed)]
 pub struct McpElicitationUntitledEnumItems {
     #[wire(rename = "type")]
@@ -210,7 +217,7 @@ pub struct McpElicitationUntitledEnumItems {
     pub values: Vec<String>,
 }
 
-/// DOC
+/// A field with several choices, shown as they are.
 #[wire(closed)]
 pub struct McpElicitationUntitledMultiSelectEnumSchema {
     #[wire(rename = "type")]
@@ -228,7 +235,7 @@ pub struct McpElicitationUntitledMultiSelectEnumSchema {
     pub default: Option<Vec<String>>,
 }
 
-/// DOC
+/// A field with one choice, shown as it is.
 #[wire(closed)]
 pub struct McpElicitationUntitledSingleSelectEnumSchema {
     #[wire(rename = "type")]
@@ -247,8 +254,10 @@ pub struct McpElicitationUntitledSingleSelectEnumSchema {
 #[wire(params)]
 pub struct McpServerElicitationRequestParams {
     pub thread_id: String,
+    /// The running turn, if there is one.
     #[wire(nullable)]
     pub turn_id: Option<String>,
+    /// The name of the MCP server in the configuration.
     pub server_name: String,
     #[wire(flatten)]
     pub request: McpServerElicitationRequest,
@@ -257,26 +266,38 @@ pub struct McpServerElicitationRequestParams {
 /// What an MCP server asks the user for.
 #[wire(tag = "mode", no_ts)]
 pub enum McpServerElicitationRequest {
+    /// Input for a form. An empty form with `codex_approval_kind` in `_meta` asks to approve a tool
+    /// call.
     Form {
+        /// The MCP server's metadata; for approvals, the tool, its arguments and what may be
+        /// remembered.
         #[wire(rename = "_meta")]
         meta: Option<Json>,
+        /// The question to show.
         message: String,
         requested_schema: McpElicitationSchema,
     },
+    /// Something to do on a web page.
     Url {
+        /// The MCP server's metadata.
         #[wire(rename = "_meta")]
         meta: Option<Json>,
+        /// The question to show.
         message: String,
         url: String,
+        /// The MCP server's id for this question.
         elicitation_id: String,
     },
 }
 
-/// DOC
+/// What the user did with a question of an MCP server.
 #[wire(exhaustive)]
 pub enum McpServerElicitationAction {
+    /// Answered it.
     Accept,
+    /// Refused to answer.
     Decline,
+    /// Put it away without an answer.
     Cancel,
 }
 
@@ -284,8 +305,10 @@ pub enum McpServerElicitationAction {
 #[wire]
 pub struct McpServerElicitationRequestResponse {
     pub action: McpServerElicitationAction,
+    /// The form's values by name; only looked at with `accept`, where null counts as empty.
     #[wire(described)]
     pub content: Option<Json>,
+    /// For a tool approval, `{"persist": "session"}` or `"always"` makes it last.
     #[wire(rename = "_meta", described)]
     pub meta: Option<Json>,
 }

@@ -58,7 +58,9 @@ pub struct JsonRpcError {
 /// Why a request failed.
 #[wire(json_name = "JSONRPCErrorError", no_ts)]
 pub struct JsonRpcErrorError {
+    /// -32600 for a bad request, -32602 for a bad value, -32603 for a fault, -32001 for overload.
     pub code: i64,
+    /// Details for programs, where a method defines any.
     #[wire(sparse)]
     pub data: Option<Json>,
     pub message: String,

@@ -1,28 +1,33 @@
-//! MODDOC
+//! Approval questions that a reviewing model answers in the place of the user.
+//! All of this is unstable and will change.
 
 use quipu_wire_macros::wire;
 
 use crate::Json;
 
-/// DOC
+/// What the reviewer thinks of an action; null until it is done.
 #[wire]
 pub struct GuardianApprovalReview {
     pub status: GuardianApprovalReviewStatus,
+    /// From 0 to 100; an action below 80 is approved.
     pub risk_score: Option<u8>,
     pub risk_level: Option<GuardianRiskLevel>,
+    /// The reviewer's reason.
     pub rationale: Option<String>,
 }
 
-/// DOC
+/// How far a review has come.
 #[wire]
 pub enum GuardianApprovalReviewStatus {
     InProgress,
     Approved,
+    /// The action is not taken; also when the reviewer fails or takes too long.
     Denied,
+    /// The turn ended first.
     Aborted,
 }
 
-/// DOC
+/// How risky an action is.
 #[wire]
 pub enum GuardianRiskLevel {
     Low,
@@ -35,8 +40,10 @@ pub enum GuardianRiskLevel {
 pub struct ItemGuardianApprovalReviewStartedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// The item that waits for the review.
     pub target_item_id: String,
     pub review: GuardianApprovalReview,
+    /// What is reviewed, as an object whose member `tool` says which members follow.
     pub action: Option<Json>,
 }
 
@@ -45,7 +52,9 @@ pub struct ItemGuardianApprovalReviewStartedNotification {
 pub struct ItemGuardianApprovalReviewCompletedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// The item that waits for the review.
     pub target_item_id: String,
     pub review: GuardianApprovalReview,
+    /// What is reviewed, as an object whose member `tool` says which members follow.
     pub action: Option<Json>,
 }

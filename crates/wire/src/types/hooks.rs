@@ -1,85 +1,114 @@
-//! MODDOC
+//! Commands of the user that run at fixed points of a thread, as clients see them run.
 
 use quipu_wire_macros::wire;
 
-/// DOC
+/// The point at which a hook runs.
 #[wire]
 pub enum HookEventName {
+    /// Before the model runs a command; the hook can block it.
     PreToolUse,
+    /// After the model ran a command; the hook can replace what the model reads of it.
     PostToolUse,
+    /// Before the first turn of a thread that was started or resumed.
     SessionStart,
+    /// Before the model reads the user's input; the hook can block it.
     UserPromptSubmit,
+    /// When the model is done; the hook can make it go on.
     Stop,
 }
 
-/// DOC
+/// Whether anything waits for a hook.
 #[wire]
 pub enum HookExecutionMode {
+    /// The turn waits.
     Sync,
+    /// The turn does not wait; reserved, such hooks are skipped.
     Async,
 }
 
-/// DOC
+/// What a hook is.
 #[wire]
 pub enum HookHandlerType {
+    /// A shell command.
     Command,
+    /// A question to a model; reserved, such hooks are skipped.
     Prompt,
+    /// A task for an agent; reserved, such hooks are skipped.
     Agent,
 }
 
-/// DOC
+/// Something that a hook had to say.
 #[wire]
 pub struct HookOutputEntry {
     pub kind: HookOutputEntryKind,
     pub text: String,
 }
 
-/// DOC
+/// Whom and what a hook's words are for.
 #[wire]
 pub enum HookOutputEntryKind {
+    /// A message to the user.
     Warning,
+    /// Why the hook ends the turn.
     Stop,
+    /// An objection, which the model gets to read.
     Feedback,
+    /// Something for the model to know.
     Context,
+    /// Why the hook failed.
     Error,
 }
 
-/// DOC
+/// How far a hook has come.
 #[wire]
 pub enum HookRunStatus {
     Running,
+    /// It ended and let things go their way.
     Completed,
+    /// It failed or took too long, which blocks nothing.
     Failed,
+    /// It forbade the step that it ran for.
     Blocked,
+    /// It ended the turn.
     Stopped,
 }
 
-/// DOC
+/// One run of a hook.
 #[wire]
 pub struct HookRunSummary {
+    /// `<event>:<displayOrder>:<sourcePath>`, the same for each run of a hook.
     pub id: String,
     pub event_name: HookEventName,
     pub handler_type: HookHandlerType,
     pub execution_mode: HookExecutionMode,
     pub scope: HookScope,
+    /// The `hooks.json` that declares the hook.
     pub source_path: String,
+    /// The place among all hooks, counted from 0.
     #[wire(bigint)]
     pub display_order: i64,
     pub status: HookRunStatus,
+    /// What to show while it runs, if the hook declares it.
     pub status_message: Option<String>,
+    /// In Unix seconds.
     #[wire(bigint)]
     pub started_at: i64,
+    /// In Unix seconds; null while it runs.
     #[wire(bigint)]
     pub completed_at: Option<i64>,
+    /// In milliseconds; null while it runs.
     #[wire(bigint)]
     pub duration_ms: Option<i64>,
+    /// Empty while it runs.
     pub entries: Vec<HookOutputEntry>,
 }
 
-/// DOC
+/// What a hook belongs to.
 #[wire]
 pub enum HookScope {
+    /// The whole thread: hooks of `sessionStart`.
     Thread,
+    /// One turn: all other hooks.
     Turn,
 }
 

@@ -1,4 +1,4 @@
-//! MODDOC
+//! How items reach clients: their start, their growth and their end.
 
 use quipu_wire_macros::wire;
 
@@ -7,6 +7,7 @@ use crate::{ResponseItem, ThreadItem};
 /// Parameters of the notification `item/started`.
 #[wire]
 pub struct ItemStartedNotification {
+    /// The item as it is now; its `id` is the `itemId` of all that follows.
     pub item: ThreadItem,
     pub thread_id: String,
     pub turn_id: String,
@@ -15,16 +16,19 @@ pub struct ItemStartedNotification {
 /// Parameters of the notification `item/completed`.
 #[wire]
 pub struct ItemCompletedNotification {
+    /// The item in full, which replaces what the deltas added up to.
     pub item: ThreadItem,
     pub thread_id: String,
     pub turn_id: String,
 }
 
-/// Parameters of the notification `rawResponseItem/completed`.
+/// Parameters of the notification `rawResponseItem/completed`, sent on threads started with
+/// `experimentalRawEvents`.
 #[wire]
 pub struct RawResponseItemCompletedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// An item that was added to the model's history.
     pub item: ResponseItem,
 }
 
@@ -34,6 +38,7 @@ pub struct AgentMessageDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// Text to append.
     pub delta: String,
 }
 
@@ -43,6 +48,7 @@ pub struct PlanDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// Text to append; the finished plan may differ from the sum.
     pub delta: String,
 }
 
@@ -52,6 +58,7 @@ pub struct CommandExecutionOutputDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// Output to append, of either stream; bytes that are not UTF-8 are replaced.
     pub delta: String,
 }
 
@@ -60,8 +67,10 @@ pub struct CommandExecutionOutputDeltaNotification {
 pub struct TerminalInteractionNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// The item that started the process.
     pub item_id: String,
     pub process_id: String,
+    /// What the model wrote; empty if it only looked for new output.
     pub stdin: String,
 }
 
@@ -71,10 +80,11 @@ pub struct FileChangeOutputDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// What the model is told about the patch.
     pub delta: String,
 }
 
-/// Parameters of the notification `item/mcpToolCall/progress`.
+/// Parameters of the notification `item/mcpToolCall/progress`, which servers do not send yet.
 #[wire]
 pub struct McpToolCallProgressNotification {
     pub thread_id: String,
@@ -89,7 +99,9 @@ pub struct ReasoningSummaryTextDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// Text to append.
     pub delta: String,
+    /// The part of `summary`, counted from 0.
     pub summary_index: i64,
 }
 
@@ -99,6 +111,7 @@ pub struct ReasoningSummaryPartAddedNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// The part of `summary` that begins, counted from 0.
     pub summary_index: i64,
 }
 
@@ -108,11 +121,14 @@ pub struct ReasoningTextDeltaNotification {
     pub thread_id: String,
     pub turn_id: String,
     pub item_id: String,
+    /// Text to append.
     pub delta: String,
+    /// The part of `content`, counted from 0.
     pub content_index: i64,
 }
 
-/// Parameters of the notification `thread/compacted`.
+/// Parameters of the notification `thread/compacted`; deprecated, the `contextCompaction` item says
+/// the same.
 #[wire]
 pub struct ContextCompactedNotification {
     pub thread_id: String,

@@ -36,11 +36,14 @@ pub struct GetConversationSummaryResponse {
 pub struct ConversationSummary {
     pub conversation_id: ThreadId,
     pub path: String,
+    /// The user's first message.
     pub preview: String,
+    /// When it began.
     pub timestamp: Option<String>,
     pub updated_at: Option<String>,
     pub model_provider: String,
     pub cwd: String,
+    /// The version of the program that wrote it first.
     pub cli_version: String,
     pub source: LegacySessionSource,
     pub git_info: Option<ConversationGitInfo>,
@@ -63,15 +66,19 @@ pub struct GitDiffToRemoteParams {
 /// Result of `gitDiffToRemote`.
 #[wire(root)]
 pub struct GitDiffToRemoteResponse {
+    /// The newest commit that the remote has as well.
     pub sha: GitSha,
+    /// What differs from that commit now.
     pub diff: String,
 }
 
 /// Parameters of `getAuthStatus`.
 #[wire(root, params, default)]
 pub struct GetAuthStatusParams {
+    /// Also returns the token.
     #[wire(nullable)]
     pub include_token: Option<bool>,
+    /// Refreshes tokens that the server manages before answering.
     #[wire(nullable)]
     pub refresh_token: Option<bool>,
 }
@@ -79,8 +86,11 @@ pub struct GetAuthStatusParams {
 /// Result of `getAuthStatus`.
 #[wire(root)]
 pub struct GetAuthStatusResponse {
+    /// Null when nobody is logged in, and when the configured provider needs no login.
     pub auth_method: Option<AuthMode>,
+    /// Null unless asked for.
     pub auth_token: Option<String>,
+    /// Whether the configured model provider works only with an OpenAI login.
     pub requires_openai_auth: Option<bool>,
 }
 
@@ -91,6 +101,7 @@ pub enum LegacySessionSource {
     #[wire(rename = "vscode")]
     VsCode,
     Exec,
+    /// A server, whose clients speak this protocol or MCP.
     Mcp,
     Custom(String),
     SubAgent(SubAgentSource),

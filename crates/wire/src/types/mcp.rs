@@ -1,4 +1,4 @@
-//! MODDOC
+//! MCP servers: logging in to them, what they offer, and how they start.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,11 @@ use crate::Json;
 /// Parameters of `mcpServer/oauth/login`.
 #[wire(params, default)]
 pub struct McpServerOauthLoginParams {
+    /// The name of the server in the configuration.
     pub name: String,
+    /// If absent, the configured ones, else those that the server offers.
     pub scopes: Option<Vec<String>>,
+    /// Seconds to wait for the browser; 300 if absent.
     #[wire(bigint)]
     pub timeout_secs: Option<i64>,
 }
@@ -18,13 +21,16 @@ pub struct McpServerOauthLoginParams {
 /// Parameters of `mcpServerStatus/list`.
 #[wire(params, default)]
 pub struct ListMcpServerStatusParams {
+    /// The `nextCursor` of the page before; absent for the first.
     pub cursor: Option<String>,
+    /// Servers per page; all if absent.
     pub limit: Option<u32>,
 }
 
 /// Result of `mcpServer/oauth/login`.
 #[wire]
 pub struct McpServerOauthLoginResponse {
+    /// The page to open in the user's browser.
     pub authorization_url: String,
 }
 
@@ -32,29 +38,35 @@ pub struct McpServerOauthLoginResponse {
 #[wire]
 pub struct McpServerRefreshResponse {}
 
-/// DOC
+/// How the server authenticates itself to an MCP server.
 #[wire]
 pub enum McpAuthStatus {
+    /// Not at all: it is a local process, or offers no login that is known.
     Unsupported,
+    /// Not yet: `mcpServer/oauth/login` is possible.
     NotLoggedIn,
+    /// With a token from the configuration.
     BearerToken,
+    /// With the tokens of a login.
     #[wire(rename = "oAuth")]
     OAuth,
 }
 
-/// DOC
+/// A configured MCP server and what it offers; nothing if it does not start.
 #[wire]
 pub struct McpServerStatus {
     pub name: String,
+    /// By name, in which all but letters, digits and `_` is replaced by `_`.
     pub tools: BTreeMap<String, Tool>,
     pub resources: Vec<Resource>,
     pub resource_templates: Vec<ResourceTemplate>,
     pub auth_status: McpAuthStatus,
 }
 
-/// DOC
+/// Something that an MCP server lets others read.
 #[wire(root)]
 pub struct Resource {
+    /// Hints of MCP, as received.
     #[wire(sparse)]
     pub annotations: Option<Json>,
     #[wire(sparse)]
@@ -62,22 +74,27 @@ pub struct Resource {
     #[wire(sparse)]
     pub mime_type: Option<String>,
     pub name: String,
+    /// In bytes.
     #[wire(sparse)]
     pub size: Option<i64>,
     #[wire(sparse)]
     pub title: Option<String>,
     pub uri: String,
+    /// As received.
     #[wire(sparse)]
     pub icons: Option<Vec<Json>>,
+    /// As received.
     #[wire(rename = "_meta", sparse)]
     pub meta: Option<Json>,
 }
 
-/// DOC
+/// A family of resources, with an address that has gaps to fill in.
 #[wire(root)]
 pub struct ResourceTemplate {
+    /// Hints of MCP, as received.
     #[wire(sparse)]
     pub annotations: Option<Json>,
+    /// A URI template of RFC 6570.
     pub uri_template: String,
     pub name: String,
     #[wire(sparse)]
@@ -88,21 +105,27 @@ pub struct ResourceTemplate {
     pub mime_type: Option<String>,
 }
 
-/// DOC
+/// A tool of an MCP server.
 #[wire(root)]
 pub struct Tool {
+    /// The name that the MCP server gave it.
     pub name: String,
     #[wire(sparse)]
     pub title: Option<String>,
     #[wire(sparse)]
     pub description: Option<String>,
+    /// A JSON Schema of its arguments.
     pub input_schema: Json,
+    /// A JSON Schema of its structured result.
     #[wire(sparse)]
     pub output_schema: Option<Json>,
+    /// Hints of MCP, as received; they decide whether a call needs approval.
     #[wire(sparse)]
     pub annotations: Option<Json>,
+    /// As received.
     #[wire(sparse)]
     pub icons: Option<Vec<Json>>,
+    /// As received.
     #[wire(rename = "_meta", sparse)]
     pub meta: Option<Json>,
 }
@@ -110,7 +133,9 @@ pub struct Tool {
 /// Result of `mcpServerStatus/list`.
 #[wire]
 pub struct ListMcpServerStatusResponse {
+    /// Sorted by name.
     pub data: Vec<McpServerStatus>,
+    /// Null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -119,23 +144,29 @@ pub struct ListMcpServerStatusResponse {
 pub struct McpServerOauthLoginCompletedNotification {
     pub name: String,
     pub success: bool,
+    /// Why it failed; absent on success.
     #[wire(sparse)]
     pub error: Option<String>,
 }
 
-/// DOC
+/// How far an MCP server has come for a thread.
 #[wire]
 pub enum McpServerStartupState {
     Starting,
+    /// Its tools can be called.
     Ready,
+    /// Its tools are missing; the thread does without them.
     Failed,
+    /// It is not waited for any more.
     Cancelled,
 }
 
-/// Parameters of the notification `mcpServer/startupStatus/updated`.
+/// Parameters of the notification `mcpServer/startupStatus/updated`, sent to the subscribers of the
+/// thread that starts the MCP server.
 #[wire]
 pub struct McpServerStatusUpdatedNotification {
     pub name: String,
     pub status: McpServerStartupState,
+    /// Set with `failed`.
     pub error: Option<String>,
 }

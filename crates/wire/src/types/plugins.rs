@@ -1,4 +1,4 @@
-//! MODDOC
+//! Plugins and the marketplaces they come from, and apps, which act for the user in other services.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,9 @@ use crate::{AbsolutePath, SkillSummary};
 /// Parameters of `plugin/list`.
 #[wire(params, default)]
 pub struct PluginListParams {
+    /// Directories whose marketplaces count besides the user's own.
     pub cwds: Option<Vec<AbsolutePath>>,
+    /// Takes over first what the account has installed elsewhere.
     #[wire(sparse)]
     pub force_remote_sync: bool,
 }
@@ -17,6 +19,7 @@ pub struct PluginListParams {
 /// Parameters of `plugin/read`.
 #[wire(params)]
 pub struct PluginReadParams {
+    /// The `path` of the marketplace in `plugin/list`.
     pub marketplace_path: AbsolutePath,
     pub plugin_name: String,
 }
@@ -24,9 +27,13 @@ pub struct PluginReadParams {
 /// Parameters of `app/list`.
 #[wire(params, default)]
 pub struct AppsListParams {
+    /// The `nextCursor` of the page before; absent for the first.
     pub cursor: Option<String>,
+    /// Apps per page; all if absent.
     pub limit: Option<u32>,
+    /// The thread whose settings decide whether apps are on.
     pub thread_id: Option<String>,
+    /// Asks the sources again instead of using lists of up to an hour ago.
     #[wire(sparse)]
     pub force_refetch: bool,
 }
@@ -34,8 +41,10 @@ pub struct AppsListParams {
 /// Parameters of `plugin/install`.
 #[wire(params)]
 pub struct PluginInstallParams {
+    /// The `path` of the marketplace in `plugin/list`.
     pub marketplace_path: AbsolutePath,
     pub plugin_name: String,
+    /// Installs it for the account as well.
     #[wire(sparse)]
     pub force_remote_sync: bool,
 }
@@ -43,84 +52,98 @@ pub struct PluginInstallParams {
 /// Parameters of `plugin/uninstall`.
 #[wire(params, default)]
 pub struct PluginUninstallParams {
+    /// `<plugin>@<marketplace>`; not being installed is no error.
     pub plugin_id: String,
+    /// Uninstalls it for the account as well.
     #[wire(sparse)]
     pub force_remote_sync: bool,
 }
 
-/// DOC
+/// How to show a marketplace.
 #[wire]
 pub struct MarketplaceInterface {
     pub display_name: Option<String>,
 }
 
-/// DOC
+/// A marketplace that cannot be used.
 #[wire]
 pub struct MarketplaceLoadErrorInfo {
     pub marketplace_path: AbsolutePath,
     pub message: String,
 }
 
-/// DOC
+/// When a plugin's apps ask for a login.
 #[wire]
 pub enum PluginAuthPolicy {
+    /// When the plugin is installed.
     #[wire(rename = "ON_INSTALL")]
     ONINSTALL,
+    /// When an app is used first.
     #[wire(rename = "ON_USE")]
     ONUSE,
 }
 
-/// DOC
+/// Whether a plugin can be installed.
 #[wire(screaming)]
 pub enum PluginInstallPolicy {
+    /// It cannot.
     #[wire(rename = "NOT_AVAILABLE")]
     NOTAVAILABLE,
+    /// It can.
     AVAILABLE,
+    /// It can, and comes without asking.
     #[wire(rename = "INSTALLED_BY_DEFAULT")]
     INSTALLEDBYDEFAULT,
 }
 
-/// DOC
+/// How to show a plugin.
 #[wire]
 pub struct PluginInterface {
     pub display_name: Option<String>,
     pub short_description: Option<String>,
     pub long_description: Option<String>,
     pub developer_name: Option<String>,
+    /// The marketplace's word, else the plugin's.
     pub category: Option<String>,
     pub capabilities: Vec<String>,
     pub website_url: Option<String>,
     pub privacy_policy_url: Option<String>,
     pub terms_of_service_url: Option<String>,
+    /// Up to 3 things to start with, of up to 128 characters each.
     pub default_prompt: Option<Vec<String>>,
+    /// As `#RRGGBB`.
     pub brand_color: Option<String>,
     pub composer_icon: Option<AbsolutePath>,
     pub logo: Option<AbsolutePath>,
     pub screenshots: Vec<AbsolutePath>,
 }
 
-/// DOC
+/// A marketplace and its plugins.
 #[wire]
 pub struct PluginMarketplaceEntry {
     pub name: String,
+    /// Its `marketplace.json`, which names it in other requests.
     pub path: AbsolutePath,
     pub interface: Option<MarketplaceInterface>,
     pub plugins: Vec<PluginSummary>,
 }
 
-/// DOC
+/// Where the files of a plugin are.
 #[wire(tag = "type")]
 pub enum PluginSource {
     Local { path: AbsolutePath },
 }
 
-/// DOC
+/// What a list shows of a plugin.
 #[wire]
 pub struct PluginSummary {
+    /// `<plugin>@<marketplace>`.
     pub id: String,
     pub name: String,
     pub source: PluginSource,
+    /// Whether its files are installed for this user.
     pub installed: bool,
+    /// Whether the configuration switches it on.
     pub enabled: bool,
     pub install_policy: PluginInstallPolicy,
     pub auth_policy: PluginAuthPolicy,
@@ -131,32 +154,39 @@ pub struct PluginSummary {
 #[wire]
 pub struct PluginListResponse {
     pub marketplaces: Vec<PluginMarketplaceEntry>,
+    /// Marketplaces that are left out, and why.
     #[wire(default)]
     pub marketplace_load_errors: Vec<MarketplaceLoadErrorInfo>,
+    /// Why `forceRemoteSync` failed; the list is still good.
     pub remote_sync_error: Option<String>,
+    /// Plugins that the curated marketplace puts first; empty if that is not known.
     #[wire(default)]
     pub featured_plugin_ids: Vec<String>,
 }
 
-/// DOC
+/// What a plugin shows of an app.
 #[wire]
 pub struct AppSummary {
     pub id: String,
     pub name: String,
     pub description: Option<String>,
+    /// The page on which the user can connect it.
     pub install_url: Option<String>,
+    /// Whether the user has yet to connect it.
     pub needs_auth: bool,
 }
 
-/// DOC
+/// A plugin with all that it brings.
 #[wire]
 pub struct PluginDetail {
     pub marketplace_name: String,
     pub marketplace_path: AbsolutePath,
     pub summary: PluginSummary,
     pub description: Option<String>,
+    /// Named `<plugin>:<skill>`.
     pub skills: Vec<SkillSummary>,
     pub apps: Vec<AppSummary>,
+    /// The names of MCP servers, sorted.
     pub mcp_servers: Vec<String>,
 }
 
@@ -166,7 +196,7 @@ pub struct PluginReadResponse {
     pub plugin: PluginDetail,
 }
 
-/// DOC
+/// Who is behind an app.
 #[wire]
 pub struct AppBranding {
     pub category: Option<String>,
@@ -177,7 +207,7 @@ pub struct AppBranding {
     pub is_discoverable_app: bool,
 }
 
-/// DOC
+/// An app.
 #[wire]
 pub struct AppInfo {
     pub id: String,
@@ -189,16 +219,20 @@ pub struct AppInfo {
     pub branding: Option<AppBranding>,
     pub app_metadata: Option<AppMetadata>,
     pub labels: Option<BTreeMap<String, String>>,
+    /// The page on which the user can connect it.
     pub install_url: Option<String>,
+    /// Whether the user has connected it.
     #[wire(default)]
     pub is_accessible: bool,
+    /// Whether the configuration and its requirements allow it.
     #[wire(default = "true")]
     pub is_enabled: bool,
+    /// The plugins that bring it.
     #[wire(default)]
     pub plugin_display_names: Vec<String>,
 }
 
-/// DOC
+/// What the directory of apps knows about an app, passed on as it is.
 #[wire]
 pub struct AppMetadata {
     pub review: Option<AppReview>,
@@ -215,24 +249,27 @@ pub struct AppMetadata {
     pub show_in_composer_when_unlinked: Option<bool>,
 }
 
-/// DOC
+/// What became of the directory's check of an app.
 #[wire]
 pub struct AppReview {
     pub status: String,
 }
 
-/// DOC
+/// A picture of an app in use.
 #[wire]
 pub struct AppScreenshot {
     pub url: Option<String>,
     pub file_id: Option<String>,
+    /// What the user said in it.
     pub user_prompt: String,
 }
 
 /// Result of `app/list`.
 #[wire]
 pub struct AppsListResponse {
+    /// Those the user has connected first, then by name.
     pub data: Vec<AppInfo>,
+    /// Null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -240,6 +277,7 @@ pub struct AppsListResponse {
 #[wire]
 pub struct PluginInstallResponse {
     pub auth_policy: PluginAuthPolicy,
+    /// The apps that the user has yet to connect.
     pub apps_needing_auth: Vec<AppSummary>,
 }
 
@@ -250,5 +288,6 @@ pub struct PluginUninstallResponse {}
 /// Parameters of the notification `app/list/updated`.
 #[wire]
 pub struct AppListUpdatedNotification {
+    /// The whole list as far as it is known.
     pub data: Vec<AppInfo>,
 }

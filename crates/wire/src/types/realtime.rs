@@ -1,4 +1,4 @@
-//! MODDOC
+//! Spoken conversations on a thread. Experimental: all of this may change.
 
 use quipu_wire_macros::wire;
 
@@ -8,17 +8,22 @@ use crate::Json;
 #[wire(params, default)]
 pub struct ThreadRealtimeStartParams {
     pub thread_id: String,
+    /// What the voice model is told to be and do.
     pub prompt: String,
+    /// The name of the session at the provider; the thread's id if absent.
     pub session_id: Option<String>,
 }
 
-/// DOC
+/// A piece of sound.
 #[wire]
 pub struct ThreadRealtimeAudioChunk {
+    /// Samples of 16-bit PCM, in base64.
     pub data: String,
+    /// Samples per second, usually 24000.
     pub sample_rate: u32,
     pub num_channels: u16,
     pub samples_per_channel: Option<u32>,
+    /// The provider's item that it is part of.
     pub item_id: Option<String>,
 }
 
@@ -58,7 +63,7 @@ pub struct ThreadRealtimeAppendTextResponse {}
 #[wire]
 pub struct ThreadRealtimeStopResponse {}
 
-/// DOC
+/// The version of the provider's protocol.
 #[wire(root)]
 pub enum RealtimeConversationVersion {
     V1,
@@ -77,6 +82,7 @@ pub struct ThreadRealtimeStartedNotification {
 #[wire]
 pub struct ThreadRealtimeItemAddedNotification {
     pub thread_id: String,
+    /// Something from the provider that has no notification of its own, as received.
     pub item: Json,
 }
 
@@ -84,7 +90,9 @@ pub struct ThreadRealtimeItemAddedNotification {
 #[wire]
 pub struct ThreadRealtimeTranscriptUpdatedNotification {
     pub thread_id: String,
+    /// Who speaks: `user` or `assistant`.
     pub role: String,
+    /// What was said since the last one.
     pub text: String,
 }
 
@@ -106,5 +114,6 @@ pub struct ThreadRealtimeErrorNotification {
 #[wire]
 pub struct ThreadRealtimeClosedNotification {
     pub thread_id: String,
+    /// `requested`, `transport_closed` or `error`.
     pub reason: Option<String>,
 }

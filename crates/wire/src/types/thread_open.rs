@@ -1,4 +1,4 @@
-//! MODDOC
+//! Bringing a thread to life: starting, resuming and forking one.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,16 @@ use crate::{
     SandboxMode, SandboxPolicy, ServiceTier, Thread,
 };
 
-/// DOC
+/// A tool that the client brings; the model's calls come as `item/tool/call`.
 #[wire]
 pub struct DynamicToolSpec {
+    /// Unique in the thread; neither `mcp` nor beginning with `mcp__`.
     pub name: String,
+    /// What the model goes by to use it.
     pub description: String,
+    /// A JSON Schema of its arguments.
     pub input_schema: Json,
+    /// Keeps it off the list that the model gets with each request.
     #[wire(sparse)]
     pub defer_loading: bool,
 }
@@ -22,50 +26,79 @@ pub struct DynamicToolSpec {
 /// Parameters of `thread/start`.
 #[wire(params, default)]
 pub struct ThreadStartParams {
+    /// The model's name, which is not checked.
     pub model: Option<String>,
+    /// A provider of the configuration.
     pub model_provider: Option<String>,
+    /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
+    /// The working directory, relative to the server's own, which is also the default.
     pub cwd: Option<String>,
+    /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
+    /// A label for metrics.
     pub service_name: Option<String>,
+    /// Takes the place of the model's own instructions.
     pub base_instructions: Option<String>,
+    /// Given to the model besides its own instructions.
     pub developer_instructions: Option<String>,
     pub personality: Option<Personality>,
+    /// Keeps the thread in memory only; `false` if nothing is configured.
     pub ephemeral: Option<bool>,
+    /// Tools that the client brings; stored with the thread.
     #[wire(experimental = "thread/start.dynamicTools")]
     pub dynamic_tools: Option<Vec<DynamicToolSpec>>,
+    /// Without effect; for tests of the experimental gate.
     #[wire(experimental = "thread/start.mockExperimentalField")]
     pub mock_experimental_field: Option<String>,
+    /// Also sends the items of the model's history, as `rawResponseItem/completed`.
     #[wire(default, experimental = "thread/start.experimentalRawEvents")]
     pub experimental_raw_events: bool,
+    /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/start.persistFullHistory")]
     pub persist_extended_history: bool,
 }
 
-/// Parameters of `thread/resume`.
+/// Parameters of `thread/resume`. A thread that is loaded is joined as it is: settings are ignored.
 #[wire(params, default)]
 pub struct ThreadResumeParams {
+    /// Always needed, though `history` and `path` win over it.
     pub thread_id: String,
+    /// A history to begin a new thread with; must not be empty.
     #[wire(experimental = "thread/resume.history")]
     pub history: Option<Vec<ResponseItem>>,
+    /// The rollout file to load; the thread's id is the one in the file.
     #[wire(experimental = "thread/resume.path")]
     pub path: Option<String>,
+    /// The model's name, which is not checked.
     pub model: Option<String>,
+    /// A provider of the configuration. This or a model makes the thread's own settings count no
+    /// more.
     pub model_provider: Option<String>,
+    /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
+    /// The working directory; the one of the thread if absent.
     pub cwd: Option<String>,
+    /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
+    /// Takes the place of the instructions that the thread was started with.
     pub base_instructions: Option<String>,
+    /// Given to the model besides its own instructions.
     pub developer_instructions: Option<String>,
     pub personality: Option<Personality>,
+    /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/resume.persistFullHistory")]
     pub persist_extended_history: bool,
 }
@@ -73,22 +106,35 @@ pub struct ThreadResumeParams {
 /// Parameters of `thread/fork`.
 #[wire(params, default)]
 pub struct ThreadForkParams {
+    /// The source, which stays as it is; always needed, though `path` wins over it.
     pub thread_id: String,
+    /// The rollout file to copy.
     #[wire(experimental = "thread/fork.path")]
     pub path: Option<String>,
+    /// The model's name, which is not checked.
     pub model: Option<String>,
+    /// A provider of the configuration.
     pub model_provider: Option<String>,
+    /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
+    /// The working directory; the one of the source if absent.
     pub cwd: Option<String>,
+    /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
+    /// Takes the place of the instructions that the thread was started with.
     pub base_instructions: Option<String>,
+    /// Given to the model besides its own instructions.
     pub developer_instructions: Option<String>,
+    /// Keeps the fork in memory only.
     #[wire(sparse)]
     pub ephemeral: bool,
+    /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/fork.persistFullHistory")]
     pub persist_extended_history: bool,
 }
@@ -96,41 +142,50 @@ pub struct ThreadForkParams {
 /// Result of `thread/start`.
 #[wire]
 pub struct ThreadStartResponse {
+    /// The new thread, without turns.
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
+    /// Null asks for none.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
+    /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
 }
 
 /// Result of `thread/resume`.
 #[wire]
 pub struct ThreadResumeResponse {
+    /// The thread with its turns, a running one included.
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
+    /// Null asks for none.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
+    /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
 }
 
 /// Result of `thread/fork`.
 #[wire]
 pub struct ThreadForkResponse {
+    /// The new thread with a copy of the turns; one that is running is `interrupted` in it.
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
+    /// Null asks for none.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
+    /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
 }

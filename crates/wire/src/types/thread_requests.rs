@@ -1,4 +1,4 @@
-//! MODDOC
+//! What clients can ask of threads besides bringing them to life.
 
 use quipu_wire_macros::wire;
 
@@ -16,13 +16,13 @@ pub struct ThreadUnsubscribeParams {
     pub thread_id: String,
 }
 
-/// Parameters of `thread/increment_elicitation`.
+/// Parameters of `thread/increment_elicitation`: the client begins to ask the user something.
 #[wire(params, default)]
 pub struct ThreadIncrementElicitationParams {
     pub thread_id: String,
 }
 
-/// Parameters of `thread/decrement_elicitation`.
+/// Parameters of `thread/decrement_elicitation`: the client is done asking the user something.
 #[wire(params, default)]
 pub struct ThreadDecrementElicitationParams {
     pub thread_id: String,
@@ -32,10 +32,12 @@ pub struct ThreadDecrementElicitationParams {
 #[wire(params, default)]
 pub struct ThreadSetNameParams {
     pub thread_id: String,
+    /// Trimmed; must not be empty, need not be unique.
     pub name: String,
 }
 
-/// DOC
+/// Changes to what is stored about Git: absent keeps, null clears, a string replaces. One is
+/// needed.
 #[wire(params, default)]
 pub struct ThreadMetadataGitInfoUpdateParams {
     pub sha: Option<Option<String>>,
@@ -66,6 +68,7 @@ pub struct ThreadCompactStartParams {
 #[wire(params, default)]
 pub struct ThreadShellCommandParams {
     pub thread_id: String,
+    /// A line for the user's shell, run without sandbox and approval for at most an hour.
     pub command: String,
 }
 
@@ -79,27 +82,34 @@ pub struct ThreadBackgroundTerminalsCleanParams {
 #[wire(params, default)]
 pub struct ThreadRollbackParams {
     pub thread_id: String,
+    /// How many of the last turns to drop, at least 1; files stay as they are.
     pub num_turns: u32,
 }
 
-/// DOC
+/// What a list of threads is sorted by, the newest first.
 #[wire(snake, exhaustive)]
 pub enum ThreadSortKey {
     CreatedAt,
     UpdatedAt,
 }
 
-/// DOC
+/// What started a thread, to filter by.
 #[wire(exhaustive)]
 pub enum ThreadSourceKind {
     Cli,
     Vscode,
     Exec,
+    /// A server whose clients speak MCP.
     AppServer,
+    /// Another thread, for whatever reason.
     SubAgent,
+    /// Another thread, for a review.
     SubAgentReview,
+    /// Another thread, for a compaction.
     SubAgentCompact,
+    /// Another thread, whose model gave a task away.
     SubAgentThreadSpawn,
+    /// Another thread, for another reason.
     SubAgentOther,
     Unknown,
 }
@@ -107,20 +117,30 @@ pub enum ThreadSourceKind {
 /// Parameters of `thread/list`.
 #[wire(params, default)]
 pub struct ThreadListParams {
+    /// The `nextCursor` of the page before; absent for the first.
     pub cursor: Option<String>,
+    /// Threads per page, from 1 to 100; 25 if absent.
     pub limit: Option<u32>,
+    /// `created_at` if absent.
     pub sort_key: Option<ThreadSortKey>,
+    /// If absent, only threads of the configured provider; if empty, of all.
     pub model_providers: Option<Vec<String>>,
+    /// If absent or empty, only threads that a user started: `cli` and `vscode`.
     pub source_kinds: Option<Vec<ThreadSourceKind>>,
+    /// Whether to list only archived threads, or only the others; `false` if absent.
     pub archived: Option<bool>,
+    /// Only threads with exactly this working directory.
     pub cwd: Option<String>,
+    /// Only threads whose first message has this text in it; case counts.
     pub search_term: Option<String>,
 }
 
 /// Parameters of `thread/loaded/list`.
 #[wire(params, default)]
 pub struct ThreadLoadedListParams {
+    /// A thread id; the list goes on after it.
     pub cursor: Option<String>,
+    /// Threads per page; all if absent.
     pub limit: Option<u32>,
 }
 
@@ -128,6 +148,7 @@ pub struct ThreadLoadedListParams {
 #[wire(params, default)]
 pub struct ThreadReadParams {
     pub thread_id: String,
+    /// Fills `turns`; not possible for ephemeral threads, nor before the first message.
     #[wire(default)]
     pub include_turns: bool,
 }
@@ -136,11 +157,14 @@ pub struct ThreadReadParams {
 #[wire]
 pub struct ThreadArchiveResponse {}
 
-/// DOC
+/// What became of a subscription.
 #[wire]
 pub enum ThreadUnsubscribeStatus {
+    /// There was none: the thread is not loaded or does not exist.
     NotLoaded,
+    /// There was none on this connection.
     NotSubscribed,
+    /// It ended. If it was the last one, the thread is unloaded and `thread/closed` follows.
     Unsubscribed,
 }
 
@@ -153,16 +177,20 @@ pub struct ThreadUnsubscribeResponse {
 /// Result of `thread/increment_elicitation`.
 #[wire]
 pub struct ThreadIncrementElicitationResponse {
+    /// How many questions the client is asking the user now.
     #[wire(bigint)]
     pub count: u64,
+    /// Whether the time limits of commands stand still meanwhile; so if `count` is not 0.
     pub paused: bool,
 }
 
 /// Result of `thread/decrement_elicitation`.
 #[wire]
 pub struct ThreadDecrementElicitationResponse {
+    /// How many questions the client is asking the user now.
     #[wire(bigint)]
     pub count: u64,
+    /// Whether the time limits of commands stand still meanwhile; so if `count` is not 0.
     pub paused: bool,
 }
 
@@ -179,6 +207,7 @@ pub struct ThreadMetadataUpdateResponse {
 /// Result of `thread/unarchive`.
 #[wire]
 pub struct ThreadUnarchiveResponse {
+    /// Without turns; it is not loaded.
     pub thread: Thread,
 }
 
@@ -197,20 +226,25 @@ pub struct ThreadBackgroundTerminalsCleanResponse {}
 /// Result of `thread/rollback`.
 #[wire]
 pub struct ThreadRollbackResponse {
+    /// With the turns that are left.
     pub thread: Thread,
 }
 
 /// Result of `thread/list`.
 #[wire]
 pub struct ThreadListResponse {
+    /// Without turns.
     pub data: Vec<Thread>,
+    /// Null on the last page.
     pub next_cursor: Option<String>,
 }
 
 /// Result of `thread/loaded/list`.
 #[wire]
 pub struct ThreadLoadedListResponse {
+    /// Thread ids in ascending order, those of sub-agents and ephemeral threads included.
     pub data: Vec<String>,
+    /// Null on the last page.
     pub next_cursor: Option<String>,
 }
 

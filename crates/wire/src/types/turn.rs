@@ -1,84 +1,104 @@
-//! MODDOC
+//! Turns: what the user wants of the agent, and how that comes to an end.
 
 use quipu_wire_macros::wire;
 
 use crate::{ApprovalsReviewer, AskForApproval, Json, SandboxPolicy, ThreadItem, UserInput};
 
-/// DOC
+/// The tone of the agent.
 #[wire(root, exhaustive)]
 pub enum Personality {
+    /// No particular tone.
     None,
     Friendly,
+    /// The default.
     Pragmatic,
 }
 
-/// DOC
+/// What the provider should put first.
 #[wire(root)]
 pub enum ServiceTier {
+    /// Speed, for more money; the provider calls it `priority`.
     Fast,
+    /// Price, for less speed.
     Flex,
 }
 
-/// DOC
+/// A way of working together, with its settings.
 #[wire(root)]
 pub struct CollaborationMode {
     pub mode: ModeKind,
     pub settings: Settings,
 }
 
-/// DOC
+/// A way of working together.
 #[wire(root)]
 pub enum ModeKind {
+    /// The agent looks around and asks, changes nothing, and proposes a plan.
     Plan,
+    /// The agent does the work.
     Default,
 }
 
-/// DOC
+/// How long the model thinks before it speaks or acts.
 #[wire(root)]
 pub enum ReasoningEffort {
+    /// Not at all.
     None,
     Minimal,
     Low,
     Medium,
     High,
+    /// As long as it can.
     Xhigh,
 }
 
-/// DOC
+/// How the provider sums up the model's thoughts.
 #[wire(root)]
 pub enum ReasoningSummary {
+    /// As the provider chooses.
     Auto,
     Concise,
     Detailed,
+    /// Not at all.
     #[wire(apart)]
     None,
 }
 
-/// DOC
+/// The settings of a way of working together.
 #[wire(root, snake)]
 pub struct Settings {
+    /// Takes the place of the thread's model.
     pub model: String,
+    /// Takes the place of the thread's effort.
     pub reasoning_effort: Option<ReasoningEffort>,
+    /// Null uses the built-in ones of the mode.
     pub developer_instructions: Option<String>,
 }
 
-/// Parameters of `turn/start`.
+/// Parameters of `turn/start`. Settings given here last for later turns too, but for
+/// `outputSchema`.
 #[wire(params, default)]
 pub struct TurnStartParams {
     pub thread_id: String,
+    /// Must not be empty.
     pub input: Vec<UserInput>,
+    /// The working directory, relative to the server's own.
     pub cwd: Option<String>,
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     pub sandbox_policy: Option<SandboxPolicy>,
+    /// The model's name, which is not checked.
     pub model: Option<String>,
+    /// If absent, the tier stays; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
     pub effort: Option<ReasoningEffort>,
     pub summary: Option<ReasoningSummary>,
     pub personality: Option<Personality>,
+    /// A JSON Schema that the model's final message of this turn has to fit.
     #[wire(described)]
     pub output_schema: Option<Json>,
+    /// Its settings win over `model` and `effort`.
     #[wire(experimental = "turn/start.collaborationMode")]
     pub collaboration_mode: Option<CollaborationMode>,
 }
@@ -87,7 +107,9 @@ pub struct TurnStartParams {
 #[wire(params, default)]
 pub struct TurnSteerParams {
     pub thread_id: String,
+    /// Must not be empty; the model reads it before its next request in the turn.
     pub input: Vec<UserInput>,
+    /// The turn that the client believes to be running; if it is another, the request fails.
     pub expected_turn_id: String,
 }
 
@@ -102,55 +124,77 @@ pub struct TurnInterruptParams {
 #[wire(params, default)]
 pub struct CollaborationModeListParams {}
 
-/// DOC
+/// What kind of error ended a turn, for programs. Statuses are null if the provider did not answer.
 #[wire]
 pub enum CodexErrorInfo {
+    /// The history is too long for the model.
     ContextWindowExceeded,
+    /// The account's plan or quota is spent.
     UsageLimitExceeded,
+    /// The provider has no capacity for this model.
     ServerOverloaded,
+    /// The provider could not be reached or answered with an error.
     HttpConnectionFailed { http_status_code: Option<u16> },
+    /// The stream of the answer could not be opened.
     ResponseStreamConnectionFailed { http_status_code: Option<u16> },
+    /// The provider failed.
     InternalServerError,
+    /// The provider does not accept the login.
     Unauthorized,
+    /// The request cannot be fulfilled as it is.
     BadRequest,
+    /// A rollback failed.
     ThreadRollbackFailed,
+    /// The sandbox could not be set up.
     SandboxError,
+    /// The stream of the answer broke off.
     ResponseStreamDisconnected { http_status_code: Option<u16> },
+    /// The provider kept refusing, such as with status 429.
     ResponseTooManyFailedAttempts { http_status_code: Option<u16> },
+    /// The running turn takes no input.
     ActiveTurnNotSteerable { turn_kind: NonSteerableTurnKind },
+    /// Any other error.
     Other,
 }
 
-/// DOC
+/// A kind of turn that takes no input.
 #[wire]
 pub enum NonSteerableTurnKind {
     Review,
     Compact,
 }
 
-/// DOC
+/// What the agent does about one input of the user.
 #[wire]
 pub struct Turn {
     pub id: String,
+    /// Filled when a history is read; empty in `turn/started` and `turn/completed`.
     pub items: Vec<ThreadItem>,
     pub status: TurnStatus,
+    /// Set only if `failed`.
     pub error: Option<TurnError>,
 }
 
-/// DOC
+/// What went wrong in a turn.
 #[wire]
 pub struct TurnError {
+    /// For people.
     pub message: String,
+    /// For programs; null if there is nothing to say.
     pub codex_error_info: Option<CodexErrorInfo>,
+    /// The cause behind it, if the request is tried again.
     #[wire(default)]
     pub additional_details: Option<String>,
 }
 
-/// DOC
+/// How far a turn has come.
 #[wire]
 pub enum TurnStatus {
+    /// It ended by itself.
     Completed,
+    /// It was stopped: by `turn/interrupt`, by a cancelled approval, or by the end of the server.
     Interrupted,
+    /// It ended with an error.
     Failed,
     InProgress,
 }
@@ -158,6 +202,7 @@ pub enum TurnStatus {
 /// Result of `turn/start`.
 #[wire]
 pub struct TurnStartResponse {
+    /// The new turn; if one is running, that one, which takes the input.
     pub turn: Turn,
 }
 
@@ -171,9 +216,10 @@ pub struct TurnSteerResponse {
 #[wire]
 pub struct TurnInterruptResponse {}
 
-/// DOC
+/// A preset of a way of working together; null members leave things as they are.
 #[wire(snake)]
 pub struct CollaborationModeMask {
+    /// The name to show.
     pub name: String,
     pub mode: Option<ModeKind>,
     pub model: Option<String>,
@@ -190,6 +236,7 @@ pub struct CollaborationModeListResponse {
 #[wire]
 pub struct ErrorNotification {
     pub error: TurnError,
+    /// Whether the model request is made again; if not, the turn fails.
     pub will_retry: bool,
     pub thread_id: String,
     pub turn_id: String,
@@ -199,6 +246,7 @@ pub struct ErrorNotification {
 #[wire]
 pub struct TurnStartedNotification {
     pub thread_id: String,
+    /// Without items.
     pub turn: Turn,
 }
 
@@ -206,6 +254,7 @@ pub struct TurnStartedNotification {
 #[wire]
 pub struct TurnCompletedNotification {
     pub thread_id: String,
+    /// Without items; its `status` tells how it ended.
     pub turn: Turn,
 }
 
@@ -214,17 +263,18 @@ pub struct TurnCompletedNotification {
 pub struct TurnDiffUpdatedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// All that patches changed in this turn, as a Git diff; commands are not covered.
     pub diff: String,
 }
 
-/// DOC
+/// A step of the model's plan.
 #[wire]
 pub struct TurnPlanStep {
     pub step: String,
     pub status: TurnPlanStepStatus,
 }
 
-/// DOC
+/// How far a step has come.
 #[wire]
 pub enum TurnPlanStepStatus {
     Pending,
@@ -237,13 +287,16 @@ pub enum TurnPlanStepStatus {
 pub struct TurnPlanUpdatedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// Why the plan changed.
     pub explanation: Option<String>,
+    /// All steps, which replace those of before.
     pub plan: Vec<TurnPlanStep>,
 }
 
-/// DOC
+/// Why the provider used another model.
 #[wire]
 pub enum ModelRerouteReason {
+    /// The request looked like an attack on computers.
     HighRiskCyberActivity,
 }
 

@@ -1,13 +1,15 @@
-//! MODDOC
+//! Setting up the sandbox on Windows.
 
 use quipu_wire_macros::wire;
 
 use crate::AbsolutePath;
 
-/// DOC
+/// With which rights the sandbox is set up.
 #[wire]
 pub enum WindowsSandboxSetupMode {
+    /// Those of an administrator.
     Elevated,
+    /// Those of the user.
     Unelevated,
 }
 
@@ -15,20 +17,26 @@ pub enum WindowsSandboxSetupMode {
 #[wire(params)]
 pub struct WindowsSandboxSetupStartParams {
     pub mode: WindowsSandboxSetupMode,
+    /// The workspace to set it up for.
     pub cwd: Option<AbsolutePath>,
 }
 
 /// Result of `windowsSandbox/setupStart`.
 #[wire]
 pub struct WindowsSandboxSetupStartResponse {
+    /// True; how it went, `windowsSandbox/setupCompleted` tells.
     pub started: bool,
 }
 
-/// Parameters of the notification `windows/worldWritableWarning`.
+/// Parameters of the notification `windows/worldWritableWarning`: some directories can be written
+/// by everybody, which no sandbox prevents.
 #[wire]
 pub struct WindowsWorldWritableWarningNotification {
+    /// Some of them.
     pub sample_paths: Vec<String>,
+    /// How many there are besides.
     pub extra_count: usize,
+    /// Whether the search for them did not get to its end.
     pub failed_scan: bool,
 }
 
@@ -37,5 +45,6 @@ pub struct WindowsWorldWritableWarningNotification {
 pub struct WindowsSandboxSetupCompletedNotification {
     pub mode: WindowsSandboxSetupMode,
     pub success: bool,
+    /// Why it failed; null on success.
     pub error: Option<String>,
 }
