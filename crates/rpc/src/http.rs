@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::connection::Connection;
-use crate::websocket::{self, Stream};
+use crate::websocket::{self, ByteStream};
 
 /// Headers beyond this number are refused.
 const MAX_HEADERS: usize = 64;
@@ -167,7 +167,7 @@ impl Response<'static> {
 /// A request that waits for its one answer.
 pub struct HttpRequest {
     head: Head,
-    stream: Box<dyn Stream>,
+    stream: Box<dyn ByteStream>,
     /// What was read after the head.
     rest: Vec<u8>,
     timeout: Duration,
@@ -176,7 +176,7 @@ pub struct HttpRequest {
 impl HttpRequest {
     /// Reads one request head from a fresh stream; one that cannot be read is answered here. For
     /// TCP, set `nodelay` before.
-    pub async fn read(mut stream: impl Stream, limits: HeadLimits) -> Result<Self, HeadError> {
+    pub async fn read(mut stream: impl ByteStream, limits: HeadLimits) -> Result<Self, HeadError> {
         let timeout = limits.timeout;
         let reading = read_head(&mut stream, limits.bytes);
         let error = match tokio::time::timeout(timeout, reading).await {
@@ -257,7 +257,10 @@ pub enum UpgradeError {
     Io(#[from] io::Error),
 }
 
-async fn read_head(stream: &mut impl Stream, limit: usize) -> Result<(Head, Vec<u8>), HeadError> {
+async fn read_head(
+    stream: &mut impl ByteStream,
+    limit: usize,
+) -> Result<(Head, Vec<u8>), HeadError> {
     let mut read = Vec::with_capacity(1024);
     loop {
         if stream

@@ -35,5 +35,5 @@ pub use outbox::{OnFull, Outbox, OutboxWriter, SendError};
 pub use peer::{Call, Event, Inbox, IncomingRequest, Peer, PeerOptions};
 pub use pending::{Arrival, CallError, Calls, Outcome, Waiter};
 pub use queue::Limits;
-pub use raw::RawJson;
+pub use raw::{DecodeError, RawJson};
 pub use responder::Responder;

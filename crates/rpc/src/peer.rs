@@ -109,14 +109,24 @@ impl Peer {
     /// Sends a request now, after everything sent before; the answer can be awaited at any time.
     pub fn call<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Call {
         let waiter = self.0.calls.register();
-        let sent = match write::request(&Id::from(waiter.id()), method, params) {
-            Ok(message) => self.0.outbox.try_send(message).map_err(CallError::from),
-            Err(error) => Err(CallError::from(error)),
-        };
+        let sent = self.send_request(&waiter, method, params);
         if let Err(error) = sent {
             self.0.calls.fail(waiter.id(), error);
         }
         Call(waiter)
+    }
+
+    fn send_request<P: Serialize + ?Sized>(
+        &self,
+        waiter: &Waiter,
+        method: &str,
+        params: &P,
+    ) -> Result<(), CallError> {
+        if let Some(reason) = self.0.calls.closed() {
+            return Err(CallError::Closed(reason));
+        }
+        let message = write::request(&Id::from(waiter.id()), method, params)?;
+        Ok(self.0.outbox.try_send(message)?)
     }
 
     /// Sends a notification now, after everything sent before.
@@ -225,16 +235,22 @@ struct Reading {
 }
 
 impl Reading {
+    /// Reads to the end. A peer that only stopped sending may still get our answers, so the outbox
+    /// stays open until its owner closes it; then it has as long as answers had to come.
     async fn run(self, mut reader: Reader, closing: watch::Sender<Option<CloseReason>>) {
+        let outbox_ended = self.outbox_ended();
+        tokio::pin!(outbox_ended);
         let reason = tokio::select! {
             reason = self.read(&mut reader) => reason,
-            reason = self.outbox_ended() => reason,
+            reason = &mut outbox_ended => reason,
         };
         self.calls.close(&reason);
-        if matches!(reason, CloseReason::Stalled(_)) {
-            self.outbox.abort(reason.clone());
+        self.events.close();
+        closing.send_replace(Some(reason.clone()));
+        if matches!(reason, CloseReason::Remote) {
+            outbox_ended.await;
         }
-        closing.send_replace(Some(reason));
+        self.outbox.abort(reason);
     }
 
     async fn read(&self, reader: &mut Reader) -> CloseReason {

@@ -134,6 +134,11 @@ impl Calls {
         }
     }
 
+    /// Why no call can be answered any more, once that is so.
+    pub fn closed(&self) -> Option<CloseReason> {
+        self.lock().closed.clone()
+    }
+
     /// How many calls wait for their answers.
     pub fn len(&self) -> usize {
         self.lock().waiting.len()

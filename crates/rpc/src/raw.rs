@@ -4,7 +4,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::de::{Deserialize, Deserializer};
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
@@ -22,14 +22,9 @@ impl RawJson {
         serde_json::to_vec(value).map(|json| Self(json.into()))
     }
 
-    /// Decodes the value into a type.
-    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_slice(&self.0)
-    }
-
-    /// Decodes the value into a type that may borrow from it.
-    pub fn decode_borrowed<'de, T: Deserialize<'de>>(&'de self) -> serde_json::Result<T> {
-        serde_json::from_slice(&self.0)
+    /// Decodes the value into a type, which may borrow from it.
+    pub fn decode<'de, T: Deserialize<'de>>(&'de self) -> Result<T, DecodeError> {
+        serde_json::from_slice(&self.0).map_err(DecodeError)
     }
 
     /// Whether the value is the literal `null`.
@@ -47,6 +42,21 @@ impl RawJson {
         Self(json)
     }
 }
+
+/// Why a value does not fit a type: what the decoder says, without the position, which would count
+/// from the start of the value and mean nothing to whoever wrote the message around it.
+#[derive(Debug)]
+pub struct DecodeError(serde_json::Error);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        let position = format!(" at line {} column {}", self.0.line(), self.0.column());
+        f.write_str(text.strip_suffix(&position).unwrap_or(&text))
+    }
+}
+
+impl std::error::Error for DecodeError {}
 
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
@@ -110,6 +120,15 @@ mod tests {
     fn a_nested_multi_line_value_becomes_one_line() {
         let raw: RawJson = serde_json::from_str("{\r\n\"a\": \"x\\n\"\n}").unwrap();
         assert_eq!(raw.as_bytes(), b"{  \"a\": \"x\\n\" }");
+    }
+
+    #[test]
+    fn decoding_may_borrow_and_its_errors_tell_no_position() {
+        let raw = RawJson::from(serde_json::json!({"a": "text"}));
+        let map: std::collections::HashMap<&str, &str> = raw.decode().unwrap();
+        assert_eq!(map["a"], "text");
+        let error = raw.decode::<Vec<u8>>().unwrap_err();
+        assert_eq!(error.to_string(), "invalid type: map, expected a sequence");
     }
 
     #[test]

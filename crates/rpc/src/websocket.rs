@@ -28,11 +28,11 @@ const WRITE_BUFFER: usize = 64 * 1024;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Any byte stream in both directions.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> ByteStream for T {}
 
-type Socket = WebSocketStream<Box<dyn Stream>>;
+type Socket = WebSocketStream<Box<dyn ByteStream>>;
 
 /// Why a websocket client could not connect.
 #[derive(Debug, thiserror::Error)]
@@ -99,7 +99,7 @@ pub async fn connect(
             value.set_sensitive(true);
             request.headers_mut().insert(header, value);
         }
-        let stream: Box<dyn Stream> = Box::new(stream);
+        let stream: Box<dyn ByteStream> = Box::new(stream);
         let config = Some(config(message_limit));
         match tokio_tungstenite::client_async_with_config(request, stream, config).await {
             Ok((socket, _)) => Ok(split(socket)),
@@ -129,7 +129,7 @@ fn refused(error: Error) -> ConnectError {
 /// The server's side of a stream whose upgrade has been answered; `read` are bytes that came after
 /// the request.
 pub(crate) async fn accepted(
-    stream: Box<dyn Stream>,
+    stream: Box<dyn ByteStream>,
     read: Vec<u8>,
     message_limit: usize,
 ) -> Connection {

@@ -9,6 +9,7 @@ use quipu_rpc::{
     PeerOptions,
 };
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use crate::support::{BIG, LIMITS, TRANSPORTS, connect, text, within};
@@ -227,6 +228,42 @@ async fn dropping_the_peer_closes_the_connection() {
         r#"{"method":"n","params":{}}"#
     );
     assert_eq!(within(other.reader.next()).await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_peer_does_not_wait_forever_for_a_reader() {
+    let (ours, mut theirs) = tokio::io::duplex(8);
+    let (reader, writer) = tokio::io::split(ours);
+    let (peer, inbox) = Peer::start(
+        Connection::lines(reader, writer, BIG),
+        PeerOptions::default(),
+    );
+    peer.notify("never read", &NoParams {}).unwrap();
+    drop(peer);
+    assert!(matches!(inbox.closed().await, CloseReason::Local));
+    let mut rest = String::new();
+    theirs.read_to_string(&mut rest).await.unwrap();
+    assert_eq!(rest, "{\"method", "what fitted before the cut");
+}
+
+#[tokio::test]
+async fn a_peer_that_stopped_sending_still_gets_answers() {
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    let (peer, mut inbox) = Peer::start(Connection::unix(ours, BIG), PeerOptions::default());
+    theirs
+        .write_all(b"{\"id\":1,\"method\":\"ask\"}\n")
+        .await
+        .unwrap();
+    theirs.shutdown().await.unwrap();
+    let Some(Event::Request(request)) = within(inbox.next()).await else {
+        panic!("a request");
+    };
+    assert!(matches!(within(peer.closed()).await, CloseReason::Remote));
+    request.responder.result(&1).await.unwrap();
+    drop(peer);
+    let mut answer = String::new();
+    within(theirs.read_to_string(&mut answer)).await.unwrap();
+    assert_eq!(answer, "{\"id\":1,\"result\":1}\n");
 }
 
 #[tokio::test]
