@@ -1,4 +1,4 @@
-//! Accounts at the model provider: logging in and out, who is logged in, how much of a plan is used up.
+//! Accounts: logging in and out, who is logged in, and how much of a plan is used up.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub struct LogoutAccountResponse {}
 #[wire]
 pub struct CreditsSnapshot {
     pub has_credits: bool,
-    /// Whether use is not bound to a balance.
+    /// Whether use is not limited by the balance.
     pub unlimited: bool,
     /// The balance in the provider's own notation, for display.
     pub balance: Option<String>,
@@ -166,7 +166,7 @@ pub struct GetAccountResponse {
     pub requires_openai_auth: bool,
 }
 
-/// How requests to OpenAI are signed.
+/// How requests to OpenAI are authenticated.
 #[wire(root, apart)]
 pub enum AuthMode {
     /// With a stored API key.

@@ -19,8 +19,8 @@ pub struct CommandExecTerminalSize {
 pub struct CommandExecParams {
     /// The program and its arguments; no shell is involved. It must not be empty.
     pub command: Vec<String>,
-    /// A name that is unique among the running commands of this connection. Streaming, a terminal,
-    /// and to write, resize or terminate need one.
+    /// A name that is unique among the running commands of this connection. Required for `tty` and
+    /// streaming, and to write to, resize or terminate the command.
     pub process_id: Option<String>,
     /// Runs the command in a terminal, with input and output streamed and all output on `stdout`.
     #[wire(sparse)]
@@ -78,7 +78,7 @@ pub struct CommandExecResizeParams {
 /// Result of `command/exec`.
 #[wire]
 pub struct CommandExecResponse {
-    /// The exit status; 124 after the timeout, -1 after a signal.
+    /// The exit status; 124 after the timeout, -1 after a signal outside a terminal.
     pub exit_code: i32,
     /// Empty if the output was streamed.
     pub stdout: String,

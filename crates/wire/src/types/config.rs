@@ -9,7 +9,7 @@ use crate::{AbsolutePath, Config, Json};
 /// Parameters of `config/read`.
 #[wire(params, default)]
 pub struct ConfigReadParams {
-    /// Also returns the single layers.
+    /// Also returns each layer with its own values.
     #[wire(default)]
     pub include_layers: bool,
     /// The directory whose project layers count; without it there are none.
@@ -28,7 +28,7 @@ pub enum MergeStrategy {
 /// Parameters of `config/value/write`.
 #[wire(params)]
 pub struct ConfigValueWriteParams {
-    /// The keys on the way to the value, joined with dots; a key with a dot in it has no path.
+    /// The dotted path of the key; keys that themselves contain a dot cannot be addressed.
     pub key_path: String,
     /// The new value; null deletes the key.
     pub value: Json,
@@ -43,7 +43,7 @@ pub struct ConfigValueWriteParams {
 /// One edit of several.
 #[wire]
 pub struct ConfigEdit {
-    /// The keys on the way to the value, joined with dots; a key with a dot in it has no path.
+    /// The dotted path of the key; keys that themselves contain a dot cannot be addressed.
     pub key_path: String,
     /// The new value; null deletes the key.
     pub value: Json,
@@ -53,7 +53,7 @@ pub struct ConfigEdit {
 /// Parameters of `config/batchWrite`.
 #[wire(params, default)]
 pub struct ConfigBatchWriteParams {
-    /// Made in order, all or none.
+    /// Applied in order, all or none.
     pub edits: Vec<ConfigEdit>,
     /// Must be the user's `config.toml`, which is also the default.
     pub file_path: Option<String>,
@@ -90,24 +90,24 @@ pub struct ConfigLayerMetadata {
 pub enum ConfigLayerSource {
     /// Device management; reserved, no server sends it.
     Mdm { domain: String, key: String },
-    /// The whole machine.
+    /// Settings for the whole machine.
     System {
         /// `/etc/codex/config.toml`, which need not exist.
         file: AbsolutePath,
     },
-    /// The user.
+    /// Settings of the user.
     User {
         /// `config.toml` in the Codex home, which need not exist.
         file: AbsolutePath,
     },
-    /// A trusted project; the folder nearest to the working directory wins.
+    /// Settings of a trusted project; the folder nearest to the working directory wins.
     Project {
         /// A `.codex` folder between the project's root and the working directory.
         dot_codex_folder: AbsolutePath,
     },
-    /// The server's command line.
+    /// Overrides on the server's command line.
     SessionFlags,
-    /// An administrator's file of the older kind.
+    /// Settings of an administrator, in the older form.
     LegacyManagedConfigTomlFromFile {
         /// `/etc/codex/managed_config.toml`.
         file: AbsolutePath,

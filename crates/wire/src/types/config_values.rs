@@ -22,9 +22,9 @@ pub struct AnalyticsConfig {
 /// The table `[apps.<id>]`: one app.
 #[wire(no_ts, snake)]
 pub struct AppConfig {
-    /// Counts for tools that `tools` does not name.
+    /// Applies to tools that `tools` does not name.
     pub default_tools_approval_mode: Option<AppToolApproval>,
-    /// Counts for tools that `tools` does not name.
+    /// Applies to tools that `tools` does not name.
     pub default_tools_enabled: Option<bool>,
     /// Whether tools that may destroy something can be used.
     pub destructive_enabled: Option<bool>,
@@ -63,7 +63,7 @@ pub struct AppToolsConfig {
 /// The table `[apps]`.
 #[wire]
 pub struct AppsConfig {
-    /// Counts for what an app does not set itself.
+    /// Applies to what an app does not set itself.
     #[wire(rename = "_default", default)]
     pub default: Option<AppsDefaultConfig>,
     /// The apps by id.
@@ -117,11 +117,11 @@ pub struct Config {
     /// Sets of settings to select from.
     #[wire(default)]
     pub profiles: BTreeMap<String, ProfileV2>,
-    /// Without effect; kept for older files.
+    /// Has no effect; kept for older files.
     pub instructions: Option<String>,
     /// Given to the model besides its own instructions.
     pub developer_instructions: Option<String>,
-    /// What the model is asked for when the history is compacted.
+    /// Replaces the built-in prompt that asks the model to sum up its history.
     pub compact_prompt: Option<String>,
     /// The model's default if null.
     pub model_reasoning_effort: Option<ReasoningEffort>,

@@ -1,4 +1,5 @@
-//! The envelopes of messages, as the published schemas describe them. The mechanics live in `quipu-rpc`.
+//! The envelopes of messages, as the published schemas describe them.
+//! The mechanics live in `quipu-rpc`.
 
 use quipu_wire_macros::wire;
 

@@ -5,7 +5,7 @@ use quipu_wire_macros::wire;
 
 use crate::Json;
 
-/// What the reviewer thinks of an action; null until it is done.
+/// The reviewer's view of an action; all but `status` is null until it is done.
 #[wire]
 pub struct GuardianApprovalReview {
     pub status: GuardianApprovalReviewStatus,

@@ -17,12 +17,12 @@ pub enum HookEventName {
     Stop,
 }
 
-/// Whether anything waits for a hook.
+/// Whether the turn waits for a hook.
 #[wire]
 pub enum HookExecutionMode {
-    /// The turn waits.
+    /// It waits.
     Sync,
-    /// The turn does not wait; reserved, such hooks are skipped.
+    /// It goes on; reserved, such hooks are skipped.
     Async,
 }
 
@@ -44,7 +44,7 @@ pub struct HookOutputEntry {
     pub text: String,
 }
 
-/// Whom and what a hook's words are for.
+/// What a hook's words are for.
 #[wire]
 pub enum HookOutputEntryKind {
     /// A message to the user.

@@ -6,7 +6,7 @@ use quipu_wire_macros::wire;
 
 use crate::{Json, MessagePhase, ReasoningEffort, UserInput};
 
-/// What a sub-agent is doing.
+/// The state of a sub-agent, and what it said last.
 #[wire]
 pub struct CollabAgentState {
     pub status: CollabAgentStatus,
@@ -14,7 +14,7 @@ pub struct CollabAgentState {
     pub message: Option<String>,
 }
 
-/// How a sub-agent is doing.
+/// The state of a sub-agent.
 #[wire]
 pub enum CollabAgentStatus {
     /// It is being started.
@@ -39,7 +39,7 @@ pub enum CollabAgentTool {
     SpawnAgent,
     /// Gives one something more to do.
     SendInput,
-    /// Takes up a closed one again.
+    /// Reopens a closed one.
     ResumeAgent,
     /// Waits until the first of several is done.
     Wait,
@@ -177,7 +177,7 @@ pub enum McpToolCallStatus {
     Failed,
 }
 
-/// What a message owes to notes on earlier threads.
+/// The notes on earlier threads that a message relies on.
 #[wire]
 pub struct MemoryCitation {
     pub entries: Vec<MemoryCitationEntry>,

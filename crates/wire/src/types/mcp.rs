@@ -38,12 +38,12 @@ pub struct McpServerOauthLoginResponse {
 #[wire]
 pub struct McpServerRefreshResponse {}
 
-/// How the server authenticates itself to an MCP server.
+/// How requests to an MCP server are authenticated.
 #[wire]
 pub enum McpAuthStatus {
-    /// Not at all: it is a local process, or offers no login that is known.
+    /// They are not: it is a local process, or offers no login that is known.
     Unsupported,
-    /// Not yet: `mcpServer/oauth/login` is possible.
+    /// They are not yet: `mcpServer/oauth/login` is possible.
     NotLoggedIn,
     /// With a token from the configuration.
     BearerToken,
@@ -157,7 +157,7 @@ pub enum McpServerStartupState {
     Ready,
     /// Its tools are missing; the thread does without them.
     Failed,
-    /// It is not waited for any more.
+    /// Its start was given up.
     Cancelled,
 }
 

@@ -81,7 +81,7 @@ pub struct ModelAvailabilityNux {
     pub message: String,
 }
 
-/// An advertisement of the model to use instead.
+/// What to tell the user about a model to use instead.
 #[wire]
 pub struct ModelUpgradeInfo {
     pub model: String,

@@ -17,7 +17,7 @@ pub struct ThreadRealtimeStartParams {
 /// A piece of sound.
 #[wire]
 pub struct ThreadRealtimeAudioChunk {
-    /// Samples of 16-bit PCM, in base64.
+    /// PCM samples, in base64.
     pub data: String,
     /// Samples per second, usually 24000.
     pub sample_rate: u32,

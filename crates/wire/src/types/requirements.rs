@@ -55,7 +55,7 @@ pub struct NetworkRequirements {
     pub unix_sockets: Option<BTreeMap<String, NetworkUnixSocketPermission>>,
     /// The allowed paths of `unixSockets`, for older clients; null if there are none.
     pub allow_unix_sockets: Option<Vec<String>>,
-    /// Whether commands may use addresses of this machine and its local network.
+    /// Whether commands may reach addresses of this machine and of private networks.
     pub allow_local_binding: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The model's history in the form of the Responses API, as raw events and imported histories carry it.
+//! The model's history in the form of the Responses API, for raw events and imported histories.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub enum ImageDetail {
     Auto,
     Low,
     High,
-    /// In its own size.
+    /// At its full size.
     Original,
 }
 
@@ -92,12 +92,12 @@ pub enum LocalShellStatus {
     Incomplete,
 }
 
-/// What a message is in the course of a turn.
+/// Where in the course of a turn a message stands.
 #[wire(root, apart, snake)]
 pub enum MessagePhase {
-    /// A word on the way.
+    /// Said while still at work.
     Commentary,
-    /// The answer.
+    /// The answer to the user.
     FinalAnswer,
 }
 

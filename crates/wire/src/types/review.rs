@@ -18,7 +18,7 @@ pub enum ReviewDelivery {
 pub enum ReviewTarget {
     /// What is not committed: staged, unstaged and untracked.
     UncommittedChanges,
-    /// What the current branch adds to another.
+    /// What the current branch adds to another one since they parted.
     BaseBranch { branch: String },
     /// One commit.
     Commit {
@@ -26,7 +26,7 @@ pub enum ReviewTarget {
         /// Its subject, to show and to tell the reviewer.
         title: Option<String>,
     },
-    /// What the instructions say.
+    /// Whatever the instructions describe.
     Custom { instructions: String },
 }
 

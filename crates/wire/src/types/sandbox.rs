@@ -59,7 +59,7 @@ pub enum SandboxMode {
     DangerFullAccess,
 }
 
-/// Whether there is a network outside of this server's sandbox.
+/// Whether a sandbox around the server lets commands reach the network.
 #[wire]
 pub enum NetworkAccess {
     Restricted,

@@ -31,7 +31,7 @@ pub enum SessionSource {
     Unknown,
 }
 
-/// What another thread was started for.
+/// What a thread was started for by another thread or by the server.
 #[wire(root, snake, fields = "snake")]
 pub enum SubAgentSource {
     /// A review.
@@ -66,9 +66,9 @@ pub struct Thread {
     /// Whether it lives in memory only.
     pub ephemeral: bool,
     pub model_provider: String,
-    /// In Unix seconds.
+    /// When it was started, in Unix seconds.
     pub created_at: i64,
-    /// In Unix seconds.
+    /// When it last changed, in Unix seconds.
     pub updated_at: i64,
     pub status: ThreadStatus,
     /// The rollout file, which the first message creates; null if `ephemeral`. Unstable.

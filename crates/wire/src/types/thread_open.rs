@@ -26,9 +26,9 @@ pub struct DynamicToolSpec {
 /// Parameters of `thread/start`.
 #[wire(params, default)]
 pub struct ThreadStartParams {
-    /// The model's name, which is not checked.
+    /// The model's name, which is not checked; the configured one if absent.
     pub model: Option<String>,
-    /// A provider of the configuration.
+    /// A key of `model_providers` in the configuration.
     pub model_provider: Option<String>,
     /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
@@ -37,6 +37,7 @@ pub struct ThreadStartParams {
     /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
+    /// If absent, the configured one.
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
@@ -65,7 +66,8 @@ pub struct ThreadStartParams {
     pub persist_extended_history: bool,
 }
 
-/// Parameters of `thread/resume`. A thread that is loaded is joined as it is: settings are ignored.
+/// Parameters of `thread/resume`. If the thread is loaded, the caller joins it as it is and
+/// settings are ignored.
 #[wire(params, default)]
 pub struct ThreadResumeParams {
     /// Always needed, though `history` and `path` win over it.
@@ -76,10 +78,10 @@ pub struct ThreadResumeParams {
     /// The rollout file to load; the thread's id is the one in the file.
     #[wire(experimental = "thread/resume.path")]
     pub path: Option<String>,
-    /// The model's name, which is not checked.
+    /// The model's name, which is not checked; the one last used in the thread if absent.
     pub model: Option<String>,
-    /// A provider of the configuration. This or a model makes the thread's own settings count no
-    /// more.
+    /// A key of `model_providers`. With it or a model, the effort last used in the thread is
+    /// dropped too.
     pub model_provider: Option<String>,
     /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
@@ -88,6 +90,7 @@ pub struct ThreadResumeParams {
     /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
+    /// If absent, the configured one.
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
@@ -111,9 +114,9 @@ pub struct ThreadForkParams {
     /// The rollout file to copy.
     #[wire(experimental = "thread/fork.path")]
     pub path: Option<String>,
-    /// The model's name, which is not checked.
+    /// The model's name, which is not checked; the configured one if absent, not the source's.
     pub model: Option<String>,
-    /// A provider of the configuration.
+    /// A key of `model_providers` in the configuration.
     pub model_provider: Option<String>,
     /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
@@ -122,6 +125,7 @@ pub struct ThreadForkParams {
     /// If absent, the configured one.
     #[wire(nested)]
     pub approval_policy: Option<AskForApproval>,
+    /// If absent, the configured one.
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,

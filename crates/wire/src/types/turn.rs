@@ -14,12 +14,12 @@ pub enum Personality {
     Pragmatic,
 }
 
-/// What the provider should put first.
+/// Which kind of processing to ask the provider for.
 #[wire(root)]
 pub enum ServiceTier {
-    /// Speed, for more money; the provider calls it `priority`.
+    /// Faster and dearer; sent to the provider as `priority`.
     Fast,
-    /// Price, for less speed.
+    /// Slower and cheaper.
     Flex,
 }
 
@@ -39,7 +39,7 @@ pub enum ModeKind {
     Default,
 }
 
-/// How long the model thinks before it speaks or acts.
+/// How much the model thinks before it speaks or acts.
 #[wire(root)]
 pub enum ReasoningEffort {
     /// Not at all.
@@ -48,7 +48,7 @@ pub enum ReasoningEffort {
     Low,
     Medium,
     High,
-    /// As long as it can.
+    /// More than `high`, where a model offers it.
     Xhigh,
 }
 
@@ -107,7 +107,7 @@ pub struct TurnStartParams {
 #[wire(params, default)]
 pub struct TurnSteerParams {
     pub thread_id: String,
-    /// Must not be empty; the model reads it before its next request in the turn.
+    /// Must not be empty; it goes to the model with the turn's next request.
     pub input: Vec<UserInput>,
     /// The turn that the client believes to be running; if it is another, the request fails.
     pub expected_turn_id: String,
@@ -124,7 +124,7 @@ pub struct TurnInterruptParams {
 #[wire(params, default)]
 pub struct CollaborationModeListParams {}
 
-/// What kind of error ended a turn, for programs. Statuses are null if the provider did not answer.
+/// What kind of error it was, for programs; a status is null if the provider gave none.
 #[wire]
 pub enum CodexErrorInfo {
     /// The history is too long for the model.
@@ -296,7 +296,7 @@ pub struct TurnPlanUpdatedNotification {
 /// Why the provider used another model.
 #[wire]
 pub enum ModelRerouteReason {
-    /// The request looked like an attack on computers.
+    /// The provider saw a risk of misuse for attacks on computers.
     HighRiskCyberActivity,
 }
 

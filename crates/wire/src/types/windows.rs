@@ -28,8 +28,8 @@ pub struct WindowsSandboxSetupStartResponse {
     pub started: bool,
 }
 
-/// Parameters of the notification `windows/worldWritableWarning`: some directories can be written
-/// by everybody, which no sandbox prevents.
+/// Parameters of the notification `windows/worldWritableWarning`: everybody can write to some
+/// directories, which the sandbox cannot protect.
 #[wire]
 pub struct WindowsWorldWritableWarningNotification {
     /// Some of them.
