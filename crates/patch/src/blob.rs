@@ -69,6 +69,11 @@ impl Blob {
         })
     }
 
+    /// How many bytes of text this holds.
+    pub(crate) fn held(&self) -> u64 {
+        self.text().map_or(0, |text| text.len() as u64)
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.body {
             Body::Text(text) => Some(text),

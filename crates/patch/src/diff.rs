@@ -5,7 +5,7 @@ use std::time::Duration;
 use similar::TextDiff;
 
 /// After this long the search for a small diff ends and a larger one, just as right, is taken.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The hunks, without file headers, that lead from `old` to `new`; nothing if they are equal.
 ///

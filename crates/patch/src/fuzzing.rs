@@ -14,10 +14,10 @@ pub fn patch(data: &[u8]) {
         return;
     };
     for operation in &patch.operations {
-        if let Operation::Update { hunks, .. } = operation {
-            if let Ok(new) = rewrite(&content, hunks) {
-                assert!(new.is_empty() || new.ends_with('\n'), "{new:?}");
-            }
+        if let Operation::Update { hunks, .. } = operation
+            && let Ok(new) = rewrite(&content, hunks)
+        {
+            assert!(new.is_empty() || new.ends_with('\n'), "{new:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! From patch text to typed operations, with the line number of whatever is wrong.
 //!
 //! The parser forgives what models often get wrong without changing the meaning: white space and a heredoc around the
-//! patch, blank lines between operations, a missing `@@` before the first hunk, an empty line where an empty context
-//! line (one space) is meant, and line numbers behind `@@` as other diff formats have them.
+//! patch, blank lines between operations, a missing `@@` before the first hunk, an empty line where one with nothing but
+//! its mark is meant, and line numbers behind `@@` as other diff formats have them.
 
 use std::path::PathBuf;
 
@@ -193,12 +193,24 @@ impl<'a> Parser<'a, '_> {
 
     fn added_lines(&mut self) -> String {
         let mut content = String::new();
-        while let Some(line) = self.peek().and_then(|line| line.strip_prefix('+')) {
-            content.push_str(line);
+        while let Some(line) = self.peek() {
+            match line.strip_prefix('+') {
+                Some(line) => content.push_str(line),
+                None if line.trim().is_empty() && self.more_is_added() => {}
+                None => break,
+            }
             content.push('\n');
             self.next += 1;
         }
         content
+    }
+
+    /// Whether the next line that is not blank is an added one.
+    fn more_is_added(&self) -> bool {
+        let mut lines = self.lines[self.next..].iter();
+        lines
+            .find(|line| !line.trim().is_empty())
+            .is_some_and(|line| line.starts_with('+'))
     }
 
     fn update(&mut self, at: usize, path: PathBuf) -> Result<Operation, ParseError> {
@@ -247,7 +259,7 @@ impl<'a> Parser<'a, '_> {
             }
             match hunk_line(line) {
                 Some(line) => hunk.lines.push(line),
-                None if hunk.lines.is_empty() && !line.starts_with("***") => {
+                None if hunk.lines.is_empty() && line != END_OF_FILE => {
                     let problem = Problem::UnmarkedLine(line.to_owned());
                     return Err(Self::error(self.next, problem));
                 }
