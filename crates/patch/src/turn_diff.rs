@@ -176,9 +176,11 @@ impl Tracked {
 }
 
 fn body(old: Option<&Blob>, new: Option<&Blob>) -> String {
-    let text = |blob: Option<&Blob>| blob.map_or(Some(""), Blob::text);
     let is_binary = |blob: Option<&Blob>| blob.is_some_and(|blob| blob.body == Body::Binary);
-    match (text(old), text(new)) {
+    match (
+        old.map_or(Some(""), Blob::text),
+        new.map_or(Some(""), Blob::text),
+    ) {
         (Some(old), Some(new)) => diff::hunks(old, new, 3),
         _ if is_binary(old) || is_binary(new) => "Binary files differ\n".to_owned(),
         _ => "Files differ, too large to show\n".to_owned(),
