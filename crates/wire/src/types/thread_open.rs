@@ -80,8 +80,7 @@ pub struct ThreadResumeParams {
     pub path: Option<String>,
     /// The model's name, which is not checked; the one last used in the thread if absent.
     pub model: Option<String>,
-    /// A key of `model_providers`. With it or a model, the effort last used in the thread is
-    /// dropped too.
+    /// A key of `model_providers`. This or `model` drops both model and effort last used.
     pub model_provider: Option<String>,
     /// If absent, the configured one; null asks for none.
     pub service_tier: Option<Option<ServiceTier>>,
@@ -150,7 +149,7 @@ pub struct ThreadStartResponse {
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
-    /// Null asks for none.
+    /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,
@@ -167,7 +166,7 @@ pub struct ThreadResumeResponse {
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
-    /// Null asks for none.
+    /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,
@@ -184,7 +183,7 @@ pub struct ThreadForkResponse {
     pub thread: Thread,
     pub model: String,
     pub model_provider: String,
-    /// Null asks for none.
+    /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
     pub approval_policy: AskForApproval,

@@ -182,7 +182,7 @@ pub struct TurnError {
     pub message: String,
     /// For programs; null if there is nothing to say.
     pub codex_error_info: Option<CodexErrorInfo>,
-    /// The cause behind it, if the request is tried again.
+    /// The underlying cause; set while the request is retried.
     #[wire(default)]
     pub additional_details: Option<String>,
 }
