@@ -1,3 +1,32 @@
 //! Command line and terminal; the binary quipu.
 
-fn main() {}
+mod args;
+mod cmd;
+mod home;
+mod logging;
+mod version;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let name = version::ProgramName::of_this_process();
+    let command = Args::command()
+        .name(name.as_str())
+        .version(&*name.version().leak());
+    let matches = command.get_matches_from(name.arguments());
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let done = match args.command {
+        Command::AppServer(server) => cmd::app_server::run(*server, args.config),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,28 @@
 //! The app-server: connections, router, lanes, handlers, thread actors, effects, outbox.
+//!
+//! The way of a request: [`connection`](mod@connection) reads a frame; answers to our own questions go
+//! straight to whoever waits for them, requests go to the `router`, which decodes, gates and hands them
+//! to their lane; a file in `handlers` does the work and answers through a [`Reply`].
+//! This crate is the only one that knows both the wire and the engine, and it decides little itself.
+
+#![allow(dead_code, reason = "the thread handlers that use it are being added")]
+
+mod connection;
+mod cx;
+mod handlers;
+mod hub;
+mod identity;
+mod lanes;
+mod listen;
+mod questions;
+mod router;
+mod server;
+mod settings;
+mod shutdown;
+
+pub use connection::serve;
+pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};
+pub use server::Server;
+pub use settings::{PROTOCOL_VERSION, Settings};
+
+pub(crate) use cx::{Cx, Reply};

@@ -1,0 +1,109 @@
+//! The command line as data. The flags of `app-server` are those of the official program.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use quipu_server::Listen;
+
+/// Keeps threads of conversation between people and a coding agent.
+#[derive(Debug, Parser)]
+pub struct Args {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Settings for this run, accepted before and after the subcommand.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub struct ConfigArgs {
+    /// Overrides a configuration value: a dotted key and a TOML value (or plain text).
+    #[arg(short = 'c', long = "config", value_name = "key=value", global = true)]
+    pub config: Vec<String>,
+    /// Turns an optional feature on; the same as `-c features.NAME=true`.
+    #[arg(long, value_name = "FEATURE", global = true)]
+    pub enable: Vec<String>,
+    /// Turns an optional feature off; the same as `-c features.NAME=false`.
+    #[arg(long, value_name = "FEATURE", global = true)]
+    pub disable: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serves the app-server protocol.
+    AppServer(Box<AppServerArgs>),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct AppServerArgs {
+    #[command(subcommand)]
+    pub command: Option<AppServerCommand>,
+    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`.
+    #[arg(long, value_name = "URL", default_value = "stdio://")]
+    pub listen: Listen,
+    /// Accepted for compatibility; nothing is collected.
+    #[arg(long)]
+    pub analytics_default_enabled: bool,
+    #[command(flatten)]
+    pub auth: AuthArgs,
+}
+
+#[derive(Debug, Default, ClapArgs)]
+pub struct AuthArgs {
+    /// What websocket clients must present.
+    #[arg(long, value_name = "MODE")]
+    pub ws_auth: Option<AuthMode>,
+    /// The file that holds the capability token.
+    #[arg(long, value_name = "PATH")]
+    pub ws_token_file: Option<PathBuf>,
+    /// The file that holds the secret of signed tokens.
+    #[arg(long, value_name = "PATH")]
+    pub ws_shared_secret_file: Option<PathBuf>,
+    /// The issuer that signed tokens must name.
+    #[arg(long, value_name = "ISSUER")]
+    pub ws_issuer: Option<String>,
+    /// The audience that signed tokens must name.
+    #[arg(long, value_name = "AUDIENCE")]
+    pub ws_audience: Option<String>,
+    /// Seconds by which the clocks of client and server may differ (30 unless given).
+    #[arg(long, value_name = "SECONDS")]
+    pub ws_max_clock_skew_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuthMode {
+    CapabilityToken,
+    SignedBearerToken,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AppServerCommand {
+    /// Writes the protocol as TypeScript.
+    GenerateTs {
+        /// The folder to write to.
+        #[arg(short, long, value_name = "DIR")]
+        out: PathBuf,
+        /// A Prettier program to format the files with.
+        #[arg(short, long, value_name = "PRETTIER_BIN")]
+        prettier: Option<PathBuf>,
+        /// Includes experimental methods and fields.
+        #[arg(long)]
+        experimental: bool,
+    },
+    /// Writes the protocol as JSON Schema.
+    GenerateJsonSchema {
+        /// The folder to write to.
+        #[arg(short, long, value_name = "DIR")]
+        out: PathBuf,
+        /// Includes experimental methods and fields.
+        #[arg(long)]
+        experimental: bool,
+    },
+    /// Writes the protocol reference as Markdown.
+    #[command(hide = true)]
+    GenerateReference {
+        /// The file to write.
+        #[arg(short, long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}

@@ -1,0 +1,79 @@
+//! `quipu app-server generate-*`: the published forms of the protocol, written to disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quipu_wire::schema::{self, Files, Surface};
+
+use crate::args::AppServerCommand;
+
+/// Runs one generator. None of them starts a server.
+pub fn run(command: AppServerCommand) -> Result<(), String> {
+    match command {
+        AppServerCommand::GenerateJsonSchema { out, experimental } => {
+            write_all(&out, &schema::json_schemas(surface(experimental))).map(drop)
+        }
+        AppServerCommand::GenerateTs {
+            out,
+            prettier,
+            experimental,
+        } => {
+            let written = write_all(&out, &schema::typescript(surface(experimental)))?;
+            prettier.map_or(Ok(()), |prettier| format(&prettier, &written))
+        }
+        AppServerCommand::GenerateReference { out } => {
+            write(&out, &schema::reference()).map_err(|error| cannot_write(&out, &error))
+        }
+    }
+}
+
+fn surface(experimental: bool) -> Surface {
+    if experimental {
+        Surface::Experimental
+    } else {
+        Surface::Stable
+    }
+}
+
+fn write_all(folder: &Path, files: &Files) -> Result<Vec<PathBuf>, String> {
+    let mut written = Vec::new();
+    for (name, text) in files {
+        let path = folder.join(name);
+        write(&path, text).map_err(|error| cannot_write(&path, &error))?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a formatter the user named, awaited before this program ends"
+)]
+fn format(prettier: &Path, files: &[PathBuf]) -> Result<(), String> {
+    let status = std::process::Command::new(prettier)
+        .args(["--write", "--log-level", "warn"])
+        .args(files)
+        .status()
+        .map_err(|error| {
+            format!(
+                "Failed to invoke Prettier at {}: {error}",
+                prettier.display()
+            )
+        })?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("Prettier failed with status {status}"))
+    }
+}

@@ -1,0 +1,4 @@
+//! One file per subcommand.
+
+pub mod app_server;
+mod generate;

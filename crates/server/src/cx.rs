@@ -1,0 +1,47 @@
+//! What a handler is given: who asks, and the duty to answer.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use quipu_rpc::{ErrorObject, Responder};
+use quipu_wire::method::Method;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::hub::Client;
+use crate::server::Server;
+
+/// The server and the connection a request came on.
+#[derive(Clone)]
+pub(crate) struct Cx {
+    pub server: Arc<Server>,
+    pub client: Arc<Client>,
+}
+
+/// Owes the answer to one request of method `M`. Dropped without one, it answers with an internal error.
+pub(crate) struct Reply<M> {
+    responder: Responder,
+    /// The request counts against the connection's limit until it is answered.
+    _permit: OwnedSemaphorePermit,
+    method: PhantomData<fn() -> M>,
+}
+
+impl<M: Method> Reply<M> {
+    pub fn new(responder: Responder, permit: OwnedSemaphorePermit) -> Reply<M> {
+        Reply {
+            responder,
+            _permit: permit,
+            method: PhantomData,
+        }
+    }
+
+    /// Answers. A client that is gone does not matter to the one who answers.
+    pub async fn send(self, answer: Result<M::Result, ErrorObject>) {
+        let sent = match answer {
+            Ok(result) => self.responder.result(&result).await,
+            Err(error) => self.responder.error(&error).await,
+        };
+        if let Err(reason) = sent {
+            tracing::debug!(method = M::NAME, %reason, "the client left before its answer");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Methods of the protocol that this version does not offer yet: a clear answer, never silence.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::{ClientMethod, Method, request};
+
+use super::Handler;
+use crate::{Cx, Reply};
+
+macro_rules! unavailable {
+    ($($name:ident,)*) => {$(
+        impl Handler for request::$name {
+            async fn handle(_cx: Cx, _params: <Self as Method>::Params, reply: Reply<Self>) {
+                reply.send(Err(unavailable::<Self>())).await;
+            }
+        }
+    )*};
+}
+
+fn unavailable<M: ClientMethod>() -> ErrorObject {
+    ErrorObject::internal(format!(
+        "{} is not available in this version of Quipu",
+        M::NAME
+    ))
+}
+
+unavailable! {
+    ThreadStart,
+    ThreadResume,
+    ThreadFork,
+    ThreadArchive,
+    ThreadUnsubscribe,
+    ThreadIncrementElicitation,
+    ThreadDecrementElicitation,
+    ThreadNameSet,
+    ThreadMetadataUpdate,
+    ThreadUnarchive,
+    ThreadCompactStart,
+    ThreadShellCommand,
+    ThreadBackgroundTerminalsClean,
+    ThreadRollback,
+    ThreadList,
+    ThreadLoadedList,
+    ThreadRead,
+    SkillsList,
+    PluginList,
+    PluginRead,
+    AppList,
+    FsReadFile,
+    FsWriteFile,
+    FsCreateDirectory,
+    FsGetMetadata,
+    FsReadDirectory,
+    FsRemove,
+    FsCopy,
+    FsWatch,
+    FsUnwatch,
+    SkillsConfigWrite,
+    PluginInstall,
+    PluginUninstall,
+    TurnStart,
+    TurnSteer,
+    TurnInterrupt,
+    ThreadRealtimeStart,
+    ThreadRealtimeAppendAudio,
+    ThreadRealtimeAppendText,
+    ThreadRealtimeStop,
+    ReviewStart,
+    ModelList,
+    ExperimentalFeatureList,
+    ExperimentalFeatureEnablementSet,
+    CollaborationModeList,
+    MockExperimentalMethod,
+    McpServerOauthLogin,
+    ConfigMcpServerReload,
+    McpServerStatusList,
+    WindowsSandboxSetupStart,
+    AccountLoginStart,
+    AccountLoginCancel,
+    AccountLogout,
+    AccountRateLimitsRead,
+    FeedbackUpload,
+    CommandExec,
+    CommandExecWrite,
+    CommandExecTerminate,
+    CommandExecResize,
+    ConfigRead,
+    ExternalAgentConfigDetect,
+    ExternalAgentConfigImport,
+    ConfigValueWrite,
+    ConfigBatchWrite,
+    ConfigRequirementsRead,
+    AccountRead,
+    GetConversationSummary,
+    GitDiffToRemote,
+    GetAuthStatus,
+    FuzzyFileSearch,
+    FuzzyFileSearchSessionStart,
+    FuzzyFileSearchSessionUpdate,
+    FuzzyFileSearchSessionStop,
+}

@@ -1,0 +1,116 @@
+//! Order among requests. Jobs of one lane run one after the other in the order they were given; lanes do
+//! not wait for each other. A lane lives only while it has work.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt;
+use quipu_wire::method::{Domain, Queue};
+
+use crate::hub::ClientId;
+
+/// What the jobs of a lane have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    Thread(String),
+    Connection(ClientId, Queue),
+    Process(Domain),
+}
+
+type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The lanes with work.
+#[derive(Clone, Default)]
+pub(crate) struct Lanes(Arc<Mutex<HashMap<Key, VecDeque<Job>>>>);
+
+impl Lanes {
+    /// Runs a job after the earlier ones of its lane.
+    pub fn run(&self, key: Key, job: impl Future<Output = ()> + Send + 'static) {
+        let mut lanes = self.lock();
+        if let Some(waiting) = lanes.get_mut(&key) {
+            waiting.push_back(Box::pin(job));
+            return;
+        }
+        lanes.insert(key.clone(), VecDeque::new());
+        drop(lanes);
+        tokio::spawn(self.clone().drive(key, Box::pin(job)));
+    }
+
+    async fn drive(self, key: Key, first: Job) {
+        let mut job = first;
+        loop {
+            guarded(job).await;
+            let mut lanes = self.lock();
+            let Some(next) = lanes.get_mut(&key).and_then(VecDeque::pop_front) else {
+                lanes.remove(&key);
+                return;
+            };
+            drop(lanes);
+            job = next;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, VecDeque<Job>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs a job that belongs to no lane.
+pub(crate) fn run_free(job: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(guarded(job));
+}
+
+/// A panic ends its request (whose reply, when dropped, answers with an error) and nothing else.
+async fn guarded(job: impl Future<Output = ()>) {
+    if let Err(panic) = AssertUnwindSafe(job).catch_unwind().await {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        tracing::error!(panic = text, "a request failed by a defect of the server");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc;
+
+    fn thread(id: &str) -> Key {
+        Key::Thread(id.to_owned())
+    }
+
+    #[tokio::test]
+    async fn jobs_of_a_lane_keep_their_order_and_other_lanes_pass() {
+        let lanes = Lanes::default();
+        let (done, mut seen) = mpsc::unbounded_channel();
+        let (release, blocked) = tokio::sync::oneshot::channel::<()>();
+        let note = |what: &'static str| {
+            let done = done.clone();
+            async move { done.send(what).unwrap() }
+        };
+        let first = note("first");
+        lanes.run(thread("a"), async move {
+            blocked.await.unwrap();
+            first.await;
+        });
+        lanes.run(thread("a"), note("second"));
+        lanes.run(thread("b"), note("other"));
+        assert_eq!(seen.recv().await, Some("other"));
+        release.send(()).unwrap();
+        assert_eq!(seen.recv().await, Some("first"));
+        assert_eq!(seen.recv().await, Some("second"));
+    }
+
+    #[tokio::test]
+    async fn a_panic_does_not_stop_its_lane() {
+        let lanes = Lanes::default();
+        let (done, mut seen) = mpsc::unbounded_channel();
+        lanes.run(thread("a"), async { panic!("broken") });
+        lanes.run(thread("a"), async move { done.send(()).unwrap() });
+        assert_eq!(seen.recv().await, Some(()));
+    }
+}

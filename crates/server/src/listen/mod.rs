@@ -1,0 +1,83 @@
+//! Where clients come from: standard input and output, a websocket port, a unix socket, or nowhere.
+
+mod auth;
+mod stdio;
+mod stop;
+mod unix;
+mod websocket;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+pub use auth::{AuthError, WebSocketAuth};
+
+use crate::Server;
+
+/// The longest message a client may send.
+const MESSAGE_LIMIT: usize = 256 * 1024 * 1024;
+
+/// A place to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    Stdio,
+    WebSocket(SocketAddr),
+    Unix(PathBuf),
+    Off,
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(url: &str) -> Result<Listen, String> {
+        if let Some(address) = url.strip_prefix("ws://") {
+            let address = address.parse().map_err(|_| {
+                format!("invalid websocket --listen URL `{url}`; expected `ws://IP:PORT`")
+            })?;
+            return Ok(Listen::WebSocket(address));
+        }
+        match url.strip_prefix("unix://") {
+            Some(path) if !path.is_empty() => Ok(Listen::Unix(path.into())),
+            _ => match url {
+                "stdio://" => Ok(Listen::Stdio),
+                "off" => Ok(Listen::Off),
+                _ => Err(format!(
+                    "unsupported --listen URL `{url}`; expected `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`"
+                )),
+            },
+        }
+    }
+}
+
+/// Why a listener could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    #[error("cannot listen on {place}: {source}")]
+    Bind {
+        place: String,
+        source: std::io::Error,
+    },
+    #[error(
+        "refusing to listen on {0} without authentication: anyone who can reach that address could run \
+         commands as you. Give `--ws-auth capability-token --ws-token-file PATH` or `--ws-auth \
+         signed-bearer-token --ws-shared-secret-file PATH`, or listen on a loopback address and forward \
+         the port over SSH"
+    )]
+    OpenToTheNetwork(SocketAddr),
+}
+
+/// Serves clients until standard input ends, or a signal or the server says stop.
+pub async fn run(
+    server: Arc<Server>,
+    listen: Listen,
+    auth: WebSocketAuth,
+) -> Result<(), ListenError> {
+    match listen {
+        Listen::Stdio => stdio::run(server).await,
+        Listen::WebSocket(address) => websocket::run(server, address, auth).await?,
+        Listen::Unix(path) => unix::run(server, &path).await?,
+        Listen::Off => stop::on_signal(&server).await,
+    }
+    Ok(())
+}

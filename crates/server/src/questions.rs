@@ -1,0 +1,50 @@
+//! Requests of ours that wait for a client's answer. The first answer wins; it reaches whoever asked at
+//! once, past all queues, because a turn may be holding one of them while it waits.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quipu_rpc::{Answer, ErrorObject, Id, RawJson};
+
+/// What a client answered.
+pub(crate) type Outcome = Result<RawJson, ErrorObject>;
+
+type Waiter = Box<dyn FnOnce(Outcome) + Send>;
+
+/// The pending questions of the process. Ids count up from 0 and are never used again.
+#[derive(Default)]
+pub(crate) struct Questions {
+    next: AtomicI64,
+    pending: Mutex<HashMap<i64, Waiter>>,
+}
+
+impl Questions {
+    /// Takes an id for a question; `waiter` is called with its answer unless it is withdrawn first.
+    pub fn register(&self, waiter: impl FnOnce(Outcome) + Send + 'static) -> i64 {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(id, Box::new(waiter));
+        id
+    }
+
+    /// Gives a client's answer to whoever waits for it.
+    pub fn answer(&self, answer: Answer) {
+        let waiter = match answer.id {
+            Id::Integer(id) => self.lock().remove(&id),
+            Id::String(_) => None,
+        };
+        match waiter {
+            Some(waiter) => waiter(answer.outcome),
+            None => tracing::debug!(id = %answer.id, "an answer that nobody waits for"),
+        }
+    }
+
+    /// Forgets a question; a later answer is ignored. `false` if it was answered already.
+    pub fn withdraw(&self, id: i64) -> bool {
+        self.lock().remove(&id).is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Waiter>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
