@@ -1,4 +1,4 @@
-//! One message per websocket text frame, as server (after [`http`](crate::http) has read the
+//! One JSON text per websocket text message, as server (after [`http`](crate::http) has read the
 //! request) and as client. Pings are answered beneath; binary frames are not part of the protocol.
 
 use std::fmt;
@@ -14,6 +14,8 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError};
 use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
@@ -24,6 +26,9 @@ use crate::connection::{Connection, Incoming, ReadError};
 const READ_BUFFER: usize = 16 * 1024;
 /// Frames are gathered up to this size before they are written.
 const WRITE_BUFFER: usize = 64 * 1024;
+/// A longer message is sent in fragments, so that a connection does not keep a buffer of the size of
+/// its longest message, and clients which limit frames but not messages can read it.
+const FRAGMENT: usize = 1024 * 1024;
 /// How long to wait for the last frames of a closing handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -209,11 +214,22 @@ pub(crate) struct WebSocketWriter(SplitSink<Socket, Message>);
 impl WebSocketWriter {
     pub async fn write(&mut self, batch: impl IntoIterator<Item = Bytes>) -> io::Result<()> {
         for message in batch {
-            let text = Utf8Bytes::try_from(message)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-            self.0.feed(Message::Text(text)).await.map_err(into_io)?;
+            self.feed(message).await.map_err(into_io)?;
         }
         self.0.flush().await.map_err(into_io)
+    }
+
+    async fn feed(&mut self, mut message: Bytes) -> Result<(), Error> {
+        let mut kind = Data::Text;
+        loop {
+            let fragment = message.split_to(message.len().min(FRAGMENT));
+            let frame = Frame::message(fragment, OpCode::Data(kind), message.is_empty());
+            self.0.feed(Message::Frame(frame)).await?;
+            if message.is_empty() {
+                return Ok(());
+            }
+            kind = Data::Continue;
+        }
     }
 
     pub async fn close(&mut self, code: CloseCode) -> io::Result<()> {

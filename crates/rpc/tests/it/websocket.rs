@@ -99,6 +99,25 @@ async fn a_message_over_the_limit_ends_reading_but_can_be_told() {
 }
 
 #[tokio::test]
+async fn a_message_longer_than_the_frame_limit_of_common_clients_arrives_whole() {
+    let (mut client, mut server) = plain_client(BIG).await;
+    let message = "é".repeat(9 << 20);
+    let sent = Bytes::from(message.clone());
+    let (written, received) = tokio::join!(
+        server
+            .writer
+            .write([sent, Bytes::new(), Bytes::from("next")]),
+        within(client.next())
+    );
+    written.unwrap();
+    assert!(received.unwrap().unwrap() == Message::Text(message.into()));
+    for expected in ["", "next"] {
+        let received = within(client.next()).await.unwrap().unwrap();
+        assert_eq!(received, Message::Text(expected.into()));
+    }
+}
+
+#[tokio::test]
 async fn a_multi_line_message_arrives_whole() {
     let (mut left, mut right) = websocket_pair(BIG).await;
     left.writer.write([Bytes::from("{\n}")]).await.unwrap();
