@@ -128,7 +128,7 @@ impl Plan {
         fs::create_dir_all(parent).map_err(Failure::Parent)?;
         let like = match file.source {
             Source::Moved(origin) => fs::metadata(&self.overlay.files[origin].path).ok(),
-            Source::Own | Source::Patch => None,
+            Source::Disk | Source::Edited | Source::Patch => None,
         };
         write::write(&file.path, text, like.as_ref()).map_err(Failure::Write)
     }

@@ -28,6 +28,14 @@ pub enum ChangeKind {
 }
 
 impl Change {
+    /// The path the file is moved to, if it is.
+    pub fn move_to(&self) -> Option<&Path> {
+        match &self.kind {
+            ChangeKind::Update { move_to } => move_to.as_deref(),
+            ChangeKind::Add | ChangeKind::Delete => None,
+        }
+    }
+
     /// The `diff` text of a `fileChange` item: the whole text of an added or deleted file, else hunks with one line of
     /// context.
     pub fn diff(&self) -> String {
@@ -53,12 +61,14 @@ impl Change {
 /// The changes that lead from the state before to the state after, sorted by path.
 pub(crate) fn changes(overlay: &Overlay, cwd: &Path) -> Vec<Change> {
     let files = &overlay.files;
-    let mut changes: Vec<Change> = (0..files.len())
-        .filter_map(|index| {
-            let file = &files[index];
-            let moved = files
-                .iter()
-                .any(|other| other.source == Source::Moved(index));
+    let mut moved = vec![false; files.len()];
+    for file in files {
+        if let Source::Moved(origin) = file.source {
+            moved[origin] = true;
+        }
+    }
+    let mut changes: Vec<Change> = std::iter::zip(files, moved)
+        .filter_map(|(file, moved)| {
             let before = if moved {
                 Content::Absent
             } else {
@@ -74,39 +84,27 @@ pub(crate) fn changes(overlay: &Overlay, cwd: &Path) -> Vec<Change> {
 fn change(file: &Touched, before: Content, files: &[Touched], cwd: &Path) -> Option<Change> {
     let path = cwd.join(&file.written);
     let after = file.after.clone();
-    if after == Content::Absent {
-        let deleted = before != Content::Absent;
-        return deleted.then_some(Change {
-            path,
-            kind: ChangeKind::Delete,
-            before,
-            after,
-        });
-    }
-    Some(match file.source {
+    let kind = match file.source {
         Source::Moved(origin) => {
             let origin = &files[origin];
-            let kind = ChangeKind::Update {
-                move_to: Some(path),
-            };
-            Change {
+            return Some(Change {
                 path: cwd.join(&origin.written),
-                kind,
+                kind: ChangeKind::Update {
+                    move_to: Some(path),
+                },
                 before: origin.before.clone(),
                 after,
-            }
+            });
         }
-        Source::Patch => Change {
-            path,
-            kind: ChangeKind::Add,
-            before,
-            after,
-        },
-        Source::Own => Change {
-            path,
-            kind: ChangeKind::Update { move_to: None },
-            before,
-            after,
-        },
+        Source::Patch => ChangeKind::Add,
+        Source::Edited => ChangeKind::Update { move_to: None },
+        Source::Disk if before != after && after == Content::Absent => ChangeKind::Delete,
+        Source::Disk => return None,
+    };
+    Some(Change {
+        path,
+        kind,
+        before,
+        after,
     })
 }

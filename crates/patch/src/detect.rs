@@ -62,12 +62,11 @@ fn shell_script<'a>(argv: &[&'a str]) -> Option<&'a str> {
 }
 
 /// What is left of a script to read.
-#[derive(Clone)]
 struct Script<'a> {
     rest: &'a str,
 }
 
-impl<'a> Script<'a> {
+impl Script<'_> {
     fn call(mut self) -> Option<Call> {
         self.rest = self.rest.trim_start();
         let mut words = self.words()?;
@@ -157,14 +156,15 @@ impl<'a> Script<'a> {
         if !self.take("<<") {
             return None;
         }
-        let strip_tabs = self.take("-");
+        let indented = self.rest.strip_prefix('-');
+        self.rest = indented.unwrap_or(self.rest);
         self.skip_blanks();
         let (delimiter, body) = self.rest.split_once('\n')?;
         let delimiter = delimiter_word(delimiter.trim_end())?;
         let mut text = String::new();
         let mut lines = body.split_inclusive('\n');
         for line in lines.by_ref() {
-            let line = if strip_tabs {
+            let line = if indented.is_some() {
                 line.trim_start_matches('\t')
             } else {
                 line

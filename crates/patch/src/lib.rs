@@ -23,8 +23,6 @@ mod command;
 mod detect;
 mod diff;
 mod files;
-#[doc(hidden)]
-pub mod fuzzing;
 mod overlay;
 mod parse;
 mod plan;
@@ -39,7 +37,7 @@ pub use command::{CommandOutput, run};
 pub use detect::{Call, detect};
 pub use files::MAX_FILE_BYTES;
 pub use overlay::Content;
-pub use parse::{Hunk, HunkLine, Operation, ParseError, Patch, Problem};
+pub use parse::{Hunk, HunkLine, LineProblem, Operation, ParseError, Patch};
 pub use plan::{Plan, PlanError, PlanProblem, PrepareError, prepare};
 pub use rewrite::{Mismatch, rewrite};
 pub use turn_diff::TurnDiff;

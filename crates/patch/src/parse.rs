@@ -65,7 +65,7 @@ pub enum ParseError {
     Line {
         /// Counted from 1, which is the `*** Begin Patch` line.
         line: usize,
-        problem: Problem,
+        problem: LineProblem,
     },
 }
 
@@ -82,7 +82,7 @@ impl ParseError {
 
 /// What is wrong with one line of a patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum LineProblem {
     #[error(
         "'{0}' is not a valid hunk header. Valid hunk headers: '*** Add File: {{path}}', '*** Delete File: {{path}}', '*** Update File: {{path}}'"
     )]
@@ -114,8 +114,8 @@ impl Patch {
             next: 0,
         };
         let mut operations = Vec::new();
-        while parser.skip_blank().is_some() {
-            operations.push(parser.operation()?);
+        while let Some(header) = parser.skip_blank() {
+            operations.push(parser.operation(header.trim())?);
         }
         Ok(Self { operations })
     }
@@ -166,15 +166,14 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// An error at `index` of `lines`; the frame's first line is line 1.
-    fn error(index: usize, problem: Problem) -> ParseError {
+    fn error(index: usize, problem: LineProblem) -> ParseError {
         ParseError::Line {
             line: index + 2,
             problem,
         }
     }
 
-    fn operation(&mut self) -> Result<Operation, ParseError> {
-        let header = self.peek().unwrap_or_default().trim();
+    fn operation(&mut self, header: &str) -> Result<Operation, ParseError> {
         let at = self.next;
         self.next += 1;
         if let Some(path) = header.strip_prefix(ADD) {
@@ -187,30 +186,29 @@ impl<'a> Parser<'a, '_> {
         } else if let Some(path) = header.strip_prefix(UPDATE) {
             self.update(at, path.into())
         } else {
-            Err(Self::error(at, Problem::UnknownHeader(header.to_owned())))
+            Err(Self::error(
+                at,
+                LineProblem::UnknownHeader(header.to_owned()),
+            ))
         }
     }
 
     fn added_lines(&mut self) -> String {
         let mut content = String::new();
-        while let Some(line) = self.peek() {
-            match line.strip_prefix('+') {
-                Some(line) => content.push_str(line),
-                None if line.trim().is_empty() && self.more_is_added() => {}
-                None => break,
-            }
+        loop {
+            let rest = &self.lines[self.next..];
+            let blanks = rest
+                .iter()
+                .take_while(|line| line.trim().is_empty())
+                .count();
+            let Some(line) = rest.get(blanks).and_then(|line| line.strip_prefix('+')) else {
+                return content;
+            };
+            content.extend(std::iter::repeat_n('\n', blanks));
+            content.push_str(line);
             content.push('\n');
-            self.next += 1;
+            self.next += blanks + 1;
         }
-        content
-    }
-
-    /// Whether the next line that is not blank is an added one.
-    fn more_is_added(&self) -> bool {
-        let mut lines = self.lines[self.next..].iter();
-        lines
-            .find(|line| !line.trim().is_empty())
-            .is_some_and(|line| line.starts_with('+'))
     }
 
     fn update(&mut self, at: usize, path: PathBuf) -> Result<Operation, ParseError> {
@@ -223,7 +221,7 @@ impl<'a> Parser<'a, '_> {
             hunks.push(self.hunk(hunks.is_empty())?);
         }
         if hunks.is_empty() {
-            return Err(Self::error(at, Problem::EmptyUpdate(path)));
+            return Err(Self::error(at, LineProblem::EmptyUpdate(path)));
         }
         Ok(Operation::Update {
             path,
@@ -238,7 +236,7 @@ impl<'a> Parser<'a, '_> {
         };
         let path = path.trim_end();
         if path.is_empty() {
-            return Err(Self::error(self.next, Problem::EmptyMove));
+            return Err(Self::error(self.next, LineProblem::EmptyMove));
         }
         self.next += 1;
         Ok(Some(path.into()))
@@ -260,7 +258,7 @@ impl<'a> Parser<'a, '_> {
             match hunk_line(line) {
                 Some(line) => hunk.lines.push(line),
                 None if hunk.lines.is_empty() && line != END_OF_FILE => {
-                    let problem = Problem::UnmarkedLine(line.to_owned());
+                    let problem = LineProblem::UnmarkedLine(line.to_owned());
                     return Err(Self::error(self.next, problem));
                 }
                 None => break,
@@ -268,7 +266,7 @@ impl<'a> Parser<'a, '_> {
             self.next += 1;
         }
         if hunk.lines.is_empty() {
-            return Err(Self::error(self.next, Problem::EmptyHunk));
+            return Err(Self::error(self.next, LineProblem::EmptyHunk));
         }
         Ok(hunk)
     }
@@ -282,9 +280,10 @@ impl<'a> Parser<'a, '_> {
             self.next += 1;
         }
         match self.peek() {
-            Some(line) if self.next == start && !first => {
-                Err(Self::error(start, Problem::MissingMarker(line.to_owned())))
-            }
+            Some(line) if self.next == start && !first => Err(Self::error(
+                start,
+                LineProblem::MissingMarker(line.to_owned()),
+            )),
             _ => Ok(contexts),
         }
     }

@@ -144,10 +144,8 @@ impl Plan {
     /// The files that applying will write or remove, with all symbolic links resolved. A policy that confines writes
     /// must look at these: the paths of the changes may lead elsewhere.
     pub fn targets(&self) -> impl Iterator<Item = &Path> {
-        self.overlay
-            .files
-            .iter()
-            .map(|touched| touched.path.as_path())
+        let changed = self.overlay.files.iter().filter(|file| file.is_changed());
+        changed.map(|file| file.path.as_path())
     }
 }
 
@@ -194,8 +192,12 @@ impl Planner<'_> {
     fn delete(&mut self, path: &Path) -> Result<(), PlanError> {
         self.resolve(path)
             .and_then(|place| {
-                self.overlay.text(&place)?;
-                self.overlay.remove(&place, path)
+                let entry = Place {
+                    file: place.entry.clone(),
+                    ..place
+                };
+                self.overlay.text(&entry, path)?;
+                self.overlay.remove(&entry, path)
             })
             .map_err(|error| self.error(path, PlanProblem::Delete(error)))?;
         self.report.push((Action::Deleted, path.to_owned()));
@@ -210,7 +212,7 @@ impl Planner<'_> {
     ) -> Result<(), PlanError> {
         let (from, text) = self
             .resolve(path)
-            .and_then(|place| self.overlay.text(&place).map(|text| (place, text)))
+            .and_then(|place| self.overlay.text(&place, path).map(|text| (place, text)))
             .map_err(|error| self.error(path, PlanProblem::Update(error)))?;
         let text: Arc<str> = rewrite(&text, hunks)
             .map_err(|mismatch| self.error(path, PlanProblem::Mismatch(mismatch)))?
@@ -231,17 +233,12 @@ impl Planner<'_> {
 
     /// No file of the patch may stand where another needs a directory.
     fn check_directories(&self) -> Result<(), PlanError> {
-        let is_written = |path: &Path| {
-            let mut files = self.overlay.files.iter();
-            files.any(|file| file.path == path && matches!(file.after, Content::Text(_)))
+        let is_file = |path| {
+            let file = self.overlay.get(path);
+            file.is_some_and(|file| file.after != Content::Absent)
         };
-        for file in self
-            .overlay
-            .files
-            .iter()
-            .filter(|file| file.after != Content::Absent)
-        {
-            if file.path.ancestors().skip(1).any(is_written) {
+        for file in &self.overlay.files {
+            if file.after != Content::Absent && file.path.ancestors().skip(1).any(is_file) {
                 let error = io::ErrorKind::NotADirectory.into();
                 return Err(self.error(&file.written, PlanProblem::Parent(error)));
             }

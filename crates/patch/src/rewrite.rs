@@ -3,6 +3,9 @@
 use crate::parse::{Hunk, HunkLine};
 use crate::seek::find;
 
+/// How many blank lines at the end of a hunk may be only there to set it apart from what follows.
+const MAX_BLANKS: usize = 3;
+
 /// Which part of an update is not in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
@@ -143,7 +146,7 @@ fn place<'a>(file: &Text, hunk: &'a Hunk, cursor: usize) -> Result<Edit<'a>, Mis
             steps,
         });
     }
-    loop {
+    for _ in 0..=MAX_BLANKS {
         if let Some(at) = find(&file.lines, &pattern, cursor, hunk.end_of_file) {
             return Ok(Edit {
                 at,
@@ -152,11 +155,12 @@ fn place<'a>(file: &Text, hunk: &'a Hunk, cursor: usize) -> Result<Edit<'a>, Mis
             });
         }
         if !without_last_blank(&mut steps) {
-            let all: Vec<Step> = hunk.lines.iter().map(step).collect();
-            return Err(Mismatch::Lines(old(&all).join("\n")));
+            break;
         }
         pattern = old(&steps);
     }
+    let all: Vec<Step> = hunk.lines.iter().map(step).collect();
+    Err(Mismatch::Lines(old(&all).join("\n")))
 }
 
 fn step(line: &HunkLine) -> Step<'_> {
@@ -167,8 +171,8 @@ fn step(line: &HunkLine) -> Step<'_> {
     }
 }
 
-/// Takes a blank last line out of what is looked for, and out of what is put there if that ends with one too. Models
-/// separate hunks by blank lines, which would otherwise be taken for context. Returns whether there was one.
+/// Takes a blank last line out of what is looked for, and out of what is put there if that ends with one too. Returns
+/// whether there was one.
 fn without_last_blank(steps: &mut Vec<Step>) -> bool {
     let Some(old) = steps
         .iter()

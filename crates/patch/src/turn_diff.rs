@@ -1,5 +1,6 @@
 //! One git-style diff of everything the patches of a turn did, against the files as they were before the first of them.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -54,35 +55,32 @@ impl TurnDiff {
 
     /// Notes the files that `plan` touches. To be called right before each plan is applied.
     pub fn track(&mut self, plan: &Plan) {
-        let moves =
-            |change: &&Change| matches!(change.kind, ChangeKind::Update { move_to: Some(_) });
-        let moved: Vec<&Path> = plan
+        let moved: HashSet<&Path> = plan
             .changes()
             .iter()
-            .filter(moves)
-            .map(|change| change.path.as_path())
+            .filter_map(|change| change.move_to().and(Some(&*change.path)))
             .collect();
         let mut targets = Vec::new();
         for change in plan.changes() {
             let path = tracked_path(change);
             // A file that takes the place of one that this plan moves away starts from nothing.
-            let is_new = change.before == Content::Absent && moved.contains(&change.path.as_path());
-            let known = self.tracked.iter().position(|tracked| tracked.path == path);
-            let index = match known {
+            let is_new = change.before == Content::Absent && moved.contains(&*change.path);
+            let index = match self.position(&path) {
                 Some(index) if !is_new => index,
                 _ => self.start(path, is_new),
             };
-            if let ChangeKind::Update {
-                move_to: Some(target),
-            } = &change.kind
-            {
-                targets.push((index, normalise(target)));
-            }
+            targets.extend(change.move_to().map(|target| (index, normalise(target))));
         }
         for (index, target) in targets {
             self.tracked[index].path = target;
             self.tracked[index].compared = None;
         }
+    }
+
+    fn position(&self, path: &Path) -> Option<usize> {
+        self.tracked
+            .iter()
+            .position(|tracked| tracked.path.as_os_str() == path.as_os_str())
     }
 
     fn start(&mut self, path: PathBuf, is_new: bool) -> usize {
@@ -198,14 +196,11 @@ fn shown(path: &Path, root: Option<&Path>) -> String {
     }
 }
 
-/// The file whose content a change is about: a patch writes through a symbolic link, but removes the link itself.
+/// The file whose content a change is about: a patch writes through a symbolic link, but moves or removes the link.
 fn tracked_path(change: &Change) -> PathBuf {
     let path = normalise(&change.path);
-    let written = matches!(
-        change.kind,
-        ChangeKind::Add | ChangeKind::Update { move_to: None }
-    );
-    if written && path.is_symlink() {
+    let stays = change.kind != ChangeKind::Delete && change.move_to().is_none();
+    if stays && path.is_symlink() {
         return fs::canonicalize(&path).unwrap_or(path);
     }
     path

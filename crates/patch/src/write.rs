@@ -15,12 +15,12 @@ pub(crate) fn write(path: &Path, text: &str, like: Option<&Metadata>) -> io::Res
         Err(error) => return Err(error),
     };
     let Some(existing) = existing else {
-        return replace(path, text, like, false);
+        return replace(path, text, like, None);
     };
     if has_other_links(&existing) {
         return rewrite_in_place(path, text);
     }
-    match replace(path, text, Some(&existing), true) {
+    match replace(path, text, Some(&existing), Some(&existing)) {
         Err(error) if is_refusal(error.kind()) => rewrite_in_place(path, text),
         result => result,
     }
@@ -31,14 +31,20 @@ pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path).map(drop)
 }
 
-fn replace(path: &Path, text: &str, like: Option<&Metadata>, keep_owner: bool) -> io::Result<()> {
+/// Renames a new file to `path`, with the permissions and the owner of others if given.
+fn replace(
+    path: &Path,
+    text: &str,
+    permissions: Option<&Metadata>,
+    owner: Option<&Metadata>,
+) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    let mut temporary = builder(like.is_none()).tempfile_in(directory)?;
+    let mut temporary = builder(permissions.is_none()).tempfile_in(directory)?;
     temporary.write_all(text.as_bytes())?;
-    if let Some(like) = like {
-        if keep_owner {
-            set_owner(temporary.as_file(), like)?;
-        }
+    if let Some(owner) = owner {
+        set_owner(temporary.as_file(), owner)?;
+    }
+    if let Some(like) = permissions {
         temporary.as_file().set_permissions(like.permissions())?;
     }
     temporary.persist(path).map_err(|error| error.error)?;

@@ -30,7 +30,7 @@ fn planning_writes_nothing_and_applying_leaves_nothing_behind() {
     let targets: Vec<PathBuf> = plan.targets().map(ToOwned::to_owned).collect();
     assert_eq!(
         targets,
-        ["new/n", "f", "x/y/g", "old/g", "h"].map(|path| workspace.path(path))
+        ["new/n", "f", "old/g", "x/y/g", "h"].map(|path| workspace.path(path))
     );
     let report = plan.apply().unwrap();
     let text = "Success. Updated the following files:\nA new/n\nM f\nM x/y/g\nD h\n";

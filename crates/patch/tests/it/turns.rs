@@ -142,7 +142,7 @@ fn operations_on_one_file_are_one_change() {
     let again = moved("f", "x", "a") + "*** Add File: f\n+1";
     check(
         &again,
-        &[("f", "update", "\n\nMoved to: $CWD/x"), ("f", "add", "1\n")],
+        &[("f", "add", "1\n"), ("f", "update", "\n\nMoved to: $CWD/x")],
     );
     let swap = moved("f", "x", "a") + &moved("g", "f", "g") + &moved("x", "g", "a");
     let expected = [

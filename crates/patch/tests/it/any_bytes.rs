@@ -1,9 +1,9 @@
-//! The body of the fuzz target `patch`, kept here so that the tests run it over the corpus too.
+//! What must hold for any bytes taken as a file and a patch. The fuzz target `patch` and a plain test both run this.
 
-use crate::{Operation, Patch, detect, rewrite};
+use quipu_patch::{Operation, Patch, detect, rewrite};
 
-/// Takes any bytes as a file, a zero byte and a patch. Nothing may panic, and what comes out must be well formed.
-pub fn patch(data: &[u8]) {
+/// Takes what stands before the first zero byte as a file and the rest as a patch; panics if a law is broken.
+pub fn check(data: &[u8]) {
     let split = data.iter().position(|&byte| byte == 0).unwrap_or(0);
     let (content, text) = data.split_at(split);
     let content = String::from_utf8_lossy(content);
