@@ -76,7 +76,7 @@ impl Outbox {
                 self.queue
                     .send(message, length)
                     .await
-                    .map_err(|_| self.reason())
+                    .map_err(|_| reason(&self.end))
             }
             OnFull::Disconnect => self.try_send(message).map_err(|error| match error {
                 SendError::Closed(reason) => reason,
@@ -95,7 +95,7 @@ impl Outbox {
             .try_send(message, length)
             .map_err(|(_, refused)| match refused {
                 Refused::Full => SendError::Full,
-                Refused::Closed => SendError::Closed(self.reason()),
+                Refused::Closed => SendError::Closed(reason(&self.end)),
             })
     }
 
@@ -105,7 +105,7 @@ impl Outbox {
         let length = message.len();
         self.queue
             .send_over_limit(message, length)
-            .map_err(|_| self.reason())
+            .map_err(|_| reason(&self.end))
     }
 
     /// Whether everything queued has been written.
@@ -113,7 +113,8 @@ impl Outbox {
         self.queue.is_idle()
     }
 
-    /// Takes no more messages; the writer writes what is queued, then closes the connection.
+    /// Takes no more messages; the writer writes what is queued, then closes the connection. That
+    /// takes as long as the other side takes to read: bound it with [`abort`](Self::abort).
     pub fn close(&self, code: CloseCode) {
         set_end(&self.end, End::Finish(code));
         self.queue.close();
@@ -129,17 +130,15 @@ impl Outbox {
     pub async fn closed(&self) -> CloseReason {
         let mut end = self.end.subscribe();
         // The sender lives as long as this borrow, so waiting cannot fail.
-        if end.wait_for(|end| !matches!(end, End::Open)).await.is_err() {
-            return CloseReason::Local;
-        }
-        self.reason()
+        drop(end.wait_for(|end| !matches!(end, End::Open)).await);
+        reason(&self.end)
     }
+}
 
-    fn reason(&self) -> CloseReason {
-        match &*self.end.borrow() {
-            End::Open | End::Finish(_) => CloseReason::Local,
-            End::Cut(reason) => reason.clone(),
-        }
+fn reason(end: &watch::Sender<End>) -> CloseReason {
+    match &*end.borrow() {
+        End::Open | End::Finish(_) => CloseReason::Local,
+        End::Cut(reason) => reason.clone(),
     }
 }
 
@@ -178,10 +177,7 @@ impl OutboxWriter {
         if let Some(Err(error)) = written {
             set_end(&self.end, End::Cut(CloseReason::Write(Arc::new(error))));
         }
-        match &*self.end.borrow() {
-            End::Open | End::Finish(_) => CloseReason::Local,
-            End::Cut(reason) => reason.clone(),
-        }
+        reason(&self.end)
     }
 }
 

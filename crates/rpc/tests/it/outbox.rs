@@ -117,6 +117,34 @@ async fn a_waiting_sender_loses_nothing_and_keeps_the_order() {
     assert_eq!(within(other.reader.next()).await.unwrap(), None);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_senders_wait_for_room_together_and_each_keeps_its_order() {
+    const SENDERS: usize = 8;
+    const MESSAGES: usize = 2000;
+    let (ours, mut theirs) = Connection::pair(SMALL);
+    let (outbox, writer) = Outbox::new(SMALL, OnFull::Wait);
+    tokio::spawn(writer.run(ours.writer));
+    for sender in 0..SENDERS {
+        let outbox = outbox.clone();
+        tokio::spawn(async move {
+            for number in 0..MESSAGES {
+                let message = Bytes::from(format!("{sender} {number}"));
+                outbox.send(message).await.unwrap();
+            }
+        });
+    }
+    drop(outbox);
+    let mut next = [0; SENDERS];
+    for _ in 0..SENDERS * MESSAGES {
+        let message = text(&mut theirs.reader).await;
+        let (sender, number) = message.split_once(' ').unwrap();
+        let next = &mut next[sender.parse::<usize>().unwrap()];
+        assert_eq!(number, next.to_string());
+        *next += 1;
+    }
+    assert_eq!(within(theirs.reader.next()).await.unwrap(), None);
+}
+
 #[tokio::test]
 async fn memory_is_released_when_written() {
     let (outbox, _writing, mut other) = unix(SMALL, OnFull::Disconnect);
