@@ -1,1 +1,83 @@
 //! Turns a policy into an enforced process: namespaces, Landlock, seccomp, process groups, PTY.
+//!
+//! [`spawn`] is the only way to start a process. It starts this program once more as a small
+//! supervisor (see [`maybe_run_helper`]) that builds the jail, runs the command in it and holds one
+//! end of a socket. When the other end closes, because the command is killed, its handle dropped,
+//! or the whole server killed, the supervisor kills every descendant of the command.
+//!
+//! What the kernel cannot enforce is refused ([`SpawnError::CannotEnforce`]), never run bare.
+
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only Linux has a sandbox yet")
+)]
+
+mod capabilities;
+mod command;
+mod error;
+mod policy;
+
+#[cfg(unix)]
+mod fd;
+#[cfg(unix)]
+mod git;
+#[cfg(unix)]
+mod helper;
+#[cfg(unix)]
+mod lifeline;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(unix)]
+mod output;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
+mod pty;
+#[cfg(unix)]
+mod report;
+#[cfg(unix)]
+mod rules;
+#[cfg(unix)]
+mod spawn;
+#[cfg(unix)]
+mod spec;
+#[cfg(not(unix))]
+mod unsupported;
+
+pub use capabilities::{Capabilities, capabilities};
+pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};
+pub use error::SpawnError;
+#[cfg(unix)]
+pub use helper::maybe_run_helper;
+#[cfg(unix)]
+pub use output::{Chunk, Output, Stream};
+pub use policy::{Grants, Network, Policy, Readable, WorkspaceWrite};
+#[cfg(unix)]
+pub use process::{Exit, Process, Spawned, StdinError};
+#[cfg(unix)]
+pub use rules::Rules;
+#[cfg(unix)]
+pub use spawn::spawn;
+#[cfg(not(unix))]
+pub use unsupported::{
+    Chunk, Exit, Output, Process, Rules, Spawned, StdinError, Stream, maybe_run_helper, spawn,
+};
+
+/// Makes a test binary able to start commands: put it once at the top of the test's main file.
+///
+/// Test binaries have no `main` of their own to call [`maybe_run_helper`] from, so this runs it
+/// from the list of functions that the loader calls before `main`.
+#[cfg(target_os = "linux")]
+#[macro_export]
+macro_rules! run_helper_in_tests {
+    () => {
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static RUN_HELPER: extern "C" fn() = {
+            extern "C" fn run_helper() {
+                $crate::maybe_run_helper();
+            }
+            run_helper
+        };
+    };
+}

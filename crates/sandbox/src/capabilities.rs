@@ -1,0 +1,177 @@
+//! What this machine can enforce, found out by trying.
+
+use std::fmt;
+
+use crate::{Enforcement, SpawnError};
+
+/// What builds the walls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backend {
+    Namespaces,
+    Landlock,
+}
+
+/// What is available to enforce a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// A whole jail of namespaces could be built, or which step of it failed.
+    pub namespaces: Result<(), String>,
+    /// The version of the kernel's Landlock interface; 0 if it is missing or switched off.
+    pub landlock: i32,
+    /// Whether system calls can be filtered.
+    pub seccomp: bool,
+}
+
+impl Capabilities {
+    /// What enforces policies unless a command asks for something else.
+    fn backend(&self, wanted: Enforcement) -> Option<Backend> {
+        let namespaces = self.seccomp && self.namespaces.is_ok();
+        let landlock = self.seccomp && self.landlock > 0;
+        match wanted {
+            Enforcement::Auto | Enforcement::Namespaces if namespaces => Some(Backend::Namespaces),
+            Enforcement::Auto | Enforcement::Landlock if landlock => Some(Backend::Landlock),
+            _ => None,
+        }
+    }
+
+    fn refusal(&self) -> SpawnError {
+        let mut reasons = Vec::new();
+        if !self.seccomp {
+            reasons.push("system calls cannot be filtered".to_owned());
+        }
+        if let Err(reason) = &self.namespaces {
+            reasons.push(format!("no namespaces: {reason}"));
+        }
+        if self.landlock == 0 {
+            reasons.push("no Landlock in this kernel".to_owned());
+        }
+        SpawnError::CannotEnforce {
+            reason: reasons.join("; "),
+            fix: FIX.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.backend(Enforcement::Auto) {
+            Some(Backend::Namespaces) => write!(f, "sandbox: namespaces and seccomp")?,
+            Some(Backend::Landlock) => write!(f, "sandbox: Landlock and seccomp")?,
+            None => write!(f, "sandbox: none, sandboxed commands are refused")?,
+        }
+        match &self.namespaces {
+            Ok(()) => write!(f, " (namespaces: yes")?,
+            Err(reason) => write!(f, " (namespaces: no, {reason}")?,
+        }
+        match self.landlock {
+            0 => write!(f, "; Landlock: no")?,
+            version => write!(f, "; Landlock: version {version}")?,
+        }
+        write!(f, "; seccomp: {})", if self.seccomp { "yes" } else { "no" })
+    }
+}
+
+#[cfg(target_os = "linux")]
+const FIX: &str = "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, \
+    user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0), or run on a \
+    kernel with Landlock (5.13 or later, with landlock among its security modules); if something \
+    else confines this program, choose the external sandbox policy";
+#[cfg(not(target_os = "linux"))]
+const FIX: &str = "Commands can only be sandboxed on Linux so far; run them with full access, or \
+    choose the external sandbox policy if something else confines this program";
+
+/// Finds out what can be enforced here; the answer is kept.
+pub async fn capabilities() -> Result<Capabilities, SpawnError> {
+    probe::capabilities().await
+}
+
+/// What is to enforce the policy of one command.
+pub(crate) async fn choose(wanted: Enforcement) -> Result<Backend, SpawnError> {
+    let capabilities = capabilities().await?;
+    capabilities
+        .backend(wanted)
+        .ok_or_else(|| capabilities.refusal())
+}
+
+#[cfg(target_os = "linux")]
+mod probe {
+    use std::fs::File;
+
+    use tokio::sync::OnceCell;
+
+    use super::{Backend, Capabilities};
+    use crate::{
+        Grants, Network, Policy, Readable, Rules, SpawnError,
+        lifeline::Lifeline,
+        linux::{landlock, seccomp},
+        report::Report,
+        spec::{Jail, Spec},
+    };
+
+    static FOUND: OnceCell<Capabilities> = OnceCell::const_new();
+
+    pub(super) async fn capabilities() -> Result<Capabilities, SpawnError> {
+        FOUND.get_or_try_init(find).await.cloned()
+    }
+
+    async fn find() -> Result<Capabilities, SpawnError> {
+        let found = Capabilities {
+            namespaces: try_namespaces().await?,
+            landlock: landlock::version(),
+            seccomp: seccomp::is_available(),
+        };
+        tracing::info!("{found}");
+        Ok(found)
+    }
+
+    /// Builds a jail without running anything in it.
+    async fn try_namespaces() -> Result<Result<(), String>, SpawnError> {
+        let policy = Policy::ReadOnly {
+            readable: Readable::Everything,
+            network: Network::Off,
+        };
+        let rules = Rules::resolve(&policy, &Grants::default());
+        let spec = Spec {
+            argv: Vec::new(),
+            programs: Vec::new(),
+            env: Vec::new(),
+            cwd: c"/".into(),
+            tty: false,
+            linger: None,
+            jail: rules.map(|rules| Jail {
+                backend: Backend::Namespaces,
+                rules,
+            }),
+        };
+        let null = || {
+            File::open("/dev/null")
+                .map_err(|source| SpawnError::Start {
+                    what: "/dev/null",
+                    source,
+                })
+                .map(Into::into)
+        };
+        let mut lifeline = Lifeline::start(&spec, [null()?, null()?, null()?]).await?;
+        Ok(match lifeline.report().await {
+            Some(Report::Started) => Ok(()),
+            Some(Report::Failed(failure)) => {
+                Err(format!("{}: {}", failure.describe(), failure.error()))
+            }
+            _ => Err("the helper process died".to_owned()),
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod probe {
+    use super::Capabilities;
+    use crate::SpawnError;
+
+    pub(super) async fn capabilities() -> Result<Capabilities, SpawnError> {
+        Ok(Capabilities {
+            namespaces: Err("not on this system".to_owned()),
+            landlock: 0,
+            seccomp: false,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The few descriptor operations that the standard library lacks: non-blocking mode and passing
+//! descriptors over a socket.
+
+use std::{
+    io,
+    mem::size_of,
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
+};
+
+/// How many descriptors one message carries: stdin, stdout, stderr.
+pub(crate) const PASSED: usize = 3;
+
+/// Turns a `-1` of the C library into the error it stands for.
+pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Makes reads and writes return at once.
+pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: fcntl on an open descriptor with integer arguments touches no memory.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) })?;
+    Ok(())
+}
+
+/// Closes every descriptor from `first` on, whoever left it open.
+pub(crate) fn close_from(first: RawFd) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: called before this process opens descriptors of its own.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, first, libc::c_int::MAX, 0)
+    };
+    #[cfg(not(target_os = "linux"))]
+    for fd in first..1024 {
+        // SAFETY: as above.
+        unsafe { libc::close(fd) };
+    }
+}
+
+/// Room for one control message with `PASSED` descriptors, aligned as its header must be.
+#[repr(C)]
+union ControlBuffer {
+    _align: libc::cmsghdr,
+    bytes: [u8; 64],
+}
+
+const FDS_SIZE: usize = PASSED * size_of::<RawFd>();
+
+fn header(bytes: &mut libc::iovec, control: &mut ControlBuffer) -> libc::msghdr {
+    // SAFETY: a msghdr of zeros is a valid empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = std::ptr::from_mut(control).cast();
+    // SAFETY: CMSG_SPACE only computes; 64 bytes hold three descriptors on all platforms.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE(FDS_SIZE as u32) } as _;
+    message
+}
+
+/// Sends some of `bytes` (at least one) together with the descriptors.
+pub(crate) fn send_with_fds(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    fds: [BorrowedFd<'_>; PASSED],
+) -> io::Result<usize> {
+    let mut part = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut control = ControlBuffer { bytes: [0; 64] };
+    let message = header(&mut part, &mut control);
+    let raw = fds.map(|fd| fd.as_raw_fd());
+    // SAFETY: `message` points at `control`, which has room for one header and `FDS_SIZE` bytes
+    // after it; `sendmsg` only reads from `part` and `control`, both alive.
+    let sent = unsafe {
+        let first = libc::CMSG_FIRSTHDR(&message);
+        (*first).cmsg_level = libc::SOL_SOCKET;
+        (*first).cmsg_type = libc::SCM_RIGHTS;
+        (*first).cmsg_len = libc::CMSG_LEN(FDS_SIZE as u32) as _;
+        std::ptr::copy_nonoverlapping(raw.as_ptr().cast(), libc::CMSG_DATA(first), FDS_SIZE);
+        libc::sendmsg(socket.as_raw_fd(), &message, NO_SIGNAL)
+    };
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(sent.cast_unsigned())
+    }
+}
+
+/// Receives some bytes and the descriptors sent with them, if they came along.
+pub(crate) fn recv_with_fds(
+    socket: BorrowedFd<'_>,
+    bytes: &mut [u8],
+) -> io::Result<(usize, Option<[OwnedFd; PASSED]>)> {
+    let mut part = libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut control = ControlBuffer { bytes: [0; 64] };
+    let mut message = header(&mut part, &mut control);
+    // SAFETY: the kernel writes at most `iov_len` bytes to `part` and `msg_controllen` to `control`.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, CLOSE_ON_EXEC) };
+    if received < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel left a valid chain of headers in `control`; the first one is read only if
+    // it says that it holds exactly our descriptors, which are then owned by nobody else.
+    let fds = unsafe {
+        let first = libc::CMSG_FIRSTHDR(&message);
+        let complete = !first.is_null()
+            && (*first).cmsg_type == libc::SCM_RIGHTS
+            && (*first).cmsg_len as usize == libc::CMSG_LEN(FDS_SIZE as u32) as usize;
+        complete.then(|| {
+            let mut raw = [-1; PASSED];
+            std::ptr::copy_nonoverlapping(
+                libc::CMSG_DATA(first),
+                raw.as_mut_ptr().cast(),
+                FDS_SIZE,
+            );
+            raw.map(|fd| OwnedFd::from_raw_fd(fd))
+        })
+    };
+    Ok((received.cast_unsigned(), fds))
+}
+
+#[cfg(target_os = "linux")]
+const CLOSE_ON_EXEC: libc::c_int = libc::MSG_CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSE_ON_EXEC: libc::c_int = 0;
+
+#[cfg(target_os = "linux")]
+const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const NO_SIGNAL: libc::c_int = 0;

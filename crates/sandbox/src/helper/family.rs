@@ -1,0 +1,134 @@
+//! All processes that came from one command, wherever they tried to hide.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    time::{Duration, Instant},
+};
+
+/// How long processes that cannot be killed (they run as another user, or hang in the kernel) are
+/// tried before the supervisor gives up.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How a supervisor finds everything below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// It is the first process of a process namespace: everybody it can see is its own.
+    Namespace,
+    /// Orphans below it become its children, so its descendants are all there are.
+    Descendants,
+}
+
+/// What `waitpid` found.
+pub(super) enum Reaped {
+    Child(libc::pid_t, libc::c_int),
+    /// Children live, none has ended.
+    Nothing,
+    NoChildren,
+}
+
+/// Takes leave of one child that has ended, without waiting.
+pub(super) fn reap() -> Reaped {
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` is a local.
+        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+            0 => return Reaped::Nothing,
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            -1 => return Reaped::NoChildren,
+            pid => return Reaped::Child(pid, status),
+        }
+    }
+}
+
+fn kill(pid: libc::pid_t) {
+    // SAFETY: sending a signal touches no memory. Whether it arrived shows when children are reaped.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+}
+
+impl Family {
+    /// Makes descendants whose parents die children of this process.
+    pub(super) fn adopt_orphans(self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if self == Self::Descendants {
+            // SAFETY: this option takes one integer.
+            crate::fd::check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) })?;
+        }
+        Ok(())
+    }
+
+    /// Kills everything and waits until it is gone; each child's end is told to `on_end`.
+    pub(super) fn kill(
+        self,
+        leader: libc::pid_t,
+        mut on_end: impl FnMut(libc::pid_t, libc::c_int),
+    ) {
+        let give_up = Instant::now() + PATIENCE;
+        while Instant::now() < give_up {
+            match self {
+                Self::Namespace => kill(-1),
+                Self::Descendants if cfg!(target_os = "linux") => {
+                    descendants().into_iter().for_each(kill);
+                }
+                Self::Descendants => kill(-leader),
+            }
+            loop {
+                match reap() {
+                    Reaped::Child(pid, status) => on_end(pid, status),
+                    Reaped::NoChildren => return,
+                    Reaped::Nothing => break,
+                }
+            }
+            super::supervise::wait_readable(None, Some(Duration::from_millis(5)));
+        }
+    }
+}
+
+/// Every process whose line of parents leads to this one.
+fn descendants() -> Vec<libc::pid_t> {
+    let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        // A process that ended meanwhile needs no killing.
+        if let Some(parent) = fs::read(entry.path().join("stat"))
+            .ok()
+            .and_then(|stat| parent(&stat))
+        {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut next = vec![std::process::id().cast_signed()];
+    while let Some(pid) = next.pop() {
+        let below = children.remove(&pid).unwrap_or_default();
+        found.extend(&below);
+        next.extend(below);
+    }
+    found
+}
+
+/// The parent's id in a line of `/proc/PID/stat`; the name before it may hold any bytes.
+fn parent(stat: &[u8]) -> Option<libc::pid_t> {
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    str::from_utf8(&stat[after_name..])
+        .ok()?
+        .split_ascii_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_process_may_have_any_name() {
+        assert_eq!(super::parent(b"7 (a) 1 \xff (b)) S 42 7 7 0 -1"), Some(42));
+        assert_eq!(super::parent(b"7 (sh"), None);
+    }
+}

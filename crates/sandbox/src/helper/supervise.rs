@@ -1,0 +1,150 @@
+//! The supervisor's life: start the command, report its end, leave nothing behind.
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    process::exit,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Family, Lifeline, Lock,
+    family::{Reaped, reap},
+    leader,
+};
+use crate::{
+    fd::{PASSED, check},
+    report::{Failure, Report, Step},
+    spec::Spec,
+};
+
+/// Starts the command and lives as long as anything of it does.
+pub(crate) fn supervise(
+    mut lifeline: Lifeline,
+    spec: &Spec,
+    stdio: [OwnedFd; PASSED],
+    family: Family,
+    lock: &Lock,
+) -> ! {
+    if let Err(error) = family.adopt_orphans().and_then(|()| watch_children()) {
+        lifeline.fail(&Failure::new(Step::Fork, &error));
+    }
+    let leader = match leader::start(spec, &stdio, lock) {
+        Ok(leader) => leader,
+        Err(failure) => lifeline.fail(&failure),
+    };
+    // Only the command holds its streams now, so that their ends show its end.
+    drop(stdio);
+    lifeline.send(&Report::Started);
+    let mut supervisor = Supervisor {
+        lifeline,
+        leader,
+        family,
+        linger: spec.linger,
+        deadline: None,
+    };
+    while supervisor.turn() {}
+    supervisor.family.kill(leader, |pid, status| {
+        supervisor.lifeline.note(leader, pid, status)
+    });
+    exit(0);
+}
+
+struct Supervisor {
+    lifeline: Lifeline,
+    leader: libc::pid_t,
+    family: Family,
+    linger: Option<u32>,
+    /// When descendants that outlived the command are killed.
+    deadline: Option<Instant>,
+}
+
+impl Supervisor {
+    /// Handles what happens next; false when it is time to end.
+    fn turn(&mut self) -> bool {
+        loop {
+            match reap() {
+                Reaped::Child(pid, status) => {
+                    self.lifeline.note(self.leader, pid, status);
+                    if let (true, Some(linger)) = (pid == self.leader, self.linger) {
+                        let linger = Duration::from_millis(linger.into());
+                        self.deadline = Instant::now().checked_add(linger);
+                    }
+                }
+                Reaped::Nothing => break,
+                Reaped::NoChildren => return false,
+            }
+        }
+        let rest = self
+            .deadline
+            .map(|at| at.saturating_duration_since(Instant::now()));
+        if rest.is_some_and(|rest| rest.is_zero()) {
+            return false;
+        }
+        // Any byte is the wish to end it, and so is the end of the lifeline.
+        !wait_readable(Some(self.lifeline.as_fd()), rest)
+    }
+}
+
+impl Lifeline {
+    /// Reports the end of the command itself; other children concern nobody.
+    fn note(&mut self, leader: libc::pid_t, pid: libc::pid_t, status: libc::c_int) {
+        if pid == leader {
+            self.send(&Report::Ended { status });
+        }
+    }
+}
+
+/// Keeps child signals pending until [`wait_readable`], so that none is missed.
+fn watch_children() -> io::Result<()> {
+    extern "C" fn wake(_: libc::c_int) {}
+    // SAFETY: a sigaction of zeros is valid; the handler does nothing at all; the mask is local.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = wake as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        check(libc::sigaction(
+            libc::SIGCHLD,
+            &action,
+            std::ptr::null_mut(),
+        ))?;
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut mask);
+        libc::sigaddset(&mut mask, libc::SIGCHLD);
+        check(libc::sigprocmask(
+            libc::SIG_BLOCK,
+            &mask,
+            std::ptr::null_mut(),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Waits until the descriptor can be read (true), a child changed, or the time is over.
+pub(super) fn wait_readable(fd: Option<BorrowedFd<'_>>, time: Option<Duration>) -> bool {
+    let fd = fd.map(|fd| fd.as_raw_fd());
+    let timeout = time.map(|time| libc::timespec {
+        tv_sec: time.as_secs() as libc::time_t,
+        tv_nsec: time.subsec_nanos().into(),
+    });
+    // SAFETY: all pointers are to locals that live through the call; the descriptor is a small
+    // number, as the helper has few open.
+    unsafe {
+        let mut read: libc::fd_set = std::mem::zeroed();
+        if let Some(fd) = fd {
+            libc::FD_SET(fd, &mut read);
+        }
+        let mut nothing_blocked: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut nothing_blocked);
+        let ready = libc::pselect(
+            fd.map_or(0, |fd| fd + 1),
+            &mut read,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            timeout
+                .as_ref()
+                .map_or(std::ptr::null(), std::ptr::from_ref),
+            &nothing_blocked,
+        );
+        ready > 0
+    }
+}

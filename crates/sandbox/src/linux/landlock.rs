@@ -1,0 +1,207 @@
+//! The jail for machines without namespaces: Landlock rules that a process takes upon itself.
+//!
+//! Landlock only ever adds rights: what is open below a folder cannot be closed again further down.
+//! A folder that holds protected paths is therefore opened entry by entry.
+
+use std::{
+    fs, io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
+    path::Path,
+};
+
+use super::sys;
+use crate::rules::{Access, Rules};
+
+const EXECUTE: u64 = 1 << 0;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_DIR: u64 = 1 << 3;
+/// Removing and making entries of all kinds.
+const CHANGE_DIR: u64 = 0b1_1111_1111 << 4;
+const REFER: u64 = 1 << 13;
+const TRUNCATE: u64 = 1 << 14;
+const IOCTL_DEV: u64 = 1 << 15;
+
+/// Making device files stays forbidden everywhere.
+const MAKE_DEVICES: u64 = 1 << 6 | 1 << 11;
+
+/// The rights that mean something for a file that is no folder.
+const FILE_RIGHTS: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
+
+const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
+
+/// Signals stay inside.
+const SCOPE_SIGNAL: u64 = 1 << 1;
+
+/// Devices that may be written to.
+const DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+];
+
+#[repr(C)]
+struct RulesetAttr {
+    files: u64,
+    network: u64,
+    scoped: u64,
+}
+
+#[repr(C, packed)]
+struct PathBeneathAttr {
+    allowed: u64,
+    parent: RawFd,
+}
+
+/// Rules in the kernel, not yet in force.
+pub(crate) struct Ruleset {
+    fd: OwnedFd,
+    /// The rights that these rules govern; all others stay as they are.
+    governed: u64,
+}
+
+/// The version of Landlock in the kernel; 0 if it is missing or switched off.
+pub(crate) fn version() -> i32 {
+    // SAFETY: with this flag and no attributes the call only returns a number.
+    let version = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<u8>(),
+            0,
+            1,
+        )
+    };
+    i32::try_from(version).unwrap_or(0).max(0)
+}
+
+impl Ruleset {
+    pub(crate) fn new(rules: &Rules) -> io::Result<Self> {
+        let version = version();
+        let write = WRITE_FILE | CHANGE_DIR | newer_rights(version);
+        let read = if rules.readable.is_some() { READ } else { 0 };
+        let attributes = RulesetAttr {
+            files: write | read,
+            network: 0,
+            scoped: if version >= 6 { SCOPE_SIGNAL } else { 0 },
+        };
+        // Older kernels know a shorter structure.
+        let size = if version >= 6 {
+            size_of::<RulesetAttr>()
+        } else {
+            size_of::<u64>()
+        };
+        // SAFETY: the kernel reads `size` bytes of the structure and returns a new descriptor.
+        let fd = unsafe {
+            let fd = sys::check(libc::syscall(
+                libc::SYS_landlock_create_ruleset,
+                &raw const attributes,
+                size,
+                0,
+            ))?;
+            OwnedFd::from_raw_fd(fd as RawFd)
+        };
+        let ruleset = Self {
+            fd,
+            governed: attributes.files,
+        };
+        ruleset.fill(rules, write & !MAKE_DEVICES | READ)?;
+        Ok(ruleset)
+    }
+
+    fn fill(&self, rules: &Rules, all: u64) -> io::Result<()> {
+        for device in DEVICES {
+            self.allow_path(Path::new(device), READ_FILE | WRITE_FILE | IOCTL_DEV)?;
+        }
+        if let Some(readable) = &rules.readable {
+            for path in readable
+                .iter()
+                .map(AsRef::as_ref)
+                .chain([Path::new("/proc")])
+            {
+                self.allow_path(path, READ)?;
+            }
+        }
+        for entry in &rules.entries {
+            if entry.access == Access::Write {
+                self.open(&entry.path, rules, all)?;
+            } else if rules.readable.is_some() {
+                self.allow_path(&entry.path, READ)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a folder, around everything inside that has rules of its own.
+    fn open(&self, path: &Path, rules: &Rules, rights: u64) -> io::Result<()> {
+        if !rules.has_exception_below(path) {
+            return self.allow_path(path, rights);
+        }
+        if rules.readable.is_some() {
+            self.allow_path(path, READ)?;
+        }
+        for entry in fs::read_dir(path)? {
+            let path = entry?.path();
+            if !rules.is_exception(&path) {
+                self.open(&path, rules, rights)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds rights at and below a path; one that is gone or a symbolic link needs none.
+    fn allow_path(&self, path: &Path, rights: u64) -> io::Result<()> {
+        match sys::open_path(path) {
+            Ok(file) => self.allow(file.as_fd(), rights),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn allow(&self, file: BorrowedFd<'_>, rights: u64) -> io::Result<()> {
+        let kind = fs::File::from(file.try_clone_to_owned()?)
+            .metadata()?
+            .file_type();
+        if kind.is_symlink() {
+            return Ok(());
+        }
+        let meaningful = if kind.is_dir() { u64::MAX } else { FILE_RIGHTS };
+        let rule = PathBeneathAttr {
+            allowed: rights & meaningful & self.governed,
+            parent: file.as_raw_fd(),
+        };
+        if rule.allowed == 0 {
+            return Ok(());
+        }
+        // SAFETY: the kernel reads one rule of the kind "path beneath".
+        sys::check(unsafe {
+            libc::syscall(
+                libc::SYS_landlock_add_rule,
+                self.fd.as_raw_fd(),
+                1,
+                &raw const rule,
+                0,
+            )
+        })
+        .map(drop)
+    }
+
+    /// Puts the rules in force for this process and all it starts.
+    pub(crate) fn restrict_self(&self) -> io::Result<()> {
+        // SAFETY: an open ruleset and no flags.
+        sys::check(unsafe {
+            libc::syscall(libc::SYS_landlock_restrict_self, self.fd.as_raw_fd(), 0)
+        })
+        .map(drop)
+    }
+}
+
+/// The rights that came after the first version.
+fn newer_rights(version: i32) -> u64 {
+    [(2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)]
+        .into_iter()
+        .filter(|(since, _)| version >= *since)
+        .fold(0, |rights, (_, right)| rights | right)
+}

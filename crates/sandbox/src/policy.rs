@@ -1,0 +1,124 @@
+//! What a command may touch, said as intent.
+//!
+//! A [`Policy`] holds no file descriptors and no resolved paths: the same value can be kept for a
+//! whole conversation and printed to a person. Paths are resolved once, when a command is started.
+
+use std::path::PathBuf;
+
+/// What a command may read, write and reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Everything the user may do.
+    FullAccess,
+    /// Something around this program already confines it; nothing is enforced here.
+    External {
+        /// What that outer sandbox is said to allow.
+        network: Network,
+    },
+    /// No writes at all, but to a private `/dev/shm`.
+    ReadOnly {
+        /// What may be read.
+        readable: Readable,
+        /// What may be reached.
+        network: Network,
+    },
+    /// Writes below a few folders only.
+    WorkspaceWrite(WorkspaceWrite),
+}
+
+/// The policy for work inside a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceWrite {
+    /// The folder the work happens in. It is writable, and its `.codex` folder cannot even be
+    /// created, since a project's configuration decides what later commands may do.
+    pub workspace: PathBuf,
+    /// More folders (or single files) that may be written. Those that do not exist are ignored.
+    pub writable_roots: Vec<PathBuf>,
+    /// What may be read beside the writable folders.
+    pub readable: Readable,
+    /// What may be reached.
+    pub network: Network,
+    /// Do not make the folder named by this program's `TMPDIR` variable writable.
+    pub exclude_tmpdir_env: bool,
+    /// Do not make `/tmp` writable.
+    pub exclude_slash_tmp: bool,
+}
+
+impl WorkspaceWrite {
+    /// Writes in `workspace` and the temporary folders, reads everywhere, no network.
+    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            writable_roots: Vec::new(),
+            readable: Readable::Everything,
+            network: Network::Off,
+            exclude_tmpdir_env: false,
+            exclude_slash_tmp: false,
+        }
+    }
+}
+
+/// What may be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readable {
+    /// Whatever the user may read.
+    Everything,
+    /// Only these paths and what may be written.
+    Only {
+        /// Files and folders; those that do not exist are ignored.
+        roots: Vec<PathBuf>,
+        /// Add the folders that programs need to run at all: `/usr`, `/etc`, `/lib` and the like.
+        platform_defaults: bool,
+    },
+}
+
+/// What may be reached over sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Nothing outside the sandbox. With namespaces, commands still have a loopback interface of
+    /// their own, so that a test can talk to the server it started.
+    Off,
+    /// Internet sockets as the host has them, but no unix sockets: those lead to programs (container
+    /// engines, session managers) that would do outside the sandbox what is forbidden inside.
+    Internet,
+    /// All sockets of the host, unix sockets included. A reachable daemon may undo the policy.
+    Host,
+}
+
+/// What one command gets beyond its policy, after somebody agreed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Paths that may be written too.
+    pub writable: Vec<PathBuf>,
+    /// Paths that may be read too.
+    pub readable: Vec<PathBuf>,
+    /// Raises the network to at least this.
+    pub network: Option<Network>,
+}
+
+impl Policy {
+    /// The widest reach over the network this policy allows.
+    pub fn network(&self) -> Network {
+        match self {
+            Self::FullAccess => Network::Host,
+            Self::External { network } | Self::ReadOnly { network, .. } => *network,
+            Self::WorkspaceWrite(policy) => policy.network,
+        }
+    }
+
+    /// Whether this crate has to enforce anything.
+    pub fn is_enforced(&self) -> bool {
+        !matches!(self, Self::FullAccess | Self::External { .. })
+    }
+}
+
+impl Network {
+    /// The wider of the two.
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Host, _) | (_, Self::Host) => Self::Host,
+            (Self::Internet, _) | (_, Self::Internet) => Self::Internet,
+            (Self::Off, Self::Off) => Self::Off,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A running command, as its owner sees it.
+
+use std::{
+    io::{self, Write},
+    os::fd::AsFd,
+};
+
+use tokio::sync::{Mutex, mpsc, watch};
+
+use crate::{
+    WindowSize,
+    output::{AsyncFile, Output},
+    pty,
+};
+
+/// The character that means "end of input" on a terminal.
+const END_OF_INPUT: &[u8] = &[4];
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+}
+
+impl Exit {
+    pub(crate) fn from_status(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            Self::Signal(libc::WTERMSIG(status))
+        } else {
+            Self::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+/// What is known about a command by now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct State {
+    pub exit: Option<Exit>,
+    /// No process of it is left.
+    pub gone: bool,
+}
+
+/// The owner's end of a running command. Dropping it kills the command and all its descendants.
+#[derive(Debug)]
+pub struct Process {
+    pub(crate) supervisor: u32,
+    pub(crate) stdin: Mutex<Option<AsyncFile>>,
+    pub(crate) terminal: Option<AsyncFile>,
+    pub(crate) state: watch::Receiver<State>,
+    /// Closed when this value is dropped, which ends the command.
+    pub(crate) kill: mpsc::Sender<()>,
+}
+
+/// Why input could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum StdinError {
+    /// The command was started without stdin or it was closed before.
+    #[error("stdin is closed")]
+    Closed,
+    /// The command reads no more.
+    #[error("cannot write to stdin: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Process {
+    /// The process id of the supervisor that holds the command, for diagnostics.
+    pub fn supervisor_id(&self) -> u32 {
+        self.supervisor
+    }
+
+    /// Writes all bytes to stdin, waiting as long as the command does not read.
+    pub async fn write_stdin(&self, mut bytes: &[u8]) -> Result<(), StdinError> {
+        let stdin = self.stdin.lock().await;
+        let file = stdin.as_ref().ok_or(StdinError::Closed)?;
+        let mut state = self.state.clone();
+        while !bytes.is_empty() {
+            let mut ready = tokio::select! {
+                ready = file.writable() => ready?,
+                _ = state.wait_for(|state| state.gone) => {
+                    return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
+                }
+            };
+            if let Ok(written) = ready.try_io(|file| file.get_ref().write(bytes)) {
+                bytes = &bytes[written?..];
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends stdin. On a terminal this types the end-of-input character. A second call does nothing.
+    pub async fn close_stdin(&self) -> Result<(), StdinError> {
+        if self.terminal.is_some() {
+            match self.write_stdin(END_OF_INPUT).await {
+                Err(StdinError::Closed) => return Ok(()),
+                result => result?,
+            }
+        }
+        self.stdin.lock().await.take();
+        Ok(())
+    }
+
+    /// Whether stdin can be written.
+    pub async fn stdin_is_open(&self) -> bool {
+        self.stdin.lock().await.is_some()
+    }
+
+    /// Sets the size of the command's terminal; `Ok(false)` if it has none.
+    pub fn resize(&self, size: WindowSize) -> io::Result<bool> {
+        match &self.terminal {
+            None => Ok(false),
+            Some(terminal) => pty::resize(terminal.get_ref().as_fd(), size).map(|()| true),
+        }
+    }
+
+    /// Kills the command and all its descendants. Returns before they are gone; see [`Self::gone`].
+    pub fn kill(&self) {
+        // A full queue holds the same wish already; a closed one means that nothing is left.
+        self.kill.try_send(()).ok();
+    }
+
+    /// Waits until the command itself has ended. Descendants may still live; see [`Self::gone`].
+    pub async fn wait(&self) -> Exit {
+        let mut state = self.state.clone();
+        match state
+            .wait_for(|state| state.exit.is_some())
+            .await
+            .map(|state| state.exit)
+        {
+            Ok(Some(exit)) => exit,
+            // The runtime is going down, and the command with it.
+            _ => Exit::Signal(libc::SIGKILL),
+        }
+    }
+
+    /// Waits until no process of the command is left.
+    pub async fn gone(&self) {
+        let mut state = self.state.clone();
+        // An error means that the runtime is going down, and the command with it.
+        state.wait_for(|state| state.gone).await.map(drop).ok();
+    }
+}
+
+/// A started command: the handle that owns it and the output to be read.
+#[derive(Debug)]
+pub struct Spawned {
+    /// The owner's handle.
+    pub process: Process,
+    /// What it writes.
+    pub output: Output,
+}

@@ -1,0 +1,290 @@
+//! From intent to paths: which real files and folders a policy opens and which it keeps shut.
+//!
+//! This is the one place that knows the exceptions: folders that steer later commands (`.git`,
+//! `.codex` …) stay read-only inside a writable folder, and what `git commit` needs outside a linked
+//! worktree becomes writable.
+
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{Grants, Network, Policy, Readable, git};
+
+/// Entries directly below a writable folder that stay read-only.
+const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
+
+/// The one of them that cannot be created in the workspace either.
+const RESERVED: &str = ".codex";
+
+/// What programs need in order to run at all.
+const PLATFORM: [&str; 8] = [
+    "/bin",
+    "/sbin",
+    "/usr",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/nix/store",
+    "/run/current-system/sw",
+];
+
+/// A policy with its paths resolved on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    pub(crate) network: Network,
+    /// `None` if everything may be read.
+    pub(crate) readable: Option<Vec<PathBuf>>,
+    /// Parents before children; the deepest entry above a path decides.
+    pub(crate) entries: Vec<Entry>,
+    /// Paths that do not exist and must not come into being.
+    pub(crate) absent: Vec<Absent>,
+}
+
+/// One exception from what holds around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Absolute and free of symbolic links, but for its last part if the access is `Masked`.
+    pub path: PathBuf,
+    pub access: Access,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Write,
+    Read,
+    /// A symbolic link that must not be replaced by something else.
+    Masked,
+}
+
+/// A path that must not be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Absent {
+    pub path: PathBuf,
+    pub directory: bool,
+}
+
+impl Rules {
+    /// Resolves a policy now; `None` if it restricts nothing.
+    pub fn resolve(policy: &Policy, grants: &Grants) -> Option<Self> {
+        let (readable, roots) = match policy {
+            Policy::FullAccess | Policy::External { .. } => return None,
+            Policy::ReadOnly { readable, .. } => (readable, Vec::new()),
+            Policy::WorkspaceWrite(policy) => {
+                let mut roots = vec![policy.workspace.clone()];
+                roots.extend(policy.writable_roots.iter().cloned());
+                if !policy.exclude_slash_tmp {
+                    roots.push(PathBuf::from("/tmp"));
+                }
+                if !policy.exclude_tmpdir_env {
+                    roots.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
+                }
+                (&policy.readable, roots)
+            }
+        };
+        let workspace = match policy {
+            Policy::WorkspaceWrite(policy) => policy.workspace.canonicalize().ok(),
+            _ => None,
+        };
+        let mut rules = Self {
+            network: policy.network().or(grants.network.unwrap_or(Network::Off)),
+            readable: readable_roots(readable, grants),
+            entries: Vec::new(),
+            absent: Vec::new(),
+        };
+        let mut roots: Vec<PathBuf> = roots
+            .iter()
+            .chain(&grants.writable)
+            .filter(|path| path.is_absolute())
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        roots.sort();
+        roots.dedup();
+        for root in &roots {
+            rules.open(root.clone());
+        }
+        for root in &roots {
+            rules.protect(root, &roots, workspace.as_deref() == Some(root));
+        }
+        rules.order();
+        Some(rules)
+    }
+
+    /// Whether a command under these rules may write at this absolute path.
+    pub fn can_write(&self, path: &Path) -> bool {
+        let Ok(path) = resolve_existing_part(path) else {
+            return false;
+        };
+        if self
+            .absent
+            .iter()
+            .any(|absent| path.starts_with(&absent.path))
+        {
+            return false;
+        }
+        self.entries
+            .iter()
+            .rev()
+            .find(|entry| path.starts_with(&entry.path))
+            .is_some_and(|entry| entry.access == Access::Write)
+    }
+
+    /// Whether rules of its own hold at exactly this path.
+    pub(crate) fn is_exception(&self, path: &Path) -> bool {
+        self.exceptions().any(|other| other == path)
+    }
+
+    /// Whether rules of their own hold somewhere below this path.
+    pub(crate) fn has_exception_below(&self, path: &Path) -> bool {
+        self.exceptions()
+            .any(|other| other != path && other.starts_with(path))
+    }
+
+    fn exceptions(&self) -> impl Iterator<Item = &Path> {
+        let entries = self.entries.iter().map(|entry| entry.path.as_path());
+        entries.chain(self.absent.iter().map(|absent| absent.path.as_path()))
+    }
+
+    fn open(&mut self, path: PathBuf) {
+        self.entries.push(Entry {
+            path,
+            access: Access::Write,
+        });
+    }
+
+    fn close(&mut self, path: PathBuf) {
+        self.entries.push(Entry {
+            path,
+            access: Access::Read,
+        });
+    }
+
+    /// Keeps shut what steers later commands, unless it was opened by its own name.
+    fn protect(&mut self, root: &Path, opened: &[PathBuf], is_workspace: bool) {
+        for name in PROTECTED {
+            let path = root.join(name);
+            if opened.contains(&path) {
+                continue;
+            }
+            match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_symlink() => {
+                    if let Ok(target) = path.canonicalize()
+                        && !opened.contains(&target)
+                    {
+                        self.close(target);
+                    }
+                    self.entries.push(Entry {
+                        path,
+                        access: Access::Masked,
+                    });
+                }
+                Ok(found) => {
+                    if name == ".git" && found.is_file() {
+                        self.follow_git_file(root);
+                    }
+                    self.close(path);
+                }
+                Err(_) if is_workspace && name == RESERVED => {
+                    self.absent.push(Absent {
+                        path,
+                        directory: true,
+                    });
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The folder behind a `.git` file is as sensitive as a `.git` folder, but a linked worktree
+    /// must be able to commit: the parts that only hold history are opened.
+    fn follow_git_file(&mut self, root: &Path) {
+        let Some(folder) = git::linked_folder(root) else {
+            return;
+        };
+        let Some(worktree) = git::Worktree::find(root, &folder) else {
+            self.close(folder);
+            return;
+        };
+        for path in worktree.history {
+            self.open(path);
+        }
+        for path in worktree.steering {
+            if path.exists() {
+                self.close(path);
+            } else {
+                self.absent.push(Absent {
+                    path,
+                    directory: false,
+                });
+            }
+        }
+    }
+
+    /// Parents first; of two entries for one path the later one stays, so opening wins only where
+    /// nothing closed it. Entries that change nothing are dropped.
+    fn order(&mut self) {
+        let mut kept: Vec<Entry> = Vec::new();
+        self.entries
+            .sort_by_key(|entry| entry.path.components().count());
+        for entry in std::mem::take(&mut self.entries) {
+            kept.retain(|other| other.path != entry.path);
+            let above = kept
+                .iter()
+                .rev()
+                .find(|other| entry.path.starts_with(&other.path));
+            let around = above.map_or(Access::Read, |above| above.access);
+            if entry.access != around {
+                kept.push(entry);
+            }
+        }
+        self.entries = kept;
+    }
+}
+
+fn readable_roots(readable: &Readable, grants: &Grants) -> Option<Vec<PathBuf>> {
+    let Readable::Only {
+        roots,
+        platform_defaults,
+    } = readable
+    else {
+        return None;
+    };
+    let platform = PLATFORM
+        .iter()
+        .filter(|_| *platform_defaults)
+        .map(PathBuf::from);
+    let mut all: Vec<PathBuf> = platform
+        .chain(roots.iter().cloned())
+        .chain(grants.readable.iter().cloned())
+        .filter(|path| path.is_absolute() && fs::symlink_metadata(path).is_ok())
+        .collect();
+    all.sort_by_key(|path| path.components().count());
+    Some(all)
+}
+
+/// Follows the links of the part of a path that exists; the rest must be plain names.
+fn resolve_existing_part(path: &Path) -> io::Result<PathBuf> {
+    let mut rest = Vec::new();
+    let mut existing = path;
+    loop {
+        match existing.canonicalize() {
+            Ok(mut resolved) => {
+                resolved.extend(rest.iter().rev());
+                return Ok(resolved);
+            }
+            Err(error) => {
+                // A dangling link may lead anywhere once it is written through.
+                let dangling = fs::symlink_metadata(existing).is_ok_and(|found| found.is_symlink());
+                let (Some(parent), Some(Component::Normal(name)), false) = (
+                    existing.parent(),
+                    existing.components().next_back(),
+                    dangling,
+                ) else {
+                    return Err(error);
+                };
+                rest.push(name.to_owned());
+                existing = parent;
+            }
+        }
+    }
+}

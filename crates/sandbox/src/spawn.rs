@@ -1,0 +1,197 @@
+//! Starting a command: streams, jail, helper, first report.
+
+use std::{
+    ffi::{CString, OsStr, OsString},
+    fs::File,
+    io,
+    os::{
+        fd::OwnedFd,
+        unix::ffi::{OsStrExt, OsStringExt},
+    },
+    path::Path,
+};
+
+use tokio::sync::{Mutex, mpsc, watch};
+
+use crate::{
+    Command, Linger, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream, capabilities,
+    fd::PASSED,
+    lifeline::Lifeline,
+    output::{AsyncFile, async_file},
+    process::State,
+    pty::Pty,
+    report::{Failure, Report, Step},
+    spec::{Jail, Spec},
+};
+
+/// Where programs are looked up if nobody says.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Starts a command. It returns once the program runs, or with the reason why nothing runs.
+///
+/// The policy is enforced by the kernel or the command is refused. Dropping the returned future
+/// leaves nothing behind.
+pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
+    let jail = match Rules::resolve(&command.policy, &command.grants) {
+        None => None,
+        Some(rules) => Some(Jail {
+            backend: capabilities::choose(command.enforcement).await?,
+            rules,
+        }),
+    };
+    let spec = describe(&command, jail)?;
+    let streams = Streams::open(command.stdio).map_err(|source| SpawnError::Start {
+        what: "standard streams",
+        source,
+    })?;
+    let mut lifeline = Lifeline::start(&spec, streams.theirs).await?;
+    match lifeline.report().await {
+        Some(Report::Started) => {}
+        Some(Report::Failed(failure)) => return Err(explain(failure, &command)),
+        _ => {
+            return Err(SpawnError::Start {
+                what: "the helper process ended early; does the program call \
+                       quipu_sandbox::maybe_run_helper first in main?",
+                source: io::ErrorKind::UnexpectedEof.into(),
+            });
+        }
+    }
+    let (state_sender, state) = watch::channel(State::default());
+    let (kill, kill_requests) = mpsc::channel(1);
+    let supervisor = lifeline.helper_id();
+    tokio::spawn(lifeline.watch(state_sender, kill_requests));
+    Ok(Spawned {
+        process: Process {
+            supervisor,
+            stdin: Mutex::new(streams.stdin),
+            terminal: streams.terminal,
+            state: state.clone(),
+            kill,
+        },
+        output: Output::new(streams.output, state),
+    })
+}
+
+fn describe(command: &Command, jail: Option<Jail>) -> Result<Spec, SpawnError> {
+    let program = command.argv.first().ok_or(SpawnError::EmptyCommand)?;
+    let argv = command.argv.iter().map(|word| c_string(word, "command"));
+    let env = command.env.iter().map(|(name, value)| {
+        let mut variable = name.clone();
+        variable.push("=");
+        variable.push(value);
+        c_string(&variable, "environment")
+    });
+    let env_path = command
+        .env
+        .iter()
+        .rfind(|(name, _)| name == "PATH")
+        .map(|(_, path)| path);
+    let path = command.search_path.as_ref().or(env_path);
+    let cwd = std::path::absolute(&command.cwd).map_err(|source| SpawnError::BadCwd {
+        cwd: command.cwd.clone(),
+        source,
+    })?;
+    Ok(Spec {
+        argv: argv.collect::<Result<_, _>>()?,
+        programs: candidates(
+            program,
+            path.map_or(OsStr::new(DEFAULT_PATH), OsString::as_os_str),
+        )?,
+        env: env.collect::<Result<_, _>>()?,
+        cwd: c_string(cwd.as_os_str(), "folder")?,
+        tty: matches!(command.stdio, Stdio::Pty(_)),
+        linger: match command.linger {
+            Linger::Keep => None,
+            Linger::Kill(time) => Some(u32::try_from(time.as_millis()).unwrap_or(u32::MAX)),
+        },
+        jail,
+    })
+}
+
+/// The files that a program's name may stand for, in the order of the search path.
+fn candidates(program: &OsStr, path: &OsStr) -> Result<Vec<CString>, SpawnError> {
+    if program.is_empty() || program.as_bytes().contains(&b'/') {
+        return Ok(vec![c_string(program, "command")?]);
+    }
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        // An empty part means the current folder, which is never what is wanted here.
+        .filter(|folder| !folder.is_empty())
+        .map(|folder| {
+            c_string(
+                Path::new(OsStr::from_bytes(folder))
+                    .join(program)
+                    .as_os_str(),
+                "command",
+            )
+        })
+        .collect()
+}
+
+fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpawnError> {
+    CString::new(text.to_owned().into_vec()).map_err(|_| SpawnError::ZeroByte { what })
+}
+
+fn explain(failure: Failure, command: &Command) -> SpawnError {
+    let source = failure.error();
+    match failure.step {
+        Step::Cwd => SpawnError::BadCwd {
+            cwd: command.cwd.clone(),
+            source,
+        },
+        Step::Program => SpawnError::BadProgram {
+            program: command.argv.first().map_or_else(String::new, |program| {
+                program.to_string_lossy().into_owned()
+            }),
+            source,
+        },
+        _ => SpawnError::Setup {
+            step: failure.describe(),
+            source,
+        },
+    }
+}
+
+/// Both ends of the standard streams.
+struct Streams {
+    theirs: [OwnedFd; PASSED],
+    stdin: Option<AsyncFile>,
+    terminal: Option<AsyncFile>,
+    output: Vec<(Stream, AsyncFile)>,
+}
+
+impl Streams {
+    fn open(stdio: Stdio) -> io::Result<Self> {
+        if let Stdio::Pty(size) = stdio {
+            return Self::open_pty(Pty::open(size)?);
+        }
+        let (stdin, our_stdin) = if stdio == Stdio::Pipes {
+            let (reader, writer) = io::pipe()?;
+            (reader.into(), Some(async_file(writer.into())?))
+        } else {
+            (File::open("/dev/null")?.into(), None)
+        };
+        let (our_stdout, stdout) = io::pipe()?;
+        let (our_stderr, stderr) = io::pipe()?;
+        Ok(Self {
+            theirs: [stdin, stdout.into(), stderr.into()],
+            stdin: our_stdin,
+            terminal: None,
+            output: vec![
+                (Stream::Stdout, async_file(our_stdout.into())?),
+                (Stream::Stderr, async_file(our_stderr.into())?),
+            ],
+        })
+    }
+
+    fn open_pty(pty: Pty) -> io::Result<Self> {
+        let master = async_file(pty.master)?;
+        let terminal = pty.terminal;
+        Ok(Self {
+            theirs: [terminal.try_clone()?, terminal.try_clone()?, terminal],
+            stdin: Some(master.clone()),
+            terminal: Some(master.clone()),
+            output: vec![(Stream::Stdout, master)],
+        })
+    }
+}
