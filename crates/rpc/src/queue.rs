@@ -39,10 +39,7 @@ pub(crate) fn new<T>(limits: Limits) -> (Sender<T>, Receiver<T>) {
         arrived: Notify::new(),
         room: Notify::new(),
     });
-    let sender = Sender {
-        shared: Arc::clone(&shared),
-        alive: Arc::new(Alive(shared.clone())),
-    };
+    let sender = Sender(Arc::new(Alive(Arc::clone(&shared))));
     (sender, Receiver(shared))
 }
 
@@ -89,10 +86,7 @@ impl<T> Shared<T> {
 }
 
 /// The end that puts messages in. The queue closes when its last clone is dropped.
-pub(crate) struct Sender<T> {
-    shared: Arc<Shared<T>>,
-    alive: Arc<Alive<T>>,
-}
+pub(crate) struct Sender<T>(Arc<Alive<T>>);
 
 struct Alive<T>(Arc<Shared<T>>);
 
@@ -104,10 +98,7 @@ impl<T> Drop for Alive<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            alive: Arc::clone(&self.alive),
-        }
+        Self(Arc::clone(&self.0))
     }
 }
 
@@ -131,7 +122,7 @@ impl<T> Sender<T> {
     /// Puts a message in, waiting for room. Fails only when the queue is closed.
     pub async fn send(&self, mut item: T, bytes: usize) -> Result<(), T> {
         loop {
-            let room = self.shared.room.notified();
+            let room = self.queue().room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
             match self.try_send(item, bytes) {
@@ -145,22 +136,26 @@ impl<T> Sender<T> {
 
     /// Whether nothing waits to be received and no batch is being worked on.
     pub fn is_idle(&self) -> bool {
-        self.shared.lock().messages == 0
+        self.queue().lock().messages == 0
     }
 
     /// Takes nothing more; the receiver still gets what is there.
     pub fn close(&self) {
-        self.shared.close();
+        self.queue().close();
     }
 
     /// Takes nothing more and forgets what is there.
     pub fn discard(&self) {
-        self.shared.discard();
+        self.queue().discard();
+    }
+
+    fn queue(&self) -> &Shared<T> {
+        &self.0.0
     }
 
     fn push(&self, item: T, bytes: usize, over_limit: bool) -> Result<(), (T, Refused)> {
-        let limits = self.shared.limits;
-        let mut state = self.shared.lock();
+        let limits = self.queue().limits;
+        let mut state = self.queue().lock();
         if state.closed {
             return Err((item, Refused::Closed));
         }
@@ -171,7 +166,7 @@ impl<T> Sender<T> {
         state.bytes += bytes;
         state.items.push_back((item, bytes));
         drop(state);
-        self.shared.arrived.notify_one();
+        self.queue().arrived.notify_one();
         Ok(())
     }
 }
