@@ -19,6 +19,16 @@ pub(crate) struct Place {
     pub(crate) file: PathBuf,
 }
 
+impl Place {
+    /// The entry as such, be it a link or not.
+    pub(crate) fn without_following(self) -> Self {
+        Self {
+            file: self.entry.clone(),
+            ..self
+        }
+    }
+}
+
 /// Finds where the absolute `path` leads; neither it nor its directory need exist.
 pub(crate) fn resolve(path: &Path) -> io::Result<Place> {
     let entry = resolve_parent(path)?;

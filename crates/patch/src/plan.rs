@@ -166,15 +166,11 @@ impl Planner<'_> {
     }
 
     fn write_error(&self, written: &Path, error: io::Error) -> PlanError {
-        let parent = error.kind() == io::ErrorKind::NotADirectory;
-        self.error(
-            written,
-            if parent {
-                PlanProblem::Parent(error)
-            } else {
-                PlanProblem::Write(error)
-            },
-        )
+        let problem = match error.kind() {
+            io::ErrorKind::NotADirectory => PlanProblem::Parent(error),
+            _ => PlanProblem::Write(error),
+        };
+        self.error(written, problem)
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Place> {
@@ -192,12 +188,9 @@ impl Planner<'_> {
     fn delete(&mut self, path: &Path) -> Result<(), PlanError> {
         self.resolve(path)
             .and_then(|place| {
-                let entry = Place {
-                    file: place.entry.clone(),
-                    ..place
-                };
-                self.overlay.text(&entry, path)?;
-                self.overlay.remove(&entry, path)
+                let place = place.without_following();
+                self.overlay.text(&place, path)?;
+                self.overlay.remove(&place, path)
             })
             .map_err(|error| self.error(path, PlanProblem::Delete(error)))?;
         self.report.push((Action::Deleted, path.to_owned()));
