@@ -1,0 +1,286 @@
+//! Edits of the user's configuration file.
+//!
+//! An edit is made on the text as it is at that moment, under a lock, checked as a whole, and put in
+//! place in one step. Comments, order and everything that is not meant stay byte for byte.
+
+mod atomic;
+mod document;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quipu_wire::{
+    ConfigEdit, ConfigLayerSource, ConfigWriteResponse, MergeStrategy, OverriddenMetadata,
+    WriteStatus,
+};
+use serde_json::Value;
+
+use crate::features::Feature;
+use crate::layer::{self, Stack};
+use crate::load::{LoadError, Loader};
+use crate::requirements::Requirements;
+use crate::schema::{self, Mismatch, ROOT};
+use crate::settings::{SkillSelector, SkillSwitch};
+use crate::{Table, keypath};
+
+pub use document::EditError;
+
+/// One change to one setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    /// The keys that lead to it.
+    pub path: Vec<String>,
+    /// Its new value; `null` deletes it.
+    pub value: Value,
+    /// What happens to a table that is there already.
+    pub strategy: MergeStrategy,
+}
+
+impl Edit {
+    /// Sets a value.
+    pub fn set(path: &[&str], value: impl Into<Value>) -> Self {
+        let path = path.iter().map(|key| (*key).to_owned()).collect();
+        Self {
+            path,
+            value: value.into(),
+            strategy: MergeStrategy::Replace,
+        }
+    }
+}
+
+impl From<&ConfigEdit> for Edit {
+    fn from(edit: &ConfigEdit) -> Self {
+        let path = if edit.key_path.is_empty() {
+            Vec::new()
+        } else {
+            keypath::split(&edit.key_path)
+        };
+        Self {
+            path,
+            value: edit.value.to_value(),
+            strategy: edit.merge_strategy,
+        }
+    }
+}
+
+/// Changes to the file that are made together or not at all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WriteRequest {
+    /// The changes, in order.
+    pub edits: Vec<Edit>,
+    /// The file the client means; only the user's own may be written.
+    pub file_path: Option<String>,
+    /// The version the client knows; another one is a conflict.
+    pub expected_version: Option<String>,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The file is not the user's.
+    #[error("Only writes to the user config are allowed")]
+    Readonly,
+    /// Somebody else wrote in between.
+    #[error("Configuration was modified since last read. Fetch latest version and retry.")]
+    Conflict,
+    /// An edit cannot be made.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The result would have a value of the wrong type.
+    #[error("Invalid configuration: {0}")]
+    Invalid(#[from] Mismatch),
+    /// The result would break the administrator's limits.
+    #[error("Invalid configuration: {0}")]
+    Limits(String),
+    /// The present file cannot be used.
+    #[error("failed to load configuration: {0}")]
+    Load(#[from] LoadError),
+    /// The result could not be stored; the file is as before.
+    #[error("failed to persist config.toml: {0}")]
+    Persist(#[from] io::Error),
+}
+
+impl WriteError {
+    /// The machine-readable code in the error's data; `None` for faults that are not the client's.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            WriteError::Readonly => Some("configLayerReadonly"),
+            WriteError::Conflict => Some("configVersionConflict"),
+            WriteError::Edit(EditError::NotFound) => Some("configPathNotFound"),
+            WriteError::Edit(_) | WriteError::Invalid(_) | WriteError::Limits(_) => {
+                Some("configValidationError")
+            }
+            WriteError::Load(_) | WriteError::Persist(_) => None,
+        }
+    }
+}
+
+impl Loader {
+    /// Makes changes to the user's file.
+    pub fn write(&self, request: &WriteRequest) -> Result<ConfigWriteResponse, WriteError> {
+        let file_path = self.writable_path(request.file_path.as_deref())?;
+        let expected = request.expected_version.as_deref();
+        let stack =
+            self.change_user_file(expected, |text| document::apply(text, &request.edits))?;
+        let overridden = request
+            .edits
+            .iter()
+            .find_map(|edit| overridden(&stack, &edit.path));
+        let version = stack
+            .user()
+            .map(|layer| layer.version.clone())
+            .unwrap_or_default();
+        Ok(ConfigWriteResponse {
+            status: if overridden.is_some() {
+                WriteStatus::OkOverridden
+            } else {
+                WriteStatus::Ok
+            },
+            version,
+            file_path: crate::load::wire_path(&file_path)?,
+            overridden_metadata: overridden,
+        })
+    }
+
+    /// Switches a skill on or off. On is the rule, so switching on removes the entry.
+    pub fn set_skill(&self, switch: &SkillSwitch) -> Result<(), WriteError> {
+        let (key, value) = match &switch.selector {
+            SkillSelector::Path(path) => ("path", path.to_string_lossy().into_owned()),
+            SkillSelector::Name(name) => ("name", name.clone()),
+        };
+        self.change_user_file(None, |text| {
+            document::set_skill(text, key, &value, switch.enabled)
+        })?;
+        Ok(())
+    }
+
+    /// Changes the text of the user's file under a lock and gives the layers as they are then.
+    fn change_user_file(
+        &self,
+        expected_version: Option<&str>,
+        change: impl FnOnce(&str) -> Result<String, EditError>,
+    ) -> Result<Stack, WriteError> {
+        self.home().ensure()?;
+        let target = atomic::Target::lock(&self.home().config_file())?;
+        let mut stack = self.layers(None)?;
+        let user = stack.user_mut().ok_or(WriteError::Readonly)?;
+        if expected_version.is_some_and(|expected| expected != user.version) {
+            return Err(WriteError::Conflict);
+        }
+        let before = user
+            .file
+            .as_ref()
+            .map(|file| file.text.clone())
+            .unwrap_or_default();
+        let after = change(&before)?;
+        if after == before {
+            return Ok(stack);
+        }
+        *user = self.user_layer_from(after.clone())?;
+        schema::check(&ROOT, &user.config)?;
+        let config = user.config.clone();
+        check_features(&config, &self.requirements(&stack)?)?;
+        schema::check(&ROOT, &stack.merged())?;
+        target.replace(after.as_bytes())?;
+        Ok(stack)
+    }
+
+    /// The path to report: the given one, if it is the user's file.
+    fn writable_path(&self, given: Option<&str>) -> Result<PathBuf, WriteError> {
+        let user = self.home().config_file();
+        let Some(given) = given else { return Ok(user) };
+        let given = self.absolute(Path::new(given));
+        let same_folder = || {
+            let canonical = |path: &Path| path.parent()?.canonicalize().ok();
+            given.file_name() == user.file_name() && canonical(&given) == canonical(&user)
+        };
+        if given == user || same_folder() {
+            Ok(given)
+        } else {
+            Err(WriteError::Readonly)
+        }
+    }
+}
+
+/// Whether the features of the file are as the administrator wants them.
+fn check_features(config: &Table, limits: &Requirements) -> Result<(), WriteError> {
+    let Some(limit) = &limits.features else {
+        return Ok(());
+    };
+    limits
+        .check_features()
+        .map_err(|error| WriteError::Limits(error.to_string()))?;
+    let profiles = config.get("profiles").and_then(Value::as_object);
+    let mut tables = vec![("features".to_owned(), config.get("features"))];
+    for (name, profile) in profiles.into_iter().flatten() {
+        tables.push((format!("profiles.{name}.features"), profile.get("features")));
+    }
+    for (place, table) in tables {
+        for (name, value) in table.and_then(Value::as_object).into_iter().flatten() {
+            let Some(feature) = Feature::named(name) else {
+                continue;
+            };
+            let pinned = limit.value.get(feature.name());
+            if pinned.is_some_and(|pinned| Some(*pinned) != value.as_bool()) {
+                let allowed: Vec<String> = limit
+                    .value
+                    .iter()
+                    .map(|(name, on)| format!("{name}={on}"))
+                    .collect();
+                return Err(WriteError::Limits(format!(
+                    "invalid value for `features`: `{place}.{name}={value}` is not in the allowed set [{}] \
+                     (set by {})",
+                    allowed.join(", "),
+                    limit.source
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says which layer decides about a setting when it is not the user's.
+fn overridden(stack: &Stack, path: &[String]) -> Option<OverriddenMetadata> {
+    let merged = stack.merged();
+    let effective = layer::get(&merged, path);
+    let own = stack
+        .user()
+        .and_then(|layer| layer::get(&layer.config, path));
+    if own == effective {
+        return None;
+    }
+    let layer = stack.highest_with(path)?;
+    Some(OverriddenMetadata {
+        message: override_message(&layer.source),
+        overriding_layer: layer.metadata(),
+        effective_value: effective.cloned().unwrap_or_default().into(),
+    })
+}
+
+fn override_message(source: &ConfigLayerSource) -> String {
+    match source {
+        ConfigLayerSource::Mdm { domain, .. } => {
+            format!("Overridden by managed policy (MDM): {domain}")
+        }
+        ConfigLayerSource::System { file } => {
+            format!("Overridden by managed config (system): {}", file.as_str())
+        }
+        ConfigLayerSource::User { file } => format!("Overridden by user config: {}", file.as_str()),
+        ConfigLayerSource::Project { dot_codex_folder } => {
+            format!(
+                "Overridden by project config: {}/config.toml",
+                dot_codex_folder.as_str()
+            )
+        }
+        ConfigLayerSource::LegacyManagedConfigTomlFromFile { file } => {
+            format!(
+                "Overridden by legacy managed_config.toml: {}",
+                file.as_str()
+            )
+        }
+        ConfigLayerSource::LegacyManagedConfigTomlFromMdm => {
+            "Overridden by legacy managed configuration from MDM".to_owned()
+        }
+        _ => "Overridden by session flags".to_owned(),
+    }
+}

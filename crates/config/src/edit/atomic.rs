@@ -1,0 +1,113 @@
+//! Puts a file in place in one step: readers see the old text or the new one, and a crash leaves one of
+//! them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// So many symbolic links are followed.
+const MAX_LINKS: usize = 40;
+
+/// A file about to be replaced. Other writers that lock it wait until this is dropped.
+#[derive(Debug)]
+pub struct Target {
+    path: PathBuf,
+    folder: PathBuf,
+    /// Held for the lock on the folder.
+    _lock: File,
+}
+
+impl Target {
+    /// Locks a file that may or may not exist. A symbolic link is followed, and stays.
+    pub fn lock(path: &Path) -> io::Result<Self> {
+        let path = follow_links(path)?;
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        fs::create_dir_all(&folder)?;
+        let lock = lock_folder(&folder)?;
+        Ok(Self {
+            path,
+            folder,
+            _lock: lock,
+        })
+    }
+
+    /// Replaces the text. The file keeps its mode; a new one is readable by its owner only.
+    pub fn replace(&self, text: &[u8]) -> io::Result<()> {
+        let (temporary, mut file) = create_temporary(&self.path)?;
+        let result = (|| {
+            if let Ok(metadata) = fs::metadata(&self.path) {
+                file.set_permissions(metadata.permissions())?;
+            }
+            file.write_all(text)?;
+            file.sync_all()?;
+            fs::rename(&temporary, &self.path)?;
+            sync_folder(&self.folder)
+        })();
+        if result.is_err() {
+            // The error matters more than a left-over file.
+            fs::remove_file(&temporary).ok();
+        }
+        result
+    }
+}
+
+/// Where a chain of symbolic links ends, even if nothing is there.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("/")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other(format!(
+        "too many symbolic links at {}",
+        path.display()
+    )))
+}
+
+/// A new file next to the target, readable by its owner only.
+fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    loop {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let path = target.with_file_name(format!(".{name}.{}.{number}.tmp", std::process::id()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    // The folder itself is locked: the file is replaced by each write, and a lock file would be litter.
+    let folder = File::open(folder)?;
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(folder)
+}
+
+#[cfg(not(unix))]
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join(".config.lock"))
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

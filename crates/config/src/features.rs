@@ -1,0 +1,563 @@
+//! The switches of the program: the registry of features, their old names, and which are on.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::Table;
+
+/// How finished a feature is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Ready.
+    Stable,
+    /// Offered to users who want to try it.
+    Beta(BetaText),
+    /// Not ready; whoever switches it on is warned.
+    UnderDevelopment,
+    /// Works, but is no longer the way to do it.
+    Deprecated,
+    /// Accepted and without effect.
+    Removed,
+}
+
+/// How a beta feature is presented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BetaText {
+    /// Its title.
+    pub title: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// A line of news, possibly empty.
+    pub announcement: &'static str,
+}
+
+macro_rules! features {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $stage:expr, $default:literal;)+) => {
+        /// A switch in `[features]`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Feature {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Feature {
+            /// Every feature, in the order in which they are listed.
+            pub const ALL: &[Feature] = &[$(Feature::$variant,)+];
+
+            /// The key in `[features]`.
+            pub fn name(self) -> &'static str {
+                match self { $(Feature::$variant => $name,)+ }
+            }
+
+            /// How finished it is.
+            pub fn stage(self) -> Stage {
+                match self { $(Feature::$variant => $stage,)+ }
+            }
+
+            /// Whether it is on when nobody says otherwise.
+            pub fn default_enabled(self) -> bool {
+                match self { $(Feature::$variant => $default,)+ }
+            }
+
+            /// What it does, in a line.
+            pub fn summary(self) -> &'static str {
+                match self { $(Feature::$variant => concat!($($doc),+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+const JS_REPL: BetaText = BetaText {
+    title: "JavaScript REPL",
+    description: "A JavaScript session that lives as long as the thread. Needs Node 22.22 or newer.",
+    announcement: "",
+};
+const GUARDIAN: BetaText = BetaText {
+    title: "Guardian Approvals",
+    description: "A reviewer model answers approval requests in place of the user. Each request costs tokens.",
+    announcement: "",
+};
+const STAY_AWAKE: BetaText = BetaText {
+    title: "Prevent sleep while running",
+    description: "Keeps the computer awake while a turn is running.",
+    announcement: "",
+};
+
+features! {
+    /// Snapshots of the work tree for undo.
+    Undo = "undo", Stage::Stable, false;
+    /// The shell tools.
+    ShellTool = "shell_tool", Stage::Stable, true;
+    /// Commands in sessions that can be written to and polled.
+    UnifiedExec = "unified_exec", Stage::Stable, true;
+    /// Commands through a patched zsh.
+    ShellZshFork = "shell_zsh_fork", Stage::UnderDevelopment, false;
+    /// Commands see the functions, aliases and exports of the login shell.
+    ShellSnapshot = "shell_snapshot", Stage::Stable, true;
+    /// A JavaScript session as a tool.
+    JsRepl = "js_repl", Stage::Beta(JS_REPL), false;
+    /// Tools called from code the model writes.
+    CodeMode = "code_mode", Stage::UnderDevelopment, false;
+    /// Only code mode, no direct tool calls; switches `code_mode` on.
+    CodeModeOnly = "code_mode_only", Stage::UnderDevelopment, false;
+    /// Tools only from the JavaScript session; needs `js_repl`.
+    JsReplToolsOnly = "js_repl_tools_only", Stage::UnderDevelopment, false;
+    /// Web search with live results; set `web_search` instead.
+    WebSearchRequest = "web_search_request", Stage::Deprecated, false;
+    /// Web search with cached results; set `web_search` instead.
+    WebSearchCached = "web_search_cached", Stage::Deprecated, false;
+    /// No effect.
+    SearchTool = "search_tool", Stage::Removed, false;
+    /// Commits made by the agent name it as co-author.
+    CodexGitCommit = "codex_git_commit", Stage::UnderDevelopment, false;
+    /// Timing figures after each turn.
+    RuntimeMetrics = "runtime_metrics", Stage::UnderDevelopment, false;
+    /// No effect.
+    Sqlite = "sqlite", Stage::Removed, true;
+    /// Notes that outlive a thread.
+    Memories = "memories", Stage::UnderDevelopment, false;
+    /// Tells the model about `AGENTS.md` files in subdirectories.
+    ChildAgentsMd = "child_agents_md", Stage::UnderDevelopment, false;
+    /// Images reach the model in full resolution.
+    ImageDetailOriginal = "image_detail_original", Stage::UnderDevelopment, false;
+    /// Patches as free text rather than JSON.
+    ApplyPatchFreeform = "apply_patch_freeform", Stage::UnderDevelopment, false;
+    /// Commands may ask for more permissions.
+    ExecPermissionApprovals = "exec_permission_approvals", Stage::UnderDevelopment, false;
+    /// Programs of the user run at points of a turn (`hooks.json`).
+    CodexHooks = "codex_hooks", Stage::UnderDevelopment, false;
+    /// The model may ask for permissions by a tool.
+    RequestPermissionsTool = "request_permissions_tool", Stage::UnderDevelopment, false;
+    /// No effect.
+    UseLinuxSandboxBwrap = "use_linux_sandbox_bwrap", Stage::Removed, false;
+    /// Linux sandbox by Landlock alone.
+    UseLegacyLandlock = "use_legacy_landlock", Stage::Stable, false;
+    /// No effect.
+    RequestRule = "request_rule", Stage::Removed, false;
+    /// No effect.
+    ExperimentalWindowsSandbox = "experimental_windows_sandbox", Stage::Removed, false;
+    /// No effect.
+    ElevatedWindowsSandbox = "elevated_windows_sandbox", Stage::Removed, false;
+    /// No effect.
+    RemoteModels = "remote_models", Stage::Removed, false;
+    /// Compressed requests to the model.
+    EnableRequestCompression = "enable_request_compression", Stage::Stable, true;
+    /// The model may start other agents.
+    MultiAgent = "multi_agent", Stage::Stable, true;
+    /// The next form of agents that start agents.
+    MultiAgentV2 = "multi_agent_v2", Stage::UnderDevelopment, false;
+    /// One agent per line of a table; switches `multi_agent` on.
+    EnableFanout = "enable_fanout", Stage::UnderDevelopment, false;
+    /// Connected apps.
+    Apps = "apps", Stage::Stable, true;
+    /// The model looks tools up instead of seeing all of them.
+    ToolSearch = "tool_search", Stage::UnderDevelopment, false;
+    /// The model may suggest apps and plugins to install.
+    ToolSuggest = "tool_suggest", Stage::Stable, true;
+    /// Plugins.
+    Plugins = "plugins", Stage::Stable, true;
+    /// Images made by the model.
+    ImageGeneration = "image_generation", Stage::UnderDevelopment, false;
+    /// Skills may bring MCP servers.
+    SkillMcpDependencyInstall = "skill_mcp_dependency_install", Stage::Stable, true;
+    /// Asks for environment variables a skill needs.
+    SkillEnvVarDependencyPrompt = "skill_env_var_dependency_prompt", Stage::UnderDevelopment, false;
+    /// No effect.
+    Steer = "steer", Stage::Removed, true;
+    /// The model may ask questions outside plan mode.
+    DefaultModeRequestUserInput = "default_mode_request_user_input", Stage::UnderDevelopment, false;
+    /// A reviewer model answers approvals.
+    GuardianApproval = "guardian_approval", Stage::Beta(GUARDIAN), false;
+    /// No effect.
+    CollaborationModes = "collaboration_modes", Stage::Removed, true;
+    /// Approval of MCP tool calls through elicitation.
+    ToolCallMcpElicitation = "tool_call_mcp_elicitation", Stage::Stable, true;
+    /// The `personality` setting.
+    Personality = "personality", Stage::Stable, true;
+    /// Documents and slides as tools.
+    Artifact = "artifact", Stage::UnderDevelopment, false;
+    /// The `fast` service tier.
+    FastMode = "fast_mode", Stage::Stable, true;
+    /// Voice conversations.
+    RealtimeConversation = "realtime_conversation", Stage::UnderDevelopment, false;
+    /// No effect.
+    TuiAppServer = "tui_app_server", Stage::Removed, true;
+    /// No sleep during a turn.
+    PreventIdleSleep = "prevent_idle_sleep", Stage::Beta(STAY_AWAKE), false;
+    /// No effect.
+    ResponsesWebsockets = "responses_websockets", Stage::Removed, false;
+    /// No effect.
+    ResponsesWebsocketsV2 = "responses_websockets_v2", Stage::Removed, false;
+}
+
+/// Old names and what they mean now.
+pub const ALIASES: &[(&str, Feature)] = &[
+    ("collab", Feature::MultiAgent),
+    ("connectors", Feature::Apps),
+    (
+        "enable_experimental_windows_sandbox",
+        Feature::ExperimentalWindowsSandbox,
+    ),
+    (
+        "experimental_use_freeform_apply_patch",
+        Feature::ApplyPatchFreeform,
+    ),
+    ("experimental_use_unified_exec_tool", Feature::UnifiedExec),
+    ("include_apply_patch_tool", Feature::ApplyPatchFreeform),
+    ("memory_tool", Feature::Memories),
+    ("request_permissions", Feature::ExecPermissionApprovals),
+    ("web_search", Feature::WebSearchRequest),
+];
+
+/// Old settings outside `[features]` that switch a feature, at the top level and in profiles.
+const SETTINGS: &[&str] = &[
+    "experimental_use_freeform_apply_patch",
+    "experimental_use_unified_exec_tool",
+    "include_apply_patch_tool",
+];
+
+impl Feature {
+    /// The feature of this name, old names included.
+    pub fn named(name: &str) -> Option<Feature> {
+        Self::canonical(name).or_else(|| {
+            ALIASES
+                .iter()
+                .find(|(alias, _)| *alias == name)
+                .map(|(_, feature)| *feature)
+        })
+    }
+
+    /// The feature of this current name.
+    pub fn canonical(name: &str) -> Option<Feature> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|feature| feature.name() == name)
+    }
+
+    /// The features a client may switch while the server runs.
+    pub const RUNTIME: &[Feature] = &[
+        Feature::Apps,
+        Feature::Plugins,
+        Feature::ToolSearch,
+        Feature::ToolSuggest,
+        Feature::ToolCallMcpElicitation,
+    ];
+}
+
+/// Which features are on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Features {
+    enabled: Vec<bool>,
+}
+
+/// Features switched by clients while the server runs; they last as long as the process.
+pub type Enablement = BTreeMap<String, bool>;
+
+/// Why a switch of features is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnablementError {
+    /// No feature has this name.
+    #[error("invalid feature enablement `{0}`")]
+    Unknown(String),
+    /// The name is an old one.
+    #[error("invalid feature enablement `{alias}`: use canonical feature key `{name}`")]
+    Alias {
+        /// What was given.
+        alias: String,
+        /// What it is called now.
+        name: &'static str,
+    },
+    /// The feature cannot be switched while the server runs.
+    #[error(
+        "unsupported feature enablement `{0}`: currently supported features are apps, plugins, \
+         tool_search, tool_suggest, tool_call_mcp_elicitation"
+    )]
+    Unsupported(String),
+}
+
+/// Checks names given to `experimentalFeature/enablement/set`.
+pub fn check_enablement(enablement: &Enablement) -> Result<(), EnablementError> {
+    for name in enablement.keys() {
+        match (Feature::canonical(name), Feature::named(name)) {
+            (Some(feature), _) if Feature::RUNTIME.contains(&feature) => {}
+            (Some(_), _) => return Err(EnablementError::Unsupported(name.clone())),
+            (None, Some(feature)) => {
+                let alias = name.clone();
+                return Err(EnablementError::Alias {
+                    alias,
+                    name: feature.name(),
+                });
+            }
+            (None, None) => return Err(EnablementError::Unknown(name.clone())),
+        }
+    }
+    Ok(())
+}
+
+impl Features {
+    /// Works out which features are on. Later ones win: built-in defaults, what clients switched, the
+    /// settings, the profile; then what features need of each other; then what the administrator pinned.
+    pub fn resolve(
+        settings: &Table,
+        profile: Option<&Table>,
+        enablement: &Enablement,
+        pinned: &BTreeMap<String, bool>,
+    ) -> Self {
+        let enabled = Feature::ALL
+            .iter()
+            .map(|feature| feature.default_enabled())
+            .collect();
+        let mut features = Self { enabled };
+        for (name, enabled) in enablement {
+            features.set_named(name, *enabled);
+        }
+        for table in [Some(settings), profile].into_iter().flatten() {
+            features.apply(table);
+        }
+        features.settle();
+        for (name, enabled) in pinned {
+            features.set_named(name, *enabled);
+        }
+        features
+    }
+
+    /// Whether a feature is on.
+    pub fn enabled(&self, feature: Feature) -> bool {
+        self.enabled
+            .get(feature as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Features that are on although they are not ready.
+    pub fn unstable(&self) -> impl Iterator<Item = Feature> + '_ {
+        Feature::ALL
+            .iter()
+            .copied()
+            .filter(|feature| feature.stage() == Stage::UnderDevelopment && self.enabled(*feature))
+    }
+
+    fn apply(&mut self, table: &Table) {
+        for name in SETTINGS {
+            if let Some(enabled) = table.get(*name).and_then(Value::as_bool) {
+                self.set_named(name, enabled);
+            }
+        }
+        let Some(Value::Object(switches)) = table.get("features") else {
+            return;
+        };
+        let sorted: BTreeMap<_, _> = switches.iter().collect();
+        for (name, enabled) in sorted {
+            self.set_named(name, enabled.as_bool().unwrap_or_default());
+        }
+    }
+
+    fn set_named(&mut self, name: &str, enabled: bool) {
+        if let Some(feature) = Feature::named(name) {
+            self.set(feature, enabled);
+        }
+    }
+
+    fn set(&mut self, feature: Feature, enabled: bool) {
+        if let Some(slot) = self.enabled.get_mut(feature as usize) {
+            *slot = enabled;
+        }
+    }
+
+    fn settle(&mut self) {
+        if self.enabled(Feature::CodeModeOnly) {
+            self.set(Feature::CodeMode, true);
+        }
+        if self.enabled(Feature::EnableFanout) {
+            self.set(Feature::MultiAgent, true);
+        }
+        if !self.enabled(Feature::JsRepl) {
+            self.set(Feature::JsReplToolsOnly, false);
+        }
+    }
+}
+
+/// A setting that still works, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deprecation {
+    /// What is deprecated.
+    pub summary: String,
+    /// What to do.
+    pub details: String,
+}
+
+/// The deprecated settings in use.
+pub(crate) fn deprecations(settings: &Table, profile: Option<&Table>) -> Vec<Deprecation> {
+    let mut used: BTreeMap<&str, Feature> = BTreeMap::new();
+    for table in [Some(settings), profile].into_iter().flatten() {
+        for name in SETTINGS {
+            if let (true, Some(feature)) = (table.contains_key(*name), Feature::named(name)) {
+                used.insert(name, feature);
+            }
+        }
+        let Some(Value::Object(switches)) = table.get("features") else {
+            continue;
+        };
+        for name in switches.keys() {
+            let Some(feature) = Feature::named(name) else {
+                continue;
+            };
+            if name != feature.name() || feature.stage() == Stage::Deprecated {
+                used.insert(name, feature);
+            }
+        }
+    }
+    let mut found: Vec<_> = used
+        .into_iter()
+        .map(|(name, feature)| deprecated_feature(name, feature))
+        .collect();
+    let mut tables = std::iter::once(settings).chain(profiles(settings));
+    if tables.any(|table| table.contains_key("experimental_instructions_file")) {
+        found.push(Deprecation {
+            summary: "`experimental_instructions_file` is deprecated and ignored. \
+                      Use `model_instructions_file` instead."
+                .to_owned(),
+            details:
+                "Move the setting to `model_instructions_file` in config.toml (or under a profile) \
+                      to load instructions from a file."
+                    .to_owned(),
+        });
+    }
+    found
+}
+
+fn profiles(settings: &Table) -> impl Iterator<Item = &Table> {
+    let profiles = settings.get("profiles").and_then(Value::as_object);
+    profiles
+        .into_iter()
+        .flat_map(|profiles| profiles.values().filter_map(Value::as_object))
+}
+
+fn deprecated_feature(name: &str, feature: Feature) -> Deprecation {
+    if feature.stage() == Stage::Deprecated {
+        return Deprecation {
+            summary: format!(
+                "`[features].{name}` is deprecated because web search is enabled by default."
+            ),
+            details:
+                "Set `web_search` to `\"live\"`, `\"cached\"`, or `\"disabled\"` at the top level \
+                      (or under a profile) in config.toml if you want to override it."
+                    .to_owned(),
+        };
+    }
+    let current = feature.name();
+    Deprecation {
+        summary: format!("`[features].{name}` is deprecated. Use `[features].{current}` instead."),
+        details: format!(
+            "Enable it with `--enable {current}` or `[features].{current}` in config.toml. \
+             See https://developers.openai.com/codex/config-basic#feature-flags for details."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn changed(settings: Value) -> Vec<(&'static str, bool)> {
+        let Value::Object(settings) = settings else {
+            panic!("not a table")
+        };
+        let profile = settings
+            .get("profiles")
+            .and_then(|p| p.get("p"))
+            .and_then(Value::as_object);
+        let features = Features::resolve(&settings, profile, &Enablement::new(), &BTreeMap::new());
+        let differs = |feature: &&Feature| features.enabled(**feature) != feature.default_enabled();
+        let all = Feature::ALL.iter().filter(differs);
+        all.map(|feature| (feature.name(), features.enabled(*feature)))
+            .collect()
+    }
+
+    /// The same settings switch the same features on the official server.
+    #[test]
+    fn settings_switch_features() {
+        for (settings, expected) in [
+            (
+                json!({"features": {"connectors": false}}),
+                vec![("apps", false)],
+            ),
+            (
+                json!({"features": {"apps": true, "connectors": false}}),
+                vec![("apps", false)],
+            ),
+            (
+                json!({"features": {"collab": false}}),
+                vec![("multi_agent", false)],
+            ),
+            (
+                json!({"features": {"code_mode_only": true}}),
+                vec![("code_mode", true), ("code_mode_only", true)],
+            ),
+            (json!({"features": {"js_repl_tools_only": true}}), vec![]),
+            (
+                json!({"features": {"enable_fanout": true, "multi_agent": false}}),
+                vec![("enable_fanout", true)],
+            ),
+            (
+                json!({"features": {"steer": false}}),
+                vec![("steer", false)],
+            ),
+            (
+                json!({"experimental_use_unified_exec_tool": false}),
+                vec![("unified_exec", false)],
+            ),
+            (
+                json!({"experimental_use_unified_exec_tool": false, "features": {"unified_exec": true}}),
+                vec![],
+            ),
+            (
+                json!({
+                    "features": {"apps": true},
+                    "profiles": {"p": {"include_apply_patch_tool": true, "features": {"apps": false}}},
+                }),
+                vec![("apply_patch_freeform", true), ("apps", false)],
+            ),
+        ] {
+            let mut got = changed(settings.clone());
+            got.sort_unstable();
+            assert_eq!(got, expected, "{settings}");
+        }
+    }
+
+    #[test]
+    fn only_some_features_change_at_run_time() {
+        let check = |name: &str| {
+            check_enablement(&Enablement::from([(name.to_owned(), true)]))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(check("zz"), "invalid feature enablement `zz`");
+        assert_eq!(
+            check("connectors"),
+            "invalid feature enablement `connectors`: use canonical feature key `apps`"
+        );
+        assert_eq!(
+            check("personality"),
+            "unsupported feature enablement `personality`: currently supported features are apps, \
+             plugins, tool_search, tool_suggest, tool_call_mcp_elicitation"
+        );
+        let all = Feature::RUNTIME
+            .iter()
+            .map(|feature| (feature.name().to_owned(), true))
+            .collect();
+        assert_eq!(check_enablement(&all), Ok(()));
+    }
+
+    #[test]
+    fn names_are_unique_and_listed_in_order() {
+        assert_eq!(Feature::ALL.len(), 52);
+        for (index, feature) in Feature::ALL.iter().enumerate() {
+            assert_eq!(*feature as usize, index);
+            assert_eq!(Feature::named(feature.name()), Some(*feature));
+        }
+    }
+}

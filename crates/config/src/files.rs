@@ -1,0 +1,97 @@
+//! Reads configuration files and remembers what was looked at, so that a later check can tell cheaply
+//! whether a new reading could give anything else.
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Longer files are refused: no configuration is this long, and reading must stay bounded.
+pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a path looked like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    identity: (u64, u64),
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|metadata| Self {
+            modified: metadata.modified().ok(),
+            // The length of a directory says nothing about the files that matter here.
+            length: if metadata.is_dir() { 0 } else { metadata.len() },
+            identity: identity(&metadata),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// The paths one reading of the configuration depended on, as they were.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    seen: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+impl Files {
+    /// The text of a file; `None` when there is none.
+    pub fn read(&mut self, path: &Path) -> io::Result<Option<String>> {
+        self.note(path);
+        let file = match fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut text = String::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            let reason = format!("larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        }
+        Ok(Some(text))
+    }
+
+    /// Whether something is at a path.
+    pub fn exists(&mut self, path: &Path) -> bool {
+        self.note(path);
+        path.exists()
+    }
+
+    /// Whether a directory is at a path.
+    pub fn is_dir(&mut self, path: &Path) -> bool {
+        self.note(path);
+        path.is_dir()
+    }
+
+    /// Whether everything still looks as it did.
+    pub fn unchanged(&self) -> bool {
+        self.seen
+            .iter()
+            .all(|(path, stamp)| Stamp::of(path) == *stamp)
+    }
+
+    fn note(&mut self, path: &Path) {
+        if !self.seen.iter().any(|(seen, _)| seen == path) {
+            self.seen.push((path.to_owned(), Stamp::of(path)));
+        }
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

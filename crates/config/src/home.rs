@@ -1,0 +1,75 @@
+//! The home folder: where configuration, threads and credentials live.
+//!
+//! It may be shared with the official program, so its layout is theirs; only the default place is ours.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::env::Env;
+
+/// The home folder, an absolute path. It need not exist before [`Home::ensure`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    path: PathBuf,
+}
+
+/// Why there is no usable home folder.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    /// The variable names something that is not a directory.
+    #[error("{variable} points to {path:?}, but that path is not a directory")]
+    NotADirectory {
+        /// `QUIPU_HOME` or `CODEX_HOME`.
+        variable: &'static str,
+        /// What it points to.
+        path: PathBuf,
+    },
+    /// Neither of the variables nor `HOME` is set.
+    #[error("cannot find a home folder: set QUIPU_HOME to a directory, or HOME")]
+    Unknown,
+}
+
+impl Home {
+    /// `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`. Nothing is created.
+    pub fn resolve(env: &Env) -> Result<Self, HomeError> {
+        for variable in ["QUIPU_HOME", "CODEX_HOME"] {
+            let Some(value) = env.get(variable) else {
+                continue;
+            };
+            let path = env.cwd().join(value);
+            return match path.canonicalize() {
+                Ok(path) if path.is_dir() => Ok(Self { path }),
+                Ok(path) => Err(HomeError::NotADirectory { variable, path }),
+                Err(_) => Ok(Self { path }),
+            };
+        }
+        let user = env.user_home().ok_or(HomeError::Unknown)?;
+        Ok(Self {
+            path: env.cwd().join(user).join(".quipu"),
+        })
+    }
+
+    /// A home folder at a known place.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The user's configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// Creates the folder when it is missing, readable by its owner only.
+    pub fn ensure(&self) -> io::Result<()> {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.path)
+    }
+}

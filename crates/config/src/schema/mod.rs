@@ -1,0 +1,243 @@
+//! What may stand in a configuration file: every key with its type, default and meaning, as data.
+//!
+//! One table serves the check of files, the paths inside them, the effective configuration that
+//! clients read, the warning about unknown keys and the reference page. A key is added in one place.
+
+mod check;
+mod effective;
+mod others;
+mod paths;
+mod providers;
+mod requirements;
+mod root;
+mod safety;
+mod tools;
+mod unknown;
+mod words;
+
+pub use check::{Mismatch, check};
+pub use effective::effective;
+pub(crate) use paths::normalized;
+pub use paths::resolve_paths;
+pub use requirements::REQUIREMENTS;
+pub use root::ROOT;
+pub use unknown::{UnknownKey, unknown_keys};
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A string.
+    Str,
+    /// A path; a relative one is meant from the folder of its file.
+    Path,
+    /// A path that is kept as written.
+    PlainPath,
+    /// A whole number.
+    Int(Int),
+    /// A number.
+    Float,
+    /// One of some words.
+    Word(&'static [&'static str]),
+    /// One of some words, of which some carry a table: `"a"` or `{ b = { … } }`.
+    Variant(&'static [Variant]),
+    /// An array.
+    List(&'static Kind),
+    /// A table with free keys, and a rule over the whole of it.
+    Map(&'static Kind, Option<Rule>),
+    /// A table with known keys.
+    Table(&'static Section),
+    /// Any of several types; the name stands in messages about a value that is none of them.
+    AnyOf(&'static str, &'static [Kind]),
+}
+
+/// The size of a whole number, named as messages name it.
+#[derive(Debug, Clone, Copy)]
+pub struct Int {
+    /// Its name in messages.
+    pub name: &'static str,
+    /// The least value.
+    pub min: i64,
+    /// The greatest value.
+    pub max: i64,
+}
+
+/// A word that may carry a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Variant {
+    /// The word.
+    pub name: &'static str,
+    /// The table it carries, if it carries one.
+    pub section: Option<&'static Section>,
+}
+
+/// A table with known keys.
+#[derive(Debug, Clone, Copy)]
+pub struct Section {
+    /// The name in messages about a value that is no table.
+    pub name: &'static str,
+    /// The known keys.
+    pub keys: &'static [Key],
+    /// The type of all other keys, where users choose names next to known keys. Messages about such
+    /// values name the table, not the key.
+    pub rest: Option<&'static Kind>,
+    /// Rules that concern more than one key.
+    pub rule: Option<Rule>,
+}
+
+/// A rule over a whole table: what is wrong with it, if anything.
+pub type Rule = fn(&crate::Table) -> Option<String>;
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// How the effective configuration shows it when nobody set it.
+    pub absent: Absent,
+    /// What holds when nobody set it, in words.
+    pub default: &'static str,
+    /// Another name it is accepted under.
+    pub alias: Option<&'static str>,
+    /// What it is for.
+    pub doc: &'static str,
+}
+
+/// How an absent value is shown.
+#[derive(Debug, Clone, Copy)]
+pub enum Absent {
+    /// As `null`.
+    Null,
+    /// Not at all.
+    Omit,
+    /// As this value.
+    Json(&'static str),
+    /// As the directory of the process.
+    Cwd,
+    /// It must not be absent.
+    Required,
+}
+
+const fn map(kind: &'static Kind) -> Kind {
+    Kind::Map(kind, None)
+}
+
+const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        absent: Absent::Null,
+        default: "",
+        alias: None,
+        doc,
+    }
+}
+
+impl Key {
+    /// Says in words what holds when the key is absent.
+    const fn default(mut self, default: &'static str) -> Self {
+        self.default = default;
+        self
+    }
+
+    /// Shows this value when the key is absent.
+    const fn shown(mut self, json: &'static str) -> Self {
+        self.absent = Absent::Json(json);
+        self.default = json;
+        self
+    }
+
+    /// Does not show the key when it is absent.
+    const fn omitted(mut self) -> Self {
+        self.absent = Absent::Omit;
+        self
+    }
+
+    const fn required(mut self) -> Self {
+        self.absent = Absent::Required;
+        self
+    }
+
+    const fn cwd(mut self) -> Self {
+        self.absent = Absent::Cwd;
+        self.default = "the server's directory";
+        self
+    }
+
+    const fn alias(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
+}
+
+impl Section {
+    const fn new(name: &'static str, keys: &'static [Key]) -> Self {
+        Self {
+            name,
+            keys,
+            rest: None,
+            rule: None,
+        }
+    }
+
+    const fn with_rest(mut self, rest: &'static Kind) -> Self {
+        self.rest = Some(rest);
+        self
+    }
+
+    const fn with_rule(mut self, rule: Rule) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys
+            .iter()
+            .find(|key| key.name == name || key.alias == Some(name))
+    }
+
+    /// The type of the value under this name.
+    fn kind(&self, name: &str) -> Option<&'static Kind> {
+        self.key(name).map(|key| &key.kind).or(self.rest)
+    }
+}
+
+const I64: Kind = Kind::Int(Int {
+    name: "i64",
+    min: i64::MIN,
+    max: i64::MAX,
+});
+const I32: Kind = Kind::Int(Int {
+    name: "i32",
+    min: i32::MIN as i64,
+    max: i32::MAX as i64,
+});
+const U64: Kind = Kind::Int(Int {
+    name: "u64",
+    min: 0,
+    max: i64::MAX,
+});
+const U32: Kind = Kind::Int(Int {
+    name: "u32",
+    min: 0,
+    max: u32::MAX as i64,
+});
+const U16: Kind = Kind::Int(Int {
+    name: "u16",
+    min: 0,
+    max: u16::MAX as i64,
+});
+const USIZE: Kind = Kind::Int(Int {
+    name: "usize",
+    min: 0,
+    max: i64::MAX,
+});
+const POSITIVE: Kind = Kind::Int(Int {
+    name: "a nonzero u64",
+    min: 1,
+    max: i64::MAX,
+});

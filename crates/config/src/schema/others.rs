@@ -1,0 +1,282 @@
+//! Tables about what is kept, sent and shown.
+
+use super::words::{STRING_MAP, STRINGS, carrying, plain};
+use super::{I64, Kind, Section, U32, USIZE, key};
+use Kind::{Bool, Path, Str, Word};
+
+pub static ANALYTICS: Section = Section::new(
+    "AnalyticsConfigToml",
+    &[key("enabled", Bool, "Send usage statistics.")
+        .default("false, unless started with `--analytics-default-enabled`")],
+);
+
+pub static FEEDBACK: Section = Section::new(
+    "FeedbackConfigToml",
+    &[key("enabled", Bool, "Accept `feedback/upload`.").default("true")],
+);
+
+static OTEL_TLS: Section = Section::new(
+    "OtelTlsConfig",
+    &[
+        key(
+            "ca-certificate",
+            Path,
+            "Certificate the collector's is checked against.",
+        ),
+        key(
+            "client-certificate",
+            Path,
+            "Certificate shown to the collector.",
+        ),
+        key("client-private-key", Path, "Its key."),
+    ],
+);
+
+static OTLP_HTTP: Section = Section::new(
+    "OtlpHttp",
+    &[
+        key("endpoint", Str, "Address of the collector.").required(),
+        key("headers", STRING_MAP, "Headers sent to it.").shown("{}"),
+        key("protocol", Word(&["binary", "json"]), "Form of the data.").required(),
+        key("tls", Kind::Table(&OTEL_TLS), "Certificates."),
+    ],
+);
+
+static OTLP_GRPC: Section = Section::new(
+    "OtlpGrpc",
+    &[
+        key("endpoint", Str, "Address of the collector.").required(),
+        key("headers", STRING_MAP, "Headers sent to it.").shown("{}"),
+        key("tls", Kind::Table(&OTEL_TLS), "Certificates."),
+    ],
+);
+
+const EXPORTERS: Kind = Kind::Variant(&[
+    plain("none"),
+    plain("statsig"),
+    carrying("otlp-http", &OTLP_HTTP),
+    carrying("otlp-grpc", &OTLP_GRPC),
+]);
+
+pub static OTEL: Section = Section::new(
+    "OtelConfigToml",
+    &[
+        key("log_user_prompt", Bool, "Put the user's words into logs.").default("false"),
+        key("environment", Str, "Name of this installation in the data.").default("`dev`"),
+        key("exporter", EXPORTERS, "Where logs go.").default("`none`"),
+        key("trace_exporter", EXPORTERS, "Where traces go.").default("`none`"),
+        key("metrics_exporter", EXPORTERS, "Where metrics go.").default("`none`"),
+    ],
+);
+
+pub static MEMORIES: Section = Section::new(
+    "MemoriesToml",
+    &[
+        key(
+            "no_memories_if_mcp_or_web_search",
+            Bool,
+            "Learn nothing from threads that used MCP or the web.",
+        ),
+        key("generate_memories", Bool, "Write memories."),
+        key("use_memories", Bool, "Give memories to the model."),
+        key(
+            "max_raw_memories_for_consolidation",
+            USIZE,
+            "How many notes are brought together at once.",
+        ),
+        key(
+            "max_unused_days",
+            I64,
+            "Forget what was not used for so many days.",
+        ),
+        key(
+            "max_rollout_age_days",
+            I64,
+            "Learn only from threads younger than this.",
+        ),
+        key(
+            "max_rollouts_per_startup",
+            USIZE,
+            "How many threads are learnt from per start.",
+        ),
+        key(
+            "min_rollout_idle_hours",
+            I64,
+            "Learn only from threads idle for so long.",
+        ),
+        key("extract_model", Str, "Model that takes notes."),
+        key(
+            "consolidation_model",
+            Str,
+            "Model that brings notes together.",
+        ),
+    ],
+);
+
+pub static HISTORY: Section = Section::new(
+    "History",
+    &[
+        key(
+            "persistence",
+            Word(&["save-all", "none"]),
+            "Whether the terminal interface keeps what was typed.",
+        )
+        .required(),
+        key("max_bytes", USIZE, "How long that file may grow."),
+    ],
+);
+
+pub static GHOST_SNAPSHOT: Section = Section::new(
+    "GhostSnapshotToml",
+    &[
+        key(
+            "ignore_large_untracked_files",
+            I64,
+            "Leave untracked files above this size out of snapshots.",
+        )
+        .alias("ignore_untracked_files_larger_than"),
+        key(
+            "ignore_large_untracked_dirs",
+            I64,
+            "Leave untracked folders with more files than this out of snapshots.",
+        )
+        .alias("large_untracked_dir_warning_threshold"),
+        key(
+            "disable_warnings",
+            Bool,
+            "Do not warn about what is left out.",
+        ),
+    ],
+);
+
+pub static AUDIO: Section = Section::new(
+    "RealtimeAudioToml",
+    &[
+        key("microphone", Str, "Device voice is taken from."),
+        key("speaker", Str, "Device voice is played on."),
+    ],
+);
+
+pub static REALTIME: Section = Section::new(
+    "RealtimeToml",
+    &[
+        key(
+            "version",
+            Word(&["v1", "v2"]),
+            "Version of the voice protocol.",
+        ),
+        key(
+            "type",
+            Word(&["conversational", "transcription"]),
+            "Talk, or only write down.",
+        ),
+    ],
+);
+
+pub static NOTICE: Section = Section::new(
+    "Notice",
+    &[
+        key(
+            "hide_full_access_warning",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "hide_world_writable_warning",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "hide_rate_limit_model_nudge",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "hide_gpt5_1_migration_prompt",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "hide_gpt-5.1-codex-max_migration_prompt",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "model_migrations",
+            STRING_MAP,
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("{}"),
+    ],
+);
+
+static MODEL_NUX: Section = Section::new("ModelAvailabilityNuxConfig", &[]).with_rest(&U32);
+
+pub static TUI: Section = Section::new(
+    "Tui",
+    &[
+        key(
+            "notifications",
+            Kind::AnyOf("Notifications", &[Bool, STRINGS]),
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("true"),
+        key(
+            "notification_method",
+            Word(&["auto", "osc9", "bel"]),
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("\"auto\""),
+        key(
+            "animations",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("true"),
+        key(
+            "show_tooltips",
+            Bool,
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("true"),
+        key(
+            "alternate_screen",
+            Word(&["auto", "always", "never"]),
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("\"auto\""),
+        key(
+            "status_line",
+            STRINGS,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key(
+            "terminal_title",
+            STRINGS,
+            "Seen in the terminal interface; kept for it.",
+        ),
+        key("theme", Str, "Seen in the terminal interface; kept for it."),
+        key(
+            "model_availability_nux",
+            Kind::Table(&MODEL_NUX),
+            "Seen in the terminal interface; kept for it.",
+        )
+        .shown("{}"),
+    ],
+);
+
+pub static WINDOWS: Section = Section::new(
+    "WindowsToml",
+    &[
+        key(
+            "sandbox",
+            Word(&["elevated", "unelevated"]),
+            "Kind of sandbox on Windows.",
+        ),
+        key(
+            "sandbox_private_desktop",
+            Bool,
+            "Sandboxed programs get a desktop of their own.",
+        ),
+    ],
+);

@@ -1,0 +1,133 @@
+//! The table of a model provider.
+
+use serde_json::Value;
+
+use super::words::{STRING_MAP, STRINGS};
+use super::{Kind, POSITIVE, Section, U64, key};
+use crate::Table;
+use Kind::{Bool, Path, Str, Word};
+
+static AUTH: Section = Section::new(
+    "ModelProviderAuthInfo",
+    &[
+        key("command", Str, "Program that prints a token.").required(),
+        key("args", STRINGS, "Its arguments.").shown("[]"),
+        key("timeout_ms", POSITIVE, "How long it may take.").shown("5000"),
+        key("refresh_interval_ms", POSITIVE, "How long a token is used.").shown("300000"),
+        key("cwd", Path, "Directory it starts in.").cwd(),
+    ],
+);
+
+pub static MODEL_PROVIDER: Section = Section::new(
+    "ModelProviderInfo",
+    &[
+        key("name", Str, "Name to show.").required(),
+        key("base_url", Str, "Address of the API."),
+        key("env_key", Str, "Variable that holds the key."),
+        key(
+            "env_key_instructions",
+            Str,
+            "What to tell users who have not set it.",
+        ),
+        key(
+            "experimental_bearer_token",
+            Str,
+            "The key itself; prefer `env_key`.",
+        ),
+        key("auth", Kind::Table(&AUTH), "A program that prints the key."),
+        key(
+            "wire_api",
+            Word(&["responses", "chat", "anthropic"]),
+            "What the API speaks: Responses, Chat Completions or Anthropic Messages.",
+        )
+        .shown("\"responses\""),
+        key("query_params", STRING_MAP, "Added to every address."),
+        key(
+            "http_headers",
+            STRING_MAP,
+            "Headers sent with every request.",
+        ),
+        key(
+            "env_http_headers",
+            STRING_MAP,
+            "Headers by the name of the variable that holds the value.",
+        ),
+        key(
+            "request_max_retries",
+            U64,
+            "How often a failed request is tried again; at most 100.",
+        )
+        .default("4"),
+        key(
+            "stream_max_retries",
+            U64,
+            "How often a broken stream is tried again; at most 100.",
+        )
+        .default("5"),
+        key(
+            "stream_idle_timeout_ms",
+            U64,
+            "How long a stream may be silent.",
+        )
+        .default("300000"),
+        key(
+            "websocket_connect_timeout_ms",
+            U64,
+            "How long a websocket may take to open.",
+        )
+        .default("15000"),
+        key(
+            "requires_openai_auth",
+            Bool,
+            "Uses the account of this program.",
+        )
+        .shown("false"),
+        key("supports_websockets", Bool, "Speaks websockets too.").shown("false"),
+    ],
+);
+
+/// Providers whose meaning is fixed.
+const RESERVED: [&str; 3] = ["lmstudio", "ollama", "openai"];
+
+/// What the table of all providers must obey.
+pub fn providers_rule(providers: &Table) -> Option<String> {
+    let taken: Vec<String> = RESERVED
+        .iter()
+        .filter(|id| providers.contains_key(**id))
+        .map(|id| format!("`{id}`"))
+        .collect();
+    if !taken.is_empty() {
+        return Some(format!(
+            "model_providers contains reserved built-in provider IDs: {}. Built-in providers cannot be \
+             overridden. Rename your custom provider (for example, `openai-custom`).",
+            taken.join(", ")
+        ));
+    }
+    providers.iter().find_map(|(id, provider)| {
+        let problem = auth_problem(provider)?;
+        Some(format!("model_providers.{id}: provider {problem}"))
+    })
+}
+
+fn auth_problem(provider: &Value) -> Option<String> {
+    let auth = provider.get("auth")?;
+    if auth
+        .get("command")
+        .and_then(Value::as_str)
+        .is_some_and(|command| command.trim().is_empty())
+    {
+        return Some("auth.command must not be empty".to_owned());
+    }
+    let other = [
+        "env_key",
+        "experimental_bearer_token",
+        "requires_openai_auth",
+    ]
+    .into_iter()
+    .find(|key| {
+        provider
+            .get(key)
+            .is_some_and(|value| *value != Value::Bool(false))
+    })?;
+    Some(format!("auth cannot be combined with {other}"))
+}

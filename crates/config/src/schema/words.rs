@@ -1,0 +1,30 @@
+//! Types that several tables share.
+
+use super::{Kind, Section, Variant, map};
+use Kind::{List, Str, Word};
+
+pub const EFFORTS: Kind = Word(&["none", "minimal", "low", "medium", "high", "xhigh"]);
+pub const SUMMARIES: Kind = Word(&["auto", "concise", "detailed", "none"]);
+pub const VERBOSITIES: Kind = Word(&["low", "medium", "high"]);
+pub const TIERS: Kind = Word(&["fast", "flex"]);
+pub const REVIEWERS: Kind = Word(&["user", "guardian_subagent"]);
+pub const SANDBOX_MODES: Kind = Word(&["read-only", "workspace-write", "danger-full-access"]);
+pub const WEB_SEARCH_MODES: Kind = Word(&["disabled", "cached", "live"]);
+pub const PERSONALITIES: Kind = Word(&["none", "friendly", "pragmatic"]);
+pub const TOOL_APPROVALS: Kind = Word(&["auto", "prompt", "approve"]);
+pub const STRINGS: Kind = List(&Str);
+pub const STRING_MAP: Kind = map(&Str);
+
+pub const fn plain(name: &'static str) -> Variant {
+    Variant {
+        name,
+        section: None,
+    }
+}
+
+pub const fn carrying(name: &'static str, section: &'static Section) -> Variant {
+    Variant {
+        name,
+        section: Some(section),
+    }
+}

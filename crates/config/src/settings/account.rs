@@ -1,0 +1,82 @@
+//! Logging in, here and at MCP servers.
+
+use quipu_wire::ForcedLoginMethod;
+use serde::Deserialize;
+
+use crate::snapshot::Snapshot;
+
+/// Where credentials are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CredentialsStore {
+    /// In a file of the home folder.
+    #[default]
+    File,
+    /// In the keyring of the system.
+    Keyring,
+    /// In the keyring if there is one, else in the file.
+    Auto,
+    /// In memory only.
+    Ephemeral,
+}
+
+/// Where tokens of MCP servers are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum McpOauthStore {
+    /// In the keyring if there is one, else in a file.
+    #[default]
+    Auto,
+    /// In a file of the home folder.
+    File,
+    /// In the keyring of the system.
+    Keyring,
+}
+
+/// The account of this program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The only way to log in.
+    pub forced_login_method: Option<ForcedLoginMethod>,
+    /// The only ChatGPT workspace that may be used.
+    pub forced_chatgpt_workspace_id: Option<String>,
+    /// Where credentials are kept.
+    pub credentials_store: CredentialsStore,
+    /// Address of the ChatGPT backend.
+    pub chatgpt_base_url: String,
+}
+
+/// Logging in at MCP servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpOauth {
+    /// Where tokens are kept.
+    pub store: McpOauthStore,
+    /// Port of the page the browser comes back to; any free one when absent.
+    pub callback_port: Option<u16>,
+    /// Address of that page as the browser sees it.
+    pub callback_url: Option<String>,
+}
+
+impl Snapshot {
+    /// The account of this program.
+    pub fn account(&self) -> Account {
+        let view = self.view();
+        let url: Option<String> = view.get("chatgpt_base_url");
+        Account {
+            forced_login_method: view.get("forced_login_method"),
+            forced_chatgpt_workspace_id: view.get("forced_chatgpt_workspace_id"),
+            credentials_store: view.table("cli_auth_credentials_store"),
+            chatgpt_base_url: url.unwrap_or_else(|| "https://chatgpt.com/backend-api/".to_owned()),
+        }
+    }
+
+    /// Logging in at MCP servers.
+    pub fn mcp_oauth(&self) -> McpOauth {
+        let view = self.view();
+        McpOauth {
+            store: view.table("mcp_oauth_credentials_store"),
+            callback_port: view.get("mcp_oauth_callback_port"),
+            callback_url: view.get("mcp_oauth_callback_url"),
+        }
+    }
+}

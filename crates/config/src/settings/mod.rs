@@ -1,0 +1,31 @@
+//! Settings by consumer: small structs with defaults applied, taken from a [`Snapshot`](crate::Snapshot).
+
+mod account;
+mod agents;
+mod instructions;
+mod mcp;
+mod memories;
+mod model;
+mod permission_profile;
+mod permissions;
+mod providers;
+mod session;
+mod shell_environment;
+mod skills;
+mod telemetry;
+mod tools;
+
+pub use account::{Account, CredentialsStore, McpOauth, McpOauthStore};
+pub use agents::{AgentRole, Agents};
+pub use instructions::Instructions;
+pub use mcp::{McpServer, McpToolApproval, McpTransport};
+pub use memories::Memories;
+pub use model::ModelSettings;
+pub use permissions::Permissions;
+pub use providers::{BUILT_IN_PROVIDERS, ModelProvider, ProviderAuth, Secret, WireApi};
+pub(crate) use providers::{check as check_providers, openai_base_url};
+pub use session::{ProjectDocs, Session, Storage};
+pub use shell_environment::{Inherit, ShellEnvironment};
+pub use skills::{SkillSelector, SkillSwitch, Skills};
+pub use telemetry::{Exporter, OtlpProtocol, Telemetry, Tls};
+pub use tools::Tools;

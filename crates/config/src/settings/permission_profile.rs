@@ -1,0 +1,189 @@
+//! Named permission profiles: `default_permissions` picks a table of `[permissions]`, which says path by
+//! path what commands may touch.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use quipu_wire::{AbsolutePath, NetworkAccess, ReadOnlyAccess, SandboxPolicy};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::load::LoadError;
+use crate::snapshot::View;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Profile {
+    filesystem: Option<BTreeMap<String, Entry>>,
+    network: Network,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Network {
+    enabled: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Whole(Access),
+    Parts(BTreeMap<String, Access>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Access {
+    Read,
+    Write,
+    None,
+}
+
+/// The paths of a profile, by what they allow.
+#[derive(Default)]
+struct Reach {
+    read_all: bool,
+    write_all: bool,
+    platform: bool,
+    workspace: bool,
+    tmpdir: bool,
+    roots: Vec<AbsolutePath>,
+    recognized: bool,
+}
+
+/// The policy of the profile in force, if one is.
+pub(super) fn policy(
+    view: &View<'_>,
+    cwd: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Option<SandboxPolicy>, LoadError> {
+    let senseless = |text: &str| Err(LoadError::Senseless(text.to_owned()));
+    let profiles = view.raw("permissions").and_then(Value::as_object);
+    let (name, profiles) = match (view.get::<String>("default_permissions"), profiles) {
+        (Some(name), Some(profiles)) => (name, profiles),
+        (Some(_), None) => {
+            return senseless("default_permissions requires a `[permissions]` table");
+        }
+        (None, Some(profiles)) if !profiles.is_empty() => {
+            return senseless(
+                "config defines `[permissions]` profiles but does not set `default_permissions`",
+            );
+        }
+        (None, _) => return Ok(None),
+    };
+    let Some(profile) = profiles.get(&name) else {
+        return senseless(&format!(
+            "default_permissions refers to undefined profile `{name}`"
+        ));
+    };
+    let profile: Profile = serde_json::from_value(profile.clone()).unwrap_or_default();
+    let reach = Reach::of(&profile, cwd)?;
+    if !reach.recognized {
+        notes.push(format!(
+            "Permissions profile `{name}` does not define any recognized filesystem entries for this version \
+             of Codex. Filesystem access will remain restricted. Upgrade Codex if this profile expects \
+             filesystem permissions."
+        ));
+    }
+    Ok(Some(reach.policy(profile.network.enabled)))
+}
+
+impl Reach {
+    fn of(profile: &Profile, cwd: &Path) -> Result<Self, LoadError> {
+        let mut reach = Self::default();
+        for (path, entry) in profile.filesystem.iter().flatten() {
+            match entry {
+                Entry::Whole(access) => reach.add(path, None, *access, cwd)?,
+                Entry::Parts(parts) => {
+                    for (part, access) in parts {
+                        reach.add(path, Some(part), *access, cwd)?;
+                    }
+                }
+            }
+        }
+        Ok(reach)
+    }
+
+    fn add(
+        &mut self,
+        path: &str,
+        part: Option<&str>,
+        access: Access,
+        cwd: &Path,
+    ) -> Result<(), LoadError> {
+        let part = part.filter(|part| *part != ".");
+        self.recognized = true;
+        match (path, part, access) {
+            (_, _, Access::None) => {}
+            (":root", None, Access::Read) => self.read_all = true,
+            (":root", None, Access::Write) => self.write_all = true,
+            (":minimal", None, Access::Read) => self.platform = true,
+            (":project_roots", None, Access::Write) => self.workspace = true,
+            (":project_roots", None, Access::Read) => self.add_root(cwd.to_owned()),
+            (":project_roots", Some(part), Access::Read) => self.add_root(cwd.join(part)),
+            (":tmpdir", None, Access::Write) => self.tmpdir = true,
+            (name, _, _) if name.starts_with(':') => self.recognized = false,
+            (path, part, access) => {
+                if !Path::new(path).is_absolute() {
+                    return Err(LoadError::Senseless(format!(
+                        "filesystem path `{path}` must be absolute, use `~/...`, or start with `:`"
+                    )));
+                }
+                let path = Path::new(path).join(part.unwrap_or_default());
+                self.add_path(path, access, cwd)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_path(&mut self, path: PathBuf, access: Access, cwd: &Path) -> Result<(), LoadError> {
+        match access {
+            Access::Read => self.add_root(path),
+            Access::Write if path == cwd => self.workspace = true,
+            _ => {
+                return Err(LoadError::Senseless(
+                    "permissions profile requests filesystem writes outside the workspace root, which is not \
+                     supported until the runtime enforces FileSystemSandboxPolicy directly"
+                        .to_owned(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_root(&mut self, path: PathBuf) {
+        self.roots.extend(AbsolutePath::new(path));
+    }
+
+    fn policy(self, network_access: bool) -> SandboxPolicy {
+        if self.write_all {
+            let network_access = if network_access {
+                NetworkAccess::Enabled
+            } else {
+                NetworkAccess::Restricted
+            };
+            return SandboxPolicy::ExternalSandbox { network_access };
+        }
+        let access = if self.read_all {
+            ReadOnlyAccess::FullAccess
+        } else {
+            ReadOnlyAccess::Restricted {
+                include_platform_defaults: self.platform,
+                readable_roots: self.roots,
+            }
+        };
+        if self.workspace {
+            return SandboxPolicy::WorkspaceWrite {
+                writable_roots: Vec::new(),
+                read_only_access: access,
+                network_access,
+                exclude_tmpdir_env_var: !self.tmpdir,
+                exclude_slash_tmp: true,
+            };
+        }
+        SandboxPolicy::ReadOnly {
+            access,
+            network_access,
+        }
+    }
+}

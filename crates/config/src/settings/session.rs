@@ -1,0 +1,82 @@
+//! What is read before a turn, shown during it and kept after it.
+
+use std::path::PathBuf;
+
+use crate::env::Env;
+use crate::project;
+use crate::snapshot::Snapshot;
+
+/// `AGENTS.md` files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectDocs {
+    /// How much of them reaches the model; 0 for none.
+    pub max_bytes: usize,
+    /// Files read where there is no `AGENTS.md`.
+    pub fallback_filenames: Vec<String>,
+    /// Files that mark the root of a project.
+    pub root_markers: Vec<String>,
+}
+
+/// What clients see and who is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Thoughts of the model are not sent to clients.
+    pub hide_agent_reasoning: bool,
+    /// Thoughts are sent in full where the provider gives them.
+    pub show_raw_agent_reasoning: bool,
+    /// Program started after each turn.
+    pub notify: Option<Vec<String>>,
+    /// No warning about features under development that are on.
+    pub suppress_unstable_features_warning: bool,
+}
+
+/// Where things are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Folder of the database files.
+    pub sqlite_home: PathBuf,
+    /// Folder for logs.
+    pub log_dir: PathBuf,
+}
+
+impl Snapshot {
+    /// `AGENTS.md` files.
+    pub fn project_docs(&self) -> ProjectDocs {
+        let view = self.view();
+        ProjectDocs {
+            max_bytes: view.get("project_doc_max_bytes").unwrap_or(32 * 1024),
+            fallback_filenames: view.table("project_doc_fallback_filenames"),
+            root_markers: project::root_markers(self.merged()).unwrap_or_default(),
+        }
+    }
+
+    /// What clients see and who is told.
+    pub fn session(&self) -> Session {
+        let view = self.view();
+        Session {
+            hide_agent_reasoning: view.table("hide_agent_reasoning"),
+            show_raw_agent_reasoning: view.table("show_raw_agent_reasoning"),
+            notify: view
+                .get("notify")
+                .filter(|command: &Vec<String>| !command.is_empty()),
+            suppress_unstable_features_warning: view.table("suppress_unstable_features_warning"),
+        }
+    }
+
+    /// Where things are kept.
+    pub fn storage(&self, env: &Env) -> Storage {
+        let view = self.view();
+        let home = self.home().path();
+        let sqlite_home = view.get("sqlite_home");
+        let from_env = || {
+            env.get("CODEX_SQLITE_HOME")
+                .map(|path| env.cwd().join(path))
+        };
+        Storage {
+            sqlite_home: sqlite_home
+                .or_else(from_env)
+                .unwrap_or_else(|| home.to_owned()),
+            log_dir: view.get("log_dir").unwrap_or_else(|| home.join("log")),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The environment of commands: which variables they get.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::snapshot::Snapshot;
+
+/// Which variables commands start from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Inherit {
+    /// Those every program needs.
+    Core,
+    /// All of the server's.
+    #[default]
+    All,
+    /// None.
+    None,
+}
+
+/// `[shell_environment_policy]`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ShellEnvironment {
+    /// Which variables commands start from.
+    pub inherit: Inherit,
+    /// Names that look like secrets are kept.
+    pub ignore_default_excludes: bool,
+    /// Patterns of names to drop.
+    pub exclude: Vec<String>,
+    /// Variables to set.
+    pub set: BTreeMap<String, String>,
+    /// If not empty, only names that match one of these patterns are kept.
+    pub include_only: Vec<String>,
+    /// Commands run in a shell that loads the user's profile.
+    pub experimental_use_profile: bool,
+}
+
+impl Default for ShellEnvironment {
+    fn default() -> Self {
+        Self {
+            inherit: Inherit::All,
+            ignore_default_excludes: true,
+            exclude: Vec::new(),
+            set: BTreeMap::new(),
+            include_only: Vec::new(),
+            experimental_use_profile: false,
+        }
+    }
+}
+
+const CORE: [&str; 9] = [
+    "HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP",
+];
+const SECRETS: [&str; 3] = ["*KEY*", "*SECRET*", "*TOKEN*"];
+
+impl ShellEnvironment {
+    /// The environment of a command started from this one: inherit, drop what looks secret, drop what is
+    /// excluded, set, keep only what is included.
+    pub fn apply<'a>(
+        &self,
+        env: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> BTreeMap<String, String> {
+        let inherited = |name: &str| match self.inherit {
+            Inherit::All => true,
+            Inherit::Core => CORE.iter().any(|core| core.eq_ignore_ascii_case(name)),
+            Inherit::None => false,
+        };
+        let secrets: &[&str] = if self.ignore_default_excludes {
+            &[]
+        } else {
+            &SECRETS
+        };
+        let excluded = |name: &str| {
+            secrets.iter().any(|pattern| matches(pattern, name))
+                || self.exclude.iter().any(|pattern| matches(pattern, name))
+        };
+        let mut vars: BTreeMap<String, String> = env
+            .into_iter()
+            .filter(|(name, _)| inherited(name) && !excluded(name))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        vars.extend(self.set.clone());
+        if !self.include_only.is_empty() {
+            vars.retain(|name, _| {
+                self.include_only
+                    .iter()
+                    .any(|pattern| matches(pattern, name))
+            });
+        }
+        vars
+    }
+}
+
+/// Whether a name fits a pattern of `*`, `?` and `[…]`; case does not count.
+fn matches(pattern: &str, name: &str) -> bool {
+    let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
+    let (pattern, name) = (lower(pattern), lower(name));
+    let (mut p, mut n) = (0, 0);
+    // Where to go on when the last `*` has to swallow one character more.
+    let mut retry = None;
+    while n < name.len() {
+        match one(&pattern[p..], name[n]) {
+            Some(0) => {
+                retry = Some((p, n));
+                p += 1;
+            }
+            Some(length) => {
+                p += length;
+                n += 1;
+            }
+            None => match retry {
+                Some((star, swallowed)) => {
+                    retry = Some((star, swallowed + 1));
+                    p = star + 1;
+                    n = swallowed + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// How much of the pattern matches this character: 0 for a `*`, which takes any number of them.
+fn one(pattern: &[char], c: char) -> Option<usize> {
+    match pattern.first()? {
+        '*' => Some(0),
+        '?' => Some(1),
+        '[' => match pattern[1..].iter().position(|end| *end == ']') {
+            Some(length) => class(&pattern[1..=length], c).then_some(length + 2),
+            None => (c == '[').then_some(1),
+        },
+        literal => (*literal == c).then_some(1),
+    }
+}
+
+/// The inside of `[…]`: characters and ranges, after `!` or `^` those it must not be.
+fn class(class: &[char], c: char) -> bool {
+    let (negated, class) = match class {
+        ['!' | '^', rest @ ..] => (true, rest),
+        class => (false, class),
+    };
+    let mut rest = class;
+    let mut found = false;
+    while let [first, tail @ ..] = rest {
+        (found, rest) = match tail {
+            ['-', last, tail @ ..] => (found || (*first..=*last).contains(&c), tail),
+            tail => (found || *first == c, tail),
+        };
+    }
+    found != negated
+}
+
+impl Snapshot {
+    /// The environment of commands.
+    pub fn shell_environment(&self) -> ShellEnvironment {
+        self.view().table("shell_environment_policy")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENV: [(&str, &str); 6] = [
+        ("PATH", "/bin"),
+        ("HOME", "/h"),
+        ("OPENAI_API_KEY", "k"),
+        ("my_token", "t"),
+        ("LANG", "C"),
+        ("MONKEY", "m"),
+    ];
+
+    fn names(policy: &ShellEnvironment) -> Vec<String> {
+        policy.apply(ENV).into_keys().collect()
+    }
+
+    #[test]
+    fn steps_come_in_order() {
+        let all = ShellEnvironment::default();
+        assert_eq!(names(&all).len(), ENV.len());
+        let core = ShellEnvironment {
+            inherit: Inherit::Core,
+            ..ShellEnvironment::default()
+        };
+        assert_eq!(names(&core), ["HOME", "PATH"]);
+        let careful = ShellEnvironment {
+            ignore_default_excludes: false,
+            ..ShellEnvironment::default()
+        };
+        assert_eq!(names(&careful), ["HOME", "LANG", "PATH"]);
+        let set = ShellEnvironment {
+            exclude: vec!["P*".to_owned()],
+            set: BTreeMap::from([
+                ("PATH".to_owned(), "/set".to_owned()),
+                ("X".to_owned(), "1".to_owned()),
+            ]),
+            include_only: vec!["PATH".to_owned(), "l?ng".to_owned()],
+            ..ShellEnvironment::default()
+        };
+        assert_eq!(names(&set), ["LANG", "PATH"]);
+        assert_eq!(set.apply(ENV)["PATH"], "/set");
+        let none = ShellEnvironment {
+            inherit: Inherit::None,
+            ..ShellEnvironment::default()
+        };
+        assert!(names(&none).is_empty());
+    }
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("*KEY*", "monkey_x", true),
+            ("A*B*C", "axxbxxc", true),
+            ("A*B*C", "axxbxx", false),
+            ("?", "", false),
+            ("a?c", "abc", true),
+            ("[a-c]x", "bx", true),
+            ("[!a-c]x", "bx", false),
+            ("[x", "[x", true),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

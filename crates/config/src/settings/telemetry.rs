@@ -1,0 +1,116 @@
+//! What is sent to collectors and to the makers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::providers::Secret;
+use crate::snapshot::Snapshot;
+
+/// What is sent, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telemetry {
+    /// The user's words stand in logs.
+    pub log_user_prompt: bool,
+    /// Name of this installation in the data.
+    pub environment: String,
+    /// Where logs go.
+    pub logs: Exporter,
+    /// Where traces go.
+    pub traces: Exporter,
+    /// Where metrics go.
+    pub metrics: Exporter,
+    /// Usage statistics, if the user said so either way.
+    pub analytics: Option<bool>,
+    /// Feedback is accepted.
+    pub feedback: bool,
+}
+
+/// A collector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exporter {
+    /// Nothing is sent.
+    #[default]
+    None,
+    /// A service of the makers of the official program; nothing is sent there.
+    Statsig,
+    /// A collector that speaks OTLP over HTTP.
+    OtlpHttp {
+        /// Its address.
+        endpoint: String,
+        /// Headers sent to it.
+        #[serde(default)]
+        headers: BTreeMap<String, Secret>,
+        /// Form of the data.
+        protocol: OtlpProtocol,
+        /// Certificates.
+        tls: Option<Tls>,
+    },
+    /// A collector that speaks OTLP over gRPC.
+    OtlpGrpc {
+        /// Its address.
+        endpoint: String,
+        /// Headers sent to it.
+        #[serde(default)]
+        headers: BTreeMap<String, Secret>,
+        /// Certificates.
+        tls: Option<Tls>,
+    },
+}
+
+/// Form of data sent over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OtlpProtocol {
+    /// Protocol buffers.
+    Binary,
+    /// JSON.
+    Json,
+}
+
+/// Certificates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Tls {
+    /// What the collector's certificate is checked against.
+    pub ca_certificate: Option<PathBuf>,
+    /// The certificate shown to it.
+    pub client_certificate: Option<PathBuf>,
+    /// The key of that.
+    pub client_private_key: Option<PathBuf>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OtelToml {
+    log_user_prompt: bool,
+    environment: Option<String>,
+    exporter: Exporter,
+    trace_exporter: Exporter,
+    metrics_exporter: Exporter,
+}
+
+impl Snapshot {
+    /// What is sent, and where.
+    pub fn telemetry(&self) -> Telemetry {
+        let view = self.view();
+        let otel: OtelToml = view.table("otel");
+        let enabled = |table: &str| {
+            view.raw(table)
+                .and_then(|table| table.get("enabled"))
+                .and_then(Value::as_bool)
+        };
+        Telemetry {
+            log_user_prompt: otel.log_user_prompt,
+            environment: otel.environment.unwrap_or_else(|| "dev".to_owned()),
+            logs: otel.exporter,
+            traces: otel.trace_exporter,
+            metrics: otel.metrics_exporter,
+            analytics: enabled("analytics"),
+            feedback: enabled("feedback").unwrap_or(true),
+        }
+    }
+}

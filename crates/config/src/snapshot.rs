@@ -1,0 +1,226 @@
+//! The configuration at one moment: it never changes, and knows where every value came from.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::Table;
+use crate::features::{self, Deprecation, Features};
+use crate::files::Files;
+use crate::home::Home;
+use crate::layer::Stack;
+use crate::load::{LoadError, Loader, Reading, check_stack};
+use crate::project::{Project, Trust};
+use crate::requirements::Requirements;
+use crate::settings::{self, Permissions, Tools};
+
+/// The configuration for one directory at one moment.
+#[derive(Debug)]
+pub struct Snapshot {
+    cwd: PathBuf,
+    home: Home,
+    stack: Stack,
+    merged: Table,
+    chosen: Table,
+    project: Option<Project>,
+    trust: Option<Trust>,
+    requirements: Requirements,
+    features: Features,
+    permissions: Permissions,
+    tools: Tools,
+    openai_base_url: Option<String>,
+    instructions: settings::Instructions,
+    notes: Vec<String>,
+    files: Files,
+}
+
+impl Snapshot {
+    pub(crate) fn new(
+        loader: &Loader,
+        cwd: &Path,
+        reading: Reading,
+        requirements: Requirements,
+        chosen: Table,
+    ) -> Result<Self, LoadError> {
+        let Reading {
+            stack,
+            project,
+            trust,
+            mut files,
+        } = reading;
+        let merged = stack.merged();
+        check_stack(&stack, &merged)?;
+        requirements.check_features()?;
+        let view = View::new(&merged, &chosen)?;
+        let features = Features::resolve(
+            &merged,
+            view.profile,
+            &loader.enablement(),
+            &requirements.pinned_features(),
+        );
+        let mut notes = Vec::new();
+        settings::check_providers(&view)?;
+        let instructions = settings::Instructions::read(&view, &mut files)?;
+        let permissions =
+            Permissions::resolve(&view, trust, &requirements, loader.home(), cwd, &mut notes)?;
+        let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
+        settings::Agents::check(&view, &mut notes)?;
+        let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
+        Ok(Self {
+            cwd: cwd.to_owned(),
+            home: loader.home().clone(),
+            stack,
+            merged,
+            chosen,
+            project,
+            trust,
+            requirements,
+            features,
+            permissions,
+            tools,
+            openai_base_url,
+            instructions,
+            notes,
+            files,
+        })
+    }
+
+    /// The directory this is for.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// The layers.
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+
+    /// All settings in force, as they were written. A profile is not applied to them.
+    pub fn merged(&self) -> &Table {
+        &self.merged
+    }
+
+    /// The project around the directory.
+    pub fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
+    }
+
+    /// What the user says about the project.
+    pub fn trust(&self) -> Option<Trust> {
+        self.trust
+    }
+
+    /// The administrator's limits.
+    pub fn requirements(&self) -> &Requirements {
+        &self.requirements
+    }
+
+    /// Which features are on.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// When to ask and what commands may touch.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// Settings of single tools.
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Texts given to the model.
+    pub fn instructions(&self) -> &settings::Instructions {
+        &self.instructions
+    }
+
+    /// Address of the OpenAI API, if it is not the usual one.
+    pub fn openai_base_url(&self) -> Option<&str> {
+        self.openai_base_url.as_deref()
+    }
+
+    /// Things the user should know, each a sentence or two.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Settings in use that have a newer form.
+    pub fn deprecations(&self) -> Vec<Deprecation> {
+        features::deprecations(&self.merged, profile(&self.merged))
+    }
+
+    /// Whether a new reading of the files would give the same.
+    pub fn is_current(&self) -> bool {
+        self.files.unchanged()
+    }
+
+    /// One setting by its top-level name: of the request, else the profile, else the files.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.view().get(key)
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            chosen: &self.chosen,
+            profile: profile(&self.merged),
+            merged: &self.merged,
+        }
+    }
+}
+
+/// Settings with their precedence: members of the request, then the profile, then the top level.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    chosen: &'a Table,
+    pub profile: Option<&'a Table>,
+    pub merged: &'a Table,
+}
+
+impl<'a> View<'a> {
+    fn new(merged: &'a Table, chosen: &'a Table) -> Result<Self, LoadError> {
+        let profile = match merged.get("profile").and_then(Value::as_str) {
+            Some(name) => {
+                Some(profile(merged).ok_or_else(|| LoadError::NoProfile(name.to_owned()))?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            chosen,
+            profile,
+            merged,
+        })
+    }
+
+    /// The value of a setting. A `null` in the request unsets it.
+    pub fn raw(&self, key: &str) -> Option<&'a Value> {
+        [Some(self.chosen), self.profile, Some(self.merged)]
+            .into_iter()
+            .flatten()
+            .find_map(|table| table.get(key))
+            .filter(|value| !value.is_null())
+    }
+
+    /// The value of a setting as a type. Files are checked before, so a misfit can only come from a
+    /// program that filled the request wrongly; it counts as absent.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_value(self.raw(key)?.clone()).ok()
+    }
+
+    /// A table of settings as a type, its default when absent.
+    pub fn table<T: DeserializeOwned + Default>(&self, key: &str) -> T {
+        self.get(key).unwrap_or_default()
+    }
+}
+
+/// The profile in force.
+fn profile(merged: &Table) -> Option<&Table> {
+    let name = merged.get("profile")?.as_str()?;
+    merged.get("profiles")?.get(name)?.as_object()
+}
