@@ -1,4 +1,5 @@
-//! How long the steps of a patch take on a file of one megabyte. `cargo run --example large_file -p quipu-patch`
+//! How long the steps of a patch take on a file of one megabyte. `cargo run --example large_file -p
+//! quipu-patch`
 #![allow(clippy::print_stdout, reason = "the numbers are the purpose")]
 
 use std::error::Error;
@@ -21,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Changes each `every`th line of a file with lines of 64 bytes, the first of them in the middle for a single one.
+/// Changes each `every`th line of a file with lines of 64 bytes, the first of them in the middle
+/// for a single one.
 fn measure(name: &str, every: usize) -> Result<(), Box<dyn Error>> {
     let mut content = String::new();
     let mut text = "*** Begin Patch\n*** Update File: f\n".to_owned();

@@ -1,4 +1,5 @@
-//! Carrying out a plan: first everything that could stop it is looked at again, then files are written, then removed.
+//! Carrying out a plan: first everything that could stop it is looked at again, then files are
+//! written, then removed.
 
 use std::fmt;
 use std::fs;
@@ -83,8 +84,8 @@ impl std::error::Error for ApplyError {}
 impl Plan {
     /// Writes and removes files as planned.
     ///
-    /// Each file gets its new text at once or keeps the old one. Nothing is written if a file is no longer what the
-    /// plan was made for or may not be written.
+    /// Each file gets its new text at once or keeps the old one. Nothing is written if a file is no
+    /// longer what the plan was made for or may not be written.
     pub fn apply(&self) -> Result<Report, ApplyError> {
         let mut done = Vec::new();
         self.carry_out(&mut done)

@@ -25,7 +25,8 @@ pub(crate) enum Body {
 }
 
 impl Blob {
-    /// The file at `path`, with at most `limit` bytes of it; nothing if there is no file or it cannot be read.
+    /// The file at `path`, with at most `limit` bytes of it; nothing if there is no file or it
+    /// cannot be read.
     pub(crate) fn read(path: &Path, limit: u64) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok()?;
         if metadata.is_symlink() {

@@ -36,8 +36,8 @@ impl Change {
         }
     }
 
-    /// The `diff` text of a `fileChange` item: the whole text of an added or deleted file, else hunks with one line of
-    /// context.
+    /// The `diff` text of a `fileChange` item: the whole text of an added or deleted file, else
+    /// hunks with one line of context.
     pub fn diff(&self) -> String {
         let before = self.before.text().unwrap_or_default();
         let after = self.after.text().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The `apply_patch` command: what it prints and how it ends, for a process that was started under that name.
+//! The `apply_patch` command: what it prints and how it ends, for a process that was started under
+//! that name.
 
 use std::path::Path;
 

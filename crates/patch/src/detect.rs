@@ -1,7 +1,7 @@
 //! Recognises a patch in a command, because models also call `apply_patch` as if it were a program.
 //!
-//! Only commands that do nothing else are recognised: the argv form, and a shell script that is one here-document for
-//! `apply_patch`, perhaps after one `cd`. Everything else is an ordinary command.
+//! Only commands that do nothing else are recognised: the argv form, and a shell script that is one
+//! here-document for `apply_patch`, perhaps after one `cd`. Everything else is an ordinary command.
 
 use std::path::{Path, PathBuf};
 
@@ -109,7 +109,8 @@ impl Script<'_> {
         }
     }
 
-    /// The plain and quoted words up to an operator; nothing if one of them needs a shell to know what it means.
+    /// The plain and quoted words up to an operator; nothing if one of them needs a shell to know
+    /// what it means.
     fn words(&mut self) -> Option<Vec<String>> {
         let mut words = Vec::new();
         loop {

@@ -1,10 +1,12 @@
-//! Reading the file system for a plan: where a path really leads, and the bounded text of what is there.
+//! Reading the file system for a plan: where a path really leads, and the bounded text of what is
+//! there.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The largest file that can be patched. A plan holds the old and the new text of every file in memory.
+/// The largest file that can be patched. A plan holds the old and the new text of every file in
+/// memory.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many symbolic links to follow by hand before calling it a loop, as the kernel does.
@@ -13,9 +15,11 @@ const MAX_LINKS: usize = 40;
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The directory entry itself, with every directory on the way resolved. Removing the path removes this.
+    /// The directory entry itself, with every directory on the way resolved. Removing the path
+    /// removes this.
     pub(crate) entry: PathBuf,
-    /// The file behind it, other than `entry` only for a symbolic link. Writing to the path writes this.
+    /// The file behind it, other than `entry` only for a symbolic link. Writing to the path writes
+    /// this.
     pub(crate) file: PathBuf,
 }
 
@@ -106,7 +110,8 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// The error of reading or writing a directory as a file, with the system's own words where it has them.
+/// The error of reading or writing a directory as a file, with the system's own words where it has
+/// them.
 pub(crate) fn directory() -> io::Error {
     #[cfg(unix)]
     return io::Error::from_raw_os_error(21);

@@ -1,5 +1,5 @@
-//! What the files will be after the operations looked at so far. It lets the operations of one patch see each other
-//! before any of them is written.
+//! What the files will be after the operations looked at so far. It lets the operations of one
+//! patch see each other before any of them is written.
 
 use std::collections::HashMap;
 use std::io;
@@ -83,7 +83,8 @@ impl Overlay {
         self.index.get(path).map(|&index| &self.files[index])
     }
 
-    /// The file that `place` stands for: a link that was removed does not lead to its file any more.
+    /// The file that `place` stands for: a link that was removed does not lead to its file any
+    /// more.
     pub(crate) fn file<'a>(&self, place: &'a Place) -> &'a Path {
         let removed = self.index.contains_key(&place.entry);
         if removed { &place.entry } else { &place.file }

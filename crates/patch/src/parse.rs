@@ -1,8 +1,9 @@
 //! From patch text to typed operations, with the line number of whatever is wrong.
 //!
-//! The parser forgives what models often get wrong without changing the meaning: white space and a heredoc around the
-//! patch, blank lines between operations, a missing `@@` before the first hunk, an empty line where one with nothing but
-//! its mark is meant, and line numbers behind `@@` as other diff formats have them.
+//! The parser forgives what models often get wrong without changing the meaning: white space and a
+//! heredoc around the patch, blank lines between operations, a missing `@@` before the first hunk,
+//! an empty line where one with nothing but its mark is meant, and line numbers behind `@@` as
+//! other diff formats have them.
 
 use std::path::PathBuf;
 
@@ -21,7 +22,8 @@ pub struct Patch {
     pub operations: Vec<Operation>,
 }
 
-/// What a patch does to one file. Paths are as written, relative to a directory the patch does not name.
+/// What a patch does to one file. Paths are as written, relative to a directory the patch does not
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Writes a file, whether or not it exists.
@@ -135,7 +137,8 @@ fn body<'a, 'b>(lines: &'b [&'a str]) -> Result<&'b [&'a str], ParseError> {
     }
 }
 
-/// The lines inside `<<EOF` … `EOF`: some models send the heredoc they would have typed into a shell.
+/// The lines inside `<<EOF` … `EOF`: some models send the heredoc they would have typed into a
+/// shell.
 fn within_heredoc<'a, 'b>(lines: &'b [&'a str]) -> Option<&'b [&'a str]> {
     match lines {
         ["<<EOF" | "<<'EOF'" | "<<\"EOF\"", inner @ .., last]
@@ -310,7 +313,8 @@ fn marker(line: &str) -> Option<Option<&str>> {
     Some((!is_line_range(context)).then_some(context))
 }
 
-/// Whether this is the `-1,7 +1,8 @@` of a unified diff, which says nothing here: lines are found by content.
+/// Whether this is the `-1,7 +1,8 @@` of a unified diff, which says nothing here: lines are found
+/// by content.
 fn is_line_range(context: &str) -> bool {
     let mut words = context.split_whitespace();
     let mut range = |sign| {

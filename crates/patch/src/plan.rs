@@ -1,4 +1,5 @@
-//! What a patch would do, computed by reading only: the facts an approval is asked with and an application works from.
+//! What a patch would do, computed by reading only: the facts an approval is asked with and an
+//! application works from.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -141,8 +142,8 @@ impl Plan {
         &self.changes
     }
 
-    /// The files that applying will write or remove, with all symbolic links resolved. A policy that confines writes
-    /// must look at these: the paths of the changes may lead elsewhere.
+    /// The files that applying will write or remove, with all symbolic links resolved. A policy
+    /// that confines writes must look at these: the paths of the changes may lead elsewhere.
     pub fn targets(&self) -> impl Iterator<Item = &Path> {
         let changed = self.overlay.files.iter().filter(|file| file.is_changed());
         changed.map(|file| file.path.as_path())

@@ -17,7 +17,8 @@ pub enum Mismatch {
 
 /// Applies `hunks` to `content`, each at or after the end of the one before.
 ///
-/// A hunk that only adds lines adds them at the end of the file. Unless it is empty, the result ends with a newline.
+/// A hunk that only adds lines adds them at the end of the file. Unless it is empty, the result
+/// ends with a newline.
 pub fn rewrite(content: &str, hunks: &[Hunk]) -> Result<String, Mismatch> {
     let file = Text::new(content);
     let mut cursor = 0;
@@ -171,8 +172,8 @@ fn step(line: &HunkLine) -> Step<'_> {
     }
 }
 
-/// Takes a blank last line out of what is looked for, and out of what is put there if that ends with one too. Returns
-/// whether there was one.
+/// Takes a blank last line out of what is looked for, and out of what is put there if that ends
+/// with one too. Returns whether there was one.
 fn without_last_blank(steps: &mut Vec<Step>) -> bool {
     let Some(old) = steps
         .iter()

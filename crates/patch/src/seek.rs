@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// What two lines must have in common to be the same, from strict to loose. A looser one is tried only after the stricter
-/// found nothing in the whole range, so an exact match further down wins over a loose one nearby.
+/// What two lines must have in common to be the same, from strict to loose. A looser one is tried
+/// only after the stricter found nothing in the whole range, so an exact match further down wins
+/// over a loose one nearby.
 const KEYS: [fn(&str) -> Cow<'_, str>; 4] = [
     |line| line.into(),
     |line| line.trim_end().into(),
@@ -11,8 +12,8 @@ const KEYS: [fn(&str) -> Cow<'_, str>; 4] = [
     |line| line.trim().chars().map(plain).collect(),
 ];
 
-/// The index of the first line of `pattern` in `lines`, at or after `from`. With `at_end` only the end of `lines` is
-/// looked at.
+/// The index of the first line of `pattern` in `lines`, at or after `from`. With `at_end` only the
+/// end of `lines` is looked at.
 pub(crate) fn find(lines: &[&str], pattern: &[&str], from: usize, at_end: bool) -> Option<usize> {
     let last = lines.len().checked_sub(pattern.len())?;
     let first = if at_end { last.max(from) } else { from };

@@ -1,4 +1,5 @@
-//! One git-style diff of everything the patches of a turn did, against the files as they were before the first of them.
+//! One git-style diff of everything the patches of a turn did, against the files as they were
+//! before the first of them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,18 +12,22 @@ use crate::files::normalise;
 use crate::overlay::Content;
 use crate::plan::Plan;
 
-/// The largest text that is compared line by line. Of a larger file the diff says only that it differs.
+/// The largest text that is compared line by line. Of a larger file the diff says only that it
+/// differs.
 const MAX_TEXT: u64 = 8 * 1024 * 1024;
 
-/// How much old text, and how much new text, is looked at in one turn. Files beyond it are treated like too large ones.
+/// How much old text, and how much new text, is looked at in one turn. Files beyond it are treated
+/// like too large ones.
 const MAX_TEXTS: u64 = 64 * 1024 * 1024;
 
 /// The id git prints for no file at all.
 const NO_ID: &str = "0000000000000000000000000000000000000000";
 
-/// Gathers the first state of every file the patches of a turn touch, and compares it with the disk on demand.
+/// Gathers the first state of every file the patches of a turn touch, and compares it with the disk
+/// on demand.
 ///
-/// The end of the comparison is always the file as it is, so what a command did to a touched file is in the diff too.
+/// The end of the comparison is always the file as it is, so what a command did to a touched file
+/// is in the diff too.
 #[derive(Debug, Clone)]
 pub struct TurnDiff {
     /// The git work tree that paths are shown relative to.
@@ -196,7 +201,8 @@ fn shown(path: &Path, root: Option<&Path>) -> String {
     }
 }
 
-/// The file whose content a change is about: a patch writes through a symbolic link, but moves or removes the link.
+/// The file whose content a change is about: a patch writes through a symbolic link, but moves or
+/// removes the link.
 fn tracked_path(change: &Change) -> PathBuf {
     let path = normalise(&change.path);
     let stays = change.kind != ChangeKind::Delete && change.move_to().is_none();

@@ -4,10 +4,12 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces the file at `path`, which must not be a symbolic link, or creates it with the permissions of `like`.
+/// Replaces the file at `path`, which must not be a symbolic link, or creates it with the
+/// permissions of `like`.
 ///
-/// The text goes to a temporary file next to it that is renamed into place. Where this would lose something (another
-/// hard link, the owner) or is not allowed (a directory that cannot be written), an existing file is rewritten in place.
+/// The text goes to a temporary file next to it that is renamed into place. Where this would lose
+/// something (another hard link, the owner) or is not allowed (a directory that cannot be written),
+/// an existing file is rewritten in place.
 pub(crate) fn write(path: &Path, text: &str, like: Option<&Metadata>) -> io::Result<()> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),

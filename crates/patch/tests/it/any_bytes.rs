@@ -1,8 +1,10 @@
-//! What must hold for any bytes taken as a file and a patch. The fuzz target `patch` and a plain test both run this.
+//! What must hold for any bytes taken as a file and a patch. The fuzz target `patch` and a plain
+//! test both run this.
 
 use quipu_patch::{Operation, Patch, detect, rewrite};
 
-/// Takes what stands before the first zero byte as a file and the rest as a patch; panics if a law is broken.
+/// Takes what stands before the first zero byte as a file and the rest as a patch; panics if a law
+/// is broken.
 pub fn check(data: &[u8]) {
     let split = data.iter().position(|&byte| byte == 0).unwrap_or(0);
     let (content, text) = data.split_at(split);

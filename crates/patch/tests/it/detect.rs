@@ -1,4 +1,5 @@
-//! Which commands are patches: the forms that the reference was seen to take for one, and those it was not.
+//! Which commands are patches: the forms that the reference was seen to take for one, and those it
+//! was not.
 
 use std::path::PathBuf;
 

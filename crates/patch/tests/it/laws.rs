@@ -51,7 +51,8 @@ fn whole_hunk(old: &str, new: &str) -> String {
     format!("@@\n{}{}", lines('-', old), lines('+', new))
 }
 
-/// Small hunks with the context a diff has. It is the diff of this crate, so this law checks that too.
+/// Small hunks with the context a diff has. It is the diff of this crate, so this law checks that
+/// too.
 fn small_hunks(workspace: &Workspace) -> String {
     let old = fs::read_to_string(workspace.path("old")).unwrap();
     let new = fs::read_to_string(workspace.path("new")).unwrap();

@@ -1,4 +1,5 @@
-//! The patch language against what the reference implementation was seen to do, and against laws it must keep.
+//! The patch language against what the reference implementation was seen to do, and against laws it
+//! must keep.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod any_bytes;

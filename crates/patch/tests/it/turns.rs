@@ -1,4 +1,5 @@
-//! Whole turns of patches: what the model and the clients are told, step by step as the reference told it.
+//! Whole turns of patches: what the model and the clients are told, step by step as the reference
+//! told it.
 
 use std::path::PathBuf;
 
