@@ -1,1 +1,54 @@
-//! Model providers: streaming, retries, usage, errors, catalogue.
+//! Model providers: streaming, retries, usage, errors, catalogue. The only crate that speaks HTTP
+//! to models.
+//!
+//! A [`Client`] serves one provider. [`Client::stream`] takes a [`Request`], whose history is
+//! Responses-shaped whatever the provider, and gives a [`ModelStream`] of [`ModelEvent`]s, the same
+//! whatever the provider. The wire formats (`responses`, `chat`, `anthropic`) and the built-in
+//! offline model are peers behind it.
+
+mod anthropic;
+pub mod catalogue;
+mod chat;
+mod client;
+mod conversation;
+mod credentials;
+mod decoder;
+mod error;
+mod event;
+mod exchange;
+mod history;
+mod http;
+mod item;
+mod offline;
+mod provider;
+mod rate_limits;
+mod refusal;
+mod repair;
+mod request;
+mod responses;
+mod retry;
+pub mod schema;
+pub mod script;
+mod sse;
+mod stream;
+mod structured;
+mod text;
+mod tools;
+mod usage;
+mod usage_limit;
+
+pub use client::Client;
+pub use credentials::{CredentialSource, Credentials, CredentialsLost, Secret};
+pub use error::{ErrorKind, ModelError, UnexpectedStatus};
+pub use event::{Completed, ModelEvent, Opened, OutputItem, Retrying};
+pub use history::HistoryItem;
+pub use item::ItemKind;
+pub use offline::play;
+pub use provider::{
+    AuthCommand, BUILT_IN_PROVIDERS, OFFLINE, ProviderConfig, StructuredOutput, WireApi,
+};
+pub use request::{Reasoning, Request, RequestMeta, TurnState};
+pub use stream::ModelStream;
+pub use tools::{Grammar, ToolSet, ToolSpec};
+pub use usage::{Price, Usage};
+pub use usage_limit::UsageLimit;

@@ -1,0 +1,16 @@
+//! What is known about models: the built-in catalogue, what a provider lists itself, and defaults
+//! for the rest.
+
+mod built_in;
+mod info;
+mod listing;
+mod remote;
+
+pub use crate::usage::Price;
+pub use built_in::{DEFAULT_MODEL, anthropic_models, openai_models};
+pub use info::{
+    ApplyPatchTool, EffortLevel, ModelInfo, ModelUpgrade, ShellType, Truncation, TruncationMode,
+    Visibility, WebSearchTool,
+};
+pub use listing::{ListError, list, page};
+pub use remote::parse_models;

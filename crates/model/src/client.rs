@@ -1,0 +1,178 @@
+//! The door of the crate: a client for one provider.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use crate::catalogue::{ModelInfo, parse_models};
+use crate::credentials::{CredentialSource, Credentials};
+use crate::error::{ErrorKind, ModelError};
+use crate::event::OutputItem;
+use crate::exchange::{Failure, Source, current, exchange, refused};
+use crate::history::HistoryItem;
+use crate::http::{Call, Http};
+use crate::item::Item;
+use crate::provider::{ProviderConfig, WireApi};
+use crate::repair::repaired;
+use crate::request::{Request, RequestMeta};
+use crate::stream::ModelStream;
+use crate::{anthropic, chat, responses};
+
+const MODELS_TIMEOUT: Duration = Duration::from_secs(5);
+/// The most of an answer that is read in one piece: a model list or a compacted history.
+const UNARY_LIMIT: usize = 64 * 1024 * 1024;
+
+/// A client for one provider. It holds the open connections, so make one per provider and clone
+/// it; nothing is connected before the first request.
+#[derive(Clone)]
+pub struct Client(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) provider: ProviderConfig,
+    pub(crate) id: Arc<str>,
+    pub(crate) credentials: Box<dyn CredentialSource>,
+    pub(crate) http: Http,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("provider", &self.0.provider)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// A client that asks `credentials` at each request.
+    pub fn new(provider: ProviderConfig, credentials: impl CredentialSource) -> Self {
+        let id = provider.id.as_str().into();
+        let credentials = Box::new(credentials);
+        Self(Arc::new(Shared {
+            provider,
+            id,
+            credentials,
+            http: Http::default(),
+        }))
+    }
+
+    /// The provider's settings.
+    pub fn provider(&self) -> &ProviderConfig {
+        &self.0.provider
+    }
+
+    /// Asks the model. Nothing happens until the stream is read; dropping it cancels.
+    pub fn stream(&self, request: Request) -> ModelStream {
+        ModelStream::new(Arc::clone(&self.0), request)
+    }
+
+    /// The models that the provider lists. The offline model has none to list.
+    pub async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, ModelError> {
+        let listed = timeout(MODELS_TIMEOUT, self.0.models(meta)).await;
+        let late = || Err(ErrorKind::stream("the list of models did not come in time").into());
+        listed
+            .unwrap_or_else(|_| late())
+            .map_err(|failure| failure.into_error(&self.0.id))
+    }
+
+    /// Lets the provider compact a history; gives the items that replace it.
+    pub async fn compact(&self, request: Request) -> Result<Vec<OutputItem>, ModelError> {
+        self.0
+            .compact(&request)
+            .await
+            .map_err(|failure| failure.into_error(&self.0.id))
+    }
+}
+
+impl Shared {
+    /// The path and the body of a sampling request.
+    pub(crate) fn encode(&self, request: &Request) -> Result<(&'static str, Bytes), ErrorKind> {
+        type Encode = fn(&Request, &[HistoryItem], &ProviderConfig) -> serde_json::Result<Vec<u8>>;
+        let (path, encode): (_, Encode) = match self.provider.wire_api {
+            WireApi::Responses => ("responses", responses::encode::body),
+            WireApi::Chat => ("chat/completions", chat::encode::body),
+            WireApi::Anthropic => ("messages", anthropic::encode::body),
+            WireApi::Offline => return Ok(("", Bytes::new())),
+        };
+        let history = repaired(request, &self.id);
+        Ok((
+            path,
+            encode(request, &history, &self.provider)
+                .map_err(unprintable)?
+                .into(),
+        ))
+    }
+
+    async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
+        let wire = self.provider.wire_api;
+        if wire == WireApi::Offline {
+            return Ok(Vec::new());
+        }
+        let credentials = current(self).await?;
+        let mut call = Call::new(&self.provider, "models", &credentials, meta)?;
+        let extra = match (wire, &credentials) {
+            (WireApi::Anthropic, _) => "limit=1000",
+            (_, Credentials::ChatGpt { .. }) => "client_version=0.118.0",
+            _ => "",
+        };
+        if !extra.is_empty() {
+            call.url
+                .push(if call.url.contains('?') { '&' } else { '?' });
+            call.url.push_str(extra);
+        }
+        let response = call.send(&self.http, None, MODELS_TIMEOUT).await?;
+        if !response.status().is_success() {
+            return Err(refused(self, &call.refusal(response).await));
+        }
+        let body = whole(Source::Http(Box::new(response))).await?;
+        parse_models(&String::from_utf8_lossy(&body), wire).map_err(|error| Failure {
+            kind: ErrorKind::stream("the list of models cannot be read"),
+            cause: Some(format!(
+                "sent a list of models that cannot be read: {error}"
+            )),
+            rate_limits: Vec::new(),
+        })
+    }
+
+    async fn compact(&self, request: &Request) -> Result<Vec<OutputItem>, Failure> {
+        #[derive(Deserialize)]
+        struct Compacted {
+            output: Vec<Item>,
+        }
+        let history = repaired(request, &self.id);
+        let body = responses::encode::compact_body(request, &history, &self.provider)
+            .map_err(unprintable)?
+            .into();
+        let answer = exchange(self, request, "responses/compact", &body, &mut 0).await?;
+        let body = whole(answer.source).await?;
+        let compacted: Compacted = serde_json::from_slice(&body).map_err(|error| {
+            ErrorKind::stream(format!("the compacted history cannot be read: {error}"))
+        })?;
+        let known = compacted
+            .output
+            .into_iter()
+            .filter(|item| *item != Item::Other);
+        let items = known.map(|mut item| {
+            item.mark_maker(&self.id);
+            OutputItem::new(&item)
+        });
+        Ok(items.collect())
+    }
+}
+
+async fn whole(mut source: Source) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = source.chunk().await? {
+        if body.len() + chunk.len() > UNARY_LIMIT {
+            return Err(ErrorKind::TooLarge("the answer is too large".into()).into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn unprintable(error: serde_json::Error) -> ErrorKind {
+    ErrorKind::Configuration(format!("the request cannot be written as JSON: {error}"))
+}

@@ -1,0 +1,319 @@
+//! The one place that talks HTTP. The client is made at the first request that needs it, keeps
+//! connections open between requests, honours the proxy variables and extra certificate
+//! authorities, and follows no redirects: a key must not travel to an address nobody configured.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Certificate;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tokio::time::timeout;
+
+use crate::credentials::{Credentials, Secret, redact};
+use crate::error::ErrorKind;
+use crate::provider::{ProviderConfig, WireApi, env_var};
+use crate::refusal::Refusal;
+use crate::request::RequestMeta;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
+/// The most of an error's body that is read.
+const ERROR_BODY_LIMIT: usize = 64 * 1024;
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
+const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
+/// Makes the HTTP client when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Http(OnceLock<Result<reqwest::Client, String>>);
+
+impl Http {
+    pub(crate) fn client(&self) -> Result<&reqwest::Client, ErrorKind> {
+        self.0
+            .get_or_init(build)
+            .as_ref()
+            .map_err(|reason| ErrorKind::Configuration(reason.clone()))
+    }
+}
+
+fn build() -> Result<reqwest::Client, String> {
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_keepalive(TCP_KEEPALIVE);
+    let extra = CA_VARIABLES
+        .iter()
+        .find_map(|name| Some((*name, env_var(name)?)));
+    if let Some((name, path)) = extra {
+        let failed = |why: String| {
+            format!("could not load the certificate authorities of {name} from {path}: {why}")
+        };
+        let pem = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+        let certificates = Certificate::from_pem_bundle(&pem)
+            .map_err(|error| failed(error.without_url().to_string()))?;
+        for certificate in certificates {
+            builder = builder.add_root_certificate(certificate);
+        }
+    }
+    builder
+        .build()
+        .map_err(|error| format!("could not set up HTTP: {}", root_cause(&error)))
+}
+
+/// What a request needs besides its body.
+pub(crate) struct Call {
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    /// What must not appear in any text that comes back.
+    pub(crate) secrets: Vec<Secret>,
+}
+
+impl Call {
+    pub(crate) fn new(
+        provider: &ProviderConfig,
+        path: &str,
+        credentials: &Credentials,
+        meta: &RequestMeta,
+    ) -> Result<Self, ErrorKind> {
+        let token = Token::find(provider, credentials)?;
+        let mut secrets: Vec<Secret> = token.iter().map(|token| token.secret.clone()).collect();
+        let url = url(provider, path, credentials);
+        let mut headers = HeaderMap::new();
+        for (name, value) in provider.http_headers.iter().flatten() {
+            secrets.push(Secret::new(value));
+            set(&mut headers, name, value)?;
+        }
+        for (name, variable) in provider.env_http_headers.iter().flatten() {
+            if let Some(value) = env_var(variable) {
+                secrets.push(Secret::new(&value));
+                set(&mut headers, name, &value)?;
+            }
+        }
+        // Short values are words such as versions, and to blank them would garble messages.
+        secrets.retain(|secret| secret.expose().len() >= 8);
+        secrets.extend(
+            provider
+                .query_params
+                .iter()
+                .flatten()
+                .map(|(_, value)| Secret::new(value)),
+        );
+        add_meta(&mut headers, provider.wire_api, meta)?;
+        if let Some(token) = token {
+            token.add_to(&mut headers, provider.wire_api)?;
+        }
+        if let Credentials::ChatGpt {
+            account_id: Some(account),
+            ..
+        } = credentials
+        {
+            set(&mut headers, "ChatGPT-Account-ID", account)?;
+        }
+        Ok(Self {
+            url,
+            headers,
+            secrets,
+        })
+    }
+
+    /// The address without its query, which may hold a key.
+    fn public_url(&self) -> &str {
+        self.url.split('?').next().unwrap_or_default()
+    }
+
+    /// Sends the body and waits for the head of the answer.
+    pub(crate) async fn send(
+        &self,
+        http: &Http,
+        body: Option<Bytes>,
+        patience: Duration,
+    ) -> Result<reqwest::Response, SendError> {
+        let client = http.client()?;
+        let request = match body {
+            Some(body) => client.post(&self.url).body(body),
+            None => client.get(&self.url),
+        };
+        match timeout(patience, request.headers(self.headers.clone()).send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) if error.is_builder() => Err(SendError::from(ErrorKind::Configuration(
+                format!("the address {} cannot be used", self.public_url()),
+            ))),
+            Ok(Err(error)) => Err(SendError {
+                kind: ErrorKind::stream(format!(
+                    "error sending request for url ({})",
+                    self.public_url()
+                )),
+                cause: Some(format!("could not be reached: {}", root_cause(&error))),
+            }),
+            Err(_) => Err(SendError::from(ErrorKind::stream(
+                "idle timeout waiting for SSE",
+            ))),
+        }
+    }
+
+    /// What an answer with an error status means.
+    pub(crate) async fn refusal(&self, response: reqwest::Response) -> Refusal {
+        let status = response.status();
+        let headers = response.headers().clone();
+        let body = read_bounded(response).await;
+        let body = redact(String::from_utf8_lossy(&body).into_owned(), &self.secrets);
+        Refusal {
+            status,
+            headers,
+            url: self.public_url().to_owned(),
+            body,
+        }
+    }
+}
+
+/// A request that got no answer.
+pub(crate) struct SendError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) cause: Option<String>,
+}
+
+impl From<ErrorKind> for SendError {
+    fn from(kind: ErrorKind) -> Self {
+        Self { kind, cause: None }
+    }
+}
+
+async fn read_bounded(mut response: reqwest::Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > ERROR_BODY_LIMIT {
+                break;
+            }
+        }
+    };
+    if timeout(ERROR_BODY_TIMEOUT, read).await.is_err() {
+        tracing::warn!("the body of an error response did not end in time");
+    }
+    body
+}
+
+/// A key and how it is shown to the provider.
+struct Token {
+    secret: Secret,
+    /// From `env_key`, so a bare key rather than a bearer token where the two differ.
+    is_key: bool,
+}
+
+impl Token {
+    fn find(
+        provider: &ProviderConfig,
+        credentials: &Credentials,
+    ) -> Result<Option<Self>, ErrorKind> {
+        if let Some(name) = &provider.env_key {
+            let Some(value) = env_var(name) else {
+                return Err(ErrorKind::MissingEnv {
+                    name: name.clone(),
+                    instructions: provider.env_key_instructions.clone(),
+                });
+            };
+            return Ok(Some(Self {
+                secret: Secret::new(value),
+                is_key: true,
+            }));
+        }
+        let bearer = |secret: &Secret| Self {
+            secret: secret.clone(),
+            is_key: false,
+        };
+        if let Some(secret) = &provider.experimental_bearer_token {
+            return Ok(Some(bearer(secret)));
+        }
+        if let Some(secret) = credentials.secret() {
+            return Ok(Some(bearer(secret)));
+        }
+        let fallback = provider.fallback_env_key().and_then(env_var);
+        Ok(fallback.map(|value| Self {
+            secret: Secret::new(value),
+            is_key: true,
+        }))
+    }
+
+    fn add_to(&self, headers: &mut HeaderMap, wire: WireApi) -> Result<(), ErrorKind> {
+        let (name, value) = if wire == WireApi::Anthropic && self.is_key {
+            (
+                HeaderName::from_static("x-api-key"),
+                self.secret.expose().to_owned(),
+            )
+        } else {
+            (AUTHORIZATION, format!("Bearer {}", self.secret.expose()))
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            ErrorKind::Configuration("the key holds characters that no header can carry".into())
+        })?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Ok(())
+    }
+}
+
+fn add_meta(headers: &mut HeaderMap, wire: WireApi, meta: &RequestMeta) -> Result<(), ErrorKind> {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let mut optional = vec![
+        ("originator", meta.originator.as_str()),
+        ("user-agent", &meta.user_agent),
+    ];
+    match wire {
+        WireApi::Responses => {
+            optional.extend([
+                ("session_id", meta.thread_id.as_str()),
+                ("x-client-request-id", &meta.thread_id),
+                (
+                    "x-codex-turn-metadata",
+                    meta.turn_metadata.as_deref().unwrap_or_default(),
+                ),
+                (
+                    "x-codex-turn-state",
+                    meta.turn_state.get().unwrap_or_default(),
+                ),
+            ]);
+            optional.extend(
+                meta.headers
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.as_str())),
+            );
+        }
+        WireApi::Anthropic => optional.push(("anthropic-version", ANTHROPIC_VERSION)),
+        WireApi::Chat | WireApi::Offline => {}
+    }
+    for (name, value) in optional {
+        if !value.is_empty() {
+            set(headers, name, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn url(provider: &ProviderConfig, path: &str, credentials: &Credentials) -> String {
+    let chatgpt = matches!(credentials, Credentials::ChatGpt { .. });
+    let mut url = format!("{}/{path}", provider.resolved_base_url(chatgpt));
+    for (at, (name, value)) in provider.query_params.iter().flatten().enumerate() {
+        url.push(if at == 0 { '?' } else { '&' });
+        url.push_str(&format!("{name}={value}"));
+    }
+    url
+}
+
+fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), ErrorKind> {
+    let refused = || ErrorKind::Configuration(format!("the header `{name}` cannot be sent"));
+    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+    headers.insert(header, HeaderValue::from_str(value).map_err(|_| refused())?);
+    Ok(())
+}
+
+/// The innermost reason: the outer ones only repeat that a request failed.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,116 @@
+//! The offline model: no network, no key. It plays the script in the prompt through the same
+//! reader, retries and errors as a real provider, so a client meets exactly what it would meet
+//! there. Without a script it says what it is and how to get a real model.
+
+mod greeting;
+pub mod play;
+
+use bytes::Bytes;
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use tokio::time::sleep;
+
+use crate::history::HistoryItem;
+use crate::item::{ContentPart, Item, ItemKind};
+use crate::refusal::Refusal;
+use crate::request::Request;
+use crate::script::{Script, Step};
+use play::{Ending, Player};
+
+/// What opening a scripted answer gives.
+pub(crate) enum Opening {
+    Answer(Playing, HeaderMap),
+    Refused(Box<Refusal>),
+}
+
+/// An answer being played.
+pub(crate) struct Playing(Player);
+
+impl Playing {
+    /// The next bytes; `Err` when the script breaks the connection.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, &'static str> {
+        if let Some((wait, bytes)) = self.0.next() {
+            if !wait.is_zero() {
+                sleep(wait).await;
+            }
+            return Ok(Some(bytes));
+        }
+        match self.0.ending() {
+            Ending::Close => Ok(None),
+            Ending::Cut => Err("the script broke the connection"),
+            Ending::Stall => std::future::pending().await,
+        }
+    }
+}
+
+/// Begins to answer. `attempt` counts from 0 within one request.
+pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
+    let step = match scripted(&request.input) {
+        Some(Ok(step)) => step,
+        Some(Err(reason)) => Step::says(format!("The script cannot be played: {reason}")),
+        None => Step::says(greeting::text().await),
+    };
+    if !step.first_wait().is_zero() {
+        sleep(step.first_wait()).await;
+    }
+    let headers = headers(&step);
+    if let Some(status) = step.failure(attempt) {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = step.failure_body();
+        return Opening::Refused(Box::new(Refusal {
+            status,
+            headers,
+            url: "offline".into(),
+            body,
+        }));
+    }
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    Opening::Answer(Playing(Player::new(step, &id, attempt)), headers)
+}
+
+fn headers(step: &Step) -> HeaderMap {
+    let pairs = step.headers.iter().filter_map(|(name, value)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_str(value).ok()?))
+    });
+    pairs.collect()
+}
+
+/// The step that the last thing a person said asks for.
+fn scripted(history: &[HistoryItem]) -> Option<Result<Step, String>> {
+    let mut outputs = 0;
+    for item in history.iter().rev() {
+        if item.kind().is_call_output() {
+            outputs += 1;
+        }
+        if item.kind() != ItemKind::Message {
+            continue;
+        }
+        let Ok(Item::Message { role, content, .. }) = serde_json::from_str(item.raw().get()) else {
+            continue;
+        };
+        let text = joined(content);
+        // Context that the server adds in the user's name is no prompt.
+        if role != "user" || text.starts_with('<') || text.starts_with('#') {
+            continue;
+        }
+        return match Script::find(&text)? {
+            Ok(script) => Some(
+                script
+                    .step_after(outputs)
+                    .cloned()
+                    .ok_or("it has no steps".into()),
+            ),
+            Err(reason) => Some(Err(reason)),
+        };
+    }
+    None
+}
+
+fn joined(content: Vec<ContentPart>) -> String {
+    let texts = content.into_iter().filter_map(|part| match part {
+        ContentPart::InputText { text } | ContentPart::OutputText { text } => Some(text),
+        ContentPart::InputImage { .. } => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,343 @@
+//! What a provider is: its address, its wire format, how it is paid and how patient to be with it.
+//! The same structure is read from `[model_providers.NAME]` and filled by the built-in ids.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::catalogue::Price;
+use crate::credentials::Secret;
+
+/// The ids that exist without configuration.
+pub const BUILT_IN_PROVIDERS: [&str; 7] = [
+    "openai",
+    "anthropic",
+    "openrouter",
+    "ollama",
+    "lmstudio",
+    "llamacpp",
+    OFFLINE,
+];
+
+/// The provider that answers without a network.
+pub const OFFLINE: &str = "offline";
+
+/// The protocol version announced to the `openai` provider: the one this server implements.
+const PROTOCOL_VERSION: &str = "0.118.0";
+const OPENAI_API: &str = "https://api.openai.com/v1";
+const CHATGPT_API: &str = "https://chatgpt.com/backend-api/codex";
+const RETRY_CAP: u32 = 100;
+/// Far above the longest answer any model gives, far below what would hurt.
+const DEFAULT_MAX_RESPONSE_BYTES: u64 = 256 * 1024 * 1024;
+const AZURE_MARKS: [&str; 6] = [
+    "openai.azure.",
+    "cognitiveservices.azure.",
+    "aoai.azure.",
+    "azure-api.",
+    "azurefd.",
+    "windows.net/openai",
+];
+
+/// How requests and answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WireApi {
+    /// `POST {base_url}/responses`.
+    #[default]
+    Responses,
+    /// `POST {base_url}/chat/completions`.
+    Chat,
+    /// `POST {base_url}/messages`.
+    Anthropic,
+    /// No network: the built-in scripted model.
+    Offline,
+}
+
+/// How a provider is asked for output of a given shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StructuredOutput {
+    /// The request's own field: `text.format` or `response_format`.
+    Native,
+    /// A tool whose arguments are the answer.
+    Tool,
+    /// Words in the instructions.
+    Instruction,
+}
+
+/// A program that prints a bearer token. The owner of the credentials runs it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct AuthCommand {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub cwd: Option<String>,
+    /// How long it may take.
+    #[serde(default = "AuthCommand::default_timeout_ms")]
+    pub timeout_ms: u64,
+    /// How long a token is used before the program runs again.
+    #[serde(default = "AuthCommand::default_refresh_interval_ms")]
+    pub refresh_interval_ms: u64,
+}
+
+impl AuthCommand {
+    fn default_timeout_ms() -> u64 {
+        5_000
+    }
+
+    fn default_refresh_interval_ms() -> u64 {
+        300_000
+    }
+}
+
+/// The settings of one provider.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ProviderConfig {
+    /// The key under `model_providers`; set by whoever read the file.
+    #[serde(skip)]
+    pub id: String,
+    /// The name shown to people; the id when empty.
+    pub name: String,
+    /// Where requests go, without the endpoint's own path.
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub env_key: Option<String>,
+    /// What to tell a person whose environment lacks that variable.
+    pub env_key_instructions: Option<String>,
+    /// A literal bearer token.
+    pub experimental_bearer_token: Option<Secret>,
+    /// A program that prints a bearer token.
+    pub auth: Option<AuthCommand>,
+    /// How requests and answers are written.
+    pub wire_api: WireApi,
+    /// Appended to the URL as they are.
+    pub query_params: Option<BTreeMap<String, String>>,
+    /// Sent with every request.
+    pub http_headers: Option<BTreeMap<String, String>>,
+    /// Header to environment variable; left out when the variable is unset or blank.
+    pub env_http_headers: Option<BTreeMap<String, String>>,
+    /// Extra attempts before a stream opens.
+    pub request_max_retries: Option<u32>,
+    /// Extra attempts after a stream broke.
+    pub stream_max_retries: Option<u32>,
+    /// The longest silence inside a stream.
+    pub stream_idle_timeout_ms: Option<u64>,
+    /// Accepted for compatibility; requests go over HTTP.
+    pub websocket_connect_timeout_ms: Option<u64>,
+    /// Whether the account endpoints should ask for a login.
+    pub requires_openai_auth: bool,
+    /// Accepted for compatibility; requests go over HTTP.
+    pub supports_websockets: bool,
+    /// How output of a given shape is asked for; by wire format when unset.
+    pub structured_output: Option<StructuredOutput>,
+    /// The most bytes one answer may have.
+    pub max_response_bytes: Option<u64>,
+    /// Prices by model, over those of the catalogue.
+    pub prices: BTreeMap<String, Price>,
+}
+
+impl ProviderConfig {
+    /// The built-in provider of that id. `CODEX_OSS_BASE_URL` and `CODEX_OSS_PORT` move the local
+    /// ones.
+    pub fn built_in(id: &str) -> Option<Self> {
+        let chat = |name: &str, base_url: String| Self {
+            name: name.into(),
+            base_url: Some(base_url),
+            wire_api: WireApi::Chat,
+            ..Self::default()
+        };
+        let mut config = match id {
+            "openai" => Self::openai(),
+            "anthropic" => Self {
+                name: "Anthropic".into(),
+                base_url: Some("https://api.anthropic.com/v1".into()),
+                env_key: Some("ANTHROPIC_API_KEY".into()),
+                wire_api: WireApi::Anthropic,
+                ..Self::default()
+            },
+            "openrouter" => Self {
+                env_key: Some("OPENROUTER_API_KEY".into()),
+                ..chat("OpenRouter", "https://openrouter.ai/api/v1".into())
+            },
+            "ollama" => chat("Ollama", local_base_url(11434)),
+            "lmstudio" => chat("LM Studio", local_base_url(1234)),
+            // llama.cpp refuses a response format together with tools.
+            "llamacpp" => Self {
+                structured_output: Some(StructuredOutput::Instruction),
+                ..chat("llama.cpp", "http://localhost:8080/v1".into())
+            },
+            OFFLINE => Self {
+                name: "Offline".into(),
+                wire_api: WireApi::Offline,
+                ..Self::default()
+            },
+            _ => return None,
+        };
+        config.id = id.into();
+        Some(config)
+    }
+
+    fn openai() -> Self {
+        let env_headers = [
+            ("OpenAI-Organization", "OPENAI_ORGANIZATION"),
+            ("OpenAI-Project", "OPENAI_PROJECT"),
+        ];
+        Self {
+            name: "OpenAI".into(),
+            requires_openai_auth: true,
+            http_headers: Some([("version".to_owned(), PROTOCOL_VERSION.to_owned())].into()),
+            env_http_headers: Some(
+                env_headers
+                    .map(|(header, var)| (header.to_owned(), var.to_owned()))
+                    .into(),
+            ),
+            ..Self::default()
+        }
+    }
+
+    /// The name for people.
+    pub fn display_name(&self) -> &str {
+        if self.name.is_empty() {
+            &self.id
+        } else {
+            &self.name
+        }
+    }
+
+    /// Where requests go; a ChatGPT login has an address of its own.
+    pub fn resolved_base_url(&self, chatgpt_login: bool) -> &str {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/'),
+            None if chatgpt_login => CHATGPT_API,
+            None => OPENAI_API,
+        }
+    }
+
+    /// Whether the provider stores responses and wants item ids back, as Azure does.
+    pub fn is_azure(&self) -> bool {
+        self.name.eq_ignore_ascii_case("azure")
+            || self.base_url.as_ref().is_some_and(|url| {
+                let url = url.to_ascii_lowercase();
+                AZURE_MARKS.iter().any(|mark| url.contains(mark))
+            })
+    }
+
+    /// Whether the provider compacts histories itself.
+    pub fn compacts_remotely(&self) -> bool {
+        self.name == "OpenAI" && self.wire_api == WireApi::Responses
+    }
+
+    /// The environment variable to fall back on when nobody is logged in.
+    pub(crate) fn fallback_env_key(&self) -> Option<&'static str> {
+        (self.id == "openai").then_some("OPENAI_API_KEY")
+    }
+
+    pub(crate) fn request_retries(&self) -> u32 {
+        self.request_max_retries.unwrap_or(4).min(RETRY_CAP)
+    }
+
+    pub(crate) fn stream_retries(&self) -> u32 {
+        self.stream_max_retries.unwrap_or(5).min(RETRY_CAP)
+    }
+
+    pub(crate) fn idle_timeout(&self) -> Duration {
+        Duration::from_millis(self.stream_idle_timeout_ms.unwrap_or(300_000))
+    }
+
+    pub(crate) fn response_limit(&self) -> u64 {
+        self.max_response_bytes
+            .unwrap_or(DEFAULT_MAX_RESPONSE_BYTES)
+    }
+
+    pub(crate) fn output_style(&self) -> StructuredOutput {
+        self.structured_output.unwrap_or(match self.wire_api {
+            WireApi::Responses | WireApi::Chat | WireApi::Offline => StructuredOutput::Native,
+            WireApi::Anthropic => StructuredOutput::Tool,
+        })
+    }
+}
+
+/// Values of headers and query parameters may be keys, so only their names are shown.
+impl fmt::Debug for ProviderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |map: &Option<BTreeMap<String, String>>| {
+            map.iter()
+                .flat_map(BTreeMap::keys)
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        f.debug_struct("ProviderConfig")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("base_url", &self.base_url)
+            .field("wire_api", &self.wire_api)
+            .field("env_key", &self.env_key)
+            .field("experimental_bearer_token", &self.experimental_bearer_token)
+            .field("query_params", &names(&self.query_params))
+            .field("http_headers", &names(&self.http_headers))
+            .field("env_http_headers", &self.env_http_headers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value of an environment variable that is set and not blank.
+pub(crate) fn env_var(name: &str) -> Option<String> {
+    std::env::var(name)
+        .ok()
+        .filter(|value| !value.trim().is_empty())
+}
+
+fn local_base_url(default_port: u16) -> String {
+    env_var("CODEX_OSS_BASE_URL").unwrap_or_else(|| {
+        let port = env_var("CODEX_OSS_PORT").and_then(|port| port.parse().ok());
+        format!("http://localhost:{}/v1", port.unwrap_or(default_port))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_id_resolves() {
+        for id in BUILT_IN_PROVIDERS {
+            assert_eq!(ProviderConfig::built_in(id).unwrap().id, id);
+        }
+        assert!(ProviderConfig::built_in("nope").is_none());
+    }
+
+    #[test]
+    fn azure_is_recognised_by_name_or_address() {
+        let by_name = ProviderConfig {
+            name: "Azure".into(),
+            ..Default::default()
+        };
+        let by_url = ProviderConfig {
+            base_url: Some("https://x.OpenAI.Azure.com/v1".into()),
+            ..Default::default()
+        };
+        assert!(by_name.is_azure() && by_url.is_azure());
+        assert!(!ProviderConfig::built_in("openai").unwrap().is_azure());
+    }
+
+    #[test]
+    fn debug_shows_names_but_no_values() {
+        let config = ProviderConfig {
+            experimental_bearer_token: Some(Secret::new("tok-1")),
+            query_params: Some([("key".to_owned(), "sk-2".to_owned())].into()),
+            http_headers: Some([("x-api-key".to_owned(), "sk-3".to_owned())].into()),
+            ..Default::default()
+        };
+        let shown = format!("{config:?}");
+        for secret in ["tok-1", "sk-2", "sk-3"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        assert!(shown.contains("x-api-key"));
+    }
+}

@@ -1,0 +1,167 @@
+//! A request as the body of `POST /responses`. History items are copied into it byte for byte.
+
+use std::borrow::Cow;
+
+use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::history::HistoryItem;
+use crate::item::ItemKind;
+use crate::provider::ProviderConfig;
+use crate::request::{Reasoning, Request};
+
+/// The name under which a wanted output shape is sent.
+pub(crate) const SCHEMA_NAME: &str = "codex_output_schema";
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    instructions: &'a str,
+    input: Vec<Cow<'a, RawValue>>,
+    tools: &'a RawValue,
+    tool_choice: &'static str,
+    parallel_tool_calls: bool,
+    reasoning: Option<ReasoningField>,
+    store: bool,
+    stream: bool,
+    include: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'static str>,
+    prompt_cache_key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextField<'a>>,
+}
+
+#[derive(Serialize)]
+struct CompactBody<'a> {
+    model: &'a str,
+    input: Vec<Cow<'a, RawValue>>,
+    instructions: &'a str,
+    tools: &'a RawValue,
+    parallel_tool_calls: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<ReasoningField>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextField<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReasoningField {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<ReasoningEffort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<ReasoningSummary>,
+}
+
+#[derive(Serialize)]
+struct TextField<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<Verbosity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    strict: bool,
+    schema: &'a RawValue,
+    name: &'static str,
+}
+
+/// The body of a sampling request.
+pub(crate) fn body(
+    request: &Request,
+    history: &[HistoryItem],
+    provider: &ProviderConfig,
+) -> serde_json::Result<Vec<u8>> {
+    let include: &[&str] = if request.reasoning.is_some() {
+        &["reasoning.encrypted_content"]
+    } else {
+        &[]
+    };
+    serde_json::to_vec(&Body {
+        model: &request.model,
+        instructions: &request.instructions,
+        input: input(history, provider.is_azure()),
+        tools: request.tools.responses_json(),
+        tool_choice: "auto",
+        parallel_tool_calls: request.parallel_tool_calls,
+        reasoning: request.reasoning.as_ref().map(reasoning),
+        store: provider.is_azure(),
+        stream: true,
+        include,
+        service_tier: request.service_tier.as_ref().and_then(|tier| match tier {
+            ServiceTier::Fast => Some("priority"),
+            ServiceTier::Flex => Some("flex"),
+            ServiceTier::Unrecognized => None,
+        }),
+        prompt_cache_key: &request.prompt_cache_key,
+        text: text(request),
+    })
+}
+
+/// The body of `POST /responses/compact`.
+pub(crate) fn compact_body(
+    request: &Request,
+    history: &[HistoryItem],
+    provider: &ProviderConfig,
+) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&CompactBody {
+        model: &request.model,
+        input: input(history, provider.is_azure()),
+        instructions: &request.instructions,
+        tools: request.tools.responses_json(),
+        parallel_tool_calls: request.parallel_tool_calls,
+        reasoning: request.reasoning.as_ref().map(reasoning),
+        text: text(request),
+    })
+}
+
+fn reasoning(reasoning: &Reasoning) -> ReasoningField {
+    ReasoningField {
+        effort: reasoning.known_effort(),
+        summary: reasoning.summary.filter(|summary| {
+            !matches!(
+                summary,
+                ReasoningSummary::None | ReasoningSummary::Unrecognized
+            )
+        }),
+    }
+}
+
+fn text(request: &Request) -> Option<TextField<'_>> {
+    let format = request.output_schema.as_deref().map(|schema| Format {
+        r#type: "json_schema",
+        strict: true,
+        schema,
+        name: SCHEMA_NAME,
+    });
+    let verbosity = request
+        .verbosity
+        .filter(|it| *it != Verbosity::Unrecognized);
+    (verbosity.is_some() || format.is_some()).then_some(TextField { verbosity, format })
+}
+
+/// A provider that stores responses knows items by id and gets them back with it.
+fn input(history: &[HistoryItem], with_ids: bool) -> Vec<Cow<'_, RawValue>> {
+    history
+        .iter()
+        .map(|item| {
+            let id = item
+                .id()
+                .filter(|_| with_ids && item.kind() != ItemKind::Compaction);
+            match id.and_then(|id| with_id(item.raw(), id)) {
+                Some(raw) => Cow::Owned(raw),
+                None => Cow::Borrowed(item.raw()),
+            }
+        })
+        .collect()
+}
+
+fn with_id(raw: &RawValue, id: &str) -> Option<Box<RawValue>> {
+    let body = raw.get().trim_end().strip_suffix('}')?;
+    let id = serde_json::to_string(id).ok()?;
+    RawValue::from_string(format!("{body},\"id\":{id}}}")).ok()
+}

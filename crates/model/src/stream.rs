@@ -1,0 +1,345 @@
+//! A model's answer as a stream of events: opens it, reads it, and asks again when it breaks. This
+//! is the one place where answers are retried, timed and given up.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::FutureExt;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use tokio::time::{sleep, timeout};
+
+use crate::client::Shared;
+use crate::credentials::{Secret, redact};
+use crate::decoder::{Context, Decoder, Slots, Step};
+use crate::error::ErrorKind;
+use crate::event::{ModelEvent, Opened, Retrying};
+use crate::exchange::{Answer, Failure, Source, exchange};
+use crate::provider::WireApi;
+use crate::rate_limits::{snapshots, text};
+use crate::request::Request;
+use crate::retry::{LONGEST_WAIT, backoff};
+use crate::sse;
+use crate::structured::Judge;
+
+/// How long a finished answer may take to say that it is finished, so that its connection can be
+/// used again.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// The events of one answer. Dropping it cancels the request.
+pub struct ModelStream {
+    batches: BoxStream<'static, Vec<ModelEvent>>,
+    ready: std::vec::IntoIter<ModelEvent>,
+}
+
+impl ModelStream {
+    pub(crate) fn new(shared: Arc<Shared>, request: Request) -> Self {
+        let driver = Box::new(Driver::new(shared, request));
+        let batches = stream::unfold(driver, |mut driver| async move {
+            let batch = driver.step().await?;
+            Some((batch, driver))
+        });
+        Self {
+            batches: batches.boxed(),
+            ready: Vec::new().into_iter(),
+        }
+    }
+
+    /// The next event; `None` after `Completed` or `Failed`. Safe to cancel: no event is lost.
+    pub async fn next(&mut self) -> Option<ModelEvent> {
+        StreamExt::next(self).await
+    }
+
+    /// The next event if it has already arrived. A reader that drains these before it waits can
+    /// treat everything that came in one packet together.
+    pub fn next_ready(&mut self) -> Option<ModelEvent> {
+        self.ready.next()
+    }
+}
+
+impl Stream for ModelStream {
+    type Item = ModelEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(event) = self.ready.next() {
+                return Poll::Ready(Some(event));
+            }
+            match self.batches.poll_next_unpin(cx) {
+                Poll::Ready(Some(batch)) => self.ready = batch.into_iter(),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ModelStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ModelStream")
+    }
+}
+
+struct Driver {
+    shared: Arc<Shared>,
+    request: Arc<Request>,
+    /// Where the request goes and what it says; written when it is first sent.
+    encoded: Option<(&'static str, Bytes)>,
+    phase: Phase,
+    retries: u32,
+    attempts: u32,
+    slots: Slots,
+    judge: Judge,
+}
+
+#[derive(Default)]
+enum Phase {
+    Open,
+    Wait(Duration),
+    Read(Box<Reading>),
+    #[default]
+    Done,
+}
+
+/// An answer being read.
+struct Reading {
+    source: Source,
+    parser: sse::Parser,
+    decoder: Decoder,
+    secrets: Vec<Secret>,
+    content_type: Option<String>,
+    bytes: u64,
+    events: u64,
+    unreadable: u64,
+}
+
+impl Driver {
+    fn new(shared: Arc<Shared>, request: Request) -> Self {
+        Self {
+            shared,
+            request: Arc::new(request),
+            encoded: None,
+            phase: Phase::Open,
+            retries: 0,
+            attempts: 0,
+            slots: Slots::default(),
+            judge: Judge::default(),
+        }
+    }
+
+    /// The next events, or `None` when the answer is over.
+    async fn step(&mut self) -> Option<Vec<ModelEvent>> {
+        loop {
+            let mut out = Vec::new();
+            match std::mem::take(&mut self.phase) {
+                Phase::Done => return None,
+                Phase::Wait(delay) => {
+                    sleep(delay).await;
+                    self.phase = Phase::Open;
+                }
+                Phase::Open => match self.open(&mut out).await {
+                    Ok(reading) => self.phase = Phase::Read(reading),
+                    Err(failure) => self.fail(failure, &mut out),
+                },
+                Phase::Read(mut reading) => match reading.more(&self.shared, &mut out).await {
+                    Ok(Step::Done) => release(reading.source),
+                    Ok(_) => self.phase = Phase::Read(reading),
+                    Err(failure) => {
+                        self.slots = reading.decoder.slots();
+                        self.fail(failure, &mut out);
+                    }
+                },
+            }
+            if !out.is_empty() {
+                self.judge_output(&mut out);
+                return Some(out);
+            }
+        }
+    }
+
+    async fn open(&mut self, out: &mut Vec<ModelEvent>) -> Result<Box<Reading>, Failure> {
+        let (path, body) = match &self.encoded {
+            Some(encoded) => encoded.clone(),
+            None => self
+                .encoded
+                .insert(self.shared.encode(&self.request)?)
+                .clone(),
+        };
+        let answer = exchange(&self.shared, &self.request, path, &body, &mut self.attempts).await?;
+        self.judge = Judge::default();
+        Ok(Box::new(self.begin(answer, out)))
+    }
+
+    fn begin(&mut self, answer: Answer, out: &mut Vec<ModelEvent>) -> Reading {
+        let wire = self.shared.provider.wire_api;
+        let headers = answer.headers;
+        let context = Context {
+            provider: Arc::clone(&self.shared.id),
+            request: Arc::clone(&self.request),
+        };
+        let mut decoder = Decoder::new(wire, context, std::mem::take(&mut self.slots));
+        out.push(ModelEvent::Opened(Opened {
+            reasoning_included: headers.contains_key("x-reasoning-included"),
+            models_etag: text(&headers, "x-models-etag").map(str::to_owned),
+        }));
+        if matches!(wire, WireApi::Responses | WireApi::Offline) {
+            self.read_headers(&headers, &mut decoder, out);
+        }
+        Reading {
+            source: answer.source,
+            parser: sse::Parser::default(),
+            decoder,
+            secrets: answer.secrets,
+            content_type: text(&headers, CONTENT_TYPE.as_str()).map(str::to_owned),
+            bytes: 0,
+            events: 0,
+            unreadable: 0,
+        }
+    }
+
+    fn read_headers(&self, headers: &HeaderMap, decoder: &mut Decoder, out: &mut Vec<ModelEvent>) {
+        if let Some(state) = text(headers, "x-codex-turn-state") {
+            self.request.meta.turn_state.set(state);
+        }
+        for snapshot in snapshots(headers) {
+            out.push(ModelEvent::RateLimits(Box::new(snapshot)));
+        }
+        if let Decoder::Responses(decoder) = decoder {
+            decoder.response_headers(headers, out);
+        }
+    }
+
+    /// Plans another attempt, or gives up.
+    fn fail(&mut self, failure: Failure, out: &mut Vec<ModelEvent>) {
+        let limits = failure.rate_limits.iter().cloned().map(Box::new);
+        out.extend(limits.map(ModelEvent::RateLimits));
+        let wait = failure.kind.retry_after();
+        let error = failure.into_error(&self.shared.id);
+        let max = self.shared.provider.stream_retries();
+        let patient = wait.is_none_or(|wait| wait <= LONGEST_WAIT);
+        if !error.kind.is_retryable() || !patient || self.retries >= max {
+            tracing::debug!(provider = %error.provider, %error, "a model request failed");
+            out.push(ModelEvent::Failed(Box::new(error)));
+            return;
+        }
+        self.retries += 1;
+        let delay = wait.unwrap_or_else(|| backoff(self.retries));
+        self.phase = Phase::Wait(delay);
+        let retrying = Retrying {
+            attempt: self.retries,
+            max,
+            delay,
+            error,
+        };
+        out.push(ModelEvent::Retrying(Box::new(retrying)));
+    }
+
+    /// Holds the final message against the schema that was asked for.
+    fn judge_output(&mut self, events: &mut [ModelEvent]) {
+        let Some(schema) = self.request.output_schema.as_deref() else {
+            return;
+        };
+        for event in events {
+            match event {
+                ModelEvent::ItemDone { item, .. } => self.judge.item(item),
+                ModelEvent::Completed(end) => end.output_error = self.judge.verdict(schema),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Reads what comes next; tells whether the answer is complete.
+    async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
+        let idle = shared.provider.idle_timeout();
+        let Ok(chunk) = timeout(idle, self.source.chunk()).await else {
+            return Err(self.explained(ErrorKind::stream("idle timeout waiting for SSE")));
+        };
+        let outcome = match chunk? {
+            Some(chunk) => self.read(&chunk, shared.provider.response_limit(), out),
+            None => self.end(out),
+        };
+        outcome.map_err(|kind| self.explained(kind))
+    }
+
+    fn read(
+        &mut self,
+        chunk: &[u8],
+        limit: u64,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<Step, ErrorKind> {
+        self.bytes += chunk.len() as u64;
+        if self.bytes > limit {
+            return Err(ErrorKind::TooLarge(format!(
+                "the answer is larger than {limit} bytes"
+            )));
+        }
+        self.parser
+            .push(chunk)
+            .map_err(|error| ErrorKind::TooLarge(format!("the provider {error}")))?;
+        while let Some(data) = self.parser.next_event() {
+            self.events += 1;
+            match self.decoder.event(data, out)? {
+                Step::More => {}
+                Step::Done => return Ok(Step::Done),
+                Step::Unreadable => self.unreadable += 1,
+            }
+        }
+        Ok(Step::More)
+    }
+
+    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
+        if let Some(data) = self.parser.finish() {
+            self.events += 1;
+            match self.decoder.event(data, out)? {
+                Step::More => {}
+                Step::Done => return Ok(Step::Done),
+                Step::Unreadable => self.unreadable += 1,
+            }
+        }
+        self.decoder.end(out)?;
+        Ok(Step::Done)
+    }
+
+    /// Adds what the stream looked like, for people who must find out what their provider did.
+    fn explained(&self, kind: ErrorKind) -> Failure {
+        let foreign = self
+            .content_type
+            .as_deref()
+            .filter(|it| !it.contains("event-stream"));
+        let cause = match (&kind, foreign) {
+            (ErrorKind::TooLarge(reason), _) => Some(format!("was cut off: {reason}")),
+            (_, Some(content_type)) => Some(format!(
+                "answered with `{content_type}` instead of an event stream"
+            )),
+            _ if self.events == 0 => Some("sent no event".into()),
+            _ if self.unreadable > 0 => Some(format!(
+                "sent {} events that cannot be read",
+                self.unreadable
+            )),
+            _ => None,
+        };
+        Failure {
+            kind: kind.map_text(|text| redact(text, &self.secrets)),
+            cause,
+            rate_limits: Vec::new(),
+        }
+    }
+}
+
+/// Reads the few bytes that end a finished answer, so that its connection goes back to the pool
+/// instead of being closed.
+fn release(source: Source) {
+    let Source::Http(mut response) = source else {
+        return;
+    };
+    let rest = async move { while let Ok(Some(_)) = response.chunk().await {} };
+    let mut rest = Box::pin(timeout(DRAIN, rest));
+    if rest.as_mut().now_or_never().is_none() {
+        tokio::spawn(rest);
+    }
+}
