@@ -1,1 +1,40 @@
 //! Threads at rest: the append-only rollout log and its index.
+//!
+//! A [`Store`] is the threads of one home folder. A [`Log`] writes the rollout of one thread, a
+//! [`Replay`] reads it back, and [`Store::list`] answers from the index. The rollout files are the
+//! truth and are shared with the official program, which reads and writes the same format in the
+//! same folders; the index is a cache that can be deleted at any time.
+//!
+//! All calls block; none of them waits for longer than its files take.
+
+mod append;
+mod error;
+pub mod event;
+mod head;
+mod history;
+mod index;
+mod items;
+mod layout;
+mod lines;
+mod log;
+mod query;
+mod reader;
+mod record;
+mod replay;
+mod session;
+mod store;
+mod time;
+mod touched;
+mod turns;
+
+pub use error::{Error, Result};
+pub use event::Event;
+pub use history::{History, LoadedHistory};
+pub use lines::MAX_RECORD;
+pub use log::Log;
+pub use query::{Cursor, Page, Query, Summary};
+pub use reader::{Fault, Warning, Warnings};
+pub use record::{Compacted, Record, TurnContext};
+pub use replay::Replay;
+pub use session::{BaseInstructions, GitInfo, SessionMeta, Source, SubAgent, ThreadSpawn};
+pub use store::{Store, StoreOptions};

@@ -1,0 +1,251 @@
+//! Adds whole lines to a file that other processes may be adding to as well.
+//!
+//! Every batch is one write in append mode under an advisory lock. A tail that somebody left
+//! without its newline is completed first, so it costs its own line and not ours; a write that
+//! fails half-way is cut off again, so it costs nobody anything. The official program takes no
+//! lock; the single write keeps our lines apart from its.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::error::{Error, Result};
+
+/// How long to wait for another process that holds the lock. It holds it for one write, so a
+/// longer wait means that it is stuck; then the single write has to be enough.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Which files may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// Only one that is not there yet.
+    Absent,
+    /// Only one that is there.
+    Present,
+    /// Any.
+    Either,
+}
+
+/// A file that lines are added to. It is opened by the first write.
+#[derive(Debug)]
+pub(crate) struct AppendFile {
+    path: PathBuf,
+    expect: Expect,
+    file: Option<File>,
+    /// Where the file ended after our last write. While it still ends there, its tail is whole.
+    end: Option<u64>,
+    unsynced: bool,
+    /// Folders whose entries are not known to be on disk yet.
+    unsynced_dirs: Vec<PathBuf>,
+}
+
+impl AppendFile {
+    pub fn new(path: PathBuf, expect: Expect) -> Self {
+        let unsynced_dirs = Vec::new();
+        Self {
+            path,
+            expect,
+            file: None,
+            end: None,
+            unsynced: false,
+            unsynced_dirs,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file is known to exist.
+    pub fn exists(&self) -> bool {
+        self.expect == Expect::Present
+    }
+
+    /// Adds `lines`, all or nothing. They must end in a newline.
+    pub fn append(&mut self, lines: &[u8]) -> Result<()> {
+        let new = self.expect == Expect::Absent;
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        let added = self.add(&file, lines);
+        if added.is_err() && new {
+            // The file is ours and holds nothing: an empty rollout would only confuse readers.
+            drop(file);
+            if let Err(error) = std::fs::remove_file(&self.path) {
+                tracing::warn!(path = %self.path.display(), %error, "an empty rollout stays behind");
+            }
+        } else {
+            self.file = Some(file);
+            self.expect = Expect::Present;
+        }
+        added
+    }
+
+    fn add(&mut self, file: &File, lines: &[u8]) -> Result<()> {
+        let failed = |source| Error::io("write", &self.path, source);
+        let _lock = Lock::take(file);
+        let state = file.metadata().map_err(failed)?;
+        if state.nlink() == 0 {
+            return Err(Error::Vanished {
+                path: self.path.clone(),
+            });
+        }
+        let before = state.len();
+        if self.end.is_some_and(|end| end != before) {
+            tracing::warn!(path = %self.path.display(), "another process writes to this file, too");
+        }
+        let whole = self.end == Some(before) || ends_in_newline(file, before).map_err(failed)?;
+        let completed;
+        let bytes = if whole {
+            lines
+        } else {
+            completed = [b"\n", lines].concat();
+            &completed
+        };
+        self.end = None;
+        if let Err((written, source)) = write_whole(file, bytes) {
+            cut_off(file, before, written);
+            return Err(Error::io("write", &self.path, source));
+        }
+        self.end = Some(before + bytes.len() as u64);
+        self.unsynced = true;
+        Ok(())
+    }
+
+    /// Makes everything added so far survive a power failure.
+    pub fn sync(&mut self) -> Result<()> {
+        if let Some(file) = self.file.as_ref().filter(|_| self.unsynced) {
+            file.sync_data()
+                .map_err(|source| Error::io("sync", &self.path, source))?;
+            self.unsynced = false;
+        }
+        while let Some(dir) = self.unsynced_dirs.last() {
+            let synced = File::open(dir).and_then(|dir| dir.sync_all());
+            synced.map_err(|source| Error::io("sync", dir, source))?;
+            self.unsynced_dirs.pop();
+        }
+        Ok(())
+    }
+
+    /// Gives the descriptor back; the next write opens the file again.
+    pub fn close(&mut self) -> Result<()> {
+        self.sync()?;
+        self.file = None;
+        self.end = None;
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<File> {
+        if self.expect != Expect::Present {
+            self.create_parents()?;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).mode(0o600);
+        match self.expect {
+            Expect::Absent => options.create_new(true),
+            Expect::Present => &mut options,
+            Expect::Either => options.create(true),
+        };
+        options
+            .open(&self.path)
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => Error::Exists {
+                    path: self.path.clone(),
+                },
+                io::ErrorKind::NotFound => Error::Vanished {
+                    path: self.path.clone(),
+                },
+                _ => Error::io("open", &self.path, source),
+            })
+    }
+
+    fn create_parents(&mut self) -> Result<()> {
+        let Some(parent) = self.path.parent() else {
+            return Ok(());
+        };
+        let there = parent.ancestors().position(Path::is_dir).unwrap_or(0);
+        self.unsynced_dirs = parent
+            .ancestors()
+            .take(there + 1)
+            .map(Path::to_owned)
+            .collect();
+        create_dirs(parent)
+    }
+}
+
+/// Makes a folder and those above it, for this user only.
+pub(crate) fn create_dirs(path: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| Error::io("create", path, source))
+}
+
+/// Whether the first `len` bytes of a file end in a newline; no bytes do.
+pub(crate) fn ends_in_newline(file: &File, len: u64) -> io::Result<bool> {
+    let Some(last) = len.checked_sub(1) else {
+        return Ok(true);
+    };
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last)?;
+    Ok(byte == *b"\n")
+}
+
+/// Writes everything, or tells how much was written.
+fn write_whole(mut file: &File, bytes: &[u8]) -> std::result::Result<(), (usize, io::Error)> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match file.write(&bytes[written..]) {
+            Ok(0) => return Err((written, io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((written, error)),
+        }
+    }
+    Ok(())
+}
+
+/// Takes a write back that did not come to its end, unless somebody has added to it.
+fn cut_off(file: &File, before: u64, written: usize) {
+    let ours = file
+        .metadata()
+        .is_ok_and(|state| state.len() == before + written as u64);
+    if written > 0 && ours {
+        // If even this fails, the next write finds the torn tail and completes it.
+        if let Err(error) = file.set_len(before) {
+            tracing::warn!(%error, "a torn line stays behind");
+        }
+    }
+}
+
+/// The advisory lock on a file, held until dropped.
+struct Lock<'a>(&'a File);
+
+impl<'a> Lock<'a> {
+    fn take(file: &'a File) -> Option<Self> {
+        let patience = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(Self(file)),
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < patience => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "writing without the lock");
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = flock(self.0, FlockOperation::Unlock) {
+            tracing::warn!(%error, "the lock is held until the file is closed");
+        }
+    }
+}

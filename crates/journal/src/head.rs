@@ -1,0 +1,116 @@
+//! Reads the beginning of a rollout: as much as a list of threads shows, and no more.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::event::UserMessage;
+use crate::reader::{RawRecord, Warnings, read_records};
+use crate::session::{GitInfo, Source};
+use crate::time;
+
+/// How far into a file to look for what the user said first.
+const MAX_RECORDS: usize = 2000;
+const MAX_BYTES: u64 = 32 << 20;
+/// How much of it to keep.
+const MAX_PREVIEW: usize = 16 << 10;
+/// Editors put their own context before this line of a message.
+const REQUEST_MARKER: &str = "## My request for Codex:";
+/// Stands for a message without text.
+const IMAGE_PREVIEW: &str = "[Image]";
+
+/// What a list shows of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub meta: Option<HeadMeta>,
+    /// What the user said first, shortened; none if nothing was said, so there is nothing to list.
+    pub preview: Option<String>,
+}
+
+/// The members of a `session_meta` that lists show.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeadMeta {
+    pub id: Uuid,
+    #[serde(default)]
+    timestamp: String,
+    #[serde(default)]
+    pub cwd: String,
+    #[serde(default)]
+    pub cli_version: String,
+    #[serde(default)]
+    pub source: Source,
+    #[serde(default)]
+    pub agent_nickname: Option<String>,
+    #[serde(default)]
+    pub agent_role: Option<String>,
+    #[serde(default)]
+    pub model_provider: Option<String>,
+    #[serde(default)]
+    pub git: Option<GitInfo>,
+}
+
+impl HeadMeta {
+    /// Seconds since the epoch.
+    pub fn created_at(&self) -> Option<i64> {
+        time::parse_stamp(&self.timestamp)
+    }
+}
+
+impl Head {
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let mut head = Self::default();
+        let mut left = MAX_RECORDS;
+        read_records(File::open(path)?, &mut Warnings::default(), |record, _| {
+            left -= 1;
+            let far = left == 0 || record.span.offset > MAX_BYTES;
+            if head.take(record).is_break() || far {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(head)
+    }
+
+    fn take(&mut self, record: RawRecord<'_>) -> ControlFlow<()> {
+        match record.kind {
+            "session_meta" if self.meta.is_none() => self.meta = record.parse().ok(),
+            "event_msg" if record.tag().is_ok_and(|tag| tag == "user_message") => {
+                if let Ok(message) = record.parse::<UserMessage>()
+                    && self.first_message(&message)
+                {
+                    return ControlFlow::Break(());
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes the message if it says anything.
+    fn first_message(&mut self, message: &UserMessage) -> bool {
+        let text = match message.message.split_once(REQUEST_MARKER) {
+            Some((_, request)) => request,
+            None => &message.message,
+        };
+        let text = shorten(text.trim());
+        let images = message.images.iter().flatten().count() + message.local_images.len();
+        self.preview = match text {
+            "" if images == 0 => None,
+            "" => Some(IMAGE_PREVIEW.to_owned()),
+            text => Some(text.to_owned()),
+        };
+        self.preview.is_some()
+    }
+}
+
+fn shorten(text: &str) -> &str {
+    let mut end = text.len().min(MAX_PREVIEW);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,221 @@
+//! Finds rollouts that were added, moved or removed, by whatever program, from the times of their
+//! folders.
+
+use std::collections::HashSet;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, OptionalExtension, params};
+use uuid::Uuid;
+
+use super::{Index, State};
+use crate::error::Result;
+use crate::layout::{ARCHIVED, RolloutName, SESSIONS};
+use crate::time::{self, Civil};
+
+/// A folder that changed this recently may change again without its time moving, because the time
+/// only moves in steps; such a folder is looked at again next time.
+const STEP: Duration = Duration::from_millis(100);
+/// The step of file systems that keep whole seconds.
+const COARSE_STEP: Duration = Duration::from_secs(2);
+/// How far west or east of UTC a local date can be.
+const ZONE: i64 = 14 * 3600;
+const DAY: i64 = 86_400;
+
+/// The folders of live rollouts, newest day first, found as they are asked for.
+pub(super) struct Days {
+    home: PathBuf,
+    months: Vec<PathBuf>,
+    days: Vec<PathBuf>,
+}
+
+impl Days {
+    pub fn new(home: &Path) -> Self {
+        let years = numbered(home, Path::new(SESSIONS));
+        let months = years.iter().flat_map(|year| numbered(home, year)).collect();
+        Self {
+            home: home.to_owned(),
+            months,
+            days: Vec::new(),
+        }
+    }
+}
+
+impl Iterator for Days {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        while self.days.is_empty() {
+            self.days = numbered(&self.home, &self.months.pop()?);
+        }
+        self.days.pop()
+    }
+}
+
+/// The sub-folders of `folder` whose names are numbers, in order, relative to the home.
+fn numbered(home: &Path, folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home.join(folder)) else {
+        return Vec::new();
+    };
+    let is_number = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(is_number)
+        .collect();
+    names.sort_unstable();
+    names.into_iter().map(|name| folder.join(name)).collect()
+}
+
+/// A time that no thread in the folder of a day was created after.
+pub(super) fn end_of(day: &Path) -> i64 {
+    let parts: Vec<_> = day.iter().filter_map(|part| part.to_str()).collect();
+    let stamp = match parts[..] {
+        [_, year, month, day] => format!("{year}-{month}-{day}T00-00-00"),
+        _ => return i64::MAX,
+    };
+    let midnight = Civil::parse(&stamp, b'-').and_then(Civil::to_secs);
+    midnight.map_or(i64::MAX, |midnight| midnight + DAY + ZONE)
+}
+
+/// The folders in which a thread of this id would lie, if the id tells its time.
+pub(super) fn around(id: Uuid) -> Vec<PathBuf> {
+    let Some(stamp) = id.get_timestamp().filter(|_| id.get_version_num() == 7) else {
+        return Vec::new();
+    };
+    let created = i64::try_from(stamp.to_unix().0).unwrap_or_default();
+    let day = |secs| {
+        RolloutName {
+            created: Civil::utc(secs),
+            id,
+        }
+        .day_dir()
+    };
+    [created, created - DAY, created + DAY].map(day).into()
+}
+
+impl Index {
+    /// Looks at the folder of archived rollouts.
+    pub(super) fn look_at_archive(&mut self) -> Result<bool> {
+        self.look_at(Path::new(ARCHIVED))
+    }
+
+    /// Brings the rows of a folder up to date if the folder changed; says whether any row did.
+    pub(super) fn look_at(&mut self, folder: &Path) -> Result<bool> {
+        let Ok(state) = fs::metadata(self.home.join(folder)) else {
+            return Ok(false);
+        };
+        let mtime = mtime_nanos(&state);
+        let known: Option<i64> = self
+            .db
+            .prepare_cached("SELECT mtime FROM folders WHERE path = ?")?
+            .query_row([folder.to_string_lossy()], |row| row.get(0))
+            .optional()?;
+        if known == Some(mtime) {
+            return Ok(false);
+        }
+        let settled = if is_settled(&state) { mtime } else { -1 };
+        let names = rollouts_in(&self.home.join(folder));
+        let home = self.home.clone();
+        self.write(|db| {
+            let changed = compare(db, &home, folder, names)?;
+            db.prepare_cached("INSERT OR REPLACE INTO folders VALUES (?, ?)")?
+                .execute(params![folder.to_string_lossy(), settled])?;
+            Ok(changed)
+        })
+    }
+}
+
+/// Whether a folder's time is so old that any later change will move it.
+fn is_settled(folder: &Metadata) -> bool {
+    let Ok(mtime) = folder.modified() else {
+        return false;
+    };
+    let step = if mtime_nanos(folder) % 1_000_000_000 == 0 {
+        COARSE_STEP
+    } else {
+        STEP
+    };
+    SystemTime::now()
+        .duration_since(mtime)
+        .is_ok_and(|age| age > step)
+}
+
+fn rollouts_in(folder: &Path) -> HashSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return HashSet::new();
+    };
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| RolloutName::parse(name).is_some())
+        .collect()
+}
+
+/// Adds rows for new names and removes those of names that are gone.
+fn compare(
+    db: &Connection,
+    home: &Path,
+    folder: &Path,
+    mut names: HashSet<String>,
+) -> rusqlite::Result<bool> {
+    let mut changed = false;
+    let known: Vec<String> = db
+        .prepare_cached("SELECT path FROM threads WHERE folder = ?")?
+        .query_map([folder.to_string_lossy()], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for path in known {
+        let name = Path::new(&path)
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if !names.remove(name) {
+            forget(db, &path)?;
+            changed = true;
+        }
+    }
+    let mut insert = db.prepare_cached(
+        "INSERT OR IGNORE INTO threads
+             (path, folder, id, archived, state, created_at, updated_at, mtime, size)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    for name in names {
+        let Some(parsed) = RolloutName::parse(&name) else {
+            continue;
+        };
+        let path = folder.join(name);
+        let Ok(file) = fs::metadata(home.join(&path)) else {
+            continue;
+        };
+        insert.execute(params![
+            path.to_string_lossy(),
+            folder.to_string_lossy(),
+            parsed.id.to_string(),
+            folder == Path::new(ARCHIVED),
+            State::Seen as i64,
+            parsed.latest_creation(),
+            mtime_secs(&file),
+            mtime_nanos(&file),
+            i64::try_from(file.len()).unwrap_or(i64::MAX),
+        ])?;
+        changed = true;
+    }
+    Ok(changed)
+}
+
+pub(super) fn forget(db: &Connection, path: &str) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM threads WHERE path = ?")?
+        .execute([path])
+        .map(drop)
+}
+
+pub(super) fn mtime_nanos(file: &Metadata) -> i64 {
+    let since = file.modified().map(time::since_epoch).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn mtime_secs(file: &Metadata) -> i64 {
+    mtime_nanos(file) / 1_000_000_000
+}

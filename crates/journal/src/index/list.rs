@@ -1,0 +1,236 @@
+//! Answers lists, looking at no more files than the answer needs.
+//!
+//! A page is taken from the index, and then checked: folders that could hold newer threads, heads
+//! not yet read that could belong above the end of the page, and the files on the page themselves.
+//! Whatever is found goes into the index and the page is taken again. So the cost of a page depends
+//! on what changed and on its size, not on how many threads there are.
+
+use std::collections::HashSet;
+
+use quipu_wire::ThreadSortKey;
+use rusqlite::{named_params, params};
+
+use super::folders::{Days, end_of};
+use super::rows::{COLUMNS, Seen, TABLES, summary};
+use super::{Index, State};
+use crate::error::Result;
+use crate::query::{Cursor, Page, Query, Summary};
+use crate::touched::Changes;
+
+/// How many heads to read at once, at first.
+const FIRST_HEADS: usize = 64;
+/// How many rows without a message to look at again, in case there is one now.
+const SILENT: usize = 64;
+/// How many files to check for changes before a list by time of change: half of them those that
+/// changed last, half in turn. Homes of up to this size are always exact; in larger ones a change
+/// that another program makes to a thread long at rest may be listed a few calls late.
+const SWEEP: usize = 1024;
+
+/// The work left to make a page complete.
+struct Check {
+    days: std::iter::Peekable<Days>,
+    archive_seen: bool,
+    heads: usize,
+    fresh: HashSet<String>,
+}
+
+impl Index {
+    /// One page of a list; `changes` is what this process has written since the last one.
+    pub fn page(&mut self, query: &Query, changes: Changes) -> Result<Page> {
+        let limit = query.limit.max(1);
+        self.catch_up()?;
+        self.take_changes(changes)?;
+        if query.sort == ThreadSortKey::UpdatedAt {
+            self.sweep()?;
+        }
+        self.look_at_silent(query.archived)?;
+        let mut check = Check {
+            days: Days::new(&self.home).peekable(),
+            archive_seen: false,
+            heads: FIRST_HEADS,
+            fresh: HashSet::new(),
+        };
+        loop {
+            let rows = self.select(query, limit + 1)?;
+            let floor = rows.get(limit).map(|(_, last)| key(query, last));
+            if self.find_files(query, floor, &mut check)?
+                || self.find_heads(query, floor, &mut check)?
+                || self.find_changes(&rows, &mut check)?
+            {
+                continue;
+            }
+            let mut threads: Vec<_> = rows.into_iter().map(|(_, summary)| summary).collect();
+            let more = threads.len() > limit;
+            threads.truncate(limit);
+            let last = threads.last().filter(|_| more);
+            let next = last.map(|last| Cursor {
+                secs: key(query, last),
+                id: last.id,
+            });
+            return Ok(Page { threads, next });
+        }
+    }
+
+    /// The page as the index knows it.
+    fn select(&self, query: &Query, limit: usize) -> Result<Vec<(Seen, Summary)>> {
+        let key = match query.sort {
+            ThreadSortKey::CreatedAt => "t.created_at",
+            ThreadSortKey::UpdatedAt => "t.updated_at",
+        };
+        let sql = format!(
+            "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
+             WHERE t.archived = :archived AND t.state = :listed
+                 AND (:secs IS NULL OR ({key}, t.id) < (:secs, :id))
+                 AND (:providers IS NULL OR t.provider IS NULL
+                     OR t.provider IN (SELECT value FROM json_each(:providers)))
+                 AND t.kind IN (SELECT value FROM json_each(:kinds))
+                 AND (:cwd IS NULL OR t.cwd = :cwd)
+                 AND (:search IS NULL OR instr(t.preview, :search) > 0)
+             ORDER BY {key} DESC, t.id DESC LIMIT :limit"
+        );
+        let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let rows = statement.query_map(
+            named_params! {
+                ":archived": query.archived,
+                ":listed": State::Listed as i64,
+                ":secs": query.after.map(|after| after.secs),
+                ":id": query.after.map(|after| after.id.to_string()),
+                ":providers": query.providers.as_ref().map(list),
+                ":kinds": list(&query.kinds()),
+                ":cwd": query.cwd,
+                ":search": query.search.as_ref().filter(|term| !term.is_empty()),
+                ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+            },
+            |row| {
+                let seen = Seen {
+                    path: row.get(0)?,
+                    mtime: row.get(14)?,
+                    size: row.get(15)?,
+                    state: State::Listed as i64,
+                };
+                Ok((seen, summary(&self.home, row)?))
+            },
+        )?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Looks at folders that may hold threads above the floor.
+    fn find_files(&mut self, query: &Query, floor: Option<i64>, check: &mut Check) -> Result<bool> {
+        if query.archived {
+            let first = !std::mem::replace(&mut check.archive_seen, true);
+            return if first {
+                self.look_at_archive()
+            } else {
+                Ok(false)
+            };
+        }
+        // The day of a folder says nothing about changes, so lists by change look at all of them.
+        let floor = floor.filter(|_| query.sort == ThreadSortKey::CreatedAt);
+        let mut found = false;
+        while let Some(day) = check
+            .days
+            .next_if(|day| floor.is_none_or(|floor| end_of(day) >= floor))
+        {
+            found |= self.look_at(&day)?;
+        }
+        Ok(found)
+    }
+
+    /// Reads heads that may belong above the floor.
+    fn find_heads(&mut self, query: &Query, floor: Option<i64>, check: &mut Check) -> Result<bool> {
+        let key = match query.sort {
+            ThreadSortKey::CreatedAt => "created_at",
+            ThreadSortKey::UpdatedAt => "updated_at",
+        };
+        let sql = format!(
+            "SELECT path FROM threads WHERE archived = ? AND state = ? AND {key} >= ?
+             ORDER BY {key} DESC LIMIT ?"
+        );
+        let unread: Vec<String> = self
+            .db
+            .prepare_cached(&sql)?
+            .query_map(
+                params![
+                    query.archived,
+                    State::Seen as i64,
+                    floor.unwrap_or(i64::MIN),
+                    check.heads as i64
+                ],
+                |row| row.get(0),
+            )?
+            .collect::<rusqlite::Result<_>>()?;
+        if unread.is_empty() {
+            return Ok(false);
+        }
+        check.heads *= 2;
+        self.read_heads(&unread, State::Seen)?;
+        Ok(true)
+    }
+
+    /// Checks the files on the page, each once.
+    fn find_changes(&mut self, rows: &[(Seen, Summary)], check: &mut Check) -> Result<bool> {
+        let unchecked: Vec<&Seen> = rows
+            .iter()
+            .map(|(seen, _)| seen)
+            .filter(|seen| check.fresh.insert(seen.path.clone()))
+            .collect();
+        self.refresh(unchecked)
+    }
+
+    /// Looks again at the newest threads in which nothing was said.
+    fn look_at_silent(&mut self, archived: bool) -> Result<()> {
+        let silent = self.seen(
+            "archived = ?1 AND state = 2 ORDER BY created_at DESC LIMIT ?2",
+            params![archived, SILENT as i64],
+        )?;
+        self.refresh(&silent).map(drop)
+    }
+
+    /// Checks the files this process has written.
+    fn take_changes(&mut self, changes: Changes) -> Result<()> {
+        let mut rows = Vec::new();
+        match changes {
+            Changes::Many => rows = self.seen("true", [])?,
+            Changes::Paths(paths) => {
+                for path in paths
+                    .iter()
+                    .filter_map(|path| path.strip_prefix(&self.home).ok())
+                {
+                    rows.extend(self.seen("path = ?", [path.to_string_lossy()])?);
+                }
+            }
+        }
+        self.refresh(&rows).map(drop)
+    }
+
+    /// Checks the files that changed last, and the next ones in turn, for changes by others.
+    fn sweep(&mut self) -> Result<()> {
+        let half = (SWEEP / 2) as i64;
+        let mut rows = self.seen("true ORDER BY updated_at DESC LIMIT ?", [half])?;
+        let in_turn = self.seen(
+            "path > ? ORDER BY path LIMIT ?",
+            params![self.swept_to, half],
+        )?;
+        let more = in_turn.len() as i64 == half;
+        let last = in_turn.last().filter(|_| more);
+        self.swept_to = last.map(|row| row.path.clone()).unwrap_or_default();
+        rows.extend(in_turn);
+        self.refresh(&rows).map(drop)
+    }
+
+    fn seen(&self, condition: &str, params: impl rusqlite::Params) -> Result<Vec<Seen>> {
+        let sql = format!("SELECT path, mtime, size, state FROM threads WHERE {condition}");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let rows = statement.query_map(params, Seen::read)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// What a list is ordered by.
+fn key(query: &Query, summary: &Summary) -> i64 {
+    match query.sort {
+        ThreadSortKey::CreatedAt => summary.created_at,
+        ThreadSortKey::UpdatedAt => summary.updated_at,
+    }
+}

@@ -1,0 +1,230 @@
+//! Reads single rollouts into their rows, and keeps the rows as fresh as the files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quipu_wire::Json;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::folders::{self, Days, forget, mtime_nanos, mtime_secs};
+use super::{Index, State};
+use crate::error::Result;
+use crate::head::Head;
+use crate::layout::RolloutName;
+use crate::query::Summary;
+use crate::session::{Source, SubAgent};
+
+/// The columns [`summary`] reads, in its order; the tables are `threads t`, `names n`, `git g`.
+pub(super) const COLUMNS: &str = "t.path, t.id, t.archived, t.created_at, t.updated_at, t.preview,
+    t.provider, t.cwd, t.version, t.source, t.nickname, t.role, coalesce(g.value, t.git), n.value";
+pub(super) const TABLES: &str = "threads t LEFT JOIN names n ON n.id = t.id
+    LEFT JOIN git g ON g.id = t.id";
+
+/// A file as the index last saw it.
+pub(super) struct Seen {
+    pub path: String,
+    pub mtime: i64,
+    pub size: i64,
+    pub state: i64,
+}
+
+impl Seen {
+    pub fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            path: row.get(0)?,
+            mtime: row.get(1)?,
+            size: row.get(2)?,
+            state: row.get(3)?,
+        })
+    }
+}
+
+impl Index {
+    /// All that lists show of one thread.
+    pub fn get(&mut self, id: Uuid) -> Result<Option<Summary>> {
+        let Some(seen) = self.locate(id, None)? else {
+            return Ok(None);
+        };
+        self.refresh([&seen])?;
+        self.read_heads(std::slice::from_ref(&seen.path), State::Seen)?;
+        self.catch_up()?;
+        let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE t.path = ?");
+        let home = self.home.clone();
+        let mut statement = self.db.prepare_cached(&sql)?;
+        Ok(statement
+            .query_row([&seen.path], |row| summary(&home, row))
+            .optional()?)
+    }
+
+    /// Where the rollout of a thread is.
+    pub fn find(&mut self, id: Uuid, archived: bool) -> Result<Option<PathBuf>> {
+        let seen = self.locate(id, Some(archived))?;
+        Ok(seen.map(|seen| self.home.join(seen.path)))
+    }
+
+    /// Finds the rollout of a thread: where the index knows it to be, else where its id says it
+    /// should be, else anywhere.
+    fn locate(&mut self, id: Uuid, archived: Option<bool>) -> Result<Option<Seen>> {
+        if let Some(seen) = self.known(id, archived)? {
+            return Ok(Some(seen));
+        }
+        if archived != Some(true) {
+            for folder in folders::around(id) {
+                self.look_at(&folder)?;
+            }
+        }
+        if archived != Some(false) {
+            self.look_at_archive()?;
+        }
+        if let Some(seen) = self.known(id, archived)? {
+            return Ok(Some(seen));
+        }
+        if archived != Some(true) {
+            for folder in Days::new(&self.home) {
+                self.look_at(&folder)?;
+            }
+        }
+        self.known(id, archived)
+    }
+
+    /// The newest rollout of this id that the index knows and that is still there.
+    fn known(&mut self, id: Uuid, archived: Option<bool>) -> Result<Option<Seen>> {
+        let mut statement = self.db.prepare_cached(
+            "SELECT path, mtime, size, state FROM threads
+             WHERE id = ?1 AND archived = coalesce(?2, archived) ORDER BY archived, mtime DESC",
+        )?;
+        let found: Vec<Seen> = statement
+            .query_map(params![id.to_string(), archived], Seen::read)?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(found
+            .into_iter()
+            .find(|seen| self.home.join(&seen.path).exists()))
+    }
+
+    /// Compares rows with their files; says whether any row changed.
+    pub(super) fn refresh<'a>(&mut self, rows: impl IntoIterator<Item = &'a Seen>) -> Result<bool> {
+        let mut stale = Vec::new();
+        for row in rows {
+            match fs::metadata(self.home.join(&row.path)) {
+                Ok(file) if mtime_nanos(&file) == row.mtime && file.len() as i64 == row.size => {}
+                Ok(file) => stale.push((row, Some(file))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => stale.push((row, None)),
+                Err(_) => {}
+            }
+        }
+        if stale.is_empty() {
+            return Ok(false);
+        }
+        self.write(|db| {
+            let mut update = db.prepare_cached(
+                "UPDATE threads SET mtime = ?2, size = ?3, updated_at = ?4, state = ?5 WHERE path = ?1",
+            )?;
+            for (row, file) in stale {
+                let Some(file) = file else {
+                    forget(db, &row.path)?;
+                    continue;
+                };
+                let size = i64::try_from(file.len()).unwrap_or(i64::MAX);
+                // The head of a file that only grew is what it was, if it was all there.
+                let same_head = row.state == State::Listed as i64 && size >= row.size;
+                let state = if same_head { State::Listed } else { State::Seen };
+                update.execute(params![row.path, mtime_nanos(&file), size, mtime_secs(&file), state as i64])?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Reads the heads of those of the rollouts whose rows are in the state given.
+    pub(super) fn read_heads(&mut self, paths: &[String], state: State) -> Result<()> {
+        let heads: Vec<_> = paths
+            .iter()
+            .map(|path| (path, Head::read(&self.home.join(path)).unwrap_or_default()))
+            .collect();
+        self.write(|db| {
+            heads
+                .iter()
+                .try_for_each(|(path, head)| store_head(db, path, head, state))
+        })
+    }
+}
+
+fn store_head(db: &Connection, path: &str, head: &Head, if_in: State) -> rusqlite::Result<()> {
+    let meta = head.meta.as_ref();
+    let name = RolloutName::of(Path::new(path));
+    let id = meta
+        .map(|meta| meta.id)
+        .or(name.map(|name| name.id))
+        .unwrap_or_default();
+    let named_time = || name.and_then(|name| name.created.to_secs());
+    let created_at = meta.and_then(|meta| meta.created_at()).or_else(named_time);
+    let source = meta.map(|meta| meta.source.clone()).unwrap_or_default();
+    let spawn = match &source {
+        Source::SubAgent(SubAgent::ThreadSpawn(spawn)) => Some(spawn),
+        _ => None,
+    };
+    let nickname = meta.and_then(|meta| meta.agent_nickname.as_ref());
+    let role = meta.and_then(|meta| meta.agent_role.as_ref());
+    let git = meta
+        .and_then(|meta| meta.git.as_ref())
+        .filter(|git| !git.is_empty());
+    let state = if head.preview.is_some() {
+        State::Listed
+    } else {
+        State::Silent
+    };
+    db.prepare_cached(
+        "UPDATE threads SET state = ?2, id = ?3, created_at = coalesce(?4, created_at), kind = ?5,
+             source = ?6, provider = ?7, cwd = ?8, preview = ?9, version = ?10, nickname = ?11,
+             role = ?12, git = ?13
+         WHERE path = ?1 AND state = ?14",
+    )?
+    .execute(params![
+        path,
+        state as i64,
+        id.to_string(),
+        created_at,
+        source.kind(),
+        json(&source),
+        meta.and_then(|meta| meta.model_provider.as_ref()),
+        meta.map_or("", |meta| &meta.cwd),
+        head.preview.as_deref().unwrap_or_default(),
+        meta.map_or("", |meta| &meta.cli_version),
+        nickname.or_else(|| spawn?.agent_nickname.as_ref()),
+        role.or_else(|| spawn?.agent_role.as_ref()),
+        git.map(json),
+        if_in as i64,
+    ])
+    .map(drop)
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    Json::new(value).unwrap_or_default().get().to_owned()
+}
+
+/// Reads the columns [`COLUMNS`] of a row whose head is read.
+pub(super) fn summary(home: &Path, row: &Row<'_>) -> rusqlite::Result<Summary> {
+    let source: Option<String> = row.get(9)?;
+    let git: Option<String> = row.get(12)?;
+    Ok(Summary {
+        path: home.join(row.get::<_, String>(0)?),
+        id: Uuid::try_parse(&row.get::<_, String>(1)?).unwrap_or_default(),
+        archived: row.get(2)?,
+        created_at: row.get(3)?,
+        updated_at: row.get(4)?,
+        preview: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
+        provider: row.get(6)?,
+        cwd: row.get::<_, Option<String>>(7)?.unwrap_or_default(),
+        cli_version: row.get::<_, Option<String>>(8)?.unwrap_or_default(),
+        source: source
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_default(),
+        agent_nickname: row.get(10)?,
+        agent_role: row.get(11)?,
+        git: git
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .filter(|git: &crate::session::GitInfo| !git.is_empty()),
+        name: row.get(13)?,
+    })
+}

@@ -1,0 +1,108 @@
+//! Where things lie in a home folder. Both programs share these names, so they are spelled once,
+//! here.
+
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use crate::time::Civil;
+
+/// Live rollouts, in folders by date.
+pub(crate) const SESSIONS: &str = "sessions";
+/// Archived rollouts, flat.
+pub(crate) const ARCHIVED: &str = "archived_sessions";
+/// Thread names, append-only, shared with the official program.
+pub(crate) const NAMES: &str = "session_index.jsonl";
+/// Git facts set by clients, append-only. The official program keeps these only in its database.
+pub(crate) const GIT: &str = "quipu_git_info.jsonl";
+/// The index. The number is its schema version.
+pub(crate) const INDEX: &str = "quipu_index_1.sqlite";
+
+/// What the name of a rollout file says: `rollout-<local time>-<thread id>.jsonl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RolloutName {
+    pub created: Civil,
+    pub id: Uuid,
+}
+
+impl RolloutName {
+    pub fn parse(name: &str) -> Option<Self> {
+        let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+        let (stamp, id) = (stem.get(..19)?, stem.get(19..)?.strip_prefix('-')?);
+        let id = (id.len() == 36).then(|| Uuid::try_parse(id).ok())??;
+        Some(Self {
+            created: Civil::parse(stamp, b'-')?,
+            id,
+        })
+    }
+
+    /// The name in a path, if the path is that of a rollout.
+    pub fn of(path: &Path) -> Option<Self> {
+        Self::parse(path.file_name()?.to_str()?)
+    }
+
+    pub fn file_name(&self) -> String {
+        format!("rollout-{}-{}.jsonl", self.created.format('-'), self.id)
+    }
+
+    /// The folder a live rollout of this name lies in, relative to the home.
+    pub fn day_dir(&self) -> PathBuf {
+        let Civil {
+            year, month, day, ..
+        } = self.created;
+        [
+            SESSIONS.to_owned(),
+            format!("{year:04}"),
+            format!("{month:02}"),
+            format!("{day:02}"),
+        ]
+        .iter()
+        .collect()
+    }
+
+    /// A time at or shortly after the creation of the thread, from the name alone. Ids of this
+    /// program and the official one carry the UTC time; for others the local time in the name is
+    /// taken in the zone that makes it latest.
+    pub fn latest_creation(&self) -> i64 {
+        const SLACK: i64 = 60;
+        const LATEST_ZONE: i64 = 12 * 3600;
+        let named = self.created.to_secs().unwrap_or(i64::MAX / 2) + LATEST_ZONE;
+        match self.id.get_timestamp() {
+            Some(stamp) if self.id.get_version_num() == 7 => {
+                named.min(i64::try_from(stamp.to_unix().0).unwrap_or(named) + SLACK)
+            }
+            _ => named,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "rollout-2026-11-15T07-05-35-01a1de06-9491-7e71-ac1f-03e96ae2351f.jsonl";
+
+    #[test]
+    fn reads_and_writes_official_names() {
+        let name = RolloutName::parse(NAME).unwrap();
+        assert_eq!(name.file_name(), NAME);
+        assert_eq!(name.day_dir(), Path::new("sessions/2026/11/15"));
+        assert_eq!(name.latest_creation(), 1_794_726_335 + 60);
+    }
+
+    #[test]
+    fn refuses_other_files() {
+        for name in [
+            "",
+            "rollout-.jsonl",
+            "x.jsonl",
+            &NAME[..NAME.len() - 1],
+            &NAME.replace("-01a1", "_01a1"),
+            &NAME.replace("2026-11", "2026-99"),
+            &format!("{NAME}.tmp"),
+            "rollout-2026-11-15T07-05-35-é1a1de06.jsonl",
+        ] {
+            assert_eq!(RolloutName::parse(name), None, "{name}");
+        }
+    }
+}
