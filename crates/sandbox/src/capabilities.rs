@@ -102,9 +102,8 @@ mod probe {
     use super::{Backend, Capabilities};
     use crate::{
         Grants, Network, Policy, Readable, Rules, SpawnError,
-        lifeline::Lifeline,
+        lifeline::{Lifeline, StartError},
         linux::{landlock, seccomp},
-        report::Report,
         spec::{Jail, Spec},
     };
 
@@ -151,14 +150,13 @@ mod probe {
                 })
                 .map(Into::into)
         };
-        let mut lifeline = Lifeline::start(&spec, [null()?, null()?, null()?]).await?;
-        Ok(match lifeline.report().await {
-            Some(Report::Started) => Ok(()),
-            Some(Report::Failed(failure)) => {
-                Err(format!("{}: {}", failure.describe(), failure.error()))
+        match Lifeline::start(&spec, [null()?, null()?, null()?]).await {
+            Ok(_) => Ok(Ok(())),
+            Err(StartError::Failed(failure)) => {
+                Ok(Err(format!("{}: {}", failure.describe(), failure.error())))
             }
-            _ => Err("the helper process died".to_owned()),
-        })
+            Err(StartError::Spawn(error)) => Err(error),
+        }
     }
 }
 

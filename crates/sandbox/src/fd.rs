@@ -3,12 +3,11 @@
 
 use std::{
     io,
-    mem::size_of,
     os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
 };
 
-/// How many descriptors one message carries: stdin, stdout, stderr.
-pub(crate) const PASSED: usize = 3;
+/// Stdin, stdout and stderr of a command.
+pub(crate) type StdFds = [OwnedFd; 3];
 
 /// Turns a `-1` of the C library into the error it stands for.
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -42,47 +41,50 @@ pub(crate) fn close_from(first: RawFd) {
     }
 }
 
-/// Room for one control message with `PASSED` descriptors, aligned as its header must be.
+/// Room for one control message with a few descriptors, aligned as its header must be.
 #[repr(C)]
 union ControlBuffer {
     _align: libc::cmsghdr,
     bytes: [u8; 64],
 }
 
-const FDS_SIZE: usize = PASSED * size_of::<RawFd>();
-
-fn header(bytes: &mut libc::iovec, control: &mut ControlBuffer) -> libc::msghdr {
+fn header(bytes: &mut libc::iovec, control: &mut ControlBuffer, fds: usize) -> libc::msghdr {
     // SAFETY: a msghdr of zeros is a valid empty message.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = bytes;
     message.msg_iovlen = 1;
     message.msg_control = std::ptr::from_mut(control).cast();
-    // SAFETY: CMSG_SPACE only computes; 64 bytes hold three descriptors on all platforms.
-    message.msg_controllen = unsafe { libc::CMSG_SPACE(FDS_SIZE as u32) } as _;
+    // SAFETY: CMSG_SPACE only computes.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE((fds * size_of::<RawFd>()) as u32) } as _;
+    debug_assert!(message.msg_controllen as usize <= size_of::<ControlBuffer>());
     message
 }
 
 /// Sends some of `bytes` (at least one) together with the descriptors.
-pub(crate) fn send_with_fds(
+pub(crate) fn send_with_fds<const N: usize>(
     socket: BorrowedFd<'_>,
     bytes: &[u8],
-    fds: [BorrowedFd<'_>; PASSED],
+    fds: [BorrowedFd<'_>; N],
 ) -> io::Result<usize> {
     let mut part = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),
     };
     let mut control = ControlBuffer { bytes: [0; 64] };
-    let message = header(&mut part, &mut control);
+    let message = header(&mut part, &mut control, N);
     let raw = fds.map(|fd| fd.as_raw_fd());
-    // SAFETY: `message` points at `control`, which has room for one header and `FDS_SIZE` bytes
+    // SAFETY: `message` points at `control`, which has room for one header and the descriptors
     // after it; `sendmsg` only reads from `part` and `control`, both alive.
     let sent = unsafe {
         let first = libc::CMSG_FIRSTHDR(&message);
         (*first).cmsg_level = libc::SOL_SOCKET;
         (*first).cmsg_type = libc::SCM_RIGHTS;
-        (*first).cmsg_len = libc::CMSG_LEN(FDS_SIZE as u32) as _;
-        std::ptr::copy_nonoverlapping(raw.as_ptr().cast(), libc::CMSG_DATA(first), FDS_SIZE);
+        (*first).cmsg_len = libc::CMSG_LEN(size_of::<[RawFd; N]>() as u32) as _;
+        std::ptr::copy_nonoverlapping(
+            raw.as_ptr().cast(),
+            libc::CMSG_DATA(first),
+            size_of::<[RawFd; N]>(),
+        );
         libc::sendmsg(socket.as_raw_fd(), &message, NO_SIGNAL)
     };
     if sent < 0 {
@@ -93,16 +95,16 @@ pub(crate) fn send_with_fds(
 }
 
 /// Receives some bytes and the descriptors sent with them, if they came along.
-pub(crate) fn recv_with_fds(
+pub(crate) fn recv_with_fds<const N: usize>(
     socket: BorrowedFd<'_>,
     bytes: &mut [u8],
-) -> io::Result<(usize, Option<[OwnedFd; PASSED]>)> {
+) -> io::Result<(usize, Option<[OwnedFd; N]>)> {
     let mut part = libc::iovec {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: bytes.len(),
     };
     let mut control = ControlBuffer { bytes: [0; 64] };
-    let mut message = header(&mut part, &mut control);
+    let mut message = header(&mut part, &mut control, N);
     // SAFETY: the kernel writes at most `iov_len` bytes to `part` and `msg_controllen` to `control`.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, CLOSE_ON_EXEC) };
     if received < 0 {
@@ -114,13 +116,14 @@ pub(crate) fn recv_with_fds(
         let first = libc::CMSG_FIRSTHDR(&message);
         let complete = !first.is_null()
             && (*first).cmsg_type == libc::SCM_RIGHTS
-            && (*first).cmsg_len as usize == libc::CMSG_LEN(FDS_SIZE as u32) as usize;
+            && (*first).cmsg_len as usize
+                == libc::CMSG_LEN(size_of::<[RawFd; N]>() as u32) as usize;
         complete.then(|| {
-            let mut raw = [-1; PASSED];
+            let mut raw = [-1; N];
             std::ptr::copy_nonoverlapping(
                 libc::CMSG_DATA(first),
                 raw.as_mut_ptr().cast(),
-                FDS_SIZE,
+                size_of::<[RawFd; N]>(),
             );
             raw.map(|fd| OwnedFd::from_raw_fd(fd))
         })

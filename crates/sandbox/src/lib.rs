@@ -1,9 +1,9 @@
 //! Turns a policy into an enforced process: namespaces, Landlock, seccomp, process groups, PTY.
 //!
-//! [`spawn`] is the only way to start a process. It starts this program once more as a small
-//! supervisor (see [`maybe_run_helper`]) that builds the jail, runs the command in it and holds one
-//! end of a socket. When the other end closes, because the command is killed, its handle dropped,
-//! or the whole server killed, the supervisor kills every descendant of the command.
+//! [`spawn`] is the only way to start a process. Each command gets a small supervisor process (see
+//! [`maybe_run_helper`]) that builds the jail, runs the command in it and holds one end of a socket.
+//! When the other end closes, because the command is killed, its handle dropped, or the whole server
+//! killed, the supervisor kills every descendant of the command.
 //!
 //! What the kernel cannot enforce is refused ([`SpawnError::CannotEnforce`]), never run bare.
 
@@ -43,6 +43,8 @@ mod spawn;
 mod spec;
 #[cfg(not(unix))]
 mod unsupported;
+#[cfg(unix)]
+mod zygote;
 
 pub use capabilities::{Capabilities, capabilities};
 pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};

@@ -1,4 +1,4 @@
-//! The socket between the server and the helper of one command.
+//! The socket between the server and the supervisor of one command.
 //!
 //! While it is open the command may live. The kernel closes the server's end however the server
 //! dies, so no command outlives it.
@@ -15,76 +15,97 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
-    process::{Child, Command},
     sync::{mpsc, watch},
     time,
 };
 
 use crate::{
     SpawnError,
-    fd::{self, PASSED},
-    helper,
+    fd::{self, StdFds},
     process::{Exit, State},
-    report::{KILL, Report},
+    report::{Failure, KILL, Report},
     spec::{Code, Spec},
+    zygote,
 };
 
 /// The kernel itself takes about 2 MiB of arguments and environment by default.
 const SPEC_LIMIT: usize = 8 * 1024 * 1024;
 
-/// How long a helper may take to kill what it started before it is killed itself.
+/// How long a command may take to start before something must be wrong.
+const START_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a supervisor may take to kill its command before it is killed itself.
 const KILL_PATIENCE: Duration = Duration::from_secs(3);
 
-/// A helper that has been told what to run.
+/// The server's end of the lifeline of a started command.
 pub(crate) struct Lifeline {
     socket: UnixStream,
-    helper: Child,
+    supervisor: u32,
     received: Vec<u8>,
 }
 
+/// Why there is no lifeline.
+pub(crate) enum StartError {
+    /// The supervisor says that nothing was run.
+    Failed(Failure),
+    /// There is no supervisor.
+    Spawn(SpawnError),
+}
+
 impl Lifeline {
-    /// Starts a helper and hands it the command and its standard streams.
-    pub(crate) async fn start(spec: &Spec, stdio: [OwnedFd; PASSED]) -> Result<Self, SpawnError> {
-        let mut message = vec![0; size_of::<u32>()];
-        spec.put(&mut message);
-        let size = message.len() - size_of::<u32>();
-        if size > SPEC_LIMIT {
-            return Err(SpawnError::TooLarge {
-                bytes: size,
-                limit: SPEC_LIMIT,
-            });
+    /// Forks a supervisor and lets it start the command.
+    pub(crate) async fn start(spec: &Spec, stdio: StdFds) -> Result<Self, StartError> {
+        let message = message(spec).map_err(StartError::Spawn)?;
+        let mut result = Self::try_start(&message, &stdio).await;
+        if let Err(error) = &result {
+            // The zygote may have died with the message; it is worth a second try.
+            tracing::warn!(%error, "cannot start a supervisor; starting another zygote");
+            zygote::replace();
+            result = Self::try_start(&message, &stdio).await;
         }
-        message[..size_of::<u32>()].copy_from_slice(&(size as u32).to_le_bytes());
+        let (lifeline, report) = result.map_err(|source| {
+            StartError::Spawn(SpawnError::Start {
+                what: "supervisor process",
+                source,
+            })
+        })?;
+        match report {
+            Report::Failed(failure) => Err(StartError::Failed(failure)),
+            _ => Ok(lifeline),
+        }
+    }
 
-        let failed = |what| move |source| SpawnError::Start { what, source };
-        let (ours, theirs) = StdUnixStream::pair().map_err(failed("socket"))?;
-        let helper = start_helper(theirs.into()).map_err(failed("helper process"))?;
-        ours.set_nonblocking(true).map_err(failed("socket"))?;
-        let sent = fd::send_with_fds(
-            ours.as_fd(),
-            &message,
-            stdio.each_ref().map(|fd| fd.as_fd()),
-        )
-        .map_err(failed("message to the helper"))?;
-        drop(stdio);
-        let mut socket = UnixStream::from_std(ours).map_err(failed("socket"))?;
-        socket
-            .write_all(&message[sent..])
-            .await
-            .map_err(failed("message to the helper"))?;
-        Ok(Self {
-            socket,
-            helper,
+    async fn try_start(message: &[u8], stdio: &StdFds) -> io::Result<(Self, Report)> {
+        let (ours, theirs) = StdUnixStream::pair()?;
+        zygote::fork_supervisor(&theirs.into())?;
+        ours.set_nonblocking(true)?;
+        let sent = fd::send_with_fds(ours.as_fd(), message, stdio.each_ref().map(OwnedFd::as_fd))?;
+        let mut lifeline = Self {
+            socket: UnixStream::from_std(ours)?,
+            supervisor: 0,
             received: Vec::new(),
-        })
+        };
+        let start = async {
+            lifeline.socket.write_all(&message[sent..]).await?;
+            lifeline
+                .report()
+                .await
+                .ok_or(io::Error::from(io::ErrorKind::UnexpectedEof))
+        };
+        let report = time::timeout(START_PATIENCE, start).await??;
+        if let Report::Started { supervisor } = report {
+            lifeline.supervisor = supervisor;
+        }
+        Ok((lifeline, report))
     }
 
-    pub(crate) fn helper_id(&self) -> u32 {
-        self.helper.id().unwrap_or(0)
+    pub(crate) fn supervisor(&self) -> u32 {
+        self.supervisor
     }
 
-    /// The next message; `None` once the helper is gone. May be dropped without losing one.
-    pub(crate) async fn report(&mut self) -> Option<Report> {
+    /// The next message; `None` once no process of the command is left. May be dropped without
+    /// losing one.
+    async fn report(&mut self) -> Option<Report> {
         loop {
             let mut rest = &self.received[..];
             if let Some(report) = Report::get(&mut rest) {
@@ -101,58 +122,52 @@ impl Lifeline {
 
     /// Follows the command to its end, and ends it when asked or when its owner is dropped.
     pub(crate) async fn watch(mut self, state: watch::Sender<State>, mut kill: mpsc::Receiver<()>) {
-        loop {
-            tokio::select! {
-                report = self.report() => match report {
-                    Some(Report::Ended { status }) => {
-                        state.send_modify(|state| state.exit = Some(Exit::from_status(status)));
-                    }
-                    Some(_) => {}
-                    None => break,
-                },
-                _ = kill.recv() => {
-                    self.end(&state).await;
-                    break;
-                }
-            }
+        tokio::select! {
+            () = self.follow(&state) => {}
+            _ = kill.recv() => self.end(&state).await,
         }
         state.send_modify(|state| {
             state.exit.get_or_insert(Exit::Signal(libc::SIGKILL));
             state.gone = true;
         });
-        // The helper has closed its end, so it is a zombie or about to be one.
-        if let Err(error) = self.helper.wait().await {
-            tracing::warn!(%error, "cannot reap a sandbox helper");
+    }
+
+    async fn follow(&mut self, state: &watch::Sender<State>) {
+        while let Some(report) = self.report().await {
+            if let Report::Ended { status } = report {
+                state.send_modify(|state| state.exit = Some(Exit::from_status(status)));
+            }
         }
     }
 
     async fn end(&mut self, state: &watch::Sender<State>) {
-        let drain = async {
-            // The helper may be gone already; then there is nothing to kill.
-            self.socket.write_all(&[KILL]).await.ok();
-            while let Some(report) = self.report().await {
-                if let Report::Ended { status } = report {
-                    state.send_modify(|state| state.exit = Some(Exit::from_status(status)));
-                }
-            }
-        };
-        if time::timeout(KILL_PATIENCE, drain).await.is_err() {
-            tracing::warn!("a sandbox helper does not end; killing it");
-            self.helper.start_kill().ok();
+        // The supervisor may be gone already; then there is nothing to kill.
+        self.socket.write_all(&[KILL]).await.ok();
+        if time::timeout(KILL_PATIENCE, self.follow(state))
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                supervisor = self.supervisor,
+                "a supervisor does not end; killing it"
+            );
+            // SAFETY: sends a signal; the supervisor still holds the lifeline, so the id is its own.
+            unsafe { libc::kill(self.supervisor.cast_signed(), libc::SIGKILL) };
         }
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the place that starts processes"
-)]
-fn start_helper(socket: OwnedFd) -> io::Result<Child> {
-    Command::new(helper::executable()?)
-        .arg0(helper::NAME)
-        .env_clear()
-        .stdin(socket)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
+/// The order for the supervisor, with its length in front.
+fn message(spec: &Spec) -> Result<Vec<u8>, SpawnError> {
+    let mut message = vec![0; size_of::<u32>()];
+    spec.put(&mut message);
+    let size = message.len() - size_of::<u32>();
+    if size > SPEC_LIMIT {
+        return Err(SpawnError::TooLarge {
+            bytes: size,
+            limit: SPEC_LIMIT,
+        });
+    }
+    message[..size_of::<u32>()].copy_from_slice(&(size as u32).to_le_bytes());
+    Ok(message)
 }

@@ -9,19 +9,17 @@ pub(crate) mod restrict;
 pub(crate) mod seccomp;
 mod sys;
 
-use std::os::fd::OwnedFd;
-
 use self::{landlock::Ruleset, seccomp::Filter};
 use crate::{
     capabilities::Backend,
-    fd::PASSED,
+    fd::StdFds,
     helper::{Family, Lifeline, Lock, supervise},
-    report::{Failure, Report, Step},
+    report::{Failure, Step},
     spec::{Jail, Spec},
 };
 
 /// Builds the jail and lives as the supervisor of the command in it.
-pub(crate) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: [OwnedFd; PASSED]) -> ! {
+pub(crate) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
     match jail.backend {
         Backend::Namespaces => namespaces::run(lifeline, spec, jail, stdio),
         Backend::Landlock => {
@@ -33,10 +31,4 @@ pub(crate) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: [OwnedFd;
             supervise(lifeline, spec, stdio, Family::Descendants, &lock)
         }
     }
-}
-
-/// Ends a helper that was only asked whether the jail can be built.
-fn end_trial(mut lifeline: Lifeline) -> ! {
-    lifeline.send(&Report::Started);
-    std::process::exit(0);
 }

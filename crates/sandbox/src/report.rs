@@ -14,8 +14,8 @@ pub(crate) const KILL: u8 = b'K';
 /// One message from the helper.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The program runs.
-    Started,
+    /// The program runs; the supervisor's process id.
+    Started { supervisor: u32 },
     /// Nothing was run.
     Failed(Failure),
     /// The command itself ended, with this status as `wait` gives it. Descendants may live on.
@@ -133,7 +133,10 @@ impl Code for Failure {
 impl Code for Report {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Started => out.push(0),
+            Self::Started { supervisor } => {
+                out.push(0);
+                supervisor.put(out);
+            }
             Self::Failed(failure) => {
                 out.push(1);
                 failure.put(out);
@@ -146,7 +149,9 @@ impl Code for Report {
     }
     fn get(input: &mut &[u8]) -> Option<Self> {
         Some(match u8::get(input)? {
-            0 => Self::Started,
+            0 => Self::Started {
+                supervisor: Code::get(input)?,
+            },
             1 => Self::Failed(Code::get(input)?),
             2 => Self::Ended {
                 status: u32::get(input)?.cast_signed(),

@@ -4,10 +4,7 @@ use std::{
     ffi::{CString, OsStr, OsString},
     fs::File,
     io,
-    os::{
-        fd::OwnedFd,
-        unix::ffi::{OsStrExt, OsStringExt},
-    },
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
 };
 
@@ -15,12 +12,12 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::{
     Command, Linger, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream, capabilities,
-    fd::PASSED,
-    lifeline::Lifeline,
+    fd::StdFds,
+    lifeline::{Lifeline, StartError},
     output::{AsyncFile, async_file},
     process::State,
     pty::Pty,
-    report::{Failure, Report, Step},
+    report::{Failure, Step},
     spec::{Jail, Spec},
 };
 
@@ -44,21 +41,15 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
         what: "standard streams",
         source,
     })?;
-    let mut lifeline = Lifeline::start(&spec, streams.theirs).await?;
-    match lifeline.report().await {
-        Some(Report::Started) => {}
-        Some(Report::Failed(failure)) => return Err(explain(failure, &command)),
-        _ => {
-            return Err(SpawnError::Start {
-                what: "the helper process ended early; does the program call \
-                       quipu_sandbox::maybe_run_helper first in main?",
-                source: io::ErrorKind::UnexpectedEof.into(),
-            });
-        }
-    }
+    let lifeline = Lifeline::start(&spec, streams.theirs)
+        .await
+        .map_err(|error| match error {
+            StartError::Failed(failure) => explain(&failure, &command),
+            StartError::Spawn(error) => error,
+        })?;
     let (state_sender, state) = watch::channel(State::default());
     let (kill, kill_requests) = mpsc::channel(1);
-    let supervisor = lifeline.helper_id();
+    let supervisor = lifeline.supervisor();
     tokio::spawn(lifeline.watch(state_sender, kill_requests));
     Ok(Spawned {
         process: Process {
@@ -132,7 +123,7 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpawnError> {
     CString::new(text.to_owned().into_vec()).map_err(|_| SpawnError::ZeroByte { what })
 }
 
-fn explain(failure: Failure, command: &Command) -> SpawnError {
+fn explain(failure: &Failure, command: &Command) -> SpawnError {
     let source = failure.error();
     match failure.step {
         Step::Cwd => SpawnError::BadCwd {
@@ -154,7 +145,7 @@ fn explain(failure: Failure, command: &Command) -> SpawnError {
 
 /// Both ends of the standard streams.
 struct Streams {
-    theirs: [OwnedFd; PASSED],
+    theirs: StdFds,
     stdin: Option<AsyncFile>,
     terminal: Option<AsyncFile>,
     output: Vec<(Stream, AsyncFile)>,

@@ -8,12 +8,12 @@ use std::{
     cell::Cell,
     ffi::{CStr, CString, c_void},
     io,
-    os::fd::{AsRawFd, OwnedFd, RawFd},
+    os::fd::{AsRawFd, RawFd},
     ptr,
 };
 
 use crate::{
-    fd::{PASSED, check},
+    fd::{StdFds, check},
     linux::{landlock::Ruleset, restrict, seccomp::Filter},
     report::{Failure, Step},
     spec::Spec,
@@ -34,17 +34,13 @@ struct Launch<'a> {
     programs: &'a [CString],
     cwd: &'a CStr,
     tty: bool,
-    stdio: [RawFd; PASSED],
+    stdio: [RawFd; 3],
     lock: &'a Lock,
     failure: Cell<Option<(Step, i32)>>,
 }
 
 /// Starts the program; returns once it runs.
-pub(super) fn start(
-    spec: &Spec,
-    stdio: &[OwnedFd; PASSED],
-    lock: &Lock,
-) -> Result<libc::pid_t, Failure> {
+pub(super) fn start(spec: &Spec, stdio: &StdFds, lock: &Lock) -> Result<libc::pid_t, Failure> {
     let pointers = |strings: &[CString]| {
         strings
             .iter()
@@ -107,7 +103,7 @@ impl Launch<'_> {
         check(unsafe {
             libc::syscall(
                 libc::SYS_close_range,
-                PASSED,
+                3,
                 libc::c_int::MAX,
                 libc::CLOSE_RANGE_CLOEXEC,
             )

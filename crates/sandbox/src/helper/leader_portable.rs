@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    fd::{PASSED, check},
+    fd::{StdFds, check},
     report::{Failure, Step},
     spec::Spec,
 };
@@ -23,11 +23,7 @@ pub(crate) enum Lock {
 }
 
 /// Starts the program; returns once it runs.
-pub(super) fn start(
-    spec: &Spec,
-    stdio: &[OwnedFd; PASSED],
-    _lock: &Lock,
-) -> Result<libc::pid_t, Failure> {
+pub(super) fn start(spec: &Spec, stdio: &StdFds, _lock: &Lock) -> Result<libc::pid_t, Failure> {
     let failed = |step| move |error| Failure::new(step, &error);
     std::env::set_current_dir(text(&spec.cwd)).map_err(failed(Step::Cwd))?;
     let mut result = io::Error::from_raw_os_error(libc::ENOENT);

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd},
     process::exit,
     time::{Duration, Instant},
 };
@@ -13,7 +13,7 @@ use super::{
     leader,
 };
 use crate::{
-    fd::{PASSED, check},
+    fd::{StdFds, check},
     report::{Failure, Report, Step},
     spec::Spec,
 };
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) fn supervise(
     mut lifeline: Lifeline,
     spec: &Spec,
-    stdio: [OwnedFd; PASSED],
+    stdio: StdFds,
     family: Family,
     lock: &Lock,
 ) -> ! {
@@ -35,7 +35,7 @@ pub(crate) fn supervise(
     };
     // Only the command holds its streams now, so that their ends show its end.
     drop(stdio);
-    lifeline.send(&Report::Started);
+    lifeline.started();
     let mut supervisor = Supervisor {
         lifeline,
         leader,

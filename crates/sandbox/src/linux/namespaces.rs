@@ -11,10 +11,10 @@ use std::{
     process::exit,
 };
 
-use super::{end_trial, mounts, placeholder::Placeholder, restrict, seccomp::Filter, sys};
+use super::{mounts, placeholder::Placeholder, restrict, seccomp::Filter, sys};
 use crate::{
     Network,
-    fd::{PASSED, check},
+    fd::{StdFds, check},
     helper::{Family, Lifeline, Lock, supervise},
     report::{Failure, Step},
     spec::{Jail, Spec},
@@ -23,7 +23,7 @@ use crate::{
 const ALWAYS: libc::c_int =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
 
-pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: [OwnedFd; PASSED]) -> ! {
+pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
     let placeholders: Vec<_> = match jail.rules.absent.iter().map(Placeholder::hold).collect() {
         Ok(placeholders) => placeholders,
         Err(failure) => lifeline.fail(&failure),
@@ -57,10 +57,10 @@ pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: [OwnedFd;
 
 /// The life of the first process in the namespaces.
 fn live_inside(
-    lifeline: Lifeline,
+    mut lifeline: Lifeline,
     spec: &Spec,
     jail: &Jail,
-    stdio: [OwnedFd; PASSED],
+    stdio: StdFds,
     mut go: PipeReader,
 ) -> ! {
     if go.read_exact(&mut [0]).is_err() {
@@ -71,7 +71,9 @@ fn live_inside(
         lifeline.fail(&failure);
     }
     if spec.programs.is_empty() {
-        end_trial(lifeline);
+        // It was only asked whether the jail can be built.
+        lifeline.started();
+        exit(0);
     }
     supervise(lifeline, spec, stdio, Family::Namespace, &Lock::None)
 }

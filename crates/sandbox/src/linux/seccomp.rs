@@ -101,7 +101,7 @@ pub(crate) struct Filter(Vec<libc::sock_filter>);
 
 impl Filter {
     pub(crate) fn new(jail: &Jail) -> Self {
-        let mut program = Program::new();
+        let mut program = Program::default();
         for call in NEVER {
             program.decide(*call, &[], DENIED);
         }
