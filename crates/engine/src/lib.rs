@@ -1,1 +1,36 @@
 //! The thread, turn and item state machine, pure.
+//!
+//! A [`Thread`] takes one [`Input`] at a time and says what must happen, as [`Effect`]s in order. It does
+//! no IO, reads no clock, makes no ids and never waits: whoever drives it does. So there is one place
+//! where a turn changes state, its laws are tested by random sequences of inputs, and a bug report is a
+//! list of inputs.
+//!
+//! The laws, kept by construction and checked on every trace in `tests`:
+//! - an accepted turn ends exactly once, whatever happens;
+//! - an item is started, then changes, then completes, each once;
+//! - what is told is recorded before ([`Effect::Record`] precedes the [`Effect::Notify`] that shows it);
+//! - every question asked is resolved;
+//! - the status told is the status that is.
+
+mod compaction;
+mod effect;
+mod ending;
+mod history;
+mod input;
+mod items;
+mod review;
+mod sampling;
+mod status;
+mod steps;
+mod thread;
+mod tools;
+mod turn;
+mod usage;
+
+pub use effect::{Answer, Effect, Purpose, Record, Refusal, TurnEnd};
+pub use input::{
+    CallKind, Compacted, Context, Input, ModelEvent, ModelItem, OutputItem, ReviewOutcome,
+    ReviewStart, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
+};
+pub use thread::{Thread, ThreadSetup};
+pub use turn::TurnKind;

@@ -228,6 +228,22 @@ macro_rules! declare_server_requests {
                     ServerRequest::Unrecognized { method, .. } => method,
                 }
             }
+
+            /// The params as JSON.
+            pub fn params(&self) -> Result<Json, serde_json::Error> {
+                match self {
+                    $(ServerRequest::$name(params) => Json::new(params),)*
+                    ServerRequest::Unrecognized { params, .. } => Ok(params.clone()),
+                }
+            }
+
+            /// Removes what a client without the `experimentalApi` capability must not see.
+            pub fn strip_experimental(&mut self) {
+                match self {
+                    $(ServerRequest::$name(params) => params.strip_experimental(),)*
+                    ServerRequest::Unrecognized { .. } => {}
+                }
+            }
         }
 
         /// All requests a server can send.
@@ -262,11 +278,14 @@ macro_rules! declare_notifications {
             )*
         }
 
-        /// A notification of a server, read by its method.
-        #[derive(Debug, Clone, PartialEq)]
+        /// A notification of a server, read by its method and written with it.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(tag = "method", content = "params")]
+        #[allow(clippy::large_enum_variant, reason = "a message is made once and written once")]
         pub enum ServerNotification {
-            $($(#[doc = $doc])+ $name($params),)*
+            $($(#[doc = $doc])+ #[serde(rename = $wire)] $name($params),)*
             /// A method this version does not know.
+            #[serde(skip)]
             Unrecognized { method: String, params: Json },
         }
 

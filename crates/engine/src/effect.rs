@@ -1,0 +1,172 @@
+//! What must happen, in order, after an input.
+
+use quipu_wire::{
+    Json, MessagePhase, NonSteerableTurnKind, RateLimitSnapshot, ServerNotification, ServerRequest,
+    ThreadItem, ThreadTokenUsage, Turn, TurnError, UserInput,
+};
+
+use crate::input::ToolCall;
+use crate::turn::TurnKind;
+
+/// One thing to do. A driver performs effects in the order they are given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Append to the thread's log. Records before the next `Notify` or `Answer` may be written together.
+    Record(Record),
+    /// Make everything recorded so far survive a power cut.
+    Sync,
+    /// Tell the thread's subscribers.
+    Notify(ServerNotification),
+    /// Tell every client.
+    Broadcast(ServerNotification),
+    /// Answer a client's request.
+    Answer { reply: u64, answer: Answer },
+    /// Ask the thread's subscribers; the answer comes back as `Input::Answered`.
+    Ask {
+        question: u64,
+        request: Box<ServerRequest>,
+    },
+    /// Stop waiting for an answer.
+    Withdraw { question: u64 },
+    /// Give a client's answer to the tool that asked.
+    Deliver { question: u64, call_id: String },
+    /// Say what the model must be told before the input; comes back as `Input::Context`.
+    BuildContext { turn_id: String },
+    /// Ask the model, with the history as it is now. Events come back as `Input::Model`.
+    Sample {
+        sample: u64,
+        turn_id: String,
+        purpose: Purpose,
+    },
+    /// Stop the model; its events do not matter any more.
+    CancelSample { sample: u64 },
+    /// Run a tool; events come back as `Input::Tool`.
+    RunTool { turn_id: String, call: ToolCall },
+    /// Run the user's own command; events come back as `Input::Tool` under its item id.
+    RunShell {
+        turn_id: String,
+        item_id: String,
+        command: String,
+    },
+    /// Stop the tools of the turn that do not outlive it. They report `ToolEvent::Finished`.
+    CancelTools { turn_id: String },
+    /// Call back with `Input::GraceOver` after the time that cancelled tools are given.
+    StartGrace { turn_id: String },
+    /// Make the new history out of a summary; comes back as `Input::Compacted`.
+    Summarise {
+        turn_id: String,
+        summary: String,
+        mid_turn: bool,
+    },
+    /// Make the review out of the reviewer's last words; comes back as `Input::ReviewRendered`.
+    RenderReview {
+        turn_id: String,
+        words: Option<String>,
+        interrupted: bool,
+    },
+}
+
+/// Why the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To answer the user.
+    Turn,
+    /// To review code.
+    Review,
+    /// To summarise the history.
+    Compaction,
+}
+
+/// The answer to a client's request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// `turn/start`: the turn that takes the input.
+    Turn(Turn),
+    /// `turn/steer`: the turn that takes the input.
+    Steered(String),
+    /// `turn/interrupt`, and requests that answer with nothing.
+    Done,
+    /// The request does not fit the state of the thread.
+    Refused(Refusal),
+}
+
+/// Why a request does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    NoActiveTurn,
+    WrongTurn { expected: String, actual: String },
+    NotSteerable(NonSteerableTurnKind),
+    EmptyInput,
+    Closed,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEnd {
+    Completed,
+    Interrupted,
+    /// Another task took its place.
+    Replaced,
+    Failed(TurnError),
+}
+
+/// What a log keeps.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    TurnStarted {
+        turn_id: String,
+        kind: TurnKind,
+    },
+    /// An item of the model's history.
+    History(Json),
+    /// What the context of a turn was.
+    TurnContext(Json),
+    UserMessage {
+        item_id: String,
+        content: Vec<UserInput>,
+    },
+    AgentMessage {
+        item_id: String,
+        text: String,
+        phase: Option<MessagePhase>,
+    },
+    Reasoning {
+        item_id: String,
+        summary: Vec<String>,
+        content: Vec<String>,
+    },
+    /// A finished item of any other kind.
+    Item {
+        turn_id: String,
+        item: ThreadItem,
+    },
+    /// A tool of the client was asked to run.
+    DynamicCall {
+        turn_id: String,
+        item: ThreadItem,
+    },
+    TokenUsage {
+        usage: Option<ThreadTokenUsage>,
+        rate_limits: RateLimitSnapshot,
+    },
+    Compacted {
+        summary: String,
+        history: Vec<Json>,
+    },
+    EnteredReview {
+        label: String,
+    },
+    ExitedReview {
+        words: Option<String>,
+        text: String,
+    },
+    Error {
+        turn_id: String,
+        error: TurnError,
+    },
+    TurnEnded {
+        turn_id: String,
+        end: TurnEnd,
+        last_agent_message: Option<String>,
+    },
+}

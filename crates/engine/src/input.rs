@@ -1,0 +1,279 @@
+//! What can happen to a thread.
+
+use quipu_wire::{
+    Json, MessagePhase, RateLimitSnapshot, ServerRequest, ThreadItem, TokenUsageBreakdown,
+    TurnError, TurnPlanStep, UserInput, WebSearchAction,
+};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A client gives input: a new turn, or more for the running one.
+    Start(Start),
+    /// A client adds input to a turn it names.
+    Steer {
+        reply: u64,
+        expected: String,
+        message: UserMessage,
+    },
+    /// A client, or the server itself, ends the running turn.
+    Interrupt { reply: Option<u64> },
+    /// A client asks for compaction, in a turn of this id.
+    Compact { turn_id: String },
+    /// A client asks for a review.
+    Review(ReviewStart),
+    /// A client runs a command of its own.
+    Shell(ShellStart),
+    /// What the model must be told before the input.
+    Context { turn_id: String, context: Context },
+    /// The model said something.
+    Model { sample: u64, event: ModelEvent },
+    /// A tool did something.
+    Tool { call_id: String, event: ToolEvent },
+    /// A client answered a question.
+    Answered { question: u64 },
+    /// A summary became a history.
+    Compacted {
+        turn_id: String,
+        compacted: Compacted,
+    },
+    /// A review is ready to be shown.
+    ReviewRendered {
+        turn_id: String,
+        outcome: ReviewOutcome,
+    },
+    /// The time given to cancelled tools is over.
+    GraceOver { turn_id: String },
+    /// The driver itself failed: a full disk, a defect.
+    Fault { error: TurnError },
+    /// The thread is being unloaded.
+    Close,
+}
+
+/// Input of the user, as it is shown and as the model gets it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserMessage {
+    pub item_id: String,
+    pub content: Vec<UserInput>,
+    /// The message for the model, then what it refers to.
+    pub history: Vec<Json>,
+}
+
+/// `turn/start`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    pub reply: u64,
+    /// The id of the turn, if one begins.
+    pub turn_id: String,
+    pub message: UserMessage,
+}
+
+/// `review/start`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewStart {
+    pub reply: Option<u64>,
+    pub turn_id: String,
+    /// What is reviewed, in a few words.
+    pub label: String,
+    pub message: UserMessage,
+}
+
+/// `thread/shellCommand`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellStart {
+    /// The id of the turn, if one begins.
+    pub turn_id: String,
+    pub item_id: String,
+    pub command: String,
+}
+
+/// What is put before the user's input.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Context {
+    pub history: Vec<Json>,
+    /// The settings of the turn, for the log.
+    pub record: Option<Json>,
+}
+
+/// The history after a compaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compacted {
+    pub history: Vec<Json>,
+    /// The size of the new history in tokens.
+    pub tokens: i64,
+    /// The settings of the turn, when the new history holds them.
+    pub record: Option<Json>,
+}
+
+/// A finished review.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewOutcome {
+    /// What clients show.
+    pub text: String,
+    /// What the thread's own history keeps of it.
+    pub history: Vec<Json>,
+}
+
+/// What a model's stream brings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelEvent {
+    /// The provider began to answer.
+    Opened,
+    RateLimits(Box<RateLimitSnapshot>),
+    /// Another model than the one asked for answers.
+    Rerouted {
+        from: String,
+        to: String,
+    },
+    ItemStarted {
+        slot: u32,
+        item: Box<OutputItem>,
+    },
+    TextDelta {
+        slot: u32,
+        delta: String,
+    },
+    /// Text of a proposed plan, which is an item of its own.
+    PlanDelta {
+        delta: String,
+    },
+    PlanDone {
+        text: String,
+    },
+    ReasoningPartAdded {
+        slot: u32,
+        index: u32,
+    },
+    ReasoningSummaryDelta {
+        slot: u32,
+        index: u32,
+        delta: String,
+    },
+    ReasoningTextDelta {
+        slot: u32,
+        index: u32,
+        delta: String,
+    },
+    ItemDone {
+        slot: u32,
+        item: Box<OutputItem>,
+    },
+    /// The answer broke off and is asked for again.
+    Retrying {
+        error: TurnError,
+    },
+    Completed {
+        usage: Option<TokenUsageBreakdown>,
+    },
+    /// There is no answer, or no more of it.
+    Failed {
+        error: TurnError,
+        window_exceeded: bool,
+    },
+}
+
+/// An item as a model made it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputItem {
+    /// The item's id for clients.
+    pub id: String,
+    pub item: ModelItem,
+    /// The item as the history keeps it.
+    pub raw: Json,
+}
+
+/// What an item of a model is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelItem {
+    /// `text` is what is shown of it; `None` shows nothing.
+    Message {
+        text: Option<String>,
+        phase: Option<MessagePhase>,
+    },
+    Reasoning {
+        summary: Vec<String>,
+        content: Vec<String>,
+    },
+    Call(ToolCall),
+    WebSearch {
+        query: String,
+        action: Option<WebSearchAction>,
+    },
+    ImageGeneration {
+        status: String,
+        revised_prompt: Option<String>,
+        result: String,
+        saved_path: Option<String>,
+    },
+    /// Kept in the history, shown to nobody.
+    Other,
+}
+
+/// A tool call of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    pub call_id: String,
+    pub name: String,
+    pub namespace: Option<String>,
+    pub kind: CallKind,
+}
+
+/// How a tool is called, which decides the form of its output.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallKind {
+    /// With JSON arguments.
+    Function(String),
+    /// With free text.
+    Custom(String),
+    /// The provider's own shell tool, with the call as it came.
+    LocalShell(Json),
+    /// The provider's own tool search, with the call as it came.
+    ToolSearch(Json),
+}
+
+/// What a tool reports while it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolEvent {
+    ItemStarted(ThreadItem),
+    Delta(ToolDelta),
+    ItemCompleted(ThreadItem),
+    /// Asks the user. The tool is given the answer by `Effect::Deliver`.
+    Ask {
+        question: u64,
+        request: Box<ServerRequest>,
+        waiting: Option<Waiting>,
+    },
+    PlanUpdated {
+        explanation: Option<String>,
+        plan: Vec<TurnPlanStep>,
+    },
+    /// All changes of the turn so far.
+    DiffUpdated(String),
+    /// A message for the model's history that is not the tool's output.
+    Note(Json),
+    /// The call is over. A process it started may live on and report under its item later.
+    Finished {
+        output: Vec<Json>,
+        end_turn: bool,
+    },
+}
+
+/// More of a tool's item.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolDelta {
+    CommandOutput(String),
+    PatchOutput(String),
+    McpProgress(String),
+    /// The model typed into a process.
+    TerminalInput {
+        process_id: String,
+        stdin: String,
+    },
+}
+
+/// What a question makes the thread wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    Approval,
+    UserInput,
+}
