@@ -12,7 +12,6 @@ pub(super) fn only_formats(words: &[String]) -> bool {
         "head" | "tail" => limits_lines(program, args),
         "sed" => sed_file(args).is_none(),
         "awk" => awk_file(args).is_none(),
-        "nl" => args.iter().all(|arg| arg.starts_with('-')),
         "xargs" => !rewrites_files(args),
         _ => false,
     }

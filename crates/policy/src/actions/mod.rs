@@ -8,6 +8,8 @@ mod helpers;
 mod operands;
 mod programs;
 
+pub(crate) use programs::is_line_range;
+
 use quipu_wire::CommandAction;
 
 use crate::bash::{Script, parse_script, script_of};
@@ -82,8 +84,9 @@ fn script_actions(script: &str, mut commands: Vec<Vec<String>>) -> Vec<CommandAc
 /// Summarises each segment; `line` is the whole for the case that one of them is not understood.
 fn collect(segments: Vec<Segment>, line: &str) -> Vec<CommandAction> {
     let mut directory: Option<String> = None;
-    let mut actions = Vec::new();
+    let mut found = Vec::new();
     for segment in segments {
+        let noise = Noise::of(&segment.words);
         match programs::summarise(&segment.words, segment.text) {
             Summary::ChangeDirectory(target) => {
                 directory = match (directory, target) {
@@ -95,11 +98,12 @@ fn collect(segments: Vec<Segment>, line: &str) -> Vec<CommandAction> {
                 if let (CommandAction::Read { path, .. }, Some(base)) = (&mut action, &directory) {
                     *path = operands::join(base, path);
                 }
-                actions.push(action);
+                found.push((noise, action));
             }
         }
     }
-    drop_noise(&mut actions);
+    drop_noise(&mut found);
+    let mut actions: Vec<CommandAction> = found.into_iter().map(|(_, action)| action).collect();
     actions.dedup();
     if actions.iter().any(is_unknown) {
         return unknown(line);
@@ -107,17 +111,45 @@ fn collect(segments: Vec<Segment>, line: &str) -> Vec<CommandAction> {
     actions
 }
 
-/// Drops `true` anywhere and `echo` in front, as long as something else is there.
-fn drop_noise(actions: &mut Vec<CommandAction>) {
-    let text = |action: &CommandAction| match action {
-        CommandAction::Unknown { command } => command.clone(),
-        _ => String::new(),
-    };
-    if actions.len() > 1 {
-        actions.retain(|action| text(action) != "true");
+/// Commands that say nothing next to others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Noise {
+    True,
+    Echo,
+    Numbering,
+    No,
+}
+
+impl Noise {
+    fn of(words: &[String]) -> Noise {
+        match words.split_first() {
+            Some((program, [])) if program == "true" => Noise::True,
+            Some((program, _)) if program == "echo" => Noise::Echo,
+            Some((program, args))
+                if program == "nl" && args.iter().all(|arg| arg.starts_with('-')) =>
+            {
+                Noise::Numbering
+            }
+            _ => Noise::No,
+        }
     }
-    while actions.len() > 1 && text(&actions[0]).split(' ').next() == Some("echo") {
-        actions.remove(0);
+}
+
+/// Drops `true` and `nl` without a file anywhere, and `echo` in front, next to something else.
+fn drop_noise(found: &mut Vec<(Noise, CommandAction)>) {
+    if found.len() > 1 {
+        found.retain(|(noise, _)| *noise != Noise::True);
+    }
+    while found.len() > 1 {
+        let next = if found[0].0 == Noise::Echo {
+            Some(0)
+        } else {
+            found
+                .iter()
+                .position(|(noise, _)| *noise == Noise::Numbering)
+        };
+        let Some(index) = next else { break };
+        found.remove(index);
     }
 }
 

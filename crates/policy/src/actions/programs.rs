@@ -196,11 +196,11 @@ fn text_searched<'a>(program: &str, args: &'a [String]) -> Option<Found<'a>> {
     }
 }
 
-fn first<'a>(words: Vec<&'a str>) -> Option<&'a str> {
+fn first(words: Vec<&str>) -> Option<&str> {
     words.first().copied()
 }
 
-fn only<'a>(words: Vec<&'a str>) -> Option<&'a str> {
+fn only(words: Vec<&str>) -> Option<&str> {
     match words.as_slice() {
         [one] => Some(one),
         _ => None,
@@ -329,7 +329,7 @@ fn python_lists(program: &str, args: &[String]) -> bool {
             "os.scandir",
             "glob.glob",
             "glob.iglob",
-            "pathlib.Path.rglob",
+            "pathlib.Path",
             ".rglob(",
         ]
         .iter()

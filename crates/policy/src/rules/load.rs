@@ -1,0 +1,87 @@
+//! Finds and reads rules files: the one place of this crate that looks at the disk unasked.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::Rules;
+use super::file::{InvalidFile, MAX_FILE_BYTES};
+
+/// The rules of all usable files, and what is wrong with the others.
+#[derive(Debug, Default)]
+pub struct LoadedRules {
+    /// The rules.
+    pub rules: Rules,
+    /// Files and folders that were left out.
+    pub problems: Vec<RulesProblem>,
+}
+
+/// A rules file or folder that was left out.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesProblem {
+    /// Its text is not valid.
+    #[error(transparent)]
+    Invalid(#[from] InvalidFile),
+    /// It could not be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// Reads the `*.rules` files of these folders, in their order and by name; missing folders are fine.
+#[must_use]
+pub fn load(folders: &[PathBuf]) -> LoadedRules {
+    let mut loaded = LoadedRules::default();
+    for folder in folders {
+        let files = match rules_files(folder) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                let path = folder.clone();
+                loaded
+                    .problems
+                    .push(RulesProblem::Unreadable { path, error });
+                continue;
+            }
+        };
+        for path in files {
+            match load_file(&path) {
+                Ok(rules) => loaded.rules.absorb(rules),
+                Err(problem) => loaded.problems.push(problem),
+            }
+        }
+    }
+    loaded
+}
+
+fn rules_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "rules")
+            && path.is_file()
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn load_file(path: &Path) -> Result<Rules, RulesProblem> {
+    let unreadable = |error| RulesProblem::Unreadable {
+        path: path.to_owned(),
+        error,
+    };
+    let mut source = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    // One byte more than allowed, so that a file that is too large is seen as such.
+    let mut limited = file.take(MAX_FILE_BYTES as u64 + 1);
+    limited.read_to_string(&mut source).map_err(unreadable)?;
+    Ok(Rules::parse(path, &source)?)
+}

@@ -1,0 +1,158 @@
+//! Commands that only look: they may run without a question, still inside the sandbox.
+//!
+//! The list names programs and, where a program can also write or start others, the arguments that
+//! take it off the list. It is kept strict on purpose: what is missing here is merely asked about.
+
+use crate::actions::is_line_range;
+use crate::bash::{Command, Script, parse_script, script_of};
+
+/// Folders whose programs are what their names say: a sandboxed command cannot write there.
+const SYSTEM_FOLDERS: [&str; 6] = [
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/opt/homebrew/bin/",
+];
+
+/// Whether a command is known to only look.
+#[must_use]
+pub fn is_known_safe(command: &Command) -> bool {
+    if let Some(script) = script_of(&command.words) {
+        return match parse_script(script) {
+            Script::Plain(commands) => commands.iter().all(is_safe_program),
+            Script::HereDoc { .. } | Script::Opaque => false,
+        };
+    }
+    is_safe_program(command)
+}
+
+/// Both readings must be safe: which one the program gets depends on the shell's unescaping.
+fn is_safe_program(command: &Command) -> bool {
+    [&command.words, &command.resolved]
+        .into_iter()
+        .all(|words| match words.split_first() {
+            Some((program, args)) => is_safe(program, args, command.braces),
+            None => false,
+        })
+}
+
+fn is_safe(program: &str, args: &[String], braces: bool) -> bool {
+    let Some(name) = system_name(program) else {
+        return false;
+    };
+    match name {
+        "cat" | "cd" | "cut" | "echo" | "expr" | "false" | "grep" | "head" | "id" | "ls" | "nl"
+        | "paste" | "pwd" | "rev" | "seq" | "stat" | "tail" | "tr" | "true" | "uname" | "wc"
+        | "which" | "whoami" => true,
+        "numfmt" | "tac" => cfg!(target_os = "linux"),
+        // For the rest the arguments decide, and braces could become any argument.
+        _ if braces => false,
+        "base64" => !args
+            .iter()
+            .any(|arg| arg.starts_with("-o") || arg == "--output" || arg.starts_with("--output=")),
+        "find" => !args.iter().any(|arg| {
+            matches!(
+                arg.as_str(),
+                "-delete"
+                    | "-exec"
+                    | "-execdir"
+                    | "-fls"
+                    | "-fprint"
+                    | "-fprint0"
+                    | "-fprintf"
+                    | "-ok"
+                    | "-okdir"
+            )
+        }),
+        "git" => git_only_looks(args),
+        "rg" => !args.iter().any(|arg| {
+            matches!(
+                arg.split('=').next(),
+                Some("--pre" | "--hostname-bin" | "--search-zip" | "-z")
+            )
+        }),
+        "sed" => match args {
+            [flag, range] => flag == "-n" && is_line_range(range),
+            [flag, range, file] => {
+                let is_file = file == "-" || !file.starts_with('-');
+                flag == "-n" && is_line_range(range) && is_file
+            }
+            _ => false,
+        },
+        // The second file is written.
+        "uniq" => args.iter().filter(|arg| !arg.starts_with('-')).count() < 2,
+        _ => false,
+    }
+}
+
+/// The name of a program that is found by name or lies in a system folder.
+fn system_name(program: &str) -> Option<&str> {
+    if !program.contains(['/', '\\']) {
+        return Some(program);
+    }
+    SYSTEM_FOLDERS.iter().find_map(|folder| {
+        let name = program.strip_prefix(folder)?;
+        (!name.contains('/')).then_some(name)
+    })
+}
+
+fn git_only_looks(args: &[String]) -> bool {
+    let redirects_git = |arg: &String| {
+        let changes_config = arg.starts_with("-c");
+        changes_config
+            || matches!(
+                arg.split('=').next(),
+                Some(
+                    "--config-env"
+                        | "--exec-path"
+                        | "--git-dir"
+                        | "--namespace"
+                        | "--super-prefix"
+                        | "--work-tree"
+                )
+            )
+    };
+    if args.iter().any(redirects_git) {
+        return false;
+    }
+    let mut rest = args.iter().map(String::as_str);
+    let subcommand = loop {
+        match rest.next() {
+            Some("-C") => drop(rest.next()),
+            Some(flag) if flag.starts_with('-') => {}
+            word => break word,
+        }
+    };
+    let mut rest = rest.peekable();
+    let listing = matches!(
+        subcommand,
+        Some("status" | "log" | "diff" | "show" | "branch")
+    );
+    let is_branch = subcommand == Some("branch");
+    listing
+        && rest.all(|arg| {
+            let runs_or_writes = matches!(
+                arg.split('=').next(),
+                Some("--output" | "--exec" | "--ext-diff" | "--textconv" | "--paginate")
+            );
+            !runs_or_writes && (!is_branch || lists_branches(arg))
+        })
+}
+
+fn lists_branches(arg: &str) -> bool {
+    matches!(
+        arg,
+        "--list"
+            | "-l"
+            | "--show-current"
+            | "-a"
+            | "--all"
+            | "-r"
+            | "--remotes"
+            | "-v"
+            | "-vv"
+            | "--verbose"
+    ) || arg.starts_with("--format=")
+}

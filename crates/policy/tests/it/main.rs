@@ -1,0 +1,6 @@
+//! The policy crate as its users see it, compared with what codex 0.118.0 was seen to do.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod approvals;
+mod recorded;
+mod support;

@@ -1,0 +1,37 @@
+//! What the tests share: fixtures, and words made from text.
+
+use serde_json::Value;
+
+/// The lines of a fixture.
+pub fn fixture(name: &str) -> Vec<Value> {
+    let path = format!("{}/tests/it/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A JSON list of strings.
+pub fn strings(value: &Value) -> Vec<String> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// Words that hold no blanks.
+pub fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// A script as the tools pass it on.
+pub fn bash(script: &str) -> Vec<String> {
+    ["/bin/bash", "-c", script].map(str::to_owned).to_vec()
+}
+
+/// Fails with every difference at once.
+pub fn assert_none(differences: &[String]) {
+    assert!(
+        differences.is_empty(),
+        "{} differences:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
+}
