@@ -19,6 +19,8 @@ use crate::time::{self, Civil};
 const STEP: Duration = Duration::from_millis(100);
 /// The step of file systems that keep whole seconds.
 const COARSE_STEP: Duration = Duration::from_secs(2);
+/// Stands for a time that cannot be relied on.
+const UNSETTLED: i64 = -1;
 /// How far west or east of UTC a local date can be.
 const ZONE: i64 = 14 * 3600;
 const DAY: i64 = 86_400;
@@ -115,11 +117,15 @@ impl Index {
         if known == Some(mtime) {
             return Ok(false);
         }
-        let settled = if is_settled(&state) { mtime } else { -1 };
-        let names = rollouts_in(&self.home.join(folder));
+        let folder_path = self.home.join(folder);
         let home = self.home.clone();
         self.write(|db| {
-            let changed = compare(db, &home, folder, names)?;
+            // Read under the write lock: an older reading must not undo a newer one.
+            let settled = match fs::metadata(&folder_path) {
+                Ok(state) if is_settled(&state) => mtime_nanos(&state),
+                _ => UNSETTLED,
+            };
+            let changed = compare(db, &home, folder, rollouts_in(&folder_path))?;
             db.prepare_cached("INSERT OR REPLACE INTO folders VALUES (?, ?)")?
                 .execute(params![folder.to_string_lossy(), settled])?;
             Ok(changed)

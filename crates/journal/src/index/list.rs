@@ -6,6 +6,8 @@
 //! on what changed and on its size, not on how many threads there are.
 
 use std::collections::HashSet;
+use std::iter::Peekable;
+use std::path::PathBuf;
 
 use quipu_wire::ThreadSortKey;
 use rusqlite::{named_params, params};
@@ -17,8 +19,10 @@ use crate::error::Result;
 use crate::query::{Cursor, Page, Query, Summary};
 use crate::touched::Changes;
 
-/// How many heads to read at once, at first.
+/// How many heads to read, and how many folders to look at, in the first round of checks. Each
+/// round does twice as many as the one before.
 const FIRST_HEADS: usize = 64;
+const FIRST_FOLDERS: usize = 1;
 /// How many rows without a message to look at again, in case there is one now.
 const SILENT: usize = 64;
 /// How many files to check for changes before a list by time of change: half of them those that
@@ -26,12 +30,25 @@ const SILENT: usize = 64;
 /// that another program makes to a thread long at rest may be listed a few calls late.
 const SWEEP: usize = 1024;
 
-/// The work left to make a page complete.
-struct Check {
-    days: std::iter::Peekable<Days>,
-    archive_seen: bool,
+/// A page, and what there is to check about it, as the index knows them at one moment.
+struct Draft {
+    rows: Vec<(Seen, Summary)>,
+    /// The sort key of the first thread after the page; nothing below it matters.
+    floor: Option<i64>,
+    /// Heads not yet read that could belong above the floor.
+    unread: Vec<Seen>,
+    /// The newest threads in which nothing was said so far.
+    silent: Vec<Seen>,
+}
+
+/// What was checked so far for one list.
+struct Checked {
+    days: Peekable<Days>,
+    archive: bool,
+    folders: usize,
     heads: usize,
-    fresh: HashSet<String>,
+    /// Files, as the index knew them.
+    files: HashSet<(String, i64, i64)>,
 }
 
 impl Index {
@@ -43,23 +60,22 @@ impl Index {
         if query.sort == ThreadSortKey::UpdatedAt {
             self.sweep()?;
         }
-        self.look_at_silent(query.archived)?;
-        let mut check = Check {
+        let mut checked = Checked {
             days: Days::new(&self.home).peekable(),
-            archive_seen: false,
+            archive: false,
+            folders: FIRST_FOLDERS,
             heads: FIRST_HEADS,
-            fresh: HashSet::new(),
+            files: HashSet::new(),
         };
         loop {
-            let rows = self.select(query, limit + 1)?;
-            let floor = rows.get(limit).map(|(_, last)| key(query, last));
-            if self.find_files(query, floor, &mut check)?
-                || self.find_heads(query, floor, &mut check)?
-                || self.find_changes(&rows, &mut check)?
+            let draft = self.draft(query, limit, checked.heads)?;
+            if self.check_heads(&draft, &mut checked)?
+                || self.check_folders(query, draft.floor, &mut checked)?
+                || self.check_files(&draft, &mut checked)?
             {
                 continue;
             }
-            let mut threads: Vec<_> = rows.into_iter().map(|(_, summary)| summary).collect();
+            let mut threads: Vec<_> = draft.rows.into_iter().map(|(_, thread)| thread).collect();
             let more = threads.len() > limit;
             threads.truncate(limit);
             let last = threads.last().filter(|_| more);
@@ -71,22 +87,48 @@ impl Index {
         }
     }
 
+    fn draft(&self, query: &Query, limit: usize, heads: usize) -> Result<Draft> {
+        // One snapshot for all: a row that another process moves from one state to the next is
+        // found in one of them.
+        let snapshot = self.db.unchecked_transaction()?;
+        let rows = self.select(query, limit + 1)?;
+        let floor = rows.get(limit).map(|(_, last)| key(query, last));
+        let key = key_column(query);
+        let unread = self.seen(
+            &format!("archived = ? AND state = ? AND {key} >= ? ORDER BY {key} DESC LIMIT ?"),
+            params![
+                query.archived,
+                State::Seen as i64,
+                floor.unwrap_or(i64::MIN),
+                heads as i64
+            ],
+        )?;
+        let silent = self.seen(
+            "archived = ? AND state = ? ORDER BY created_at DESC LIMIT ?",
+            params![query.archived, State::Silent as i64, SILENT as i64],
+        )?;
+        snapshot.commit()?;
+        Ok(Draft {
+            rows,
+            floor,
+            unread,
+            silent,
+        })
+    }
+
     /// The page as the index knows it.
     fn select(&self, query: &Query, limit: usize) -> Result<Vec<(Seen, Summary)>> {
-        let key = match query.sort {
-            ThreadSortKey::CreatedAt => "t.created_at",
-            ThreadSortKey::UpdatedAt => "t.updated_at",
-        };
+        let key = key_column(query);
         let sql = format!(
             "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
              WHERE t.archived = :archived AND t.state = :listed
-                 AND (:secs IS NULL OR ({key}, t.id) < (:secs, :id))
+                 AND (:secs IS NULL OR (t.{key}, t.id) < (:secs, :id))
                  AND (:providers IS NULL OR t.provider IS NULL
                      OR t.provider IN (SELECT value FROM json_each(:providers)))
                  AND t.kind IN (SELECT value FROM json_each(:kinds))
                  AND (:cwd IS NULL OR t.cwd = :cwd)
                  AND (:search IS NULL OR instr(t.preview, :search) > 0)
-             ORDER BY {key} DESC, t.id DESC LIMIT :limit"
+             ORDER BY t.{key} DESC, t.id DESC LIMIT :limit"
         );
         let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -115,76 +157,55 @@ impl Index {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Looks at folders that may hold threads above the floor.
-    fn find_files(&mut self, query: &Query, floor: Option<i64>, check: &mut Check) -> Result<bool> {
+    /// Looks at some folders that may hold threads above the floor; says whether there were any.
+    fn check_folders(
+        &mut self,
+        query: &Query,
+        floor: Option<i64>,
+        checked: &mut Checked,
+    ) -> Result<bool> {
         if query.archived {
-            let first = !std::mem::replace(&mut check.archive_seen, true);
-            return if first {
-                self.look_at_archive()
-            } else {
-                Ok(false)
-            };
+            let first = !std::mem::replace(&mut checked.archive, true);
+            if first {
+                self.look_at_archive()?;
+            }
+            return Ok(first);
         }
         // The day of a folder says nothing about changes, so lists by change look at all of them.
         let floor = floor.filter(|_| query.sort == ThreadSortKey::CreatedAt);
-        let mut found = false;
-        while let Some(day) = check
-            .days
-            .next_if(|day| floor.is_none_or(|floor| end_of(day) >= floor))
+        let above = |day: &PathBuf| floor.is_none_or(|floor| end_of(day) >= floor);
+        let mut count = 0;
+        while count < checked.folders
+            && let Some(day) = checked.days.next_if(above)
         {
-            found |= self.look_at(&day)?;
+            self.look_at(&day)?;
+            count += 1;
         }
-        Ok(found)
+        checked.folders *= 2;
+        Ok(count > 0)
     }
 
-    /// Reads heads that may belong above the floor.
-    fn find_heads(&mut self, query: &Query, floor: Option<i64>, check: &mut Check) -> Result<bool> {
-        let key = match query.sort {
-            ThreadSortKey::CreatedAt => "created_at",
-            ThreadSortKey::UpdatedAt => "updated_at",
-        };
-        let sql = format!(
-            "SELECT path FROM threads WHERE archived = ? AND state = ? AND {key} >= ?
-             ORDER BY {key} DESC LIMIT ?"
-        );
-        let unread: Vec<String> = self
-            .db
-            .prepare_cached(&sql)?
-            .query_map(
-                params![
-                    query.archived,
-                    State::Seen as i64,
-                    floor.unwrap_or(i64::MIN),
-                    check.heads as i64
-                ],
-                |row| row.get(0),
-            )?
-            .collect::<rusqlite::Result<_>>()?;
-        if unread.is_empty() {
+    /// Reads heads that may belong above the floor; says whether there were any.
+    fn check_heads(&mut self, draft: &Draft, checked: &mut Checked) -> Result<bool> {
+        if draft.unread.is_empty() {
             return Ok(false);
         }
-        check.heads *= 2;
-        self.read_heads(&unread, State::Seen)?;
+        checked.heads *= 2;
+        self.read_heads(&draft.unread)?;
         Ok(true)
     }
 
-    /// Checks the files on the page, each once.
-    fn find_changes(&mut self, rows: &[(Seen, Summary)], check: &mut Check) -> Result<bool> {
-        let unchecked: Vec<&Seen> = rows
-            .iter()
-            .map(|(seen, _)| seen)
-            .filter(|seen| check.fresh.insert(seen.path.clone()))
+    /// Compares rows with their files; says whether any had changed.
+    fn check_files(&mut self, draft: &Draft, checked: &mut Checked) -> Result<bool> {
+        let rows = draft.rows.iter().map(|(seen, _)| seen).chain(&draft.silent);
+        let unchecked: Vec<_> = rows
+            .filter(|row| {
+                checked
+                    .files
+                    .insert((row.path.clone(), row.mtime, row.size))
+            })
             .collect();
         self.refresh(unchecked)
-    }
-
-    /// Looks again at the newest threads in which nothing was said.
-    fn look_at_silent(&mut self, archived: bool) -> Result<()> {
-        let silent = self.seen(
-            "archived = ?1 AND state = 2 ORDER BY created_at DESC LIMIT ?2",
-            params![archived, SILENT as i64],
-        )?;
-        self.refresh(&silent).map(drop)
     }
 
     /// Checks the files this process has written.
@@ -232,5 +253,13 @@ fn key(query: &Query, summary: &Summary) -> i64 {
     match query.sort {
         ThreadSortKey::CreatedAt => summary.created_at,
         ThreadSortKey::UpdatedAt => summary.updated_at,
+    }
+}
+
+/// The column a list is ordered by.
+fn key_column(query: &Query) -> &'static str {
+    match query.sort {
+        ThreadSortKey::CreatedAt => "created_at",
+        ThreadSortKey::UpdatedAt => "updated_at",
     }
 }

@@ -44,18 +44,23 @@ impl Seen {
 impl Index {
     /// All that lists show of one thread.
     pub fn get(&mut self, id: Uuid) -> Result<Option<Summary>> {
-        let Some(seen) = self.locate(id, None)? else {
-            return Ok(None);
-        };
-        self.refresh([&seen])?;
-        self.read_heads(std::slice::from_ref(&seen.path), State::Seen)?;
         self.catch_up()?;
-        let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE t.path = ?");
-        let home = self.home.clone();
-        let mut statement = self.db.prepare_cached(&sql)?;
-        Ok(statement
-            .query_row([&seen.path], |row| summary(&home, row))
-            .optional()?)
+        loop {
+            let Some(seen) = self.locate(id, None)? else {
+                return Ok(None);
+            };
+            if self.refresh([&seen])? {
+                continue;
+            }
+            if seen.state == State::Seen as i64 {
+                self.read_heads(&[seen])?;
+                continue;
+            }
+            let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE t.path = ?");
+            let mut statement = self.db.prepare_cached(&sql)?;
+            let row = statement.query_row([&seen.path], |row| summary(&self.home, row));
+            return Ok(row.optional()?);
+        }
     }
 
     /// Where the rollout of a thread is.
@@ -136,23 +141,22 @@ impl Index {
         })
     }
 
-    /// Reads the heads of those of the rollouts whose rows are in the state given.
-    pub(super) fn read_heads(&mut self, paths: &[String], state: State) -> Result<()> {
-        let heads: Vec<_> = paths
-            .iter()
-            .map(|path| (path, Head::read(&self.home.join(path)).unwrap_or_default()))
-            .collect();
+    /// Reads the heads of rollouts into their rows.
+    pub(super) fn read_heads(&mut self, unread: &[Seen]) -> Result<()> {
+        let read = |seen: &Seen| Head::read(&self.home.join(&seen.path)).unwrap_or_default();
+        let heads: Vec<Head> = unread.iter().map(read).collect();
         self.write(|db| {
-            heads
-                .iter()
-                .try_for_each(|(path, head)| store_head(db, path, head, state))
+            let mut rows = unread.iter().zip(&heads);
+            rows.try_for_each(|(seen, head)| store_head(db, seen, head))
         })
     }
 }
 
-fn store_head(db: &Connection, path: &str, head: &Head, if_in: State) -> rusqlite::Result<()> {
+/// Stores a head, unless the row has changed since it was looked up: then the head may be that of
+/// an older file.
+fn store_head(db: &Connection, seen: &Seen, head: &Head) -> rusqlite::Result<()> {
     let meta = head.meta.as_ref();
-    let name = RolloutName::of(Path::new(path));
+    let name = RolloutName::of(Path::new(&seen.path));
     let id = meta
         .map(|meta| meta.id)
         .or(name.map(|name| name.id))
@@ -178,10 +182,10 @@ fn store_head(db: &Connection, path: &str, head: &Head, if_in: State) -> rusqlit
         "UPDATE threads SET state = ?2, id = ?3, created_at = coalesce(?4, created_at), kind = ?5,
              source = ?6, provider = ?7, cwd = ?8, preview = ?9, version = ?10, nickname = ?11,
              role = ?12, git = ?13
-         WHERE path = ?1 AND state = ?14",
+         WHERE path = ?1 AND state = ?14 AND mtime = ?15 AND size = ?16",
     )?
     .execute(params![
-        path,
+        seen.path,
         state as i64,
         id.to_string(),
         created_at,
@@ -194,7 +198,9 @@ fn store_head(db: &Connection, path: &str, head: &Head, if_in: State) -> rusqlit
         nickname.or_else(|| spawn?.agent_nickname.as_ref()),
         role.or_else(|| spawn?.agent_role.as_ref()),
         git.map(json),
-        if_in as i64,
+        seen.state,
+        seen.mtime,
+        seen.size,
     ])
     .map(drop)
 }

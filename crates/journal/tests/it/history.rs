@@ -200,7 +200,7 @@ fn a_real_session_has_the_items_that_were_sent() {
         texts[5..],
         [
             "user: (summary)",
-            "developer: (elided)(elided)",
+            "developer: (elided)(elided)(elided)",
             "user: <environment_context>(elided)",
             "user: after compact",
             "assistant: ok",

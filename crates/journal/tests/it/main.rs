@@ -1,6 +1,13 @@
 //! Tests of threads at rest, through real files and processes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod any_bytes;
+mod faults;
 mod history;
+mod index;
+mod list;
+mod log;
+mod processes;
+mod store;
 mod support;
 mod turns;
