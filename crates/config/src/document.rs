@@ -75,6 +75,16 @@ fn json(item: &Item) -> Value {
     }
 }
 
+/// The one member of the object that stands for a date.
+const DATE: &str = "$__toml_private_datetime";
+
+/// Whether a value stands for a date.
+pub fn is_date(value: &Value) -> bool {
+    value
+        .as_object()
+        .is_some_and(|table| table.len() == 1 && table.contains_key(DATE))
+}
+
 fn json_value(value: &toml_edit::Value) -> Value {
     use toml_edit::Value as Toml;
     match value {
@@ -84,10 +94,7 @@ fn json_value(value: &toml_edit::Value) -> Value {
         Toml::Boolean(flag) => Value::Bool(*flag.value()),
         Toml::Datetime(date) => {
             let text = Value::String(date.value().to_string());
-            Value::Object(Map::from_iter([(
-                "$__toml_private_datetime".to_owned(),
-                text,
-            )]))
+            Value::Object(Map::from_iter([(DATE.to_owned(), text)]))
         }
         Toml::Array(array) => array.iter().map(json_value).collect(),
         Toml::InlineTable(table) => table

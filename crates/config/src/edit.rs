@@ -163,6 +163,7 @@ impl Loader {
         self.home().ensure()?;
         let target = atomic::Target::lock(&self.home().config_file())?;
         let mut stack = self.layers(None)?;
+        let limits = self.requirements(&stack)?;
         let user = stack.user_mut().ok_or(WriteError::Readonly)?;
         if expected_version.is_some_and(|expected| expected != user.version) {
             return Err(WriteError::Conflict);
@@ -179,7 +180,7 @@ impl Loader {
         *user = self.user_layer_from(after.clone())?;
         schema::check(&ROOT, &user.config)?;
         let config = user.config.clone();
-        check_features(&config, &self.requirements(&stack)?)?;
+        check_features(&config, &limits)?;
         schema::check(&ROOT, &stack.merged())?;
         target.replace(after.as_bytes())?;
         Ok(stack)

@@ -63,6 +63,12 @@ impl Files {
         Ok(Some(text))
     }
 
+    /// What is at a path.
+    pub fn metadata(&mut self, path: &Path) -> io::Result<Metadata> {
+        self.note(path);
+        fs::metadata(path)
+    }
+
     /// Whether something is at a path.
     pub fn exists(&mut self, path: &Path) -> bool {
         self.note(path);

@@ -7,7 +7,7 @@ use quipu_wire::{ConfigLayer, ConfigLayerMetadata, ConfigLayerSource};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::Table;
+use crate::{Table, document};
 
 /// One source of settings: a file, or the command line.
 #[derive(Debug, Clone)]
@@ -132,7 +132,9 @@ impl Stack {
         origins: &mut BTreeMap<String, ConfigLayerMetadata>,
     ) {
         let children: Vec<(String, &Value)> = match value {
-            Value::Object(table) => table.iter().map(|(k, v)| (k.clone(), v)).collect(),
+            Value::Object(table) if !document::is_date(value) => {
+                table.iter().map(|(k, v)| (k.clone(), v)).collect()
+            }
             Value::Array(items) => items
                 .iter()
                 .enumerate()

@@ -226,9 +226,16 @@ impl Loader {
             stack.push(layer);
         }
         let mut files = Files::default();
+        // Limits that cannot be read must not be lifted by that.
         let requirements = self
             .read_requirements(&mut files, &stack)
-            .unwrap_or_default();
+            .and_then(|limits| {
+                limits
+                    .check_features()
+                    .map(|()| limits)
+                    .map_err(LoadError::from)
+            })
+            .unwrap_or_else(|_| Requirements::strictest(&self.system.requirements));
         let reading = Reading {
             stack,
             project: None,

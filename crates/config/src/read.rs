@@ -44,6 +44,7 @@ impl Loader {
             (snapshot.stack().clone(), snapshot)
         } else {
             let stack = self.layers(None).map_err(ReadError::Layers)?;
+            self.requirements(&stack).map_err(ReadError::Layers)?;
             schema::check(&ROOT, &stack.merged()).map_err(ReadError::Invalid)?;
             (stack, self.load(&request).map_err(ReadError::Features)?)
         };

@@ -7,7 +7,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quipu_wire::{
     AskForApproval, ConfigRequirements, NetworkRequirements, ResidencyRequirement, SandboxMode,
@@ -80,8 +80,8 @@ pub struct Requirements {
     pub features: Option<Limit<BTreeMap<String, bool>>>,
     /// The only MCP servers that may be used.
     pub mcp_servers: Option<Limit<BTreeMap<String, McpIdentity>>>,
-    /// Apps switched off.
-    pub disabled_apps: Vec<String>,
+    /// Apps by id: whether they may be used.
+    pub apps: BTreeMap<String, bool>,
     /// Rules for commands.
     pub rules: Option<Limit<Vec<PrefixRule>>>,
     /// Where data must stay.
@@ -109,6 +109,23 @@ pub struct NotAllowed {
 }
 
 impl Requirements {
+    /// What holds when the limits in a file cannot be read: commands may only read, or ask.
+    pub(crate) fn strictest(path: &Path) -> Self {
+        let source = Source::File(path.to_owned());
+        let policies = vec![AskForApproval::OnRequest, AskForApproval::Untrusted];
+        Self {
+            approval_policies: Some(Limit {
+                value: policies,
+                source: source.clone(),
+            }),
+            sandbox_modes: Some(Limit {
+                value: vec![AllowedSandbox::ReadOnly],
+                source,
+            }),
+            ..Self::default()
+        }
+    }
+
     /// Adds the limits of a lower source where this one sets none.
     pub(crate) fn fill_from(&mut self, lower: Requirements) {
         fn fill<T>(slot: &mut Option<T>, lower: Option<T>) {
@@ -125,13 +142,14 @@ impl Requirements {
         fill(&mut self.residency, lower.residency);
         fill(&mut self.guardian_instructions, lower.guardian_instructions);
         fill(&mut self.network, lower.network);
-        self.disabled_apps.extend(lower.disabled_apps);
+        for (id, enabled) in lower.apps {
+            *self.apps.entry(id).or_insert(true) &= enabled;
+        }
     }
 
     /// The limits as clients see them; `None` when there are none.
     pub fn to_wire(&self) -> Option<ConfigRequirements> {
-        let visible = self.disabled_apps.is_empty();
-        if visible && *self == Requirements::default() {
+        if *self == Requirements::default() {
             return None;
         }
         let network = self.network.as_ref().map(|limit| limit.value.clone());

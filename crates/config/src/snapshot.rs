@@ -13,7 +13,7 @@ use crate::layer::Stack;
 use crate::load::{LoadError, Loader, Reading, check_stack};
 use crate::project::{Project, Trust};
 use crate::requirements::Requirements;
-use crate::settings::{self, Permissions, Tools};
+use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Tools};
 
 /// The configuration for one directory at one moment.
 #[derive(Debug)]
@@ -29,8 +29,10 @@ pub struct Snapshot {
     features: Features,
     permissions: Permissions,
     tools: Tools,
+    agents: Agents,
+    catalog: Option<ModelCatalog>,
     openai_base_url: Option<String>,
-    instructions: settings::Instructions,
+    instructions: Instructions,
     notes: Vec<String>,
     files: Files,
 }
@@ -61,11 +63,12 @@ impl Snapshot {
         );
         let mut notes = Vec::new();
         settings::check_providers(&view)?;
-        let instructions = settings::Instructions::read(&view, &mut files)?;
+        let catalog = ModelCatalog::read(&view, &mut files)?;
+        let instructions = Instructions::read(&view, &mut files)?;
         let permissions =
             Permissions::resolve(&view, trust, &requirements, loader.home(), cwd, &mut notes)?;
         let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
-        settings::Agents::check(&view, &mut notes)?;
+        let agents = Agents::resolve(&view, &mut files, &mut notes)?;
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
         Ok(Self {
             cwd: cwd.to_owned(),
@@ -79,6 +82,8 @@ impl Snapshot {
             features,
             permissions,
             tools,
+            agents,
+            catalog,
             openai_base_url,
             instructions,
             notes,
@@ -136,8 +141,18 @@ impl Snapshot {
         &self.tools
     }
 
+    /// Agents that the model starts.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// The list of models, if the user has one.
+    pub fn catalog(&self) -> Option<&ModelCatalog> {
+        self.catalog.as_ref()
+    }
+
     /// Texts given to the model.
-    pub fn instructions(&self) -> &settings::Instructions {
+    pub fn instructions(&self) -> &Instructions {
         &self.instructions
     }
 

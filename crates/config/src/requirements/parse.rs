@@ -109,7 +109,7 @@ fn from_table(table: &Table, source: &Source) -> Result<Requirements, Requiremen
         web_search_modes: web_search_modes(table).map(|value| limit(value, source)),
         features: features.map(|value| limit(value, source)),
         mcp_servers: mcp_servers(table).map(|value| limit(value, source)),
-        disabled_apps: disabled_apps(table),
+        apps: apps(table),
         rules: rules.map(|value| limit(value, source)),
         residency: residency.map(|value| limit(value, source)),
         guardian_instructions: guardian.map(|value| limit(value, source)),
@@ -192,12 +192,12 @@ fn mcp_servers(table: &Table) -> Option<BTreeMap<String, McpIdentity>> {
     )
 }
 
-fn disabled_apps(table: &Table) -> Vec<String> {
+fn apps(table: &Table) -> BTreeMap<String, bool> {
     let apps = table.get("apps").and_then(Value::as_object);
-    let off = |app: &Value| app.get("enabled") == Some(&Value::Bool(false));
-    let apps = apps.into_iter().flatten();
-    apps.filter(|(_, app)| off(app))
-        .map(|(id, _)| id.clone())
+    let enabled = |app: &Value| app.get("enabled").and_then(Value::as_bool);
+    apps.into_iter()
+        .flatten()
+        .filter_map(|(id, app)| Some((id.clone(), enabled(app)?)))
         .collect()
 }
 

@@ -96,8 +96,8 @@ impl Checker {
     fn value(&mut self, kind: &Kind, value: &Value) -> Result<(), Mismatch> {
         match (kind, value) {
             (Kind::Bool, Value::Bool(_))
-            | (Kind::Str | Kind::Path | Kind::PlainPath, Value::String(_))
-            | (Kind::Float, Value::Number(_)) => Ok(()),
+            | (Kind::Str | Kind::Path | Kind::PlainPath, Value::String(_)) => Ok(()),
+            (Kind::Seconds, Value::Number(_) | Value::Null) => self.seconds(value.as_f64()),
             (Kind::Int(int), value) => self.int(int, value),
             (Kind::Word(words), value) => self.word(words, value),
             (Kind::Variant(variants), value) => self.variant(variants, value),
@@ -138,6 +138,17 @@ impl Checker {
             ))),
             None => Err(self.unexpected(value, int.name)),
         }
+    }
+
+    fn seconds(&self, seconds: Option<f64>) -> Result<(), Mismatch> {
+        let problem = match seconds {
+            Some(seconds) if seconds < 0.0 => "value is negative",
+            Some(seconds) if seconds < u64::MAX as f64 => return Ok(()),
+            _ => "value is either too big or NaN",
+        };
+        Err(self.wrong(format!(
+            "cannot convert float seconds to Duration: {problem}"
+        )))
     }
 
     fn word(&self, words: &[&str], value: &Value) -> Result<(), Mismatch> {
@@ -228,7 +239,7 @@ fn expectation(kind: &Kind) -> String {
     match kind {
         Kind::Bool => "a boolean".to_owned(),
         Kind::Path | Kind::PlainPath => "path string".to_owned(),
-        Kind::Float => "f64".to_owned(),
+        Kind::Seconds => "f64".to_owned(),
         Kind::List(_) => "a sequence".to_owned(),
         Kind::Map(..) => "a map".to_owned(),
         Kind::Table(section) => format!("struct {}", section.name),
@@ -240,7 +251,11 @@ fn describe(value: &Value) -> String {
     match value {
         Value::Null => "floating point `NaN`".to_owned(),
         Value::Bool(flag) => format!("boolean `{flag}`"),
-        Value::Number(number) if number.is_f64() => format!("floating point `{number}`"),
+        Value::Number(number) if number.is_f64() => {
+            let text = number.as_f64().unwrap_or_default().to_string();
+            let point = if text.contains('.') { "" } else { ".0" };
+            format!("floating point `{text}{point}`")
+        }
         Value::Number(number) => format!("integer `{number}`"),
         Value::String(text) => format!("string {text:?}"),
         Value::Array(_) => "sequence".to_owned(),

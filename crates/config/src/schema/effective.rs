@@ -50,7 +50,7 @@ fn effective_value(kind: &Kind, value: &Value, cwd: &Path) -> Value {
             .keys()
             .next()
             .map_or(Value::Null, |word| Value::from(word.as_str())),
-        (Kind::Float, Value::Number(number)) => Value::from(number.as_f64()),
+        (Kind::Seconds, Value::Number(number)) => Value::from(number.as_f64()),
         // `tools.web_search = true` is an older way to say what `web_search` says.
         (Kind::AnyOf("WebSearchToolConfigInput", _), Value::Bool(_)) => Value::Null,
         (Kind::AnyOf(_, kinds), value) => {

@@ -36,8 +36,8 @@ pub enum Kind {
     PlainPath,
     /// A whole number.
     Int(Int),
-    /// A number.
-    Float,
+    /// A time in seconds, fractions allowed.
+    Seconds,
     /// One of some words.
     Word(&'static [&'static str]),
     /// One of some words, of which some carry a table: `"a"` or `{ b = { … } }`.

@@ -133,8 +133,7 @@ pub static GHOST_SNAPSHOT: Section = Section::new(
             "ignore_large_untracked_files",
             I64,
             "Leave untracked files above this size out of snapshots.",
-        )
-        .alias("ignore_untracked_files_larger_than"),
+        ),
         key(
             "ignore_large_untracked_dirs",
             I64,

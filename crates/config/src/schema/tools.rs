@@ -1,11 +1,9 @@
 //! Tables about what the model can call.
 
-use serde_json::Value;
-
 use super::words::{STRING_MAP, STRINGS, TOOL_APPROVALS};
 use super::{I32, Kind, Section, U64, USIZE, key, map};
 use crate::Table;
-use Kind::{Bool, Float, List, Path, PlainPath, Str, Word};
+use Kind::{Bool, List, Path, PlainPath, Seconds, Str, Word};
 
 static LOCATION: Section = Section::new(
     "WebSearchLocation",
@@ -104,7 +102,7 @@ pub static MCP_SERVER: Section = Section::new(
         .default("false"),
         key(
             "startup_timeout_sec",
-            Float,
+            Seconds,
             "How long it may take to start, in seconds.",
         )
         .omitted()
@@ -112,7 +110,7 @@ pub static MCP_SERVER: Section = Section::new(
         key("startup_timeout_ms", U64, "The same in milliseconds.").omitted(),
         key(
             "tool_timeout_sec",
-            Float,
+            Seconds,
             "How long one call may take, in seconds.",
         )
         .default("120"),
@@ -149,21 +147,8 @@ fn mcp_server_rule(server: &Table) -> Option<String> {
     } else {
         return Some("invalid transport".to_owned());
     };
-    if let Some(name) = foreign.iter().find(has) {
-        return Some(format!("{name} is not supported for {transport}"));
-    }
-    ["startup_timeout_sec", "tool_timeout_sec"]
-        .iter()
-        .find_map(|name| {
-            let problem = match server.get(*name)? {
-                Value::Number(seconds) if seconds.as_f64()? < 0.0 => "value is negative",
-                Value::Number(seconds) if seconds.as_f64()? < u64::MAX as f64 => return None,
-                _ => "value is either too big or NaN",
-            };
-            Some(format!(
-                "cannot convert float seconds to Duration: {problem}"
-            ))
-        })
+    let name = foreign.iter().find(has)?;
+    Some(format!("{name} is not supported for {transport}"))
 }
 
 static AGENT_ROLE: Section = Section::new(

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::files::Files;
 use crate::load::LoadError;
-use crate::snapshot::{Snapshot, View};
+use crate::snapshot::View;
 
 /// Agents that the model starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +51,12 @@ struct RoleToml {
 }
 
 impl Agents {
-    /// Whether the limits make sense, and which roles do not.
-    pub(crate) fn check(view: &View<'_>, notes: &mut Vec<String>) -> Result<(), LoadError> {
+    /// Works out the limits and roles. A role that makes no sense is left out, which `notes` then say.
+    pub(crate) fn resolve(
+        view: &View<'_>,
+        files: &mut Files,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, LoadError> {
         let toml: AgentsToml = view.table("agents");
         let below_one = |name: &str| {
             Err(LoadError::Senseless(format!(
@@ -64,44 +69,82 @@ impl Agents {
         if toml.max_depth.is_some_and(|depth| depth < 1) {
             return below_one("max_depth");
         }
-        for (name, role) in &toml.roles {
-            if described(role).is_none() {
-                notes.push(format!(
-                    "Ignoring malformed agent role definition: agent role `{name}` must define a description"
-                ));
+        let mut roles = BTreeMap::new();
+        for (name, toml) in toml.roles {
+            match role(&name, toml, files) {
+                Ok(role) => {
+                    roles.insert(name, role);
+                }
+                Err(reason) => {
+                    notes.push(format!(
+                        "Ignoring malformed agent role definition: {reason}"
+                    ));
+                }
             }
         }
-        Ok(())
-    }
-}
-
-impl Snapshot {
-    /// Agents that the model starts.
-    pub fn agents(&self) -> Agents {
-        let toml: AgentsToml = self.view().table("agents");
-        let role = |(name, role): (String, RoleToml)| {
-            let description = described(&role)?;
-            let nickname_candidates = role.nickname_candidates.unwrap_or_default();
-            Some((
-                name,
-                AgentRole {
-                    description,
-                    config_file: role.config_file,
-                    nickname_candidates,
-                },
-            ))
-        };
-        Agents {
+        Ok(Self {
             max_threads: toml.max_threads.unwrap_or(6),
             max_depth: toml.max_depth.unwrap_or(1),
             job_max_runtime: toml.job_max_runtime_seconds.map(Duration::from_secs),
-            roles: toml.roles.into_iter().filter_map(role).collect(),
-        }
+            roles,
+        })
     }
 }
 
-fn described(role: &RoleToml) -> Option<String> {
-    role.description
-        .clone()
-        .filter(|description| !description.trim().is_empty())
+fn role(name: &str, toml: RoleToml, files: &mut Files) -> Result<AgentRole, String> {
+    if toml
+        .description
+        .as_ref()
+        .is_some_and(|text| text.trim().is_empty())
+    {
+        return Err(format!("agents.{name}.description cannot be blank"));
+    }
+    if let Some(path) = &toml.config_file {
+        let place = format!("agents.{name}.config_file must point to");
+        match files.metadata(path) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => return Err(format!("{place} a file: {}", path.display())),
+            Err(error) => {
+                return Err(format!(
+                    "{place} an existing file at {}: {error}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    if let Some(problem) = toml
+        .nickname_candidates
+        .as_deref()
+        .and_then(nickname_problem)
+    {
+        return Err(format!("agents.{name}.nickname_candidates {problem}"));
+    }
+    let description = toml
+        .description
+        .ok_or_else(|| format!("agent role `{name}` must define a description"))?;
+    let nickname_candidates = toml.nickname_candidates.unwrap_or_default();
+    Ok(AgentRole {
+        description,
+        config_file: toml.config_file,
+        nickname_candidates,
+    })
+}
+
+fn nickname_problem(names: &[String]) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    if names.is_empty() {
+        return Some("must contain at least one name");
+    }
+    if names.iter().any(|name| name.trim().is_empty()) {
+        return Some("cannot contain blank names");
+    }
+    if names
+        .iter()
+        .enumerate()
+        .any(|(index, name)| names[..index].contains(name))
+    {
+        return Some("cannot contain duplicates");
+    }
+    let odd = names.iter().any(|name| !name.chars().all(plain));
+    odd.then_some("may only contain ASCII letters, digits, spaces, hyphens, and underscores")
 }

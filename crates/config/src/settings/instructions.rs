@@ -54,10 +54,9 @@ fn text(
     let Some(path) = view.get::<PathBuf>(key) else {
         return Ok(None);
     };
-    let missing = "No such file or directory (os error 2)";
     let text = match files.read(&path) {
         Ok(Some(text)) => text,
-        Ok(None) => return Err(unreadable(what, &path, missing)),
+        Ok(None) => return Err(unreadable(what, &path, super::MISSING_FILE)),
         Err(error) => return Err(unreadable(what, &path, &error.to_string())),
     };
     match text.trim() {

@@ -2,6 +2,7 @@
 
 mod account;
 mod agents;
+mod catalog;
 mod instructions;
 mod mcp;
 mod memories;
@@ -17,6 +18,7 @@ mod tools;
 
 pub use account::{Account, CredentialsStore, McpOauth, McpOauthStore};
 pub use agents::{AgentRole, Agents};
+pub use catalog::ModelCatalog;
 pub use instructions::Instructions;
 pub use mcp::{McpServer, McpToolApproval, McpTransport};
 pub use memories::Memories;
@@ -29,3 +31,6 @@ pub use shell_environment::{Inherit, ShellEnvironment};
 pub use skills::{SkillSelector, SkillSwitch, Skills};
 pub use telemetry::{Exporter, OtlpProtocol, Telemetry, Tls};
 pub use tools::Tools;
+
+/// What the system says about a file that is not there.
+const MISSING_FILE: &str = "No such file or directory (os error 2)";

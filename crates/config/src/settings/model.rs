@@ -1,7 +1,5 @@
 //! Which model runs, and how.
 
-use std::path::PathBuf;
-
 use quipu_wire::{Personality, ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
 
 use crate::snapshot::Snapshot;
@@ -37,8 +35,6 @@ pub struct ModelSettings {
     pub auto_compact_token_limit: Option<i64>,
     /// How much of a tool's output it sees, in tokens.
     pub tool_output_token_limit: Option<usize>,
-    /// A file with the list of models, instead of the built-in one.
-    pub catalog: Option<PathBuf>,
 }
 
 impl Snapshot {
@@ -60,7 +56,6 @@ impl Snapshot {
             context_window: view.get("model_context_window"),
             auto_compact_token_limit: view.get("model_auto_compact_token_limit"),
             tool_output_token_limit: view.get("tool_output_token_limit"),
-            catalog: view.get("model_catalog_json"),
         }
     }
 }

@@ -156,12 +156,11 @@ impl Reach {
     }
 
     fn policy(self, network_access: bool) -> SandboxPolicy {
+        if self.write_all && network_access {
+            return SandboxPolicy::DangerFullAccess;
+        }
         if self.write_all {
-            let network_access = if network_access {
-                NetworkAccess::Enabled
-            } else {
-                NetworkAccess::Restricted
-            };
+            let network_access = NetworkAccess::Restricted;
             return SandboxPolicy::ExternalSandbox { network_access };
         }
         let access = if self.read_all {

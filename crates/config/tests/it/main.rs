@@ -1,0 +1,8 @@
+//! Tests of the whole crate through its public interface, on real files.
+//!
+//! The `fixtures` say what the official server 0.118.0 answered for the same files and requests.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod scenarios;
+mod types;
+mod world;
