@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Query::default()
         };
         let by_folder = Query {
-            cwd: Some("/work/7".into()),
+            cwd: Some("/project/7".into()),
             ..Query::default()
         };
         let store = open();
@@ -87,7 +87,7 @@ fn write_thread(home: &Path, number: u64) -> Result<(), Box<dyn Error>> {
     let second = number % PER_DAY;
     let padding = "x".repeat(PADDING);
     let lines = format!(
-        "{{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\",\"timestamp\":\"{year}-{month:02}-{date:02}T12:00:{second:02}.000Z\",\"cwd\":\"/work/{}\",\"originator\":\"x\",\"cli_version\":\"0.118.0\",\"source\":\"vscode\",\"model_provider\":\"mock\",\"base_instructions\":{{\"text\":\"{padding}\"}}}}}}\n\
+        "{{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\",\"timestamp\":\"{year}-{month:02}-{date:02}T12:00:{second:02}.000Z\",\"cwd\":\"/project/{}\",\"originator\":\"x\",\"cli_version\":\"0.118.0\",\"source\":\"vscode\",\"model_provider\":\"mock\",\"base_instructions\":{{\"text\":\"{padding}\"}}}}}}\n\
          {{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"user_message\",\"message\":\"thread {number}\",\"images\":[],\"local_images\":[],\"text_elements\":[]}}}}\n",
         number % 100,
     );

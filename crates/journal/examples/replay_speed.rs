@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn write(home: &Path, turns: usize) -> Result<PathBuf, Box<dyn Error>> {
     let meta: SessionMeta = serde_json::from_value(json!({
-        "id": "01a1de06-9491-7e71-ac1f-03e96ae2351f", "timestamp": "2026-11-15T07:05:35.648Z", "cwd": "/work",
+        "id": "01a1de06-9491-7e71-ac1f-03e96ae2351f", "timestamp": "2026-11-15T07:05:35.648Z", "cwd": "/project",
     }))?;
     let mut log = Store::open(home, StoreOptions::default()).create(meta)?;
     let mut written = Vec::new();

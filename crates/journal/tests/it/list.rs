@@ -22,7 +22,7 @@ fn write(home: &Path, number: u64, meta: Value, message: &str) {
 
 fn write_lines(home: &Path, number: u64, meta: Value, events: &[Value]) {
     let mut payload = json!({
-        "id": id(number), "timestamp": STAMP, "cwd": "/work", "originator": "test",
+        "id": id(number), "timestamp": STAMP, "cwd": "/project", "originator": "test",
         "cli_version": "0.118.0", "source": "vscode", "model_provider": "mock",
     });
     payload

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod any_bytes;
+mod damage;
 mod faults;
 mod history;
 mod index;

@@ -32,7 +32,7 @@ pub fn meta(id: Uuid) -> SessionMeta {
         id,
         forked_from_id: None,
         timestamp: STAMP.into(),
-        cwd: "/work".into(),
+        cwd: "/project".into(),
         originator: "test".into(),
         cli_version: "0.118.0".into(),
         source: Source::VsCode,
