@@ -25,7 +25,7 @@ pub struct HistoryItem(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    raw: Box<RawValue>,
+    raw: Arc<RawValue>,
     kind: ItemKind,
     call_id: Option<String>,
     name: Option<String>,
@@ -54,12 +54,13 @@ struct Head<'a> {
 impl HistoryItem {
     /// Takes in one item as stored. JSON that is no item becomes [`ItemKind::Other`], which is
     /// never sent.
-    pub fn new(raw: Box<RawValue>) -> Self {
+    pub fn new(raw: impl Into<Arc<RawValue>>) -> Self {
         Self::with_id(raw, None)
     }
 
     /// The same, with the id that the provider gave the item, for providers that want it back.
-    pub fn with_id(raw: Box<RawValue>, id: Option<String>) -> Self {
+    pub fn with_id(raw: impl Into<Arc<RawValue>>, id: Option<String>) -> Self {
+        let raw = raw.into();
         let Ok(head) = serde_json::from_str::<Head<'_>>(raw.get()) else {
             return Self::of_kind(raw, ItemKind::Other);
         };
@@ -93,7 +94,7 @@ impl HistoryItem {
         Self(Arc::new(inner))
     }
 
-    fn of_kind(raw: Box<RawValue>, kind: ItemKind) -> Self {
+    fn of_kind(raw: Arc<RawValue>, kind: ItemKind) -> Self {
         Self(Arc::new(Inner {
             raw,
             kind,
@@ -165,13 +166,13 @@ fn bytes_without_images(json: &str) -> usize {
 }
 
 /// The same object without its `maker` field, everything else byte for byte.
-fn without_maker(raw: &RawValue) -> Box<RawValue> {
+fn without_maker(raw: &Arc<RawValue>) -> Arc<RawValue> {
     #[derive(Deserialize)]
     #[serde(transparent)]
     struct Fields<'a>(#[serde(borrow, with = "fields")] Vec<(Text<'a>, &'a RawValue)>);
 
     let Ok(Fields(fields)) = serde_json::from_str::<Fields<'_>>(raw.get()) else {
-        return raw.to_owned();
+        return Arc::clone(raw);
     };
     let mut json = String::with_capacity(raw.get().len());
     for (name, value) in fields.iter().filter(|(name, _)| &**name != "maker") {
@@ -181,7 +182,7 @@ fn without_maker(raw: &RawValue) -> Box<RawValue> {
         json.push_str(value.get());
     }
     json.push('}');
-    RawValue::from_string(json).unwrap_or_else(|_| raw.to_owned())
+    RawValue::from_string(json).map_or_else(|_| Arc::clone(raw), Arc::from)
 }
 
 /// An object as a list of its fields in order.

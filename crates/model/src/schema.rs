@@ -211,7 +211,8 @@ fn length(
 
 fn range(schema: &Map<String, Value>, number: f64, at: &str) -> Result<(), String> {
     let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let checks: [(&str, fn(f64, f64) -> bool, &str); 4] = [
+    type Holds = fn(f64, f64) -> bool;
+    let checks: [(&str, Holds, &str); 4] = [
         ("minimum", |n, limit| n >= limit, "less than"),
         ("maximum", |n, limit| n <= limit, "more than"),
         ("exclusiveMinimum", |n, limit| n > limit, "not more than"),

@@ -89,19 +89,21 @@ fn scripted(history: &[HistoryItem]) -> Option<Result<Step, String>> {
         let Ok(Item::Message { role, content, .. }) = serde_json::from_str(item.raw().get()) else {
             continue;
         };
-        let text = joined(content);
-        // Context that the server adds in the user's name is no prompt.
-        if role != "user" || text.starts_with('<') || text.starts_with('#') {
+        if role != "user" {
             continue;
         }
-        return match Script::find(&text)? {
-            Ok(script) => Some(
+        let text = joined(content);
+        return match Script::find(&text) {
+            Some(Ok(script)) => Some(
                 script
                     .step_after(outputs)
                     .cloned()
                     .ok_or("it has no steps".into()),
             ),
-            Err(reason) => Some(Err(reason)),
+            Some(Err(reason)) => Some(Err(reason)),
+            // Context that the server adds in the user's name is no prompt.
+            None if text.starts_with('<') || text.starts_with('#') => continue,
+            None => None,
         };
     }
     None

@@ -97,11 +97,7 @@ fn frames(
                 json!({"type": "response.output_text.delta", "item_id": message, "delta": piece});
             let mut bytes = sse(&event);
             if bad_utf8 && n == 0 {
-                let at = bytes
-                    .windows(9)
-                    .position(|window| window == b"\"delta\":\"")
-                    .unwrap_or(0);
-                bytes.insert(at + 9, 0xff);
+                break_utf8(&mut bytes, "delta");
             }
             (wait, Bytes::from(bytes))
         });
@@ -133,6 +129,14 @@ pub fn dripped(
         }
         parts
     }))
+}
+
+/// Puts a byte that is no UTF-8 at the beginning of a string field.
+pub fn break_utf8(event: &mut Vec<u8>, field: &str) {
+    let mark = format!("\"{field}\":\"").into_bytes();
+    if let Some(at) = event.windows(mark.len()).position(|window| window == mark) {
+        event.insert(at + mark.len(), 0xff);
+    }
 }
 
 /// One event of a stream.

@@ -1,0 +1,295 @@
+//! What each answer that is no answer becomes: message and machine-readable reason, as the official
+//! server has them.
+
+use quipu_model::{ErrorKind, ModelEvent, WireApi};
+use quipu_testkit::model::ModelServer;
+use quipu_wire::CodexErrorInfo;
+use serde_json::{Value, json};
+
+use crate::support::{client, collect, failure, request, step};
+
+async fn check(wire: WireApi, served: Value, message: &str, info: CodexErrorInfo) {
+    let server = ModelServer::start().await.unwrap();
+    server.queue(step(served));
+    let events = collect(client(&server, wire).stream(request("hi"))).await;
+    let error = failure(&events);
+    let url = server.base_url();
+    assert_eq!(error.to_string(), message.replace("{base}", &url));
+    assert_eq!(error.info(), info, "{message}");
+    assert_eq!(&*error.provider, "mock");
+}
+
+#[tokio::test]
+async fn refusals_of_a_responses_provider() {
+    use CodexErrorInfo as Info;
+    let limit = |kind: &str| json!({"error": {"type": kind, "plan_type": "plus"}});
+    let cases = [
+        (
+            json!({"fail": 400, "body": {"error": {"message": "bad thing"}}}),
+            r#"{"error":{"message":"bad thing"}}"#,
+            Info::Other,
+        ),
+        (
+            json!({"fail": 400, "body": {"error": {"message": "The image data you provided does not represent a valid image"}}}),
+            "Invalid image in your last message. Please remove it and try again.",
+            Info::BadRequest,
+        ),
+        (
+            json!({"fail": 401, "body": {"error": {"message": "no auth"}}}),
+            "unexpected status 401 Unauthorized: no auth, url: {base}/responses",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 403, "body": "Cloudflare: you are blocked"}),
+            "Access blocked by Cloudflare. This usually happens when connecting from a restricted region (status 403 Forbidden), url: {base}/responses",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 403, "body": "nope", "headers": {"x-openai-authorization-error": "boom", "x-error-json": "eyJlcnJvciI6eyJjb2RlIjoiYWJjIn19"}}),
+            "unexpected status 403 Forbidden: nope, url: {base}/responses, auth error: boom, auth error code: abc",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 404, "body": {"error": {"message": "model not found"}}, "headers": {"cf-ray": "ray1", "x-request-id": "req_9"}}),
+            "unexpected status 404 Not Found: model not found, url: {base}/responses, cf-ray: ray1, request id: req_9",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 404, "body": ""}),
+            "unexpected status 404 Not Found: Unknown error, url: {base}/responses",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 404, "body": {"detail": "Not Found"}}),
+            r#"unexpected status 404 Not Found: {"detail":"Not Found"}, url: {base}/responses"#,
+            Info::Other,
+        ),
+        (
+            json!({"fail": 429, "body": limit("usage_limit_reached")}),
+            "You've hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/codex/settings/usage to purchase more credits or try again later.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            json!({"fail": 429, "body": limit("usage_limit_reached"), "headers": {"x-codex-active-limit": "codex_other", "x-codex-other-limit-name": "Other Model"}}),
+            "You've hit your usage limit for Other Model. Switch to another model now, or try again later.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            json!({"fail": 429, "body": limit("usage_not_included")}),
+            "To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            json!({"fail": 429, "headers": {"x-request-id": "req_1"}}),
+            "exceeded retry limit, last status: 429 Too Many Requests, request id: req_1",
+            Info::ResponseTooManyFailedAttempts {
+                http_status_code: Some(429),
+            },
+        ),
+        (
+            json!({"fail": 500}),
+            "We're currently experiencing high demand, which may cause temporary errors.",
+            Info::InternalServerError,
+        ),
+        (
+            json!({"fail": 502, "body": {"error": {"message": "bad gateway"}}}),
+            "unexpected status 502 Bad Gateway: bad gateway, url: {base}/responses",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 503, "body": {"error": {"code": "server_is_overloaded"}}}),
+            "Selected model is at capacity. Please try a different model.",
+            Info::ServerOverloaded,
+        ),
+        (
+            json!({"fail": 307, "headers": {"location": "/v1/other"}, "body": ""}),
+            "unexpected status 307 Temporary Redirect: Unknown error, url: {base}/responses",
+            Info::Other,
+        ),
+    ];
+    for (served, message, info) in cases {
+        check(WireApi::Responses, served, message, info).await;
+    }
+}
+
+#[tokio::test]
+async fn failures_inside_a_responses_stream() {
+    use CodexErrorInfo as Info;
+    let failed = |code: &str, message: Value| json!({"error": {"code": code, "message": message}});
+    let cases = [
+        (
+            failed("insufficient_quota", json!("x")),
+            "Quota exceeded. Check your plan and billing details.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            failed("usage_not_included", json!("x")),
+            "To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            failed("invalid_prompt", json!("bad prompt")),
+            "bad prompt",
+            Info::Other,
+        ),
+        (
+            failed("invalid_prompt", json!(null)),
+            "Invalid request.",
+            Info::Other,
+        ),
+        (
+            failed("slow_down", json!("x")),
+            "Selected model is at capacity. Please try a different model.",
+            Info::ServerOverloaded,
+        ),
+        (
+            failed(
+                "rate_limit_exceeded",
+                json!("Rate limit. Please try again in 0.2s."),
+            ),
+            "stream disconnected before completion: Rate limit. Please try again in 0.2s.",
+            Info::Other,
+        ),
+        (
+            failed("other", json!("wobble")),
+            "stream disconnected before completion: wobble",
+            Info::Other,
+        ),
+        (
+            failed("context_length_exceeded", json!("x")),
+            "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.",
+            Info::ContextWindowExceeded,
+        ),
+        (
+            json!({"incomplete": "max_output_tokens"}),
+            "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
+            Info::Other,
+        ),
+        (
+            json!({"raw": "data: {\"type\":\"response.failed\",\"response\":{}}\n\n"}),
+            "stream disconnected before completion: response.failed event received",
+            Info::Other,
+        ),
+        (
+            json!({"raw": "data: {\"type\":\"response.incomplete\",\"response\":{}}\n\n"}),
+            "stream disconnected before completion: Incomplete response returned, reason: unknown",
+            Info::Other,
+        ),
+        (
+            json!({"raw": "data: {\"type\":\"response.completed\",\"response\":{}}\n\n"}),
+            "stream disconnected before completion: failed to parse ResponseCompleted: missing field `id`",
+            Info::Other,
+        ),
+        (
+            json!({"raw": "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"x\",\"usage\":{\"input_tokens\":\"a\"}}}\n\n"}),
+            "stream disconnected before completion: failed to parse ResponseCompleted: invalid type: string \"a\", expected i64",
+            Info::Other,
+        ),
+        (
+            json!({"raw": "data: {\"type\":\"error\",\"message\":\"an error\"}\n\n"}),
+            "stream disconnected before completion: an error",
+            Info::Other,
+        ),
+        (
+            json!({"text": "a", "cut": true}),
+            "stream disconnected before completion: Transport error: network error: error decoding response body",
+            Info::Other,
+        ),
+    ];
+    for (served, message, info) in cases {
+        check(WireApi::Responses, served, message, info).await;
+    }
+}
+
+#[tokio::test]
+async fn other_formats_say_the_same_with_other_words() {
+    use CodexErrorInfo as Info;
+    let body = |message: &str| json!({"error": {"message": message}});
+    let chat = [
+        (
+            json!({"fail": 401, "body": body("bad key")}),
+            "unexpected status 401 Unauthorized: bad key, url: {base}/chat/completions",
+            Info::Unauthorized,
+        ),
+        (
+            json!({"fail": 402, "body": body("pay")}),
+            "Quota exceeded. Check your plan and billing details.",
+            Info::UsageLimitExceeded,
+        ),
+        (
+            json!({"fail": 400, "body": body("This model's maximum context length is 8192 tokens.")}),
+            "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.",
+            Info::ContextWindowExceeded,
+        ),
+        (
+            json!({"fail": 422, "body": {"error": "bad field"}}),
+            "unexpected status 422 Unprocessable Entity: bad field, url: {base}/chat/completions",
+            Info::Other,
+        ),
+        (
+            json!({"text": "half", "incomplete": "length"}),
+            "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
+            Info::Other,
+        ),
+        (
+            json!({"error": {"message": "upstream died", "code": 502}}),
+            "stream disconnected before completion: upstream died",
+            Info::Other,
+        ),
+    ];
+    for (served, message, info) in chat {
+        check(WireApi::Chat, served, message, info).await;
+    }
+    let anthropic = [
+        (
+            json!({"fail": 400, "body": {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 300000 tokens > 200000 maximum"}}}),
+            "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.",
+            Info::ContextWindowExceeded,
+        ),
+        (
+            json!({"error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            "stream disconnected before completion: Overloaded",
+            Info::Other,
+        ),
+        (
+            json!({"text": "half", "incomplete": "max_tokens"}),
+            "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
+            Info::Other,
+        ),
+        (
+            json!({"fail": 529, "body": {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}}),
+            "unexpected status 529 <unknown status code>: Overloaded, url: {base}/messages",
+            Info::Other,
+        ),
+    ];
+    for (served, message, info) in anthropic {
+        check(WireApi::Anthropic, served, message, info).await;
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_limit_comes_with_its_numbers() {
+    let server = ModelServer::start().await.unwrap();
+    server.queue(step(json!({"fail": 429, "body": {"error": {"type": "usage_limit_reached"}}, "headers": {"x-codex-primary-used-percent": "100"}})));
+    let events = collect(client(&server, WireApi::Responses).stream(request("hi"))).await;
+    let ModelEvent::RateLimits(limits) = &events[0] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(limits.primary.as_ref().unwrap().used_percent, 100);
+    assert!(matches!(failure(&events).kind, ErrorKind::UsageLimit(_)));
+}
+
+#[tokio::test]
+async fn a_missing_key_is_named() {
+    let server = ModelServer::start().await.unwrap();
+    let mut config = crate::support::provider(&server, WireApi::Responses);
+    config.env_key = Some("QUIPU_TEST_UNSET".into());
+    config.env_key_instructions = Some("Get one.".into());
+    let model = quipu_model::Client::new(config, quipu_model::Credentials::None);
+    let events = collect(model.stream(request("hi"))).await;
+    assert_eq!(
+        failure(&events).to_string(),
+        "Missing environment variable: `QUIPU_TEST_UNSET`. Get one."
+    );
+    assert!(server.requests().is_empty());
+}

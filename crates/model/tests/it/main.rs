@@ -1,0 +1,16 @@
+//! The providers against a real HTTP server that plays scripts and breaks on request.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod anthropic;
+mod chat;
+mod errors;
+mod faults;
+mod llama;
+mod models;
+mod offline;
+mod responses;
+mod retries;
+mod secrets;
+mod structured;
+mod support;

@@ -1,0 +1,175 @@
+//! As much HTTP/1.1 as a scripted model needs, by hand: a real server library would not break a
+//! response in the middle on request.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use quipu_model::play::{Ending, Player};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use super::{Reply, State};
+
+const MAX_HEAD: usize = 256 * 1024;
+const MAX_BODY: usize = 512 * 1024 * 1024;
+/// Pieces that need no wait are sent together up to this size.
+const BATCH: usize = 64 * 1024;
+
+/// A request as received.
+pub(super) struct Request {
+    pub(super) path: String,
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Accepts connections until the listener breaks; ends them all when dropped.
+pub(super) async fn accept(listener: TcpListener, state: Arc<State>) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        while connections.try_join_next().is_some() {}
+        let state = Arc::clone(&state);
+        connections.spawn(async move {
+            // A client that goes away ends its connection and nothing else.
+            drop(connection(stream, &state).await);
+        });
+    }
+}
+
+async fn connection(mut stream: TcpStream, state: &State) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let number = state.connections.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut stream, &mut buffer).await? {
+        match state.reply(&request, number).await {
+            Reply::Json {
+                status,
+                headers,
+                body,
+            } => {
+                let mut out = head(status, &headers, "application/json");
+                out.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+                stream.write_all(out.as_bytes()).await?;
+            }
+            Reply::Stream {
+                headers,
+                player,
+                drips,
+            } => {
+                let mut out = head(200, &headers, "text/event-stream");
+                out.push_str("transfer-encoding: chunked\r\n\r\n");
+                stream.write_all(out.as_bytes()).await?;
+                let ended = play(&mut stream, player, drips).await;
+                let ending = ended.inspect_err(|_| {
+                    state.abandoned.send_modify(|count| *count += 1);
+                })?;
+                if ending == Ending::Cut {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn head(status: u16, headers: &BTreeMap<String, String>, content_type: &str) -> String {
+    let mut out = format!("HTTP/1.1 {status} Scripted\r\n");
+    if !headers
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("content-type"))
+    {
+        out.push_str(&format!("content-type: {content_type}\r\n"));
+    }
+    for (name, value) in headers {
+        out.push_str(&format!("{name}: {value}\r\n"));
+    }
+    out
+}
+
+/// Sends an answer. An error means that the client went away first.
+async fn play(stream: &mut TcpStream, mut player: Player, drips: bool) -> io::Result<Ending> {
+    let mut batch = Vec::new();
+    for (wait, bytes) in player.by_ref() {
+        if !wait.is_zero() {
+            send(stream, &mut batch).await?;
+            tokio::time::sleep(wait).await;
+        }
+        // An empty chunk would end the body.
+        if bytes.is_empty() {
+            continue;
+        }
+        batch.extend_from_slice(format!("{:x}\r\n", bytes.len()).as_bytes());
+        batch.extend_from_slice(&bytes);
+        batch.extend_from_slice(b"\r\n");
+        if drips || batch.len() >= BATCH {
+            send(stream, &mut batch).await?;
+        }
+    }
+    let ending = player.ending();
+    match ending {
+        Ending::Close => batch.extend_from_slice(b"0\r\n\r\n"),
+        Ending::Cut => {}
+        Ending::Stall => {
+            send(stream, &mut batch).await?;
+            // Silence, until the client has had enough.
+            while stream.read(&mut [0; 64]).await? > 0 {}
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+    }
+    send(stream, &mut batch).await?;
+    Ok(ending)
+}
+
+async fn send(stream: &mut TcpStream, batch: &mut Vec<u8>) -> io::Result<()> {
+    stream.write_all(batch).await?;
+    batch.clear();
+    Ok(())
+}
+
+/// The next request of a connection; `buffer` holds what was read beyond it.
+async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
+    let head_end = loop {
+        if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at;
+        }
+        if buffer.len() > MAX_HEAD {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if stream.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let path = lines
+        .next()
+        .and_then(|line| line.split(' ').nth(1))
+        .unwrap_or_default()
+        .to_owned();
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length: usize = headers
+        .get("content-length")
+        .and_then(|length| length.parse().ok())
+        .unwrap_or(0);
+    if length > MAX_BODY {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let body_start = head_end + 4;
+    while buffer.len() < body_start + length {
+        if stream.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    }
+    let body = buffer[body_start..body_start + length].to_vec();
+    buffer.drain(..body_start + length);
+    Ok(Some(Request {
+        path,
+        headers,
+        body,
+    }))
+}

@@ -1,0 +1,267 @@
+//! A scripted model over real HTTP on loopback. It speaks Responses, Chat Completions and Anthropic
+//! Messages by the path of the request, plays the same scripts as the offline model, and breaks in
+//! the ways real servers break. Steps come from a queue that the test fills, else from the prompt.
+
+mod anthropic;
+mod chat;
+mod http;
+mod prompt;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quipu_model::WireApi;
+use quipu_model::play::{Ending, Player};
+use quipu_model::script::Step;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// A request that the server received.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The path and query.
+    pub path: String,
+    /// The headers, names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body; `null` when it is no JSON.
+    pub body: Value,
+    /// Which connection it came over, from 1.
+    pub connection: u64,
+}
+
+/// A model server that lives as long as this value.
+#[derive(Debug)]
+pub struct ModelServer {
+    address: SocketAddr,
+    state: Arc<State>,
+    task: JoinHandle<()>,
+}
+
+impl ModelServer {
+    /// Starts a server on a free port.
+    pub async fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let state = Arc::new(State::new(true));
+        let task = tokio::spawn(http::accept(listener, Arc::clone(&state)));
+        Ok(Self {
+            address,
+            state,
+            task,
+        })
+    }
+
+    /// The `base_url` for a provider's settings.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Answers the next request that has no earlier step waiting.
+    pub fn queue(&self, step: Step) {
+        lock(&self.state.queue).push_back(step);
+    }
+
+    /// The same with the step as JSON, in the script format.
+    ///
+    /// # Panics
+    /// When the JSON is no step: the test is wrong.
+    pub fn queue_json(&self, step: Value) {
+        match serde_json::from_value(step) {
+            Ok(step) => self.queue(step),
+            Err(error) => panic!("not a step: {error}"),
+        }
+    }
+
+    /// What `GET /models` answers.
+    pub fn set_models(&self, body: Value) {
+        *lock(&self.state.models) = body.to_string();
+    }
+
+    /// What `POST /responses/compact` answers.
+    pub fn set_compacted(&self, body: Value) {
+        *lock(&self.state.compacted) = body.to_string();
+    }
+
+    /// The requests so far.
+    pub fn requests(&self) -> Vec<Recorded> {
+        lock(&self.state.requests).clone()
+    }
+
+    /// Waits until so many requests have come.
+    pub async fn received(&self, count: u64) {
+        wait_for(&self.state.received, count).await;
+    }
+
+    /// Waits until so many clients have gone away in the middle of an answer.
+    pub async fn abandoned(&self, count: u64) {
+        wait_for(&self.state.abandoned, count).await;
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Serves scripts from prompts until the listener breaks. For programs that need a model for long:
+/// requests are not recorded.
+pub async fn serve(listener: TcpListener) {
+    http::accept(listener, Arc::new(State::new(false))).await;
+}
+
+async fn wait_for(counter: &watch::Sender<u64>, count: u64) {
+    // The sender lives as long as the server, so waiting cannot fail.
+    drop(counter.subscribe().wait_for(|seen| *seen >= count).await);
+}
+
+#[derive(Debug)]
+struct State {
+    keeps_requests: bool,
+    queue: Mutex<VecDeque<Step>>,
+    requests: Mutex<Vec<Recorded>>,
+    models: Mutex<String>,
+    compacted: Mutex<String>,
+    /// How often the same request was seen, by its hash.
+    attempts: Mutex<HashMap<u64, u32>>,
+    received: watch::Sender<u64>,
+    abandoned: watch::Sender<u64>,
+    answers: AtomicU64,
+    connections: AtomicU64,
+}
+
+/// What a request gets.
+enum Reply {
+    Json {
+        status: u16,
+        headers: BTreeMap<String, String>,
+        body: String,
+    },
+    Stream {
+        headers: BTreeMap<String, String>,
+        player: Player,
+        drips: bool,
+    },
+}
+
+impl State {
+    fn new(keeps_requests: bool) -> Self {
+        Self {
+            keeps_requests,
+            queue: Mutex::default(),
+            requests: Mutex::default(),
+            models: Mutex::new(json!({"object": "list", "data": []}).to_string()),
+            compacted: Mutex::new(json!({"output": []}).to_string()),
+            attempts: Mutex::default(),
+            received: watch::Sender::new(0),
+            abandoned: watch::Sender::new(0),
+            answers: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+        }
+    }
+
+    fn record(&self, request: &http::Request, body: &Value, connection: u64) {
+        if self.keeps_requests {
+            lock(&self.requests).push(Recorded {
+                path: request.path.clone(),
+                headers: request.headers.clone(),
+                body: body.clone(),
+                connection,
+            });
+        }
+        self.received.send_modify(|count| *count += 1);
+    }
+
+    /// How many times this very request came before.
+    fn attempt(&self, request: &http::Request) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        (&request.path, &request.body).hash(&mut hasher);
+        let mut attempts = lock(&self.attempts);
+        // A long-lived server must not remember for ever.
+        if attempts.len() > 10_000 {
+            attempts.clear();
+        }
+        let count = attempts.entry(hasher.finish()).or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    async fn reply(&self, request: &http::Request, connection: u64) -> Reply {
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        self.record(request, &body, connection);
+        let path = request.path.split('?').next().unwrap_or_default();
+        let wire = if path.ends_with("/responses") {
+            WireApi::Responses
+        } else if path.ends_with("/chat/completions") {
+            WireApi::Chat
+        } else if path.ends_with("/messages") {
+            WireApi::Anthropic
+        } else {
+            return self.plain(path);
+        };
+        let queued = lock(&self.queue).pop_front();
+        let (step, attempt) = match queued {
+            Some(step) => (step, 0),
+            None => (prompt::step(wire, &body), self.attempt(request)),
+        };
+        tokio::time::sleep(step.first_wait()).await;
+        if let Some(status) = step.failure(attempt) {
+            let headers = step.headers.clone();
+            return Reply::Json {
+                status,
+                headers,
+                body: step.failure_body(),
+            };
+        }
+        let id = self.answers.fetch_add(1, Ordering::Relaxed) + 1;
+        let headers = step.headers.clone();
+        let drips = step.drip.is_some();
+        Reply::Stream {
+            headers,
+            player: player(wire, step, &id.to_string(), attempt),
+            drips,
+        }
+    }
+
+    fn plain(&self, path: &str) -> Reply {
+        let found = if path.ends_with("/models") {
+            Some(&self.models)
+        } else if path.ends_with("/responses/compact") {
+            Some(&self.compacted)
+        } else {
+            None
+        };
+        let (status, body) = match found {
+            Some(body) => (200, lock(body).clone()),
+            None => (
+                404,
+                json!({"error": {"message": "no such path"}}).to_string(),
+            ),
+        };
+        Reply::Json {
+            status,
+            headers: BTreeMap::new(),
+            body,
+        }
+    }
+}
+
+fn player(wire: WireApi, step: Step, id: &str, attempt: u32) -> Player {
+    let ending = Ending::of(&step, attempt);
+    match wire {
+        WireApi::Responses | WireApi::Offline => Player::new(step, id, attempt),
+        WireApi::Chat => Player::from_frames(chat::frames(step, id, ending), ending),
+        WireApi::Anthropic => Player::from_frames(anthropic::frames(step, id, ending), ending),
+    }
+}
+
+/// A lock that a panicking test cannot take away from the others.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
