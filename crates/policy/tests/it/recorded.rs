@@ -1,11 +1,11 @@
 //! Command actions and the known-safe list against recorded answers of codex 0.118.0.
 
 use quipu_policy::actions::command_actions;
-use quipu_policy::bash::{Command, Script, parse_script, script_of};
+use quipu_policy::bash::Command;
 use quipu_policy::safe::is_known_safe;
 use serde_json::json;
 
-use crate::support::{assert_none, bash, fixture, strings, words};
+use crate::support::{assert_none, bash, bash_commands, commands, fixture, strings, words};
 
 #[test]
 fn actions_are_as_recorded() {
@@ -27,13 +27,6 @@ fn quoted_connectors_are_words() {
         json!(command_actions(&bash("grep '|' table.md"))),
         json!([{"type": "search", "command": "grep '|' table.md", "query": "|", "path": "table.md"}])
     );
-}
-
-fn commands(argv: &[String]) -> Vec<Command> {
-    match script_of(argv).map(parse_script) {
-        Some(Script::Plain(commands)) => commands,
-        _ => vec![Command::verbatim(argv)],
-    }
 }
 
 /// Commands that are asked about here and not there, because they can write or run something.
@@ -81,7 +74,7 @@ fn what_can_write_or_run_is_not_safe() {
         "/usr/bin/../../tmp/cat x",
     ]);
     for script in scripts {
-        let all_safe = commands(&bash(script)).iter().all(is_known_safe);
+        let all_safe = bash_commands(script).iter().all(is_known_safe);
         assert!(!all_safe, "{script}");
     }
     assert!(is_known_safe(&Command::verbatim(&words("/usr/bin/ls -la"))));

@@ -1,5 +1,6 @@
 //! What the tests share: fixtures, and words made from text.
 
+use quipu_policy::bash::{Command, Script, parse_script, script_of};
 use serde_json::Value;
 
 /// The lines of a fixture.
@@ -24,6 +25,19 @@ pub fn words(line: &str) -> Vec<String> {
 /// A script as the tools pass it on.
 pub fn bash(script: &str) -> Vec<String> {
     ["/bin/bash", "-c", script].map(str::to_owned).to_vec()
+}
+
+/// The commands of an argument vector: those of its script, or itself.
+pub fn commands(argv: &[String]) -> Vec<Command> {
+    match script_of(argv).map(parse_script) {
+        Some(Script::Plain(commands)) => commands,
+        _ => vec![Command::verbatim(argv)],
+    }
+}
+
+/// The commands of a script.
+pub fn bash_commands(script: &str) -> Vec<Command> {
+    commands(&bash(script))
 }
 
 /// Fails with every difference at once.
