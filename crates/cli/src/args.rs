@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use quipu_config::Overrides;
 use quipu_server::Listen;
 
 /// Keeps threads of conversation between people and a coding agent.
@@ -14,18 +15,38 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Settings for this run, accepted before and after the subcommand.
-#[derive(Debug, Clone, Default, ClapArgs)]
+/// Settings for this run. They are declared before and after the subcommand, rather than once as
+/// global, because of a global option given in both places only the later values would count.
+#[derive(Debug, Default, ClapArgs)]
 pub struct ConfigArgs {
     /// Overrides a configuration value: a dotted key and a TOML value (or plain text).
-    #[arg(short = 'c', long = "config", value_name = "key=value", global = true)]
-    pub config: Vec<String>,
+    #[arg(short = 'c', long = "config", value_name = "key=value")]
+    config: Vec<String>,
     /// Turns an optional feature on; the same as `-c features.NAME=true`.
-    #[arg(long, value_name = "FEATURE", global = true)]
-    pub enable: Vec<String>,
+    #[arg(long, value_name = "FEATURE")]
+    enable: Vec<String>,
     /// Turns an optional feature off; the same as `-c features.NAME=false`.
-    #[arg(long, value_name = "FEATURE", global = true)]
-    pub disable: Vec<String>,
+    #[arg(long, value_name = "FEATURE")]
+    disable: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// Lays these settings over others.
+    pub fn add_to(&self, overrides: &mut Overrides) -> Result<(), String> {
+        for flag in &self.config {
+            overrides
+                .add_flag(flag)
+                .map_err(|error| format!("error parsing -c overrides: {error}"))?;
+        }
+        let on = self.enable.iter().map(|name| (name, true));
+        let off = self.disable.iter().map(|name| (name, false));
+        for (name, enabled) in on.chain(off) {
+            overrides
+                .set_feature(name, enabled)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,6 +59,8 @@ pub enum Command {
 pub struct AppServerArgs {
     #[command(subcommand)]
     pub command: Option<AppServerCommand>,
+    #[command(flatten)]
+    pub config: ConfigArgs,
     /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`.
     #[arg(long, value_name = "URL", default_value = "stdio://")]
     pub listen: Listen,
@@ -79,7 +102,10 @@ pub enum AuthMode {
 #[derive(Debug, Subcommand)]
 pub enum AppServerCommand {
     /// Writes the protocol as TypeScript.
-    GenerateTs {
+    #[command(name = "generate-ts")]
+    TypeScript {
+        #[command(flatten)]
+        config: ConfigArgs,
         /// The folder to write to.
         #[arg(short, long, value_name = "DIR")]
         out: PathBuf,
@@ -91,7 +117,10 @@ pub enum AppServerCommand {
         experimental: bool,
     },
     /// Writes the protocol as JSON Schema.
-    GenerateJsonSchema {
+    #[command(name = "generate-json-schema")]
+    JsonSchema {
+        #[command(flatten)]
+        config: ConfigArgs,
         /// The folder to write to.
         #[arg(short, long, value_name = "DIR")]
         out: PathBuf,
@@ -100,8 +129,8 @@ pub enum AppServerCommand {
         experimental: bool,
     },
     /// Writes the protocol reference as Markdown.
-    #[command(hide = true)]
-    GenerateReference {
+    #[command(name = "generate-reference", hide = true)]
+    Reference {
         /// The file to write.
         #[arg(short, long, value_name = "FILE")]
         out: PathBuf,

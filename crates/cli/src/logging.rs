@@ -1,23 +1,82 @@
 //! Logs go to standard error, chosen by `RUST_LOG`; `LOG_FORMAT=json` makes them JSON lines.
+//!
+//! A thread of its own writes them, from a bounded queue: many clients give the server a pipe for its
+//! standard error and never read it, and a full pipe must cost log lines, not the server's life.
 
-use std::io::{IsTerminal as _, stderr};
+use std::io::{self, IsTerminal as _, Write as _, stderr};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Starts logging for the whole process.
-pub fn start() {
-    let filter = EnvFilter::builder()
-        .with_default_directive(LevelFilter::ERROR.into())
-        .from_env_lossy();
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr);
-    let json =
-        std::env::var("LOG_FORMAT").is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
-    if json {
-        builder.json().init();
-    } else {
-        builder.with_ansi(stderr().is_terminal()).init();
+/// Lines that may wait to be written; more are dropped.
+const QUEUE: usize = 1024;
+/// How long the last lines may take when the program ends.
+const LAST_LINES: Duration = Duration::from_millis(200);
+
+/// The running log.
+pub struct Logging(SyncSender<Message>);
+
+enum Message {
+    Line(Vec<u8>),
+    /// Answered when everything before it is written.
+    Flush(SyncSender<()>),
+}
+
+impl Logging {
+    /// Starts logging for the whole process.
+    pub fn start() -> Logging {
+        let (sender, receiver) = sync_channel(QUEUE);
+        std::thread::spawn(move || write(&receiver));
+        let filter = EnvFilter::builder()
+            .with_default_directive(LevelFilter::ERROR.into())
+            .from_env_lossy();
+        let lines = sender.clone();
+        let builder = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(move || Lines(lines.clone()));
+        let json = std::env::var("LOG_FORMAT")
+            .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
+        if json {
+            builder.json().init();
+        } else {
+            builder.with_ansi(stderr().is_terminal()).init();
+        }
+        Logging(sender)
+    }
+
+    /// Waits a moment for what was logged to be written.
+    pub fn finish(self) {
+        let (done, written) = sync_channel(1);
+        if self.0.try_send(Message::Flush(done)).is_ok() {
+            // Whether it was written or time is up, the program ends.
+            written.recv_timeout(LAST_LINES).ok();
+        }
+    }
+}
+
+/// Takes one line per write, which is how the formatter writes them.
+struct Lines(SyncSender<Message>);
+
+impl io::Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // A full queue drops the line, as promised above.
+        self.0.try_send(Message::Line(line.to_vec())).ok();
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(messages: &Receiver<Message>) {
+    for message in messages {
+        match message {
+            // There is no place to report that standard error is closed.
+            Message::Line(line) => stderr().write_all(&line).unwrap_or_default(),
+            Message::Flush(done) => done.send(()).unwrap_or_default(),
+        }
     }
 }

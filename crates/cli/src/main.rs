@@ -2,7 +2,6 @@
 
 mod args;
 mod cmd;
-mod home;
 mod logging;
 mod version;
 
@@ -13,6 +12,8 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use args::{Args, Command};
 
 fn main() -> ExitCode {
+    // Commands are started by a copy of this program, which does that and nothing else.
+    quipu_sandbox::maybe_run_helper();
     let name = version::ProgramName::of_this_process();
     let command = Args::command()
         .name(name.as_str())
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     let matches = command.get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match args.command {
-        Command::AppServer(server) => cmd::app_server::run(*server, args.config),
+        Command::AppServer(server) => cmd::app_server::run(*server, &args.config),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

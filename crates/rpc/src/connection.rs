@@ -125,6 +125,12 @@ impl Reader {
             ReaderKind::Memory(reader) => Ok(reader.recv().await.map(Incoming::Message)),
         }
     }
+
+    /// Whether the other side may still read after it has sent its last message. A websocket ends in
+    /// both directions at once.
+    pub fn may_half_close(&self) -> bool {
+        !matches!(self.0, ReaderKind::WebSocket(_))
+    }
 }
 
 /// Takes the messages of a connection.

@@ -1,62 +1,112 @@
 //! One client from its first byte to its last.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use quipu_rpc::{CloseCode, CloseReason, Connection, Frame, Incoming, Limits, OnFull, Outbox};
+use quipu_rpc::{
+    CloseCode, CloseReason, Connection, Frame, Incoming, Limits, OnFull, Outbox, ReadError, Reader,
+};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use crate::hub::{Client, MAX_UNANSWERED};
-use crate::router;
-use crate::{Cx, Server};
+use crate::hub::{Client, OpenGuard};
+use crate::{Cx, Server, router};
 
 /// What may wait to be written to one client.
 const OUTBOX: Limits = Limits {
     messages: 16 * 1024,
     bytes: 8 * 1024 * 1024,
 };
+/// How long requests sent before the end of input may take to be answered. Clients that end the input
+/// wait a few seconds for the process to exit.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// How long requests may take to answer after they were told that the client leaves.
+const CUT_SHORT: Duration = Duration::from_millis(500);
+/// How long the client may take to read what is queued when the connection ends.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+/// The close code for a peer that broke the websocket protocol.
+const PROTOCOL_ERROR: CloseCode = CloseCode(1002);
 
 /// Serves one client until it leaves, does not read what it is sent, or the server stops.
 ///
-/// Requests it sent before leaving are still answered, within bounds, if its side that reads is open.
+/// Requests that it sent before it left are still answered if its side that reads may be open.
 pub async fn serve(server: Arc<Server>, connection: Connection, on_full: OnFull) {
-    let Connection { mut reader, writer } = connection;
-    let (outbox, outbox_writer) = Outbox::new(OUTBOX, on_full);
-    let writing = tokio::spawn(outbox_writer.run(writer));
-    let client = server.hub.connect(outbox.clone());
-    let cx = Cx {
-        server: Arc::clone(&server),
-        client: Arc::clone(&client),
-    };
-    loop {
-        let incoming = tokio::select! {
+    let mut session = Session::open(server, connection, on_full);
+    session.read().await;
+    session.close().await;
+}
+
+/// A client being served.
+pub(crate) struct Session {
+    cx: Cx,
+    reader: Reader,
+    writing: JoinHandle<CloseReason>,
+    _open: OpenGuard,
+}
+
+impl Session {
+    pub fn open(server: Arc<Server>, connection: Connection, on_full: OnFull) -> Session {
+        let (outbox, outbox_writer) = Outbox::new(OUTBOX, on_full);
+        let _open = server.hub.open();
+        let writing = tokio::spawn(outbox_writer.run(connection.writer));
+        let client = server.hub.connect(outbox);
+        Session {
+            cx: Cx { server, client },
+            reader: connection.reader,
+            writing,
+            _open,
+        }
+    }
+
+    /// Reads until the input ends, and lets what was asked be answered; or until the connection is
+    /// closed for another reason.
+    pub async fn read(&mut self) {
+        let outbox = self.cx.client.outbox.clone();
+        tokio::select! {
             biased;
-            reason = outbox.closed() => {
-                tracing::debug!(%reason, "a connection was closed");
-                break;
-            }
-            incoming = reader.next() => incoming,
-        };
-        match incoming {
-            Ok(Some(Incoming::Message(message))) => receive(&cx, message).await,
-            Ok(Some(Incoming::Oversized { length })) => {
-                tracing::error!(length, "a message over the size limit was discarded");
-            }
-            Ok(None) => {
-                finish_requests(&server, &client).await;
-                break;
-            }
-            Err(error) => {
-                tracing::error!(%error, "reading from a client failed");
-                break;
+            reason = outbox.closed() => tracing::debug!(%reason, "a connection was closed"),
+            () = self.read_to_end() => {}
+        }
+    }
+
+    async fn read_to_end(&mut self) {
+        loop {
+            match self.reader.next().await {
+                Ok(Some(Incoming::Message(message))) => receive(&self.cx, message).await,
+                Ok(Some(Incoming::Oversized { length })) => {
+                    tracing::error!(length, "a message over the size limit was discarded");
+                }
+                Ok(None) if self.reader.may_half_close() => {
+                    return finish_requests(&self.cx.client).await;
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::error!(%error, "reading from a client failed");
+                    return self.cx.client.outbox.close(close_code(&error));
+                }
             }
         }
     }
-    server.disconnected(&client).await;
-    outbox.close(CloseCode::NORMAL);
-    drop((cx, client, outbox));
-    match writing.await {
-        Ok(CloseReason::Local) => {}
-        Ok(reason) => tracing::debug!(%reason, "a connection ended"),
-        Err(error) => tracing::error!(%error, "the writer of a connection failed"),
+
+    /// Releases what the client holds, writes what is queued for it, and ends the connection.
+    pub async fn close(self) {
+        let client = &self.cx.client;
+        client.leave();
+        self.cx.server.disconnected(client).await;
+        client.outbox.close(CloseCode::NORMAL);
+        let mut writing = self.writing;
+        let written = match timeout(LAST_BYTES, &mut writing).await {
+            Ok(written) => written,
+            Err(_) => {
+                client.outbox.abort(CloseReason::Overflow);
+                writing.await
+            }
+        };
+        match written {
+            Ok(CloseReason::Local) => {}
+            Ok(reason) => tracing::debug!(%reason, "a connection ended"),
+            Err(error) => tracing::error!(%error, "the writer of a connection failed"),
+        }
     }
 }
 
@@ -71,13 +121,21 @@ async fn receive(cx: &Cx, message: bytes::Bytes) {
     }
 }
 
-/// Lets the requests under way be answered; those that wait for something else are cut short.
-async fn finish_requests(server: &Server, client: &Client) {
-    let answered = client.room.acquire_many(MAX_UNANSWERED);
-    if tokio::time::timeout(server.settings.drain, answered)
-        .await
-        .is_err()
-    {
+/// Lets the requests under way be answered; those that would take long are cut short.
+async fn finish_requests(client: &Client) {
+    if timeout(LAST_ANSWERS, client.room.emptied()).await.is_ok() {
+        return;
+    }
+    client.leave();
+    if timeout(CUT_SHORT, client.room.emptied()).await.is_err() {
         tracing::warn!("a client left with requests that could not be answered in time");
+    }
+}
+
+fn close_code(error: &ReadError) -> CloseCode {
+    match error {
+        ReadError::TooLong { .. } => CloseCode::TOO_BIG,
+        ReadError::Protocol(_) => PROTOCOL_ERROR,
+        ReadError::Io(_) => CloseCode::NORMAL,
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use quipu_rpc::{ErrorObject, Responder};
 use quipu_wire::method::Method;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::hub::Client;
+use crate::room::Place;
 use crate::server::Server;
 
 /// The server and the connection a request came on.
@@ -20,16 +20,16 @@ pub(crate) struct Cx {
 /// Owes the answer to one request of method `M`. Dropped without one, it answers with an internal error.
 pub(crate) struct Reply<M> {
     responder: Responder,
-    /// The request counts against the connection's limit until it is answered.
-    _permit: OwnedSemaphorePermit,
+    /// The request counts against the client's room until it is answered.
+    _place: Place,
     method: PhantomData<fn() -> M>,
 }
 
 impl<M: Method> Reply<M> {
-    pub fn new(responder: Responder, permit: OwnedSemaphorePermit) -> Reply<M> {
+    pub fn new(responder: Responder, place: Place) -> Reply<M> {
         Reply {
             responder,
-            _permit: permit,
+            _place: place,
             method: PhantomData,
         }
     }

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use bytes::Bytes;
 use quipu_rpc::{Outbox, write};
 use quipu_wire::method::Notification;
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 
-/// Requests of one connection that may wait for their answers at once.
-pub(crate) const MAX_UNANSWERED: u32 = 512;
+use crate::room::Room;
 
 /// Names a connection for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,13 +23,29 @@ pub(crate) struct Introduction {
     pub opted_out: HashSet<String>,
 }
 
+impl Introduction {
+    fn wants(&self, method: &str) -> bool {
+        !self.opted_out.contains(method)
+    }
+
+    /// Sends a notification to a client whose introduction is not in force yet, unless it opted out.
+    pub async fn notify<N: Notification>(&self, client: &Client, params: &N::Params) {
+        if self.wants(N::NAME)
+            && let Some(message) = encode::<N>(params)
+        {
+            client.send(message).await;
+        }
+    }
+}
+
 /// One connection.
 pub(crate) struct Client {
     pub id: ClientId,
     pub outbox: Outbox,
     introduction: OnceLock<Introduction>,
-    /// Room for unanswered requests.
-    pub room: Arc<Semaphore>,
+    /// What it asked and was not answered yet.
+    pub room: Arc<Room>,
+    left: watch::Sender<bool>,
 }
 
 impl Client {
@@ -48,6 +63,18 @@ impl Client {
         self.introduction().is_some_and(|it| it.experimental)
     }
 
+    /// Ends what only makes sense while the client is there; see [`left`](Self::left).
+    pub fn leave(&self) {
+        self.left.send_replace(true);
+    }
+
+    /// Waits until the client has left, or is about to and cannot be answered much longer. Requests
+    /// that may take long stop waiting then, and answer.
+    pub async fn left(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        self.left.subscribe().wait_for(|left| *left).await.ok();
+    }
+
     /// Sends a notification to this client alone, unless it opted out.
     pub async fn notify<N: Notification>(&self, params: &N::Params) {
         if let Some(message) = encode::<N>(params) {
@@ -57,10 +84,7 @@ impl Client {
 
     /// Sends an encoded notification, unless the client opted out of the method.
     pub async fn deliver(&self, method: &str, message: Bytes) {
-        let wanted = self
-            .introduction()
-            .is_none_or(|it| !it.opted_out.contains(method));
-        if wanted {
+        if self.introduction().is_none_or(|it| it.wants(method)) {
             self.send(message).await;
         }
     }
@@ -89,20 +113,56 @@ pub(crate) fn encode<N: Notification>(params: &N::Params) -> Option<Bytes> {
 pub(crate) struct Hub {
     next: AtomicU64,
     clients: Mutex<BTreeMap<ClientId, Arc<Client>>>,
+    open: Arc<Open>,
+}
+
+/// The number of connections whose last byte is not written yet.
+struct Open(watch::Sender<usize>);
+
+impl Default for Open {
+    fn default() -> Open {
+        Open(watch::Sender::new(0))
+    }
+}
+
+/// Counts as an open connection until it is dropped.
+pub(crate) struct OpenGuard(Arc<Open>);
+
+impl Drop for OpenGuard {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|open| *open -= 1);
+    }
 }
 
 impl Hub {
     pub fn connect(&self, outbox: Outbox) -> Arc<Client> {
         let id = ClientId(self.next.fetch_add(1, Ordering::Relaxed));
-        let room = Arc::new(Semaphore::new(MAX_UNANSWERED as usize));
         let client = Arc::new(Client {
             id,
             outbox,
             introduction: OnceLock::new(),
-            room,
+            room: Arc::default(),
+            left: watch::Sender::new(false),
         });
         self.lock().insert(id, Arc::clone(&client));
         client
+    }
+
+    /// Counts a connection as open.
+    pub fn open(&self) -> OpenGuard {
+        self.open.0.send_modify(|open| *open += 1);
+        OpenGuard(Arc::clone(&self.open))
+    }
+
+    /// Waits until the last byte of every connection is written.
+    pub async fn all_closed(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        self.open
+            .0
+            .subscribe()
+            .wait_for(|open| *open == 0)
+            .await
+            .ok();
     }
 
     pub fn disconnect(&self, id: ClientId) {

@@ -1,31 +1,45 @@
-//! How the server names itself to providers and clients.
+//! How the server names itself to providers and clients. Some clients read the protocol version out of
+//! the user agent, so its form is that of the official server.
 
-use std::fmt::Write as _;
+mod platform;
+mod terminal;
+
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+use quipu_config::Env;
 
 use crate::settings::PROTOCOL_VERSION;
 
-/// Overrides the name taken from the first client.
+/// The variable that overrides the name taken from the first client.
 const OVERRIDE: &str = "CODEX_INTERNAL_ORIGINATOR_OVERRIDE";
 
 /// The process-wide identity: the first client gives the originator, the latest the suffix.
-#[derive(Default)]
 pub(crate) struct Identity {
     originator: OnceLock<String>,
-    latest: Mutex<String>,
+    /// `(<os> <os version>; <arch>) <terminal>`, which does not change.
+    surroundings: OnceLock<String>,
+    latest: Mutex<Option<String>>,
 }
 
 impl Identity {
+    pub fn new(env: &Env) -> Identity {
+        let overridden = env.get(OVERRIDE).filter(|name| is_header_value(name));
+        Identity {
+            originator: overridden
+                .map(str::to_owned)
+                .map(OnceLock::from)
+                .unwrap_or_default(),
+            surroundings: OnceLock::new(),
+            latest: Mutex::default(),
+        }
+    }
+
     /// Notes a client and returns the user agent from then on.
-    pub fn introduce(&self, name: &str, version: &str) -> String {
-        self.originator
-            .get_or_init(|| match std::env::var(OVERRIDE) {
-                Ok(name) if !name.is_empty() => name,
-                _ => name.to_owned(),
-            });
-        let suffix = format!("{name}; {version}");
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = suffix;
-        self.user_agent()
+    pub fn introduce(&self, env: &Env, name: &str, version: &str) -> String {
+        self.originator.get_or_init(|| name.to_owned());
+        let suffix = format!("{name}; {version}").trim().to_owned();
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(suffix);
+        self.user_agent(env)
     }
 
     /// The name of the program that drives this process.
@@ -34,50 +48,74 @@ impl Identity {
     }
 
     /// `<originator>/<version> (<os> <os version>; <arch>) <terminal> (<client>; <client version>)`
-    pub fn user_agent(&self) -> String {
-        static PLATFORM: OnceLock<String> = OnceLock::new();
-        let platform = PLATFORM.get_or_init(platform);
-        let mut agent = format!("{}/{PROTOCOL_VERSION} {platform}", self.originator());
+    pub fn user_agent(&self, env: &Env) -> String {
+        let surroundings = self
+            .surroundings
+            .get_or_init(|| format!("({}) {}", platform::describe(), terminal::token(env)));
+        let mut agent = format!("{}/{PROTOCOL_VERSION} {surroundings}", self.originator());
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if !latest.is_empty() {
-            // Writing to a string cannot fail.
-            write!(agent, " ({latest})").ok();
+        if let Some(latest) = &*latest {
+            agent.extend([" (", latest, ")"]);
         }
-        agent
-            .chars()
-            .map(|c| if (' '..='~').contains(&c) { c } else { '_' })
-            .collect()
+        if is_header_value(&agent) {
+            return agent;
+        }
+        let printable = |c: char| if matches!(c, ' '..='~') { c } else { '_' };
+        agent.chars().map(printable).collect()
     }
 }
 
-fn platform() -> String {
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let value = |key: &str| {
-        let line = release.lines().find_map(|line| line.strip_prefix(key));
-        line.map(|value| value.trim_matches('"').to_owned())
-    };
-    let os = match value("ID=").as_deref() {
-        Some("debian") => "Debian".to_owned(),
-        Some("ubuntu") => "Ubuntu".to_owned(),
-        Some(_) => value("NAME=").unwrap_or_else(|| "Linux".to_owned()),
-        None => std::env::consts::OS.to_owned(),
-    };
-    let version = value("VERSION_ID=").unwrap_or_else(|| "0".to_owned());
-    let dots = version.matches('.').count();
-    let version = version + &".0".repeat(2_usize.saturating_sub(dots));
-    format!(
-        "({os} {version}; {}) {}",
-        std::env::consts::ARCH,
-        terminal()
-    )
+/// Whether a text may stand in an HTTP header: no control characters but the tab.
+pub(crate) fn is_header_value(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte == b'\t' || (byte >= b' ' && byte != 0x7f))
 }
 
-/// The program around this process, as far as its environment tells.
-fn terminal() -> String {
-    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    match (var("TERM_PROGRAM"), var("TERM_PROGRAM_VERSION")) {
-        (Some(program), Some(version)) => format!("{program}/{version}"),
-        (Some(program), None) => program,
-        (None, _) => var("TERM").unwrap_or_else(|| "unknown".to_owned()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(vars: &[(&str, &str)]) -> Env {
+        Env::new(vars.iter().copied(), "/")
+    }
+
+    #[test]
+    fn the_first_client_names_the_process_and_the_latest_is_added() {
+        let env = env(&[("TERM", "xterm")]);
+        let identity = Identity::new(&env);
+        let first = identity.introduce(&env, "first", "1");
+        assert!(first.starts_with("first/0.118.0 ("), "{first}");
+        assert!(first.ends_with(") xterm (first; 1)"), "{first}");
+        let second = identity.introduce(&env, "second", "2");
+        assert!(second.starts_with("first/0.118.0 ("), "{second}");
+        assert!(second.ends_with(") xterm (second; 2)"), "{second}");
+        assert_eq!(identity.originator(), "first");
+    }
+
+    #[test]
+    fn the_environment_overrides_every_client() {
+        let env = env(&[(OVERRIDE, "ide")]);
+        let agent = Identity::new(&env).introduce(&env, "client", "1");
+        assert!(agent.starts_with("ide/0.118.0 ("), "{agent}");
+        let bad = self::env(&[(OVERRIDE, "a\nb")]);
+        let agent = Identity::new(&bad).introduce(&bad, "client", "1");
+        assert!(agent.starts_with("client/0.118.0 ("), "{agent}");
+    }
+
+    /// Each of these is what the official server answers.
+    #[test]
+    fn what_no_header_may_hold_is_replaced() {
+        let env = env(&[]);
+        for (name, version, expected) in [
+            ("é", "1", ["é/", "(é; 1)"]),
+            ("é", "1\n2", ["_/", "(_; 1_2)"]),
+            ("a\tb", "1\n2", ["a_b/", "(a_b; 1_2)"]),
+            ("  ", "1", ["  /", "(; 1)"]),
+            ("", "", ["/", "(;)"]),
+        ] {
+            let agent = Identity::new(&env).introduce(&env, name, version);
+            let [start, end] = expected;
+            assert!(agent.starts_with(start) && agent.ends_with(end), "{agent}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
 use quipu_wire::method::{Domain, Queue};
+use uuid::Uuid;
 
 use crate::hub::ClientId;
 
@@ -18,6 +19,13 @@ pub(crate) enum Key {
     Thread(String),
     Connection(ClientId, Queue),
     Process(Domain),
+}
+
+impl Key {
+    /// The lane of a thread, whichever way its id is spelled.
+    pub fn thread(id: &str) -> Key {
+        Key::Thread(Uuid::parse_str(id).map_or_else(|_| id.to_owned(), |id| id.to_string()))
+    }
 }
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -64,7 +72,7 @@ pub(crate) fn run_free(job: impl Future<Output = ()> + Send + 'static) {
 }
 
 /// A panic ends its request (whose reply, when dropped, answers with an error) and nothing else.
-async fn guarded(job: impl Future<Output = ()>) {
+pub(crate) async fn guarded(job: impl Future<Output = ()>) {
     if let Err(panic) = AssertUnwindSafe(job).catch_unwind().await {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text
@@ -79,10 +87,6 @@ mod tests {
     use super::*;
     use tokio::sync::mpsc;
 
-    fn thread(id: &str) -> Key {
-        Key::Thread(id.to_owned())
-    }
-
     #[tokio::test]
     async fn jobs_of_a_lane_keep_their_order_and_other_lanes_pass() {
         let lanes = Lanes::default();
@@ -93,24 +97,33 @@ mod tests {
             async move { done.send(what).unwrap() }
         };
         let first = note("first");
-        lanes.run(thread("a"), async move {
+        lanes.run(Key::thread("a"), async move {
             blocked.await.unwrap();
             first.await;
         });
-        lanes.run(thread("a"), note("second"));
-        lanes.run(thread("b"), note("other"));
+        lanes.run(Key::thread("a"), note("second"));
+        lanes.run(Key::thread("b"), note("other"));
         assert_eq!(seen.recv().await, Some("other"));
         release.send(()).unwrap();
         assert_eq!(seen.recv().await, Some("first"));
         assert_eq!(seen.recv().await, Some("second"));
     }
 
+    #[test]
+    fn a_thread_has_one_lane_however_its_id_is_spelled() {
+        let id = "0199a213-81c0-7800-8aa1-bbab2a035a53";
+        for spelling in [id.to_uppercase(), id.replace('-', ""), format!("{{{id}}}")] {
+            assert_eq!(Key::thread(&spelling), Key::thread(id));
+        }
+        assert_ne!(Key::thread("no id"), Key::thread("NO ID"));
+    }
+
     #[tokio::test]
     async fn a_panic_does_not_stop_its_lane() {
         let lanes = Lanes::default();
         let (done, mut seen) = mpsc::unbounded_channel();
-        lanes.run(thread("a"), async { panic!("broken") });
-        lanes.run(thread("a"), async move { done.send(()).unwrap() });
+        lanes.run(Key::thread("a"), async { panic!("broken") });
+        lanes.run(Key::thread("a"), async move { done.send(()).unwrap() });
         assert_eq!(seen.recv().await, Some(()));
     }
 }

@@ -15,10 +15,10 @@ mod identity;
 mod lanes;
 mod listen;
 mod questions;
+mod room;
 mod router;
 mod server;
 mod settings;
-mod shutdown;
 
 pub use connection::serve;
 pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};

@@ -1,6 +1,6 @@
 //! From a method name to its handler: decode, check the state of the connection, gate, queue.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use quipu_rpc::{ErrorObject, RawJson, Request, Responder, codes};
 use quipu_wire::codec;
@@ -33,14 +33,15 @@ async fn dispatch<M: Handler>(cx: Cx, request: Request) {
         Ok(params) => params,
         Err(error) => return refuse(&cx, request, |_| error).await,
     };
-    let Ok(permit) = Arc::clone(&cx.client.room).try_acquire_owned() else {
+    let size = request.params.as_ref().map_or(0, |it| it.as_bytes().len());
+    let Some(place) = cx.client.room.take(size) else {
         return refuse(&cx, request, |_| overloaded()).await;
     };
-    let reply = Reply::<M>::new(Responder::new(request.id, cx.client.outbox.clone()), permit);
+    let reply = Reply::<M>::new(Responder::new(request.id, cx.client.outbox.clone()), place);
     let key = match M::lane(&params) {
-        Lane::Inline => return M::handle(cx, params, reply).await,
+        Lane::Inline => return lanes::guarded(M::handle(cx, params, reply)).await,
         Lane::Free => return lanes::run_free(M::handle(cx, params, reply)),
-        Lane::Thread(id) => Key::Thread(id.to_ascii_lowercase()),
+        Lane::Thread(id) => Key::thread(id),
         Lane::Ordered(queue) => Key::Connection(cx.client.id, queue),
         Lane::Global(domain) => Key::Process(domain),
     };

@@ -1,15 +1,16 @@
 //! The state that connections share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quipu_rpc::CloseCode;
+use tokio::time::timeout;
 
-use crate::hub::{Client, Hub, MAX_UNANSWERED};
+use crate::hub::{Client, Hub};
 use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::questions::Questions;
 use crate::settings::Settings;
-use crate::shutdown::Shutdown;
 
 /// A server without its listener: give it connections with [`serve`](crate::serve).
 pub struct Server {
@@ -18,35 +19,38 @@ pub struct Server {
     pub(crate) questions: Questions,
     pub(crate) lanes: Lanes,
     pub(crate) identity: Identity,
-    pub(crate) shutdown: Shutdown,
 }
 
 impl Server {
     /// Makes a server. Nothing is read, started or connected before the first request that needs it.
     #[must_use]
     pub fn new(settings: Settings) -> Arc<Server> {
+        let identity = Identity::new(settings.config.env());
         Arc::new(Server {
             settings,
             hub: Hub::default(),
             questions: Questions::default(),
             lanes: Lanes::default(),
-            identity: Identity::default(),
-            shutdown: Shutdown::default(),
+            identity,
         })
     }
 
-    /// Lets what is running finish, for a bounded time.
-    pub(crate) async fn drain(&self) {
-        let rooms = self.hub.all().into_iter().map(|client| async move {
-            // A closed semaphore has nobody left to wait for.
-            client.room.acquire_many(MAX_UNANSWERED).await.ok();
-        });
-        let answered = futures_util::future::join_all(rooms);
-        if tokio::time::timeout(self.settings.drain, answered)
+    /// Lets what is running finish, but not longer than `limit`. Clients are served all the while.
+    pub(crate) async fn drain(&self, limit: Duration) {
+        let rooms = self.hub.all().into_iter();
+        let answered = rooms.map(|client| async move { client.room.emptied().await });
+        if timeout(limit, futures_util::future::join_all(answered))
             .await
             .is_err()
         {
-            tracing::warn!("some requests were not answered before the server stopped");
+            tracing::warn!("what is still running is ended");
+        }
+    }
+
+    /// Ends what is still running and tells clients so, within bounds.
+    pub(crate) async fn interrupt(&self) {
+        for client in self.hub.all() {
+            client.leave();
         }
     }
 
@@ -55,6 +59,7 @@ impl Server {
         for client in self.hub.all() {
             client.outbox.close(CloseCode::GOING_AWAY);
         }
+        self.hub.all_closed().await;
     }
 
     /// Releases what belongs to a connection.

@@ -1,33 +1,28 @@
 //! What a server is started with.
 
-use std::path::PathBuf;
 use std::time::Duration;
+
+use quipu_config::Loader;
 
 /// The version of the protocol this server speaks; clients compare it with what they need.
 pub const PROTOCOL_VERSION: &str = "0.118.0";
 
 /// What the process knows before the first client connects.
-#[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of all state.
-    pub home: PathBuf,
-    /// The folder relative paths are resolved against.
-    pub cwd: PathBuf,
-    /// `-c key=value` in the order given.
-    pub overrides: Vec<(String, String)>,
-    /// How long running turns may go on after the first signal to stop.
+    /// The configuration, which also knows the home folder and the environment.
+    pub config: Loader,
+    /// How long running turns may go on after the first signal to stop. Together with ending them it
+    /// stays below the ten seconds that service managers commonly grant.
     pub drain: Duration,
 }
 
 impl Settings {
-    /// Settings for a home, with defaults for the rest.
+    /// Settings with defaults for all but the configuration.
     #[must_use]
-    pub fn new(home: PathBuf, cwd: PathBuf) -> Settings {
+    pub fn new(config: Loader) -> Settings {
         Settings {
-            home,
-            cwd,
-            overrides: Vec::new(),
-            drain: Duration::from_secs(10),
+            config,
+            drain: Duration::from_secs(7),
         }
     }
 }

@@ -1,60 +1,62 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
-use quipu_server::{Server, Settings, WebSocketAuth};
+use quipu_config::{Env, Home, Loader, Overrides};
+use quipu_server::{Listen, Server, Settings, WebSocketAuth};
 
 use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
-use crate::{home, logging};
+use crate::logging::Logging;
 
-pub fn run(args: AppServerArgs, config: ConfigArgs) -> Result<(), String> {
+/// Seconds by which the clocks of client and server may differ, unless told otherwise.
+const CLOCK_SKEW: u64 = 30;
+
+pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
         return generate::run(command);
     }
-    let overrides = overrides(&config)?;
+    let mut overrides = Overrides::default();
+    common.add_to(&mut overrides)?;
+    args.config.add_to(&mut overrides)?;
     let auth = auth(args.auth, &args.listen)?;
-    logging::start();
-    let cwd = std::env::current_dir()
-        .map_err(|error| format!("cannot find the current folder: {error}"))?;
-    let settings = Settings {
-        overrides,
-        ..Settings::new(home::home()?, cwd)
-    };
+    let config = load(overrides)?;
+    let logging = Logging::start();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(2)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    let served = runtime.block_on(quipu_server::run(Server::new(settings), args.listen, auth));
+    let server = Server::new(Settings::new(config));
+    let served = runtime.block_on(quipu_server::run(server, args.listen, auth));
     // Reading standard input holds a thread that nothing can wake.
     runtime.shutdown_background();
+    logging.finish();
     served.map_err(|error| error.to_string())
 }
 
-fn overrides(config: &ConfigArgs) -> Result<Vec<(String, String)>, String> {
-    let mut overrides = Vec::new();
-    for text in &config.config {
-        let (key, value) = text.split_once('=').ok_or_else(|| {
-            format!("error parsing -c overrides: Invalid override (missing '='): {text}")
-        })?;
-        overrides.push((key.trim().to_owned(), value.trim().to_owned()));
+/// Prepares the home folder. A mistake in a file is told to clients and does not keep the server from
+/// starting, but one on the command line does.
+fn load(overrides: Overrides) -> Result<Loader, String> {
+    let env = Env::from_process();
+    let home = Home::resolve(&env).map_err(|error| error.to_string())?;
+    let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
+    home.ensure().map_err(unusable)?;
+    let home = Home::at(home.path().canonicalize().map_err(unusable)?);
+    let overridden = !overrides.is_empty();
+    let config = Loader::new(env, home, overrides);
+    if overridden {
+        config
+            .start_up()
+            .map_err(|error| format!("error loading default config after config error: {error}"))?;
     }
-    let features = |names: &[String], on: &str| {
-        names
-            .iter()
-            .map(|name| (format!("features.{name}"), on.to_owned()))
-            .collect::<Vec<_>>()
-    };
-    overrides.extend(features(&config.enable, "true"));
-    overrides.extend(features(&config.disable, "false"));
-    Ok(overrides)
+    Ok(config)
 }
 
-fn auth(args: AuthArgs, listen: &quipu_server::Listen) -> Result<WebSocketAuth, String> {
+fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
     let signed_flags = args.ws_shared_secret_file.is_some()
         || args.ws_issuer.is_some()
         || args.ws_audience.is_some()
         || args.ws_max_clock_skew_seconds.is_some();
-    let listens = matches!(listen, quipu_server::Listen::WebSocket(_));
+    let listens = matches!(listen, Listen::WebSocket(_));
     let auth = match args.ws_auth {
         None if args.ws_token_file.is_some() || signed_flags => {
             return Err("websocket auth flags require `--ws-auth capability-token` or `--ws-auth signed-bearer-token`".into());
@@ -82,7 +84,7 @@ fn auth(args: AuthArgs, listen: &quipu_server::Listen) -> Result<WebSocketAuth, 
             if !listens {
                 return Ok(WebSocketAuth::None);
             }
-            let skew = args.ws_max_clock_skew_seconds.unwrap_or(30);
+            let skew = args.ws_max_clock_skew_seconds.unwrap_or(CLOCK_SKEW);
             WebSocketAuth::signed_bearer(&file, args.ws_issuer, args.ws_audience, skew)
         }
     };

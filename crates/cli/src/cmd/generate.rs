@@ -10,18 +10,19 @@ use crate::args::AppServerCommand;
 /// Runs one generator. None of them starts a server.
 pub fn run(command: AppServerCommand) -> Result<(), String> {
     match command {
-        AppServerCommand::GenerateJsonSchema { out, experimental } => {
-            write_all(&out, &schema::json_schemas(surface(experimental))).map(drop)
-        }
-        AppServerCommand::GenerateTs {
+        AppServerCommand::JsonSchema {
+            out, experimental, ..
+        } => write_all(&out, &schema::json_schemas(surface(experimental))).map(drop),
+        AppServerCommand::TypeScript {
             out,
             prettier,
             experimental,
+            ..
         } => {
             let written = write_all(&out, &schema::typescript(surface(experimental)))?;
             prettier.map_or(Ok(()), |prettier| format(&prettier, &written))
         }
-        AppServerCommand::GenerateReference { out } => {
+        AppServerCommand::Reference { out } => {
             write(&out, &schema::reference()).map_err(|error| cannot_write(&out, &error))
         }
     }

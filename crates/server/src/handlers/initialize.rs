@@ -1,12 +1,16 @@
-//! `initialize`: who the client is, what it can do.
+//! `initialize`: who the client is, what it can do, and what is wrong with the configuration.
+
+use std::sync::Arc;
 
 use quipu_rpc::ErrorObject;
+use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::method::request::Initialize;
-use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse};
+use quipu_wire::{AbsolutePath, ConfigWarningNotification, InitializeParams, InitializeResponse};
 
 use super::Handler;
 use crate::hub::Introduction;
-use crate::{Cx, Reply};
+use crate::identity::is_header_value;
+use crate::{Cx, Reply, Server};
 
 impl Handler for Initialize {
     async fn handle(cx: Cx, params: InitializeParams, reply: Reply<Self>) {
@@ -15,6 +19,11 @@ impl Handler for Initialize {
             Err(error) => return reply.send(Err(error)).await,
         };
         reply.send(Ok(result)).await;
+        for warning in warnings(&cx.server).await {
+            introduction
+                .notify::<ConfigWarning>(&cx.client, &warning)
+                .await;
+        }
         // From here on the client also receives what is sent to everyone.
         cx.client.introduce(introduction);
     }
@@ -35,11 +44,15 @@ fn introduce(
         );
         return Err(ErrorObject::invalid_request(text));
     }
-    let Some(home) = AbsolutePath::new(&cx.server.settings.home) else {
-        return Err(ErrorObject::internal(
-            "the home folder has no absolute UTF-8 path",
-        ));
+    let config = &cx.server.settings.config;
+    let Some(home) = AbsolutePath::new(config.home().path()) else {
+        let text = "the home folder has no absolute UTF-8 path";
+        return Err(ErrorObject::internal(text));
     };
+    let user_agent = cx
+        .server
+        .identity
+        .introduce(config.env(), &info.name, &info.version);
     let capabilities = params.capabilities;
     let introduction = Introduction {
         experimental: capabilities.as_ref().is_some_and(|it| it.experimental_api),
@@ -50,10 +63,6 @@ fn introduce(
             .collect(),
         name: info.name,
     };
-    let user_agent = cx
-        .server
-        .identity
-        .introduce(&introduction.name, &info.version);
     let result = InitializeResponse {
         user_agent,
         codex_home: home,
@@ -63,8 +72,23 @@ fn introduce(
     Ok((introduction, result))
 }
 
-/// Visible ASCII, spaces and tabs, and bytes above ASCII may stand in an HTTP header.
-fn is_header_value(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte == b'\t' || (byte >= b' ' && byte != 0x7f))
+/// What the person should know about the configuration, read from disk for every client.
+async fn warnings(server: &Arc<Server>) -> Vec<ConfigWarningNotification> {
+    let server = Arc::clone(server);
+    let read = tokio::task::spawn_blocking(move || server.settings.config.start_up());
+    match read.await {
+        Ok(Ok(start_up)) => start_up
+            .invalid
+            .into_iter()
+            .chain(start_up.warnings)
+            .collect(),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "the configuration cannot be read");
+            Vec::new()
+        }
+        Err(error) => {
+            tracing::error!(%error, "reading the configuration failed");
+            Vec::new()
+        }
+    }
 }

@@ -1,6 +1,16 @@
 //! One file per method: what the server does when a client asks.
 
+mod app_list;
+mod collaboration_mode_list;
+mod experimental_feature_list;
 mod initialize;
+mod mcp_server_status_list;
+mod mock_experimental_method;
+mod model_list;
+mod plugin_list;
+mod skills_list;
+mod thread_list;
+mod thread_loaded_list;
 mod unavailable;
 
 use std::future::Future;

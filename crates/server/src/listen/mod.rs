@@ -1,6 +1,8 @@
 //! Where clients come from: standard input and output, a websocket port, a unix socket, or nowhere.
 
+mod accept;
 mod auth;
+mod http;
 mod stdio;
 mod stop;
 mod unix;
@@ -77,7 +79,14 @@ pub async fn run(
         Listen::Stdio => stdio::run(server).await,
         Listen::WebSocket(address) => websocket::run(server, address, auth).await?,
         Listen::Unix(path) => unix::run(server, &path).await?,
-        Listen::Off => stop::on_signal(&server).await,
+        Listen::Off => off(&server).await,
     }
     Ok(())
+}
+
+/// Serves nobody. Something else in this process may, or a supervisor wants it to wait.
+async fn off(server: &Server) {
+    let signals = stop::StopSignals::listen();
+    signals.drained(server, server.settings.drain).await;
+    server.interrupt().await;
 }

@@ -1,46 +1,63 @@
-//! Signals: the first lets running turns finish for a while, then ends them; the second ends everything.
+//! Signals: the first lets what is running finish for a while and then ends it; the second ends
+//! everything at once.
 
 use std::process::exit;
-use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::Server;
-use crate::shutdown::Stage;
 
-/// Waits for a signal and for running turns to end, then returns with the server stopping.
-pub(super) async fn on_signal(server: &Arc<Server>) {
-    let mut signals = Signals::new();
-    signals.next().await;
-    tracing::info!("received shutdown signal; waiting for running turns");
-    server.shutdown.advance(Stage::Draining);
-    tokio::spawn(async move {
-        signals.next().await;
-        tracing::info!("received second shutdown signal; exiting at once");
-        exit(0);
-    });
-    server.drain().await;
-    server.shutdown.advance(Stage::Stopping);
-    server.close().await;
+/// The signals that ask this process to stop. From its making on they no longer kill.
+pub(super) struct StopSignals {
+    terminate: Option<Signal>,
+    interrupt: Option<Signal>,
 }
 
-struct Signals(Vec<Signal>);
+impl StopSignals {
+    pub fn listen() -> StopSignals {
+        StopSignals {
+            terminate: heard(SignalKind::terminate()),
+            interrupt: heard(SignalKind::interrupt()),
+        }
+    }
 
-impl Signals {
-    fn new() -> Signals {
-        let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
-        let signals = kinds.into_iter().filter_map(|kind| match signal(kind) {
-            Ok(signal) => Some(signal),
-            Err(error) => {
-                tracing::error!(%error, "cannot wait for signals");
-                None
-            }
+    /// Waits for a signal and then for what is running, at most for `limit`. A second signal ends the
+    /// process meanwhile and at any time after.
+    pub async fn drained(mut self, server: &Server, limit: Duration) {
+        self.next().await;
+        tracing::info!("received shutdown signal; waiting for running turns");
+        tokio::spawn(async move {
+            self.next().await;
+            tracing::info!("received second shutdown signal; exiting at once");
+            exit(0);
         });
-        Signals(signals.collect())
+        server.drain(limit).await;
     }
 
     async fn next(&mut self) {
-        let waiting = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures_util::future::select_all(waiting).await;
+        tokio::select! {
+            () = arrived(&mut self.terminate) => {}
+            () = arrived(&mut self.interrupt) => {}
+        }
+    }
+}
+
+fn heard(kind: SignalKind) -> Option<Signal> {
+    match signal(kind) {
+        Ok(signal) => Some(signal),
+        Err(error) => {
+            tracing::error!(%error, "cannot wait for signals");
+            None
+        }
+    }
+}
+
+async fn arrived(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }

@@ -1,41 +1,35 @@
 //! A unix socket. Clients speak either lines of JSON or, starting with an HTTP upgrade, websocket frames;
 //! the first byte tells.
 
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_rpc::http::{HeadLimits, HttpRequest};
 use quipu_rpc::{Connection, OnFull};
-use tokio::io::AsyncReadExt;
-use tokio::net::{UnixListener, UnixStream};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
-use super::{ListenError, MESSAGE_LIMIT, stop};
+use super::stop::StopSignals;
+use super::{ListenError, MESSAGE_LIMIT, WebSocketAuth, accept, http};
 use crate::{Server, serve};
+
+/// Connections that the kernel keeps until they are accepted.
+const BACKLOG: u32 = 1024;
 
 /// Serves clients of a socket that only its owner may open.
 pub(super) async fn run(server: Arc<Server>, path: &Path) -> Result<(), ListenError> {
-    let bind_error = |source| ListenError::Bind {
+    let signals = StopSignals::listen();
+    let listener = bind(path).map_err(|source| ListenError::Bind {
         place: format!("unix://{}", path.display()),
         source,
-    };
-    let listener = bind(path).map_err(bind_error)?;
-    let accepting = async {
-        loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    tokio::spawn(greet(Arc::clone(&server), stream));
-                }
-                Err(error) => tracing::error!(%error, "accepting a client failed"),
-            }
-        }
-    };
-    tokio::select! {
-        () = accepting => {}
-        () = stop::on_signal(&server) => {}
-    }
-    if let Err(error) = std::fs::remove_file(path) {
+    })?;
+    let greet = |stream| greet(Arc::clone(&server), stream);
+    let next = async || listener.accept().await.map(|(stream, _)| stream);
+    accept::run(&server, signals, next, greet).await;
+    if let Err(error) = fs::remove_file(path) {
         tracing::debug!(%error, "the socket was gone already");
     }
     Ok(())
@@ -43,20 +37,33 @@ pub(super) async fn run(server: Arc<Server>, path: &Path) -> Result<(), ListenEr
 
 /// Binds, replacing a socket that no process listens on any more.
 fn bind(path: &Path) -> io::Result<UnixListener> {
-    let listener = match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_stale(path) => {
-            std::fs::remove_file(path)?;
-            UnixListener::bind(path)?
+    let socket = private_socket()?;
+    match socket.bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+            fs::remove_file(path)?;
+            socket.bind(path)?;
         }
-        other => other?,
-    };
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+        bound => bound?,
+    }
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    socket.listen(BACKLOG)
 }
 
-fn is_stale(path: &Path) -> bool {
-    let refused = std::os::unix::net::UnixStream::connect(path);
-    refused.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+/// A socket whose file is private from the moment it appears, where the system allows that.
+fn private_socket() -> io::Result<UnixSocket> {
+    let socket = UnixSocket::new_stream()?;
+    let file = File::from(socket.as_fd().try_clone_to_owned()?);
+    if let Err(error) = file.set_permissions(Permissions::from_mode(0o600)) {
+        tracing::debug!(%error, "the socket is made private only after it is bound");
+    }
+    Ok(socket)
+}
+
+/// Whether the path is a socket without a listener. Other files also refuse connections, and stay.
+fn is_abandoned(path: &Path) -> bool {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    let connected = std::os::unix::net::UnixStream::connect(path);
+    is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 async fn greet(server: Arc<Server>, mut stream: UnixStream) {
@@ -66,16 +73,10 @@ async fn greet(server: Arc<Server>, mut stream: UnixStream) {
     }
     let (reader, writer) = stream.into_split();
     let reader = io::Cursor::new(first.to_vec()).chain(reader);
-    if first != *b"G" {
-        let connection = Connection::lines(reader, writer, MESSAGE_LIMIT);
-        return serve(server, connection, OnFull::Disconnect).await;
+    if first == *b"G" {
+        let stream = tokio::io::join(reader, writer);
+        return http::greet(server, stream, &WebSocketAuth::None).await;
     }
-    let stream = tokio::io::join(reader, writer);
-    match HttpRequest::read(stream, HeadLimits::default()).await {
-        Ok(request) => match request.upgrade(MESSAGE_LIMIT).await {
-            Ok(connection) => serve(server, connection, OnFull::Disconnect).await,
-            Err(error) => tracing::debug!(%error, "a client did not become a websocket"),
-        },
-        Err(error) => tracing::debug!(%error, "a client sent no request"),
-    }
+    let connection = Connection::lines(reader, writer, MESSAGE_LIMIT);
+    serve(server, connection, OnFull::Disconnect).await;
 }

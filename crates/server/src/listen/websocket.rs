@@ -1,15 +1,17 @@
-//! The websocket listener: health probes, the checks before an upgrade, and the clients after it.
+//! The websocket listener: where it listens, and what it tells the person who started it.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use quipu_rpc::OnFull;
-use quipu_rpc::http::{HeadLimits, HttpRequest, Response, UpgradeError};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use super::{ListenError, MESSAGE_LIMIT, WebSocketAuth, stop};
-use crate::{Server, serve};
+use super::stop::StopSignals;
+use super::{ListenError, WebSocketAuth, accept, http};
+use crate::Server;
+
+/// Connections that the kernel keeps until they are accepted.
+const BACKLOG: u32 = 1024;
 
 /// Serves clients of a port until the server stops.
 pub(super) async fn run(
@@ -20,29 +22,30 @@ pub(super) async fn run(
     if !address.ip().is_loopback() && auth == WebSocketAuth::None {
         return Err(ListenError::OpenToTheNetwork(address));
     }
+    let signals = StopSignals::listen();
     let bind_error = |source| ListenError::Bind {
         place: format!("ws://{address}"),
         source,
     };
-    let listener = TcpListener::bind(address).await.map_err(bind_error)?;
-    let address = listener.local_addr().map_err(bind_error)?;
-    banner(address);
+    let listener = bind(address).map_err(bind_error)?;
+    banner(listener.local_addr().map_err(bind_error)?);
     let auth = Arc::new(auth);
-    let accepting = async {
-        loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    tokio::spawn(greet(Arc::clone(&server), stream, Arc::clone(&auth)));
-                }
-                Err(error) => tracing::error!(%error, "accepting a client failed"),
-            }
-        }
-    };
-    tokio::select! {
-        () = accepting => {}
-        () = stop::on_signal(&server) => {}
-    }
+    let greet = |stream| greet(Arc::clone(&server), stream, Arc::clone(&auth));
+    let next = async || listener.accept().await.map(|(stream, _)| stream);
+    accept::run(&server, signals, next, greet).await;
     Ok(())
+}
+
+/// Accepted sockets inherit the keep-alive, which finds out about peers that vanished.
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_reuseaddr(true)?;
+    socket.set_keepalive(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Says on standard error where to connect; tools read the addresses from it.
@@ -52,7 +55,7 @@ fn banner(address: SocketAddr) {
     } else {
         "every client must present its credential as `Authorization: Bearer TOKEN`"
     };
-    let (bold, plain) = if std::io::stderr().is_terminal() {
+    let (bold, plain) = if io::stderr().is_terminal() {
         ("\x1b[1m", "\x1b[0m")
     } else {
         ("", "")
@@ -67,90 +70,5 @@ async fn greet(server: Arc<Server>, stream: TcpStream, auth: Arc<WebSocketAuth>)
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a client's socket keeps its delay");
     }
-    let request = match HttpRequest::read(stream, HeadLimits::default()).await {
-        Ok(request) => request,
-        Err(error) => {
-            tracing::debug!(%error, "a client sent no request");
-            return;
-        }
-    };
-    let answered = match refusal(&request, &auth) {
-        Some(refusal) => request.respond(refusal.response()).await,
-        None => match request.upgrade(MESSAGE_LIMIT).await {
-            Ok(connection) => {
-                serve(server, connection, OnFull::Disconnect).await;
-                Ok(())
-            }
-            Err(UpgradeError::Unsuitable { request, why }) => {
-                let body = why.to_string();
-                request
-                    .respond(Response {
-                        status: why.status(),
-                        headers: &[],
-                        body: &body,
-                    })
-                    .await
-            }
-            Err(UpgradeError::Io(error)) => Err(error),
-        },
-    };
-    if let Err(error) = answered {
-        tracing::debug!(%error, "a client left before its answer");
-    }
-}
-
-/// What is answered instead of an upgrade.
-struct Refusal {
-    status: u16,
-    headers: &'static [(&'static str, &'static str)],
-    body: String,
-}
-
-impl Refusal {
-    fn status(status: u16) -> Refusal {
-        Refusal {
-            status,
-            headers: &[],
-            body: String::new(),
-        }
-    }
-
-    fn response(&self) -> Response<'_> {
-        Response {
-            status: self.status,
-            headers: self.headers,
-            body: &self.body,
-        }
-    }
-}
-
-/// Browsers are turned away first, probes are answered without credentials, then credentials decide.
-fn refusal(request: &HttpRequest, auth: &WebSocketAuth) -> Option<Refusal> {
-    let head = request.head();
-    if head.header("origin").is_some() {
-        return Some(Refusal::status(403));
-    }
-    if matches!(head.path.as_str(), "/readyz" | "/healthz") {
-        return Some(match head.method.as_str() {
-            "GET" | "HEAD" => Refusal::status(200),
-            _ => Refusal {
-                status: 405,
-                headers: &[("allow", "GET,HEAD")],
-                body: String::new(),
-            },
-        });
-    }
-    if let Err(why) = head.upgrade_key() {
-        return Some(Refusal {
-            status: why.status(),
-            headers: &[],
-            body: why.to_string(),
-        });
-    }
-    let refused = auth.check(head.header("authorization")).err()?;
-    Some(Refusal {
-        status: 401,
-        headers: &[],
-        body: refused.to_owned(),
-    })
+    http::greet(server, stream, &auth).await;
 }

@@ -1,0 +1,97 @@
+//! What a socket that speaks HTTP is told: health probes, the checks before an upgrade, and the
+//! websocket after it.
+
+use std::io;
+use std::sync::Arc;
+
+use quipu_rpc::OnFull;
+use quipu_rpc::http::{Head, HeadLimits, HttpRequest, NoUpgrade, Response, UpgradeError};
+use quipu_rpc::websocket::ByteStream;
+
+use super::{MESSAGE_LIMIT, WebSocketAuth};
+use crate::{Server, serve};
+
+/// Answers one request, or serves the client once it is upgraded.
+pub(super) async fn greet(server: Arc<Server>, stream: impl ByteStream, auth: &WebSocketAuth) {
+    let request = match HttpRequest::read(stream, HeadLimits::default()).await {
+        Ok(request) => request,
+        Err(error) => return tracing::debug!(%error, "a client sent no request"),
+    };
+    if let Err(error) = answer(server, request, auth).await {
+        tracing::debug!(%error, "a client left before its answer");
+    }
+}
+
+async fn answer(server: Arc<Server>, request: HttpRequest, auth: &WebSocketAuth) -> io::Result<()> {
+    if let Some(answer) = plain_answer(request.head(), auth) {
+        return request.respond(answer.response()).await;
+    }
+    match request.upgrade(MESSAGE_LIMIT).await {
+        Ok(connection) => {
+            serve(server, connection, OnFull::Disconnect).await;
+            Ok(())
+        }
+        Err(UpgradeError::Unsuitable { request, why }) => {
+            request.respond(Answer::from(why).response()).await
+        }
+        Err(UpgradeError::Io(error)) => Err(error),
+    }
+}
+
+/// An answer other than an upgrade.
+struct Answer {
+    status: u16,
+    headers: &'static [(&'static str, &'static str)],
+    body: String,
+}
+
+impl Answer {
+    fn status(status: u16) -> Answer {
+        Answer {
+            status,
+            headers: &[],
+            body: String::new(),
+        }
+    }
+
+    fn response(&self) -> Response<'_> {
+        Response {
+            status: self.status,
+            headers: self.headers,
+            body: &self.body,
+        }
+    }
+}
+
+impl From<NoUpgrade> for Answer {
+    fn from(why: NoUpgrade) -> Answer {
+        Answer {
+            body: why.to_string(),
+            ..Answer::status(why.status())
+        }
+    }
+}
+
+/// Browsers are turned away first, probes are answered without credentials, then credentials decide.
+fn plain_answer(head: &Head, auth: &WebSocketAuth) -> Option<Answer> {
+    if head.header("origin").is_some() {
+        return Some(Answer::status(403));
+    }
+    if matches!(head.path.as_str(), "/readyz" | "/healthz") {
+        return Some(match head.method.as_str() {
+            "GET" | "HEAD" => Answer::status(200),
+            _ => Answer {
+                headers: &[("allow", "GET,HEAD")],
+                ..Answer::status(405)
+            },
+        });
+    }
+    if let Err(why) = head.upgrade_key() {
+        return Some(why.into());
+    }
+    let refused = auth.check(head.header("authorization")).err()?;
+    Some(Answer {
+        body: refused.to_owned(),
+        ..Answer::status(401)
+    })
+}
