@@ -16,304 +16,389 @@ pub const DEFAULT_MODEL: &str = "gpt-5.3-codex";
 
 /// OpenAI's models, in the order of the list.
 pub fn openai_models() -> &'static [ModelInfo] {
-    static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(openai);
+    static MODELS: LazyLock<Vec<ModelInfo>> =
+        LazyLock::new(|| numbered(OPENAI.iter().map(GptRow::info)));
     &MODELS
 }
 
 /// Anthropic's models, in the order of the list.
 pub fn anthropic_models() -> &'static [ModelInfo] {
-    static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(anthropic);
+    static MODELS: LazyLock<Vec<ModelInfo>> =
+        LazyLock::new(|| numbered(ANTHROPIC.iter().map(ClaudeRow::info)));
     &MODELS
 }
 
-fn openai() -> Vec<ModelInfo> {
-    let newest = |slug: &str| ModelInfo {
-        supports_personality: true,
-        support_verbosity: true,
-        default_verbosity: Some(Verbosity::Low),
-        default_reasoning_summary: Some(ReasoningSummary::None),
-        supports_parallel_tool_calls: true,
-        supported_reasoning_levels: efforts(&[
-            Effort::Low,
-            Effort::Medium,
-            Effort::High,
-            Effort::Xhigh,
-        ]),
-        ..gpt(slug)
-    };
-    let mut models = vec![
-        ModelInfo {
-            description: Some("Made for long coding tasks with tools.".into()),
-            upgrade: to("gpt-5.4"),
-            price: price(1.75, 0.175, 14.0),
-            ..newest("gpt-5.3-codex")
-        },
-        ModelInfo {
-            description: Some("The newest general model, strong at coding with tools.".into()),
-            price: price(2.5, 0.25, 15.0),
-            ..newest("gpt-5.4")
-        },
-        ModelInfo {
-            description: Some("An earlier coding model.".into()),
-            upgrade: to("gpt-5.4"),
-            price: price(1.75, 0.175, 14.0),
-            supports_parallel_tool_calls: true,
-            supports_personality: true,
-            supported_reasoning_levels: efforts(&[
-                Effort::Low,
-                Effort::Medium,
-                Effort::High,
-                Effort::Xhigh,
-            ]),
-            ..gpt("gpt-5.2-codex")
-        },
-        ModelInfo {
-            description: Some("A large coding model for deep reasoning.".into()),
-            upgrade: to("gpt-5.4"),
-            supported_reasoning_levels: efforts(&[
-                Effort::Low,
-                Effort::Medium,
-                Effort::High,
-                Effort::Xhigh,
-            ]),
-            ..gpt("gpt-5.1-codex-max")
-        },
-        ModelInfo {
-            visibility: Visibility::Hide,
-            upgrade: to(DEFAULT_MODEL),
-            ..gpt("gpt-5.1-codex")
-        },
-        ModelInfo {
-            description: Some("A general model for knowledge, reasoning and code.".into()),
-            upgrade: to("gpt-5.4"),
-            price: price(1.75, 0.175, 14.0),
-            supported_reasoning_levels: efforts(&[
-                Effort::Low,
-                Effort::Medium,
-                Effort::High,
-                Effort::Xhigh,
-            ]),
-            ..talker("gpt-5.2")
-        },
-        ModelInfo {
-            visibility: Visibility::Hide,
-            upgrade: to(DEFAULT_MODEL),
-            ..talker("gpt-5.1")
-        },
-        ModelInfo {
-            visibility: Visibility::Hide,
-            upgrade: to(DEFAULT_MODEL),
-            ..gpt("gpt-5-codex")
-        },
-        ModelInfo {
-            visibility: Visibility::Hide,
-            upgrade: to(DEFAULT_MODEL),
-            shell_type: ShellType::Default,
-            apply_patch_tool_type: None,
-            truncation_policy: Truncation::default(),
-            supported_reasoning_levels: efforts(&[
-                Effort::Minimal,
-                Effort::Low,
-                Effort::Medium,
-                Effort::High,
-            ]),
-            ..gpt("gpt-5")
-        },
-        open_weights("gpt-oss-120b"),
-        open_weights("gpt-oss-20b"),
-        ModelInfo {
-            description: Some("Small, fast and cheap; less able.".into()),
-            upgrade: to("gpt-5.4"),
-            ..small("gpt-5.1-codex-mini")
-        },
-        ModelInfo {
-            visibility: Visibility::Hide,
-            upgrade: to(DEFAULT_MODEL),
-            ..small("gpt-5-codex-mini")
-        },
-    ];
-    number(&mut models);
-    models
+/// What a line of OpenAI's models has in common.
+#[derive(Clone, Copy, PartialEq)]
+enum Line {
+    /// Coding models with verbosity and personality.
+    Newest,
+    /// The first coding model with personality.
+    Personal,
+    /// Earlier coding models.
+    Codex,
+    /// General models with verbosity.
+    General,
+    /// The first of the fifth generation, without a patch tool.
+    First,
+    /// Open weights.
+    Open,
 }
 
-/// What most of OpenAI's models have in common.
-fn gpt(slug: &str) -> ModelInfo {
-    ModelInfo {
-        slug: slug.into(),
-        display_name: slug.into(),
-        description: Some("An earlier model.".into()),
-        default_reasoning_level: Some(Effort::Medium),
-        supported_reasoning_levels: efforts(&[Effort::Low, Effort::Medium, Effort::High]),
-        shell_type: ShellType::ShellCommand,
-        supports_reasoning_summaries: true,
-        default_reasoning_summary: Some(ReasoningSummary::Auto),
-        apply_patch_tool_type: Some(ApplyPatchTool::Freeform),
-        truncation_policy: Truncation {
-            mode: TruncationMode::Tokens,
-            limit: 10_000,
-        },
-        max_output_tokens: Some(128_000),
-        price: price(1.25, 0.125, 10.0),
-        ..ModelInfo::default()
-    }
+struct GptRow {
+    slug: &'static str,
+    line: Line,
+    description: &'static str,
+    hidden: bool,
+    upgrade: &'static str,
+    efforts: &'static [Effort],
+    price: Option<(f64, f64, f64)>,
 }
 
-fn talker(slug: &str) -> ModelInfo {
-    ModelInfo {
-        support_verbosity: true,
-        default_verbosity: Some(Verbosity::Low),
-        supports_parallel_tool_calls: true,
-        truncation_policy: Truncation::default(),
-        ..gpt(slug)
-    }
-}
+const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
+const UP_TO_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
+const FROM_MINIMAL: &[Effort] = &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
+const FROM_MEDIUM: &[Effort] = &[Effort::Medium, Effort::High];
+const GPT_5_PRICE: Option<(f64, f64, f64)> = Some((1.25, 0.125, 10.0));
+const GPT_5_2_PRICE: Option<(f64, f64, f64)> = Some((1.75, 0.175, 14.0));
+const MINI_PRICE: Option<(f64, f64, f64)> = Some((0.25, 0.025, 2.0));
 
-fn small(slug: &str) -> ModelInfo {
-    ModelInfo {
-        supported_reasoning_levels: efforts(&[Effort::Medium, Effort::High]),
-        price: price(0.25, 0.025, 2.0),
-        ..gpt(slug)
-    }
-}
-
-fn open_weights(slug: &str) -> ModelInfo {
-    ModelInfo {
-        description: Some("Open weights; runs on one's own machine.".into()),
-        visibility: Visibility::Hide,
-        shell_type: ShellType::Default,
-        truncation_policy: Truncation::default(),
-        context_window: Some(128_000),
-        input_modalities: vec![InputModality::Text],
+const OPENAI: [GptRow; 13] = [
+    GptRow {
+        slug: "gpt-5.3-codex",
+        line: Line::Newest,
+        description: "Made for long coding tasks with tools.",
+        hidden: false,
+        upgrade: "gpt-5.4",
+        efforts: UP_TO_XHIGH,
+        price: GPT_5_2_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5.4",
+        line: Line::Newest,
+        description: "The newest general model, strong at coding with tools.",
+        hidden: false,
+        upgrade: "",
+        efforts: UP_TO_XHIGH,
+        price: Some((2.5, 0.25, 15.0)),
+    },
+    GptRow {
+        slug: "gpt-5.2-codex",
+        line: Line::Personal,
+        description: "An earlier coding model.",
+        hidden: false,
+        upgrade: "gpt-5.4",
+        efforts: UP_TO_XHIGH,
+        price: GPT_5_2_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5.1-codex-max",
+        line: Line::Codex,
+        description: "A large coding model for deep reasoning.",
+        hidden: false,
+        upgrade: "gpt-5.4",
+        efforts: UP_TO_XHIGH,
+        price: GPT_5_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5.1-codex",
+        line: Line::Codex,
+        description: "An earlier coding model.",
+        hidden: true,
+        upgrade: DEFAULT_MODEL,
+        efforts: UP_TO_HIGH,
+        price: GPT_5_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5.2",
+        line: Line::General,
+        description: "A general model for knowledge, reasoning and code.",
+        hidden: false,
+        upgrade: "gpt-5.4",
+        efforts: UP_TO_XHIGH,
+        price: GPT_5_2_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5.1",
+        line: Line::General,
+        description: "An earlier general model.",
+        hidden: true,
+        upgrade: DEFAULT_MODEL,
+        efforts: UP_TO_HIGH,
+        price: GPT_5_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5-codex",
+        line: Line::Codex,
+        description: "An earlier coding model.",
+        hidden: true,
+        upgrade: DEFAULT_MODEL,
+        efforts: UP_TO_HIGH,
+        price: GPT_5_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5",
+        line: Line::First,
+        description: "An earlier general model.",
+        hidden: true,
+        upgrade: DEFAULT_MODEL,
+        efforts: FROM_MINIMAL,
+        price: GPT_5_PRICE,
+    },
+    GptRow {
+        slug: "gpt-oss-120b",
+        line: Line::Open,
+        description: "Open weights, for a large machine of one's own.",
+        hidden: true,
+        upgrade: "",
+        efforts: UP_TO_HIGH,
         price: None,
-        ..gpt(slug)
+    },
+    GptRow {
+        slug: "gpt-oss-20b",
+        line: Line::Open,
+        description: "Open weights, for a small machine of one's own.",
+        hidden: true,
+        upgrade: "",
+        efforts: UP_TO_HIGH,
+        price: None,
+    },
+    GptRow {
+        slug: "gpt-5.1-codex-mini",
+        line: Line::Codex,
+        description: "Small, fast and cheap; less able.",
+        hidden: false,
+        upgrade: "gpt-5.4",
+        efforts: FROM_MEDIUM,
+        price: MINI_PRICE,
+    },
+    GptRow {
+        slug: "gpt-5-codex-mini",
+        line: Line::Codex,
+        description: "An earlier small model.",
+        hidden: true,
+        upgrade: DEFAULT_MODEL,
+        efforts: FROM_MEDIUM,
+        price: MINI_PRICE,
+    },
+];
+
+impl GptRow {
+    fn info(&self) -> ModelInfo {
+        let line = self.line;
+        let talks = matches!(line, Line::Newest | Line::General);
+        let text_only = line == Line::Open;
+        ModelInfo {
+            slug: self.slug.into(),
+            display_name: self.slug.into(),
+            description: Some(self.description.into()),
+            default_reasoning_level: Some(Effort::Medium),
+            supported_reasoning_levels: levels(self.efforts),
+            shell_type: match line {
+                Line::First | Line::Open => ShellType::Default,
+                _ => ShellType::ShellCommand,
+            },
+            visibility: if self.hidden {
+                Visibility::Hide
+            } else {
+                Visibility::List
+            },
+            upgrade: upgrade(self.upgrade),
+            supports_reasoning_summaries: true,
+            default_reasoning_summary: Some(match line {
+                Line::Newest => ReasoningSummary::None,
+                _ => ReasoningSummary::Auto,
+            }),
+            support_verbosity: talks,
+            default_verbosity: talks.then_some(Verbosity::Low),
+            apply_patch_tool_type: (line != Line::First).then_some(ApplyPatchTool::Freeform),
+            truncation_policy: match line {
+                Line::General | Line::First | Line::Open => Truncation::default(),
+                _ => Truncation {
+                    mode: TruncationMode::Tokens,
+                    limit: 10_000,
+                },
+            },
+            supports_parallel_tool_calls: talks || line == Line::Personal,
+            supports_personality: matches!(line, Line::Newest | Line::Personal),
+            context_window: Some(if text_only { 128_000 } else { 272_000 }),
+            input_modalities: match text_only {
+                true => vec![InputModality::Text],
+                false => vec![InputModality::Text, InputModality::Image],
+            },
+            max_output_tokens: Some(128_000),
+            price: self.price.map(|(input, cached, output)| Price {
+                input,
+                cached_input: Some(cached),
+                cache_write: None,
+                output,
+            }),
+            ..ModelInfo::default()
+        }
     }
 }
 
-fn anthropic() -> Vec<ModelInfo> {
-    let all = [Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
-    let mut models = vec![
-        ModelInfo {
-            display_name: "Claude Opus 5.5".into(),
-            description: Some("For complex coding and long tasks.".into()),
-            price: claude_price(4.0, 20.0),
-            ..claude("claude-opus-5-5", &all)
-        },
-        ModelInfo {
-            display_name: "Claude Sonnet 5".into(),
-            description: Some("A good balance of speed and ability.".into()),
-            price: claude_price(2.0, 10.0),
-            ..claude("claude-sonnet-5", &all)
-        },
-        ModelInfo {
-            display_name: "Claude Fable 5.1".into(),
-            description: Some("For the hardest reasoning and the longest tasks.".into()),
-            price: claude_price(10.0, 50.0),
-            ..claude("claude-fable-5-1", &all)
-        },
-        ModelInfo {
-            display_name: "Claude Haiku 4.5".into(),
-            description: Some("The fastest and cheapest.".into()),
-            context_window: Some(200_000),
-            max_output_tokens: Some(64_000),
-            price: claude_price(1.0, 5.0),
-            ..claude(
-                "claude-haiku-4-5",
-                &[Effort::Low, Effort::Medium, Effort::High],
-            )
-        },
-    ];
-    let earlier = [
-        (
-            "claude-opus-5",
-            "Claude Opus 5",
-            1_000_000,
-            128_000,
-            (5.0, 25.0),
-        ),
-        (
-            "claude-opus-4-8",
-            "Claude Opus 4.8",
-            1_000_000,
-            128_000,
-            (5.0, 25.0),
-        ),
-        (
-            "claude-opus-4-7",
-            "Claude Opus 4.7",
-            1_000_000,
-            128_000,
-            (5.0, 25.0),
-        ),
-        (
-            "claude-opus-4-6",
-            "Claude Opus 4.6",
-            1_000_000,
-            128_000,
-            (5.0, 25.0),
-        ),
-        (
-            "claude-sonnet-4-6",
-            "Claude Sonnet 4.6",
-            1_000_000,
-            64_000,
-            (3.0, 15.0),
-        ),
-        (
-            "claude-opus-4-5",
-            "Claude Opus 4.5",
-            200_000,
-            64_000,
-            (5.0, 25.0),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "Claude Sonnet 4.5",
-            200_000,
-            64_000,
-            (3.0, 15.0),
-        ),
-    ];
-    models.extend(
-        earlier.map(|(slug, name, window, output, (sent, written))| ModelInfo {
-            display_name: name.into(),
-            description: Some("An earlier model.".into()),
-            visibility: Visibility::Hide,
-            context_window: Some(window),
-            max_output_tokens: Some(output),
-            price: claude_price(sent, written),
-            ..claude(slug, &all)
-        }),
-    );
-    number(&mut models);
-    models
+struct ClaudeRow {
+    slug: &'static str,
+    name: &'static str,
+    /// Empty for models that have a successor; they are hidden.
+    description: &'static str,
+    context_window: i64,
+    max_output_tokens: u64,
+    efforts: &'static [Effort],
+    price: (f64, f64),
 }
 
-fn claude(slug: &str, levels: &[Effort]) -> ModelInfo {
-    ModelInfo {
-        slug: slug.into(),
-        default_reasoning_level: Some(Effort::Medium),
-        supported_reasoning_levels: efforts(levels),
-        supports_reasoning_summaries: true,
-        default_reasoning_summary: Some(ReasoningSummary::Auto),
-        apply_patch_tool_type: Some(ApplyPatchTool::Freeform),
-        truncation_policy: Truncation {
-            mode: TruncationMode::Tokens,
-            limit: 10_000,
-        },
-        supports_parallel_tool_calls: true,
-        context_window: Some(1_000_000),
-        max_output_tokens: Some(128_000),
-        ..ModelInfo::default()
+const ANTHROPIC: [ClaudeRow; 11] = [
+    ClaudeRow {
+        slug: "claude-opus-5-5",
+        name: "Claude Opus 5.5",
+        description: "For complex coding and long tasks.",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (4.0, 20.0),
+    },
+    ClaudeRow {
+        slug: "claude-sonnet-5",
+        name: "Claude Sonnet 5",
+        description: "A good balance of speed and ability.",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (2.0, 10.0),
+    },
+    ClaudeRow {
+        slug: "claude-fable-5-1",
+        name: "Claude Fable 5.1",
+        description: "For the hardest reasoning and the longest tasks.",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (10.0, 50.0),
+    },
+    ClaudeRow {
+        slug: "claude-haiku-4-5",
+        name: "Claude Haiku 4.5",
+        description: "The fastest and cheapest.",
+        context_window: 200_000,
+        max_output_tokens: 64_000,
+        efforts: UP_TO_HIGH,
+        price: (1.0, 5.0),
+    },
+    ClaudeRow {
+        slug: "claude-opus-5",
+        name: "Claude Opus 5",
+        description: "",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (5.0, 25.0),
+    },
+    ClaudeRow {
+        slug: "claude-opus-4-8",
+        name: "Claude Opus 4.8",
+        description: "",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (5.0, 25.0),
+    },
+    ClaudeRow {
+        slug: "claude-opus-4-7",
+        name: "Claude Opus 4.7",
+        description: "",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (5.0, 25.0),
+    },
+    ClaudeRow {
+        slug: "claude-opus-4-6",
+        name: "Claude Opus 4.6",
+        description: "",
+        context_window: 1_000_000,
+        max_output_tokens: 128_000,
+        efforts: UP_TO_XHIGH,
+        price: (5.0, 25.0),
+    },
+    ClaudeRow {
+        slug: "claude-sonnet-4-6",
+        name: "Claude Sonnet 4.6",
+        description: "",
+        context_window: 1_000_000,
+        max_output_tokens: 64_000,
+        efforts: UP_TO_XHIGH,
+        price: (3.0, 15.0),
+    },
+    ClaudeRow {
+        slug: "claude-opus-4-5",
+        name: "Claude Opus 4.5",
+        description: "",
+        context_window: 200_000,
+        max_output_tokens: 64_000,
+        efforts: UP_TO_HIGH,
+        price: (5.0, 25.0),
+    },
+    ClaudeRow {
+        slug: "claude-sonnet-4-5",
+        name: "Claude Sonnet 4.5",
+        description: "",
+        context_window: 200_000,
+        max_output_tokens: 64_000,
+        efforts: UP_TO_HIGH,
+        price: (3.0, 15.0),
+    },
+];
+
+impl ClaudeRow {
+    fn info(&self) -> ModelInfo {
+        let superseded = self.description.is_empty();
+        let (input, output) = self.price;
+        ModelInfo {
+            slug: self.slug.into(),
+            display_name: self.name.into(),
+            description: Some(match superseded {
+                true => "An earlier model.".into(),
+                false => self.description.into(),
+            }),
+            default_reasoning_level: Some(Effort::Medium),
+            supported_reasoning_levels: levels(self.efforts),
+            visibility: if superseded {
+                Visibility::Hide
+            } else {
+                Visibility::List
+            },
+            supports_reasoning_summaries: true,
+            default_reasoning_summary: Some(ReasoningSummary::Auto),
+            apply_patch_tool_type: Some(ApplyPatchTool::Freeform),
+            truncation_policy: Truncation {
+                mode: TruncationMode::Tokens,
+                limit: 10_000,
+            },
+            supports_parallel_tool_calls: true,
+            context_window: Some(self.context_window),
+            max_output_tokens: Some(self.max_output_tokens),
+            // Reading the cache costs a tenth, writing it a quarter more.
+            price: Some(Price {
+                input,
+                cached_input: Some(input * 0.1),
+                cache_write: Some(input * 1.25),
+                output,
+            }),
+            ..ModelInfo::default()
+        }
     }
 }
 
-fn number(models: &mut [ModelInfo]) {
-    for (at, model) in models.iter_mut().enumerate() {
-        model.priority = at as i32;
-    }
+fn numbered(models: impl Iterator<Item = ModelInfo>) -> Vec<ModelInfo> {
+    (0..)
+        .zip(models)
+        .map(|(priority, model)| ModelInfo { priority, ..model })
+        .collect()
 }
 
-fn efforts(levels: &[Effort]) -> Vec<EffortLevel> {
+fn levels(efforts: &[Effort]) -> Vec<EffortLevel> {
     let described = |effort: &Effort| {
         let description = match effort {
             Effort::None => "No reasoning",
@@ -329,34 +414,17 @@ fn efforts(levels: &[Effort]) -> Vec<EffortLevel> {
             description: description.into(),
         }
     };
-    levels.iter().map(described).collect()
+    efforts.iter().map(described).collect()
 }
 
-fn to(model: &str) -> Option<ModelUpgrade> {
+fn upgrade(model: &str) -> Option<ModelUpgrade> {
+    if model.is_empty() {
+        return None;
+    }
     let text = format!("A newer model, {model}, is available. The present one keeps working.");
     Some(ModelUpgrade {
         model: model.into(),
         migration_markdown: Some(text),
-    })
-}
-
-fn price(input: f64, cached: f64, output: f64) -> Option<Price> {
-    Some(Price {
-        input,
-        cached_input: Some(cached),
-        cache_write: None,
-        output,
-    })
-}
-
-/// Reading the cache costs a tenth, writing it a quarter more.
-fn claude_price(input: f64, output: f64) -> Option<Price> {
-    let (cached_input, cache_write) = (Some(input * 0.1), Some(input * 1.25));
-    Some(Price {
-        input,
-        cached_input,
-        cache_write,
-        output,
     })
 }
 

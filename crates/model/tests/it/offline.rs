@@ -76,3 +76,25 @@ async fn everything_else_gets_a_short_answer() {
         "{text}"
     );
 }
+
+/// Every script of the manual can be played and ends.
+#[tokio::test]
+async fn the_manual_is_right() {
+    let manual = include_str!("../../../../docs/offline-model.md");
+    let scripts: Vec<&str> = manual
+        .split("```json")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap().trim())
+        .collect();
+    assert!(scripts.len() >= 9);
+    for script in scripts {
+        let events = collect(offline().stream(request(script))).await;
+        let ending = events.last().unwrap();
+        assert!(
+            matches!(ending, ModelEvent::Completed(_) | ModelEvent::Failed(_)),
+            "{script}"
+        );
+        let text = format!("{:?}", done_items(&events));
+        assert!(!text.contains("cannot be played"), "{script}: {text}");
+    }
+}
