@@ -27,6 +27,32 @@ pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// Puts one descriptor in the place of another. The numbers 0 to 2 must never become free: the next
+/// descriptor would get them, and they are what a new program takes for its streams.
+pub(crate) fn replace(place: OwnedFd, by: OwnedFd) -> io::Result<OwnedFd> {
+    // SAFETY: closes `place`, whose number is then owned by the value returned.
+    check(unsafe { libc::dup2(by.as_raw_fd(), place.as_raw_fd()) }).map(|_| place)
+}
+
+/// Sends bytes at once or not at all.
+pub(crate) fn send_now(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+    let flags = NO_SIGNAL | libc::MSG_DONTWAIT;
+    // SAFETY: the kernel only reads `bytes`.
+    let sent = unsafe {
+        libc::send(
+            socket.as_raw_fd(),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            flags,
+        )
+    };
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
 /// Closes every descriptor from `first` on, whoever left it open.
 pub(crate) fn close_from(first: RawFd) {
     #[cfg(target_os = "linux")]

@@ -55,9 +55,11 @@ fn run_zygote() -> ! {
         // SAFETY: this process has one thread.
         match check(unsafe { libc::fork() }) {
             Ok(0) => {
-                drop(server);
                 set_child_signal(libc::SIG_DFL);
-                run_supervisor(Lifeline::new(lifeline));
+                match fd::replace(server, lifeline) {
+                    Ok(lifeline) => run_supervisor(Lifeline::new(lifeline)),
+                    Err(_) => exit(1),
+                }
             }
             Ok(_) => {}
             Err(error) => {

@@ -9,13 +9,13 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream as StdUnixStream,
     },
+    sync::Arc,
     time::Duration,
 };
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
-    sync::{mpsc, watch},
+    sync::{Notify, watch},
     time,
 };
 
@@ -39,9 +39,26 @@ const KILL_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The server's end of the lifeline of a started command.
 pub(crate) struct Lifeline {
-    socket: UnixStream,
+    socket: Arc<UnixStream>,
     supervisor: u32,
     received: Vec<u8>,
+}
+
+/// The power to end a command.
+#[derive(Clone, Debug)]
+pub(crate) struct Killer {
+    socket: Arc<UnixStream>,
+    pub(crate) supervisor: u32,
+    asked: Arc<Notify>,
+}
+
+impl Killer {
+    /// Asks the supervisor to kill everything, now and without help of the runtime.
+    pub(crate) fn kill(&self) {
+        // If it cannot be told it is gone, or was told before and has not looked yet.
+        fd::send_now(self.socket.as_fd(), &[KILL]).ok();
+        self.asked.notify_one();
+    }
 }
 
 /// Why there is no lifeline.
@@ -81,12 +98,12 @@ impl Lifeline {
         ours.set_nonblocking(true)?;
         let sent = fd::send_with_fds(ours.as_fd(), message, stdio.each_ref().map(OwnedFd::as_fd))?;
         let mut lifeline = Self {
-            socket: UnixStream::from_std(ours)?,
+            socket: Arc::new(UnixStream::from_std(ours)?),
             supervisor: 0,
             received: Vec::new(),
         };
         let start = async {
-            lifeline.socket.write_all(&message[sent..]).await?;
+            lifeline.send(&message[sent..]).await?;
             lifeline
                 .report()
                 .await
@@ -99,8 +116,25 @@ impl Lifeline {
         Ok((lifeline, report))
     }
 
-    pub(crate) fn supervisor(&self) -> u32 {
-        self.supervisor
+    /// What ends the command; [`Self::watch`] must be told the same.
+    pub(crate) fn killer(&self) -> Killer {
+        Killer {
+            socket: self.socket.clone(),
+            supervisor: self.supervisor,
+            asked: Arc::new(Notify::new()),
+        }
+    }
+
+    async fn send(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            self.socket.writable().await?;
+            match self.socket.try_write(bytes) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// The next message; `None` once no process of the command is left. May be dropped without
@@ -113,18 +147,20 @@ impl Lifeline {
                 self.received.drain(..used);
                 return Some(report);
             }
-            match self.socket.read_buf(&mut self.received).await {
+            self.socket.readable().await.ok()?;
+            match self.socket.try_read_buf(&mut self.received) {
                 Ok(count) if count > 0 => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 _ => return None,
             }
         }
     }
 
-    /// Follows the command to its end, and ends it when asked or when its owner is dropped.
-    pub(crate) async fn watch(mut self, state: watch::Sender<State>, mut kill: mpsc::Receiver<()>) {
+    /// Follows the command to its end.
+    pub(crate) async fn watch(mut self, state: watch::Sender<State>, killer: Killer) {
         tokio::select! {
             () = self.follow(&state) => {}
-            _ = kill.recv() => self.end(&state).await,
+            () = killer.asked.notified() => self.insist(&state).await,
         }
         state.send_modify(|state| {
             state.exit.get_or_insert(Exit::Signal(libc::SIGKILL));
@@ -140,9 +176,8 @@ impl Lifeline {
         }
     }
 
-    async fn end(&mut self, state: &watch::Sender<State>) {
-        // The supervisor may be gone already; then there is nothing to kill.
-        self.socket.write_all(&[KILL]).await.ok();
+    /// Waits for the end of a command that is being killed, but not forever.
+    async fn insist(&mut self, state: &watch::Sender<State>) {
         if time::timeout(KILL_PATIENCE, self.follow(state))
             .await
             .is_err()

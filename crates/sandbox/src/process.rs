@@ -5,10 +5,11 @@ use std::{
     os::fd::AsFd,
 };
 
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, watch};
 
 use crate::{
     WindowSize,
+    lifeline::Killer,
     output::{AsyncFile, Output},
     pty,
 };
@@ -46,12 +47,10 @@ pub(crate) struct State {
 /// The owner's end of a running command. Dropping it kills the command and all its descendants.
 #[derive(Debug)]
 pub struct Process {
-    pub(crate) supervisor: u32,
     pub(crate) stdin: Mutex<Option<AsyncFile>>,
     pub(crate) terminal: Option<AsyncFile>,
     pub(crate) state: watch::Receiver<State>,
-    /// Closed when this value is dropped, which ends the command.
-    pub(crate) kill: mpsc::Sender<()>,
+    pub(crate) killer: Killer,
 }
 
 /// Why input could not be written.
@@ -68,7 +67,7 @@ pub enum StdinError {
 impl Process {
     /// The process id of the supervisor that holds the command, for diagnostics.
     pub fn supervisor_id(&self) -> u32 {
-        self.supervisor
+        self.killer.supervisor
     }
 
     /// Writes all bytes to stdin, waiting as long as the command does not read.
@@ -117,8 +116,7 @@ impl Process {
 
     /// Kills the command and all its descendants. Returns before they are gone; see [`Self::gone`].
     pub fn kill(&self) {
-        // A full queue holds the same wish already; a closed one means that nothing is left.
-        self.kill.try_send(()).ok();
+        self.killer.kill();
     }
 
     /// Waits until the command itself has ended. Descendants may still live; see [`Self::gone`].
@@ -140,6 +138,12 @@ impl Process {
         let mut state = self.state.clone();
         // An error means that the runtime is going down, and the command with it.
         state.wait_for(|state| state.gone).await.map(drop).ok();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

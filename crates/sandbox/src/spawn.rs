@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, watch};
 
 use crate::{
     Command, Linger, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream, capabilities,
@@ -48,16 +48,14 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
             StartError::Spawn(error) => error,
         })?;
     let (state_sender, state) = watch::channel(State::default());
-    let (kill, kill_requests) = mpsc::channel(1);
-    let supervisor = lifeline.supervisor();
-    tokio::spawn(lifeline.watch(state_sender, kill_requests));
+    let killer = lifeline.killer();
+    tokio::spawn(lifeline.watch(state_sender, killer.clone()));
     Ok(Spawned {
         process: Process {
-            supervisor,
             stdin: Mutex::new(streams.stdin),
             terminal: streams.terminal,
             state: state.clone(),
-            kill,
+            killer,
         },
         output: Output::new(streams.output, state),
     })

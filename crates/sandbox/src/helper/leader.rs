@@ -19,6 +19,9 @@ use crate::{
     spec::Spec,
 };
 
+/// How many signals the kernel has.
+const SIGNALS: usize = 64;
+
 /// What the child takes upon itself just before it executes the program.
 pub(crate) enum Lock {
     /// Nothing: there is no policy, or the helper has taken it upon itself already.
@@ -152,14 +155,23 @@ impl Launch<'_> {
     }
 }
 
-/// The program starts with no signal blocked or ignored.
+/// The program starts with no signal blocked or ignored, not even those that the C library keeps to
+/// itself.
 fn reset_signals() {
-    // SAFETY: the signal tables are the child's own copy; zeros are a valid default action; numbers
-    // that may not be changed are refused by the kernel.
+    // The default action, no flags, no mask, as the kernel's own structure has them.
+    let default = [0_u64; 4];
+    // SAFETY: the signal tables are the child's own copy; numbers that may not be changed are
+    // refused by the kernel.
     unsafe {
-        let default: libc::sigaction = std::mem::zeroed();
-        for signal in 1..=libc::SIGRTMAX() {
-            libc::sigaction(signal, &default, ptr::null_mut());
+        for signal in 1..=SIGNALS {
+            let old = ptr::null_mut::<u64>();
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                old,
+                SIGNALS / 8,
+            );
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);

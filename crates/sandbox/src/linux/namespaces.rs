@@ -45,11 +45,13 @@ pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -
                 // The child ends when `go` closes without a word.
                 lifeline.fail(&Failure::new(Step::IdMap, &error));
             }
-            drop((lifeline, stdio));
+            // The streams end with the command, the lifeline when all is tidied up.
+            drop(stdio);
             wait_for(child, go);
             for placeholder in placeholders.into_iter().flatten() {
                 placeholder.release();
             }
+            drop(lifeline);
             exit(0);
         }
     }

@@ -1,7 +1,13 @@
 //! Real processes on a real kernel.
 #![allow(clippy::unwrap_used, reason = "tests")]
+#![cfg(target_os = "linux")]
 
+mod actor;
+mod escape;
 mod lab;
+mod ownership;
 mod process;
+mod terminal;
+mod worktree;
 
 quipu_sandbox::run_helper_in_tests!();

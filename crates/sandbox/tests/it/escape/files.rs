@@ -1,0 +1,236 @@
+//! Attacks on files outside the workspace and on protected ones inside.
+
+use std::{
+    ffi::CString,
+    fs::{self, File, OpenOptions, Permissions},
+    io,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{PermissionsExt, chown, symlink},
+    },
+    path::{Path, PathBuf},
+};
+
+use super::{Deed, Works, number, property};
+use crate::lab::system_call;
+use Works::{ForAnybody, ForRoot};
+
+pub const ATTACKS: &[(&str, Works, Deed)] = &[
+    ("write by path", ForAnybody, || {
+        fs::write(outside("file"), "x")
+    }),
+    ("append by path", ForAnybody, || append(&outside("file"))),
+    ("create by path", ForAnybody, || {
+        fs::write(outside("new"), "x")
+    }),
+    ("write by dots", ForAnybody, || {
+        fs::write(workspace("../outside/file"), "x")
+    }),
+    ("write by symbolic link", ForAnybody, || {
+        symlink(property("OUTSIDE"), workspace("folder/link"))?;
+        fs::write(workspace("folder/link/file"), "x")
+    }),
+    ("write by the root of a process", ForAnybody, || {
+        fs::write(Path::new("/proc/self/root").join(relative("file")), "x")
+    }),
+    ("write by the root of the server", ForAnybody, || {
+        fs::write(server("root").join(relative("file")), "x")
+    }),
+    (
+        "write by a descriptor of the server",
+        ForAnybody,
+        by_descriptor_of_the_server,
+    ),
+    ("rename out", ForAnybody, || {
+        fs::write(workspace("folder/new"), "x")?;
+        fs::rename(workspace("folder/new"), outside("file"))
+    }),
+    ("rename in", ForAnybody, || {
+        fs::rename(outside("file"), workspace("folder/file"))
+    }),
+    ("exchange", ForAnybody, exchange),
+    ("hard link in and write", ForAnybody, || {
+        fs::hard_link(outside("file"), workspace("folder/hard"))?;
+        fs::write(workspace("folder/hard"), "x")
+    }),
+    ("hard link out", ForAnybody, || {
+        fs::write(workspace("folder/new"), "x")?;
+        fs::hard_link(workspace("folder/new"), outside("new"))
+    }),
+    ("symbolic link out", ForAnybody, || {
+        symlink("/", outside("new"))
+    }),
+    ("truncate", ForAnybody, || {
+        let path = c_string(&outside("file"));
+        system_call(libc::SYS_truncate, &[path.as_ptr() as usize, 0]).map(drop)
+    }),
+    ("truncate by opening", ForAnybody, || {
+        OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(outside("file"))
+            .map(drop)
+    }),
+    ("remove", ForAnybody, || fs::remove_file(outside("file"))),
+    ("make a folder", ForAnybody, || {
+        fs::create_dir(outside("new"))
+    }),
+    ("make a pipe", ForAnybody, || {
+        let path = c_string(&outside("new"));
+        let mode = libc::S_IFIFO as usize | 0o600;
+        system_call(
+            libc::SYS_mknodat,
+            &[at_cwd(), path.as_ptr() as usize, mode, 0],
+        )
+        .map(drop)
+    }),
+    ("change the mode", ForAnybody, || {
+        fs::set_permissions(outside("file"), Permissions::from_mode(0o666))
+    }),
+    ("change the mode of a descriptor", ForAnybody, || {
+        File::open(outside("file"))?.set_permissions(Permissions::from_mode(0o666))
+    }),
+    ("change the owner", ForRoot, || {
+        chown(outside("file"), Some(1), Some(1))
+    }),
+    ("change the time", ForAnybody, || {
+        let path = c_string(&outside("file"));
+        system_call(
+            libc::SYS_utimensat,
+            &[at_cwd(), path.as_ptr() as usize, 0, 0],
+        )
+        .map(drop)
+    }),
+    ("change the time of a descriptor", ForAnybody, || {
+        File::open(outside("file"))?.set_modified(std::time::SystemTime::UNIX_EPOCH)
+    }),
+    ("set an attribute", ForAnybody, || {
+        let path = c_string(&outside("file"));
+        let (path, name) = (path.as_ptr() as usize, c"user.x".as_ptr() as usize);
+        system_call(libc::SYS_setxattr, &[path, name, name, 1, 0]).map(drop)
+    }),
+    ("write a hook", ForAnybody, || {
+        fs::write(workspace(".git/hooks/pre-commit"), "x")
+    }),
+    ("add a hook", ForAnybody, || {
+        fs::write(workspace(".git/hooks/post-commit"), "x")
+    }),
+    ("link a hook", ForAnybody, || {
+        symlink("/evil", workspace(".git/hooks/post-commit"))
+    }),
+    ("write the configuration of git", ForAnybody, || {
+        append(&workspace(".git/config"))
+    }),
+    ("make a hook executable", ForAnybody, || {
+        fs::set_permissions(
+            workspace(".git/hooks/pre-commit"),
+            Permissions::from_mode(0o755),
+        )
+    }),
+    ("replace the repository", ForAnybody, || {
+        fs::rename(workspace(".git"), workspace("folder/git"))?;
+        fs::create_dir(workspace(".git"))
+    }),
+    ("exchange the repository", ForAnybody, || {
+        exchange_paths(&workspace(".git"), &workspace("folder"))
+    }),
+    ("hard link the configuration of git", ForAnybody, || {
+        fs::hard_link(workspace(".git/config"), workspace("folder/config"))?;
+        append(&workspace("folder/config"))
+    }),
+    ("make a configuration folder", ForAnybody, || {
+        fs::create_dir(workspace(".codex"))?;
+        fs::write(workspace(".codex/config.toml"), "x")
+    }),
+    ("rename to a configuration folder", ForAnybody, || {
+        fs::create_dir(workspace("folder/new"))?;
+        fs::rename(workspace("folder/new"), workspace(".codex"))?;
+        fs::write(workspace(".codex/config.toml"), "x")
+    }),
+    ("link a configuration folder", ForAnybody, || {
+        symlink(workspace("folder"), workspace(".codex"))?;
+        fs::write(workspace(".codex/config.toml"), "x")
+    }),
+    ("replace the workspace", ForAnybody, || {
+        fs::rename(property("WORKSPACE"), outside("new"))
+    }),
+    ("write shared memory of the host", ForAnybody, || {
+        append(&property("SHM_FILE"))
+    }),
+    ("open by handle", ForRoot, by_handle),
+];
+
+fn outside(name: &str) -> PathBuf {
+    property("OUTSIDE").join(name)
+}
+
+fn workspace(name: &str) -> PathBuf {
+    property("WORKSPACE").join(name)
+}
+
+fn relative(name: &str) -> PathBuf {
+    outside(name).strip_prefix("/").unwrap().to_path_buf()
+}
+
+fn server(entry: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/{entry}", number("SERVER")))
+}
+
+fn at_cwd() -> usize {
+    libc::AT_FDCWD as isize as usize
+}
+
+fn c_string(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap()
+}
+
+fn append(path: &Path) -> io::Result<()> {
+    use std::io::Write;
+    OpenOptions::new().append(true).open(path)?.write_all(b"x")
+}
+
+fn by_descriptor_of_the_server() -> io::Result<()> {
+    let mut result = Err(io::ErrorKind::NotFound.into());
+    for entry in fs::read_dir(server("fd"))? {
+        let path = entry?.path();
+        if fs::read_link(&path).is_ok_and(|target| target == outside("file")) {
+            result = append(&path);
+        }
+    }
+    result
+}
+
+fn exchange() -> io::Result<()> {
+    fs::write(workspace("folder/new"), "x")?;
+    exchange_paths(&outside("file"), &workspace("folder/new"))
+}
+
+fn exchange_paths(one: &Path, other: &Path) -> io::Result<()> {
+    let (one, other) = (c_string(one), c_string(other));
+    let arguments = [
+        at_cwd(),
+        one.as_ptr() as usize,
+        at_cwd(),
+        other.as_ptr() as usize,
+        libc::RENAME_EXCHANGE as usize,
+    ];
+    system_call(libc::SYS_renameat2, &arguments).map(drop)
+}
+
+/// A file handle is opened without any path, past everything that looks at paths.
+fn by_handle() -> io::Result<()> {
+    let path = c_string(&outside("file"));
+    let mut handle = [0_u32; 40];
+    handle[0] = 128;
+    let mut mount = 0_i32;
+    let (handle_at, mount_at) = (handle.as_mut_ptr() as usize, &raw mut mount as usize);
+    let arguments = [at_cwd(), path.as_ptr() as usize, handle_at, mount_at, 0];
+    system_call(libc::SYS_name_to_handle_at, &arguments)?;
+    let root = File::open("/")?;
+    let arguments = [
+        std::os::fd::AsRawFd::as_raw_fd(&root) as usize,
+        handle_at,
+        libc::O_WRONLY as usize,
+    ];
+    system_call(libc::SYS_open_by_handle_at, &arguments).map(drop)
+}

@@ -1,0 +1,167 @@
+//! Attacks through interfaces of the kernel: mounts, namespaces, devices, exotic calls.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    os::{fd::AsRawFd, unix::process::CommandExt},
+};
+
+use super::{Deed, Works, number, property};
+use crate::lab::system_call;
+use Works::{ForAnybody, ForRoot, Unknown};
+
+pub const ATTACKS: &[(&str, Works, Deed)] = &[
+    ("mount", ForRoot, || mount(c"tmpfs", 0)),
+    ("remount writable", Unknown, || {
+        let flags = libc::MS_REMOUNT | libc::MS_BIND;
+        let root = c"/".as_ptr() as usize;
+        system_call(libc::SYS_mount, &[0, root, 0, flags as usize, 0])?;
+        fs::write(property("OUTSIDE").join("file"), "x")
+    }),
+    ("unmount", Unknown, || {
+        let path = c"/proc".as_ptr() as usize;
+        system_call(libc::SYS_umount2, &[path, libc::MNT_DETACH as usize]).map(drop)
+    }),
+    ("change the root", ForRoot, || {
+        system_call(libc::SYS_chroot, &[c"/tmp".as_ptr() as usize]).map(drop)
+    }),
+    ("new user namespace", ForAnybody, || {
+        unshare(libc::CLONE_NEWUSER)
+    }),
+    ("new mount namespace", ForRoot, || {
+        unshare(libc::CLONE_NEWNS)
+    }),
+    ("new network namespace", ForRoot, || {
+        unshare(libc::CLONE_NEWNET)
+    }),
+    ("clone into a user namespace", ForAnybody, || {
+        let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
+        match system_call(libc::SYS_clone, &[flags as usize, 0, 0, 0, 0])? {
+            0 => std::process::exit(0),
+            _ => Ok(()),
+        }
+    }),
+    ("enter the server's namespaces", ForRoot, || {
+        let namespace = fs::File::open(format!("/proc/{}/ns/mnt", number("SERVER")))?;
+        system_call(libc::SYS_setns, &[namespace.as_raw_fd() as usize, 0])?;
+        fs::write(property("OUTSIDE").join("file"), "x")
+    }),
+    ("become root by a program", Unknown, become_root),
+    ("io_uring", Unknown, || {
+        let mut parameters = [0_u64; 32];
+        let parameters = parameters.as_mut_ptr() as usize;
+        system_call(libc::SYS_io_uring_setup, &[4, parameters]).map(drop)
+    }),
+    ("userfaultfd", Unknown, || {
+        system_call(libc::SYS_userfaultfd, &[1]).map(drop)
+    }),
+    ("bpf", Unknown, || {
+        let mut map = [1_u32, 4, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        system_call(libc::SYS_bpf, &[0, map.as_mut_ptr() as usize, 64]).map(drop)
+    }),
+    ("perf events", Unknown, || {
+        let mut event = [0_u64; 16];
+        event[0] = 1 | 128 << 32;
+        let event = event.as_mut_ptr() as usize;
+        let nobody = usize::MAX;
+        system_call(libc::SYS_perf_event_open, &[event, 0, nobody, nobody, 0]).map(drop)
+    }),
+    ("keys of the session", ForAnybody, || {
+        let [kind, name] = [c"user", c"quipu-test"].map(|text| text.as_ptr() as usize);
+        let session = -3_isize as usize;
+        system_call(libc::SYS_add_key, &[kind, name, name, 1, session]).map(drop)
+    }),
+    ("shared memory of the server", ForAnybody, || {
+        system_call(libc::SYS_shmat, &[number("SHARED_MEMORY"), 0, 0]).map(drop)
+    }),
+    ("write to a disk", Unknown, || {
+        for name in fs::read_dir("/sys/block")?.flatten() {
+            let disk = std::path::Path::new("/dev").join(name.file_name());
+            if OpenOptions::new().write(true).open(disk).is_ok() {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }),
+    ("make a device", ForRoot, || {
+        let path = property("WORKSPACE").join("folder/device");
+        let path = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())?;
+        let (mode, null) = (libc::S_IFCHR as usize | 0o666, 0x103);
+        let cwd = libc::AT_FDCWD as isize as usize;
+        system_call(
+            libc::SYS_mknodat,
+            &[cwd, path.as_ptr() as usize, mode, null],
+        )
+        .map(drop)
+    }),
+    ("set a kernel parameter", ForRoot, || {
+        let path = "/proc/sys/kernel/core_pattern";
+        fs::write(path, fs::read(path)?)
+    }),
+    ("trigger the kernel", ForRoot, || {
+        OpenOptions::new()
+            .write(true)
+            .open("/proc/sysrq-trigger")
+            .map(drop)
+    }),
+    ("write to a device's settings", ForRoot, || {
+        OpenOptions::new()
+            .write(true)
+            .open("/sys/kernel/mm/transparent_hugepage/enabled")
+            .map(drop)
+    }),
+    ("set the host's name", Unknown, || {
+        let name = c"quipu-test".as_ptr() as usize;
+        system_call(libc::SYS_sethostname, &[name, 10]).map(drop)
+    }),
+    ("calls of another variant", Unknown, || {
+        // The x32 number of io_uring_setup would be another way to the same call.
+        system_call(0x4000_0000 | libc::SYS_getpid, &[]).map(drop)
+    }),
+    ("a file system of one's own", ForRoot, || {
+        system_call(libc::SYS_fsopen, &[c"tmpfs".as_ptr() as usize, 0]).map(drop)
+    }),
+    ("a new view of the files", ForRoot, || {
+        let arguments = [libc::AT_FDCWD as isize as usize, c"/".as_ptr() as usize, 1];
+        system_call(libc::SYS_open_tree, &arguments).map(drop)
+    }),
+];
+
+fn mount(kind: &std::ffi::CStr, flags: usize) -> io::Result<()> {
+    let place = std::ffi::CString::new(
+        property("WORKSPACE")
+            .join("folder")
+            .as_os_str()
+            .as_encoded_bytes(),
+    )?;
+    let kind = kind.as_ptr() as usize;
+    system_call(
+        libc::SYS_mount,
+        &[kind, place.as_ptr() as usize, kind, flags, 0],
+    )?;
+    system_call(libc::SYS_umount2, &[place.as_ptr() as usize, 0]).map(drop)
+}
+
+fn unshare(what: libc::c_int) -> io::Result<()> {
+    system_call(libc::SYS_unshare, &[what as usize]).map(drop)
+}
+
+/// Runs a program that makes whoever runs it root; it comes back here as `SETUID_ROLE`.
+#[expect(clippy::disallowed_methods, reason = "an attacker runs what it likes")]
+fn become_root() -> io::Result<()> {
+    if std::env::var_os("SECOND_LIFE").is_some() {
+        let root = crate::lab::user_id() == 0;
+        return if root {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        };
+    }
+    let program = property("SETUID_PROGRAM");
+    if program.as_os_str().is_empty() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Err(std::process::Command::new(program)
+        .env("SECOND_LIFE", "yes")
+        .exec())
+}

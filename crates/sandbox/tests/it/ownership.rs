@@ -1,0 +1,223 @@
+//! No process outlives its owner, however it tries.
+
+use std::{
+    io::{self, BufRead, BufReader, Write},
+    path::Path,
+    process::Stdio as StdStdio,
+};
+
+use quipu_sandbox::{Command, Linger, Policy, Spawned, spawn};
+
+use crate::{
+    actor::{cast, say},
+    lab::{BACKENDS, Marked, NOBODY, Scratch, new_mark, read_until, shell, test_process, user_id},
+};
+
+/// How many processes a hydra is made of.
+const HEADS: usize = 7;
+
+pub fn deed(role: &str) -> Option<fn() -> io::Result<()>> {
+    (role == "hydra").then_some(hydra as fn() -> io::Result<()>)
+}
+
+/// Forks twice over, starts sessions, ignores every signal, gives up its streams, and stays.
+fn hydra() -> io::Result<()> {
+    // SAFETY: a process with one thread forks and calls simple system functions.
+    unsafe {
+        for signal in 1..=libc::SIGRTMAX() {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        let mut ready = [0; 2];
+        libc::pipe(ready.as_mut_ptr());
+        for _ in 0..3 {
+            if libc::fork() == 0 {
+                libc::setsid();
+                if libc::fork() == 0 {
+                    libc::setsid();
+                    // A child of an orphan, in a group of its own.
+                    libc::fork();
+                    libc::setpgid(0, 0);
+                    for fd in 0..3 {
+                        libc::close(fd);
+                    }
+                    libc::write(ready[1], b"!".as_ptr().cast(), 1);
+                    loop {
+                        libc::pause();
+                    }
+                }
+                libc::_exit(0);
+            }
+        }
+        let mut byte = 0_u8;
+        for _ in 1..HEADS {
+            libc::read(ready[0], (&raw mut byte).cast(), 1);
+        }
+        say("ready\n");
+        loop {
+            libc::pause();
+        }
+    }
+}
+
+/// A hydra for each way to run one, with a mark to find it by.
+fn hydras() -> Vec<(Command, String)> {
+    let scratch = Scratch::new();
+    let mut commands = vec![shell("", Path::new("/"), Policy::FullAccess)];
+    // The workspace is not needed any more once the policy is in force.
+    commands.extend(BACKENDS.map(|enforcement| scratch.shell("", enforcement)));
+    commands
+        .into_iter()
+        .map(|command| {
+            let mark = new_mark();
+            let command = Command {
+                cwd: "/".into(),
+                linger: Linger::Keep,
+                ..command
+            };
+            (cast("hydra", &[("MARK", Path::new(&mark))], command), mark)
+        })
+        .collect()
+}
+
+async fn start(command: Command, mark: &str) -> (Spawned, Marked) {
+    let mut spawned = spawn(command).await.unwrap();
+    read_until(&mut spawned.output, "ready").await;
+    let heads = Marked::find(mark);
+    assert_eq!(heads.count(), HEADS);
+    (spawned, heads)
+}
+
+#[tokio::test]
+async fn nothing_survives_kill() {
+    for (command, mark) in hydras() {
+        let (
+            Spawned {
+                process,
+                mut output,
+            },
+            heads,
+        ) = start(command, &mark).await;
+        process.kill();
+        process.gone().await;
+        assert_eq!(output.next().await, None);
+        heads.assert_end();
+        assert_eq!(Marked::find(&mark).count(), 0);
+        assert_eq!(
+            process.wait().await,
+            quipu_sandbox::Exit::Signal(libc::SIGKILL)
+        );
+    }
+}
+
+#[tokio::test]
+async fn nothing_survives_being_dropped() {
+    for (command, mark) in hydras() {
+        let (spawned, heads) = start(command, &mark).await;
+        drop(spawned);
+        heads.assert_end();
+        assert_eq!(Marked::find(&mark).count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_given_up_leaves_nothing() {
+    for (command, mark) in hydras() {
+        // Polled once: the order is on its way, the answer is not there yet.
+        let mut start = Box::pin(spawn(command));
+        let first = std::future::poll_fn(|cx| std::task::Poll::Ready(start.as_mut().poll(cx)));
+        assert!(first.await.is_pending());
+        drop(start);
+        // Another command is a barrier: the zygote handles requests in order.
+        spawn(shell("true", Path::new("/"), Policy::FullAccess))
+            .await
+            .unwrap();
+        let left = Marked::find(&mark);
+        left.assert_end();
+    }
+}
+
+#[tokio::test]
+async fn the_next_command_starts_after_the_zygote_was_killed() {
+    let (command, mark) = hydras().remove(0);
+    let (spawned, heads) = start(command, &mark).await;
+    let parent = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let fields = stat.rsplit_once(')').unwrap().1.to_owned();
+        fields
+            .split_ascii_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u32>()
+            .unwrap()
+    };
+    let zygote = parent(spawned.process.supervisor_id());
+    assert_eq!(parent(zygote), std::process::id());
+    // SAFETY: sends a signal to a child of this process.
+    unsafe { libc::kill(zygote.cast_signed(), libc::SIGKILL) };
+    let (command, other_mark) = hydras().remove(0);
+    let (other, _) = start(command, &other_mark).await;
+    // What it had started lives on and still has an owner.
+    spawned.process.kill();
+    heads.assert_end();
+    drop(other);
+}
+
+/// The role of a server that owns commands; its end is what is tested.
+#[tokio::test]
+#[ignore = "a role for other tests"]
+async fn server() {
+    let mut marks = String::new();
+    io::stdin().read_line(&mut marks).unwrap();
+    let mut owned = Vec::new();
+    for ((command, _), mark) in hydras().into_iter().zip(marks.split_ascii_whitespace()) {
+        let command = cast("hydra", &[("MARK", Path::new(mark))], command);
+        owned.push(start(command, mark).await);
+    }
+    println!("server ready");
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).unwrap();
+}
+
+/// Starts a server with a hydra of each kind, ends it, and looks for what is left.
+fn check_server_end(user: u32, end: impl FnOnce(&mut std::process::Child)) {
+    let marks: Vec<String> = hydras().iter().map(|_| new_mark()).collect();
+    let mut server = test_process("ownership::server", user)
+        .stdin(StdStdio::piped())
+        .stdout(StdStdio::piped())
+        .spawn()
+        .unwrap();
+    // Not in its environment, where they would mark the server itself.
+    writeln!(server.stdin.as_mut().unwrap(), "{}", marks.join(" ")).unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("server ready")));
+    let heads: Vec<Marked> = marks.iter().map(|mark| Marked::find(mark)).collect();
+    end(&mut server);
+    server.wait().unwrap();
+    for (heads, mark) in heads.into_iter().zip(&marks) {
+        assert_eq!(heads.count(), HEADS);
+        heads.assert_end();
+        assert_eq!(Marked::find(mark).count(), 0);
+    }
+}
+
+fn users() -> Vec<u32> {
+    if user_id() == 0 {
+        vec![0, NOBODY]
+    } else {
+        vec![user_id()]
+    }
+}
+
+#[test]
+fn nothing_survives_the_end_of_the_server() {
+    for user in users() {
+        check_server_end(user, |server| drop(server.stdin.take()));
+    }
+}
+
+#[test]
+fn nothing_survives_the_killing_of_the_server() {
+    for user in users() {
+        check_server_end(user, |server| server.kill().unwrap());
+    }
+}
