@@ -35,7 +35,8 @@ enum Piece {
     Summary(Span),
 }
 
-/// The history a model continues from.
+/// The history a model continues from, as of one reading of the rollout. What is appended later is
+/// not in it; a thread that comes back from rest is read anew.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     pieces: Vec<Piece>,
@@ -152,28 +153,29 @@ fn user_item(text: String) -> Json {
 /// Reads single lines of a file, cheaply when they follow each other closely.
 pub(crate) struct SpanReader<R> {
     source: BufReader<R>,
-    position: u64,
+    /// Where the source stands; unknown at first.
+    position: Option<u64>,
     line: Vec<u8>,
 }
 
 impl<R: Read + Seek> SpanReader<R> {
     pub fn new(source: R) -> Self {
-        // The position is not known to be the start, so the first read seeks.
         let source = BufReader::with_capacity(64 << 10, source);
         Self {
             source,
-            position: u64::MAX,
+            position: None,
             line: Vec::new(),
         }
     }
 
     /// The bytes of the line; fewer if the file was cut since.
     pub fn read(&mut self, span: Span) -> io::Result<&[u8]> {
-        match i64::try_from(span.offset.wrapping_sub(self.position)) {
-            Ok(ahead) if self.position != u64::MAX && ahead >= 0 => {
-                self.source.seek_relative(ahead)?
-            }
-            _ => {
+        let ahead = self
+            .position
+            .and_then(|position| span.offset.checked_sub(position));
+        match ahead.and_then(|ahead| i64::try_from(ahead).ok()) {
+            Some(ahead) => self.source.seek_relative(ahead)?,
+            None => {
                 self.source.seek(SeekFrom::Start(span.offset))?;
             }
         }
@@ -183,7 +185,7 @@ impl<R: Read + Seek> SpanReader<R> {
             .by_ref()
             .take(span.len as u64)
             .read_to_end(&mut self.line)?;
-        self.position = span.offset + count as u64;
+        self.position = Some(span.offset + count as u64);
         Ok(&self.line)
     }
 }

@@ -102,7 +102,7 @@ impl Index {
 
     /// Opens the file; none if it is of another version or home.
     fn open_at(home: &Path, file: &Path) -> rusqlite::Result<Option<Self>> {
-        // SQLite would make the file readable by others.
+        // SQLite would make the file readable by others. If this fails, so will SQLite, and say why.
         drop(
             OpenOptions::new()
                 .append(true)

@@ -152,8 +152,11 @@ impl Record {
 mod tests {
     use std::time::UNIX_EPOCH;
 
+    use serde_json::Value;
+
     use super::*;
     use crate::event::{ContextCompacted, TaskComplete};
+    use crate::reader::split;
 
     fn line(record: &Record) -> String {
         let mut out = b"before\n".to_vec();
@@ -179,6 +182,37 @@ mod tests {
             line(&Event::ContextCompacted(ContextCompacted {}).into())
                 .contains("\"payload\":{\"type\":\"context_compacted\"}}")
         );
+    }
+
+    /// Captured lines: what we make of them must say the same as what the official program wrote.
+    #[test]
+    fn official_lines_are_written_as_they_were_read() {
+        let captured = [
+            include_str!("../tests/fixtures/one-command.jsonl"),
+            include_str!("../tests/fixtures/every-tool-once.jsonl"),
+            include_str!("../tests/fixtures/long-session.jsonl"),
+            include_str!("../tests/fixtures/more-events.jsonl"),
+        ];
+        for line in captured.iter().flat_map(|file| file.lines()) {
+            let raw = split(0, line).unwrap();
+            let record = match raw.kind {
+                "session_meta" => Record::SessionMeta(raw.parse().unwrap()),
+                "response_item" => Record::ResponseItem(raw.parse().unwrap()),
+                "turn_context" => Record::TurnContext(raw.parse().unwrap()),
+                "compacted" => Record::Compacted(raw.parse().unwrap()),
+                _ => {
+                    let tag = raw.tag().unwrap();
+                    assert!(Event::knows(tag), "{tag}");
+                    Event::parse(tag, raw.payload).unwrap().into()
+                }
+            };
+            let written = self::line(&record);
+            let written = split(0, written.trim_end())
+                .unwrap()
+                .parse::<Value>()
+                .unwrap();
+            assert_eq!(written, raw.parse::<Value>().unwrap(), "{line}");
+        }
     }
 
     #[test]

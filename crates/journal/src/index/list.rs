@@ -58,7 +58,7 @@ impl Index {
         self.catch_up()?;
         self.take_changes(changes)?;
         if query.sort == ThreadSortKey::UpdatedAt {
-            self.sweep()?;
+            self.sweep(query.archived)?;
         }
         let mut checked = Checked {
             days: Days::new(&self.home).peekable(),
@@ -226,9 +226,12 @@ impl Index {
     }
 
     /// Checks the files that changed last, and the next ones in turn, for changes by others.
-    fn sweep(&mut self) -> Result<()> {
+    fn sweep(&mut self, archived: bool) -> Result<()> {
         let half = (SWEEP / 2) as i64;
-        let mut rows = self.seen("true ORDER BY updated_at DESC LIMIT ?", [half])?;
+        let mut rows = self.seen(
+            "archived = ? AND state = ? ORDER BY updated_at DESC LIMIT ?",
+            params![archived, State::Listed as i64, half],
+        )?;
         let in_turn = self.seen(
             "path > ? ORDER BY path LIMIT ?",
             params![self.swept_to, half],

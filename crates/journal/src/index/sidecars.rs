@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 
+use quipu_wire::Json;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -12,7 +13,6 @@ use super::Index;
 use crate::error::Result;
 use crate::layout::{GIT, NAMES};
 use crate::lines::{Line, LineReader};
-use quipu_wire::Json;
 
 /// A line of either file.
 #[derive(Deserialize)]
