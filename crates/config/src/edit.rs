@@ -23,7 +23,7 @@ use crate::schema::{self, Mismatch, ROOT};
 use crate::settings::{SkillSelector, SkillSwitch};
 use crate::{Table, keypath};
 
-pub use document::EditError;
+pub use document::{EditError, apply};
 
 /// One change to one setting.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,8 +120,7 @@ impl Loader {
     pub fn write(&self, request: &WriteRequest) -> Result<ConfigWriteResponse, WriteError> {
         let file_path = self.writable_path(request.file_path.as_deref())?;
         let expected = request.expected_version.as_deref();
-        let stack =
-            self.change_user_file(expected, |text| document::apply(text, &request.edits))?;
+        let stack = self.change_user_file(expected, |text| apply(text, &request.edits))?;
         let overridden = request
             .edits
             .iter()

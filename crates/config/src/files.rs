@@ -4,7 +4,7 @@
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Longer files are refused: no configuration is this long, and reading must stay bounded.
 pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -39,10 +39,16 @@ fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)
 }
 
+/// A file changed so shortly before it was read may change again without a new time of change: clocks
+/// of file systems are coarse.
+const SETTLED: Duration = Duration::from_millis(50);
+
 /// The paths one reading of the configuration depended on, as they were.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     seen: Vec<(PathBuf, Option<Stamp>)>,
+    /// A file had just been changed when it was read, so its stamp proves nothing.
+    unsettled: bool,
 }
 
 impl Files {
@@ -81,16 +87,22 @@ impl Files {
         path.is_dir()
     }
 
-    /// Whether everything still looks as it did.
+    /// Whether everything is surely as it was.
     pub fn unchanged(&self) -> bool {
-        self.seen
-            .iter()
-            .all(|(path, stamp)| Stamp::of(path) == *stamp)
+        !self.unsettled
+            && self
+                .seen
+                .iter()
+                .all(|(path, stamp)| Stamp::of(path) == *stamp)
     }
 
     fn note(&mut self, path: &Path) {
         if !self.seen.iter().any(|(seen, _)| seen == path) {
-            self.seen.push((path.to_owned(), Stamp::of(path)));
+            let stamp = Stamp::of(path);
+            let modified = stamp.and_then(|stamp| stamp.modified);
+            let age = modified.map(|modified| modified.elapsed().unwrap_or_default());
+            self.unsettled |= age.is_some_and(|age| age < SETTLED);
+            self.seen.push((path.to_owned(), stamp));
         }
     }
 }

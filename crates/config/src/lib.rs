@@ -26,6 +26,7 @@ pub mod settings;
 mod snapshot;
 mod warning;
 
+pub use document::{Mistake, Position, Step, parse as parse_toml};
 pub use env::Env;
 pub use features::{
     ALIASES, BetaText, Deprecation, Enablement, EnablementError, Feature, Features, Stage,

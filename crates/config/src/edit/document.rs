@@ -1,7 +1,7 @@
 //! Changes to TOML text that leave everything else as it was written.
 
 use serde_json::Value as Json;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::Edit;
 use quipu_wire::MergeStrategy;
@@ -31,22 +31,42 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
     change(text, |document| {
         edits
             .iter()
-            .try_for_each(|edit| apply_one(document.as_table_mut(), edit))
+            .try_for_each(|edit| apply_one(document.as_item_mut(), edit))
     })
 }
 
 /// Switches a skill off by an entry in `[[skills.config]]`, and on by removing it.
 pub fn set_skill(text: &str, key: &str, value: &str, enabled: bool) -> Result<String, EditError> {
     change(text, |document| {
-        let root = document.as_table_mut();
-        if enabled && !root.contains_key("skills") {
+        if enabled && !document.contains_key("skills") {
             return Ok(());
         }
-        let skills = child_table(root, "skills", true)?;
-        let entries = skills
-            .entry("config")
-            .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        if let Some(Item::ArrayOfTables(tables)) = as_tables(entries) {
+        let skills = child_table(document.as_item_mut(), "skills", false)?;
+        let inline = skills.is_inline_table();
+        let members = skills.as_table_like_mut().ok_or(EditError::NotATable)?;
+        let entries = members.entry("config").or_insert_with(|| match inline {
+            true => Item::Value(Value::Array(Array::new())),
+            false => Item::ArrayOfTables(ArrayOfTables::new()),
+        });
+        if switch_entry(entries, key, value, enabled)? == 0 {
+            members.remove("config");
+        }
+        if members.is_empty() {
+            document.remove("skills");
+        }
+        Ok(())
+    })
+}
+
+/// Changes the list of entries, in whichever form it is written, and gives its new length.
+fn switch_entry(
+    entries: &mut Item,
+    key: &str,
+    value: &str,
+    enabled: bool,
+) -> Result<usize, EditError> {
+    match entries {
+        Item::ArrayOfTables(tables) => {
             tables.retain(|table| table.get(key).and_then(Item::as_str) != Some(value));
             if !enabled {
                 let mut table = Table::new();
@@ -54,27 +74,21 @@ pub fn set_skill(text: &str, key: &str, value: &str, enabled: bool) -> Result<St
                 table.insert("enabled", toml_edit::value(false));
                 tables.push(table);
             }
-            if tables.is_empty() {
-                skills.remove("config");
+            Ok(tables.len())
+        }
+        Item::Value(Value::Array(array)) => {
+            array.retain(|entry| {
+                let selected = entry.as_inline_table().and_then(|table| table.get(key));
+                selected.and_then(Value::as_str) != Some(value)
+            });
+            if !enabled {
+                let members = [(key, Value::from(value)), ("enabled", Value::from(false))];
+                array.push(InlineTable::from_iter(members));
             }
+            Ok(array.len())
         }
-        if skills.is_empty() {
-            root.remove("skills");
-        }
-        Ok(())
-    })
-}
-
-/// The entries as `[[…]]` sections, whatever they were written as.
-fn as_tables(item: &mut Item) -> Option<&mut Item> {
-    if item.is_array() {
-        let taken = std::mem::take(item);
-        *item = match taken.into_array_of_tables() {
-            Ok(tables) => Item::ArrayOfTables(tables),
-            Err(other) => other,
-        };
+        _ => Err(EditError::NotATable),
     }
-    item.is_array_of_tables().then_some(item)
 }
 
 /// Edits a text, keeping its byte-order mark and its line ends.
@@ -86,8 +100,16 @@ fn change(
         .parse()
         .map_err(|error: toml_edit::TomlError| EditError::Syntax(error.to_string()))?;
     let unchanged = document.to_string();
+    // A file of comments alone keeps them at its top.
+    let mut head = String::new();
+    if document.is_empty() {
+        head = std::mem::take(&mut document).to_string();
+        if !head.is_empty() && !head.ends_with('\n') {
+            head.push('\n');
+        }
+    }
     edit(&mut document)?;
-    let changed = document.to_string();
+    let changed = format!("{head}{document}");
     if changed == unchanged {
         return Ok(text.to_owned());
     }
@@ -102,86 +124,101 @@ fn change(
     Ok(format!("{mark}{changed}"))
 }
 
-fn apply_one(root: &mut Table, edit: &Edit) -> Result<(), EditError> {
+fn apply_one(root: &mut Item, edit: &Edit) -> Result<(), EditError> {
     let (last, parents) = edit.path.split_last().ok_or(EditError::EmptyPath)?;
     if edit.value.is_null() {
         return delete(root, parents, last);
     }
     check_value(&edit.value)?;
-    let mut table: &mut dyn TableLike = root;
+    let mut table = root;
     for (index, parent) in parents.iter().enumerate() {
         let direct = index + 1 == parents.len();
         table = child_table(table, parent, !direct)?;
     }
     let merge = matches!(edit.strategy, MergeStrategy::Upsert);
-    set(table, last, &edit.value, merge);
-    Ok(())
+    set(table, last, &edit.value, merge)
 }
 
-fn delete(root: &mut Table, parents: &[String], last: &str) -> Result<(), EditError> {
-    let mut table: &mut dyn TableLike = root;
+fn delete(root: &mut Item, parents: &[String], last: &str) -> Result<(), EditError> {
+    let mut table = root;
     for parent in parents {
-        let item = table.get_mut(parent).ok_or(EditError::NotFound)?;
-        table = item.as_table_like_mut().ok_or(EditError::NotFound)?;
+        let members = table.as_table_like_mut().ok_or(EditError::NotFound)?;
+        table = members.get_mut(parent).ok_or(EditError::NotFound)?;
     }
-    table.remove(last);
+    let members = table.as_table_like_mut().ok_or(EditError::NotFound)?;
+    members.remove(last);
     Ok(())
 }
 
 /// The table under a key, made if there is none; another value gives way only if `replace`.
 fn child_table<'a>(
-    table: &'a mut dyn TableLike,
+    table: &'a mut Item,
     key: &str,
     replace: bool,
-) -> Result<&'a mut dyn TableLike, EditError> {
-    let item = table.entry(key).or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    if !item.is_table_like() {
+) -> Result<&'a mut Item, EditError> {
+    let inline = table.is_inline_table();
+    let members = table.as_table_like_mut().ok_or(EditError::NotATable)?;
+    let child = members
+        .entry(key)
+        .or_insert_with(|| new_table(inline, true));
+    if !child.is_table_like() {
         if !replace {
             return Err(EditError::NotATable);
         }
-        let mut table = Table::new();
-        table.set_implicit(true);
-        *item = Item::Table(table);
+        *child = new_table(inline, true);
     }
-    item.as_table_like_mut().ok_or(EditError::NotATable)
+    Ok(child)
 }
 
-/// Sets a value. What stays of a table keeps its place and comments.
-fn set(table: &mut dyn TableLike, key: &str, value: &Json, merge: bool) {
-    let old = table.get_mut(key);
-    match (old, value) {
-        (Some(old), Json::Object(new)) if old.is_table_like() => {
-            let Some(old) = old.as_table_like_mut() else {
-                return;
-            };
-            if !merge {
-                let gone: Vec<String> = old
-                    .iter()
-                    .map(|(key, _)| key.to_owned())
-                    .filter(|key| !new.contains_key(key))
-                    .collect();
-                for key in gone {
-                    old.remove(&key);
-                }
-            }
-            for (key, value) in new {
-                set(old, key, value, merge);
-            }
-        }
+/// An empty table; one that is implicit is written only through what is put into it.
+fn new_table(inline: bool, implicit: bool) -> Item {
+    if inline {
+        return Item::Value(Value::InlineTable(InlineTable::new()));
+    }
+    let mut table = Table::new();
+    table.set_implicit(implicit);
+    Item::Table(table)
+}
+
+/// Sets a member of a table. What stays of a table keeps its place and comments.
+fn set(table: &mut Item, key: &str, value: &Json, merge: bool) -> Result<(), EditError> {
+    let in_line = table.is_inline_table();
+    let members = table.as_table_like_mut().ok_or(EditError::NotATable)?;
+    match (members.get_mut(key), value) {
+        (Some(old), Json::Object(new)) if old.is_table_like() => set_members(old, new, merge),
         (Some(Item::Value(old)), value) if !value.is_object() => {
             let decor = old.decor().clone();
             *old = inline(value);
             *old.decor_mut() = decor;
+            Ok(())
         }
         (_, value) => {
-            let item = section(value);
-            table.insert(key, item);
+            let item = if in_line {
+                Item::Value(inline(value))
+            } else {
+                section(value)
+            };
+            members.insert(key, item);
+            Ok(())
         }
     }
+}
+
+fn set_members(table: &mut Item, new: &crate::Table, merge: bool) -> Result<(), EditError> {
+    let members = table.as_table_like_mut().ok_or(EditError::NotATable)?;
+    if !merge {
+        let keys = members.iter().map(|(key, _)| key.to_owned());
+        let gone: Vec<String> = keys.filter(|key| !new.contains_key(key)).collect();
+        for key in gone {
+            members.remove(&key);
+        }
+    }
+    if members.is_empty() && new.is_empty() {
+        // Nothing implies it any more, so it must be written itself.
+        *table = new_table(table.is_inline_table(), false);
+    }
+    new.iter()
+        .try_for_each(|(key, value)| set(table, key, value, merge))
 }
 
 /// A value as it stands in a section: tables become sections of their own.
