@@ -260,6 +260,14 @@ fn two_processes_never_lose_an_edit() {
     assert_eq!(table["notice"].as_object().unwrap().len(), 60);
 }
 
+#[test]
+fn the_corpus_of_the_fuzzer_holds() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/config");
+    for entry in fs::read_dir(corpus).unwrap() {
+        crate::any_bytes::check(&fs::read(entry.unwrap().path()).unwrap());
+    }
+}
+
 /// Lines of a configuration file, good and bad.
 fn line() -> impl Strategy<Value = String> {
     let key = "[abc]|\"a b\"|[ab]\\.[bc]";

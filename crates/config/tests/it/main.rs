@@ -5,6 +5,9 @@
 
 mod any_bytes;
 mod edits;
+mod reference;
+mod reload;
 mod scenarios;
+mod settings;
 mod types;
 mod world;

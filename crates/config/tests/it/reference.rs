@@ -1,0 +1,209 @@
+//! `docs/config.md` is made from the table of keys, and this test keeps it so.
+//!
+//! `UPDATE=1 cargo test -p quipu-config` writes it anew.
+
+use std::fs;
+use std::path::Path;
+
+use quipu_config::schema::{Absent, Key, Kind, REQUIREMENTS, ROOT, Section};
+use quipu_config::{ALIASES, Feature, Stage};
+
+const INTRODUCTION: &str = "\
+# Configuration
+
+This page is made from the program's own table of settings; `UPDATE=1 cargo test -p quipu-config` makes it anew.
+
+Settings are read from these places; later ones win, tables are merged key by key:
+
+1. `/etc/codex/config.toml`, for all users of the machine;
+2. `config.toml` in the home folder: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`;
+3. `.codex/config.toml` in every folder from the project's root down to the working directory, once the project is
+   trusted in the user's own file;
+4. `-c key=value`, `--enable feature` and `--disable feature` on the command line, and the `config` of `thread/start`;
+5. `/etc/codex/managed_config.toml`, an older way to overrule users.
+
+The profile named by `profile` wins over all of them, and what a request says itself wins over the profile. A relative
+path is meant from the folder of its file, `~` is the user's home. A key that is not listed here is ignored with a
+warning; a value of the wrong type is an error that names its place, and the built-in defaults stay in force.
+
+Words in capitals stand for names you choose.
+";
+
+const REQUIREMENTS_INTRODUCTION: &str = "
+# Requirements
+
+`/etc/codex/requirements.toml` limits what users may set. A setting beyond a limit is replaced by one within it, and the
+user is told.
+";
+
+#[test]
+fn the_reference_page_is_up_to_date() {
+    let mut page = Page {
+        text: INTRODUCTION.to_owned(),
+        shown: Vec::new(),
+    };
+    page.section("Top level", "", &ROOT);
+    page.text.push_str(&features());
+    page.text.push_str(REQUIREMENTS_INTRODUCTION);
+    page.section("Top level of `requirements.toml`", "", &REQUIREMENTS);
+    let page = page.text;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        stored == page,
+        "docs/config.md is out of date: UPDATE=1 cargo test -p quipu-config"
+    );
+}
+
+struct Page {
+    text: String,
+    /// Tables that several keys share are shown once.
+    shown: Vec<&'static str>,
+}
+
+impl Page {
+    /// A table of keys, followed by the tables inside it. A profile repeats top-level keys, so they are
+    /// only listed by name.
+    fn section(&mut self, title: &str, prefix: &str, section: &Section) {
+        if section.name == "FeaturesToml" || self.shown.contains(&section.name) {
+            return;
+        }
+        self.shown.push(section.name);
+        self.text.push_str(&format!("\n## {title}\n\n"));
+        if section.name == "ConfigProfile" {
+            let names: Vec<String> = section
+                .keys
+                .iter()
+                .map(|key| format!("`{}`", key.name))
+                .collect();
+            let names = names.join(", ");
+            self.text.push_str(&format!(
+                "A profile may set, with the same meaning: {names}.\n"
+            ));
+            return;
+        }
+        if !section.keys.is_empty() {
+            self.text
+                .push_str("| key | type | default | meaning |\n|---|---|---|---|\n");
+        }
+        for key in section.keys {
+            self.text.push_str(&row(key));
+        }
+        for key in section.keys {
+            self.inner(&format!("{prefix}{}", key.name), &key.kind);
+        }
+        if let Some(rest) = section.rest {
+            if section.keys.is_empty() {
+                let kind = kind(rest);
+                self.text.push_str(&format!(
+                    "Each key is a name you choose, each value {kind}.\n"
+                ));
+            }
+            self.inner(&format!("{prefix}NAME"), rest);
+        }
+    }
+
+    fn inner(&mut self, path: &str, kind: &Kind) {
+        match kind {
+            Kind::Table(table) => self.section(&format!("`[{path}]`"), &format!("{path}."), table),
+            Kind::Map(kind, _) => self.inner(&format!("{path}.NAME"), kind),
+            Kind::List(Kind::Table(table)) => {
+                self.section(&format!("`[[{path}]]`"), &format!("{path}."), table);
+            }
+            Kind::AnyOf(_, kinds) => kinds.iter().for_each(|kind| self.inner(path, kind)),
+            Kind::Variant(variants) => {
+                for (variant, table) in variants.iter().filter_map(|v| Some((v, v.section?))) {
+                    let path = format!("{path}.{}", variant.name);
+                    self.section(&format!("`[{path}]`"), &format!("{path}."), table);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn row(key: &Key) -> String {
+    let alias = key
+        .alias
+        .map(|alias| format!(", `{alias}`"))
+        .unwrap_or_default();
+    let (kind, default) = (kind(&key.kind), default(key));
+    format!(
+        "| `{}`{alias} | {kind} | {default} | {} |\n",
+        key.name, key.doc
+    )
+}
+
+fn default(key: &Key) -> String {
+    match (key.default, &key.absent) {
+        (_, Absent::Required) => "required".to_owned(),
+        ("", _) => "unset".to_owned(),
+        (text, _) if text.starts_with(['[', '{', '"']) => format!("`{text}`"),
+        (text, _) => text.to_owned(),
+    }
+}
+
+fn kind(kind: &Kind) -> String {
+    let words = |words: &[&str]| {
+        let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        quoted.join(", ")
+    };
+    match kind {
+        Kind::Bool => "boolean".to_owned(),
+        Kind::Str => "string".to_owned(),
+        Kind::Path | Kind::PlainPath => "path".to_owned(),
+        Kind::Int(int) if int.min > 0 => "positive integer".to_owned(),
+        Kind::Int(int) if int.min == 0 => "integer ≥ 0".to_owned(),
+        Kind::Int(_) => "integer".to_owned(),
+        Kind::Seconds => "seconds".to_owned(),
+        Kind::Word(list) => words(list),
+        Kind::Variant(variants) => words(
+            &variants
+                .iter()
+                .map(|variant| variant.name)
+                .collect::<Vec<_>>(),
+        ),
+        Kind::List(Kind::Table(_)) => "array of tables".to_owned(),
+        Kind::List(inner) => format!("array: {}", self::kind(inner)),
+        Kind::Map(Kind::Table(_), _) => "tables by name".to_owned(),
+        Kind::Map(inner, _) => format!("table: {}", self::kind(inner)),
+        Kind::Table(_) => "table".to_owned(),
+        Kind::AnyOf(_, kinds) => kinds
+            .iter()
+            .map(self::kind)
+            .collect::<Vec<_>>()
+            .join(" or "),
+    }
+}
+
+fn features() -> String {
+    let mut page =
+        "\n## `[features]`\n\n| key | stage | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for feature in Feature::ALL {
+        let stage = match feature.stage() {
+            Stage::Stable => "stable",
+            Stage::Beta(_) => "beta",
+            Stage::UnderDevelopment => "under development",
+            Stage::Deprecated => "deprecated",
+            Stage::Removed => "removed",
+        };
+        let default = if feature.default_enabled() {
+            "on"
+        } else {
+            "off"
+        };
+        page.push_str(&format!(
+            "| `{}` | {stage} | {default} | {} |\n",
+            feature.name(),
+            feature.summary()
+        ));
+    }
+    let old: Vec<String> = ALIASES
+        .iter()
+        .map(|(alias, feature)| format!("`{alias}` (now `{}`)", feature.name()))
+        .collect();
+    page + &format!("\nOld names still work: {}.\n", old.join(", "))
+}

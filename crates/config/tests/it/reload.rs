@@ -1,0 +1,119 @@
+//! A snapshot lasts as long as the files do.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use quipu_config::{Enablement, Feature, LoadRequest, Loader, Snapshot, Trust};
+
+use crate::world::World;
+
+fn load(loader: &Loader) -> Arc<Snapshot> {
+    loader.load(&LoadRequest::default()).unwrap()
+}
+
+/// Makes everything look old, as it is most of the time.
+fn settle(path: &Path) {
+    let old = SystemTime::now() - Duration::from_secs(60);
+    for entry in fs::read_dir(path).unwrap() {
+        let entry = entry.unwrap().path();
+        if entry.is_dir() {
+            settle(&entry);
+        }
+        fs::File::open(&entry).unwrap().set_modified(old).unwrap();
+    }
+}
+
+#[test]
+fn files_are_read_again_only_when_they_change() {
+    let world = World::new();
+    world.config("model = \"a\"\n");
+    world.write("w/.git/HEAD", "x");
+    settle(&world.path(""));
+    let loader = world.loader();
+    let first = load(&loader);
+    assert!(Arc::ptr_eq(&first, &load(&loader)));
+
+    world.config("model = \"b\"\n");
+    let second = load(&loader);
+    assert_eq!(second.model().model.as_deref(), Some("b"));
+    assert_eq!(
+        first.model().model.as_deref(),
+        Some("a"),
+        "a snapshot never changes"
+    );
+}
+
+#[test]
+fn a_change_within_the_clock_tick_is_seen() {
+    let world = World::new();
+    let loader = world.loader();
+    for number in 0..50 {
+        world.config(&format!("model = \"{number:02}\"\n"));
+        assert_eq!(load(&loader).model().model, Some(format!("{number:02}")));
+    }
+}
+
+#[test]
+fn new_files_count_at_once() {
+    let world = World::new();
+    world.write("w/.git/HEAD", "x");
+    settle(&world.path(""));
+    let loader = world.loader();
+    assert_eq!(load(&loader).model().model, None);
+    world.write("w/.codex/config.toml", "model = \"project\"\n");
+    assert_eq!(load(&loader).model().model, None, "not trusted");
+    world.config("[projects.\"$D/w\"]\ntrust_level = \"trusted\"\n");
+    let snapshot = load(&loader);
+    assert_eq!(snapshot.model().model.as_deref(), Some("project"));
+    assert_eq!(snapshot.trust(), Some(Trust::Trusted));
+    world.write("e/managed_config.toml", "model = \"managed\"\n");
+    assert_eq!(load(&loader).model().model.as_deref(), Some("managed"));
+    world.write(
+        "e/requirements.toml",
+        "allowed_sandbox_modes = [\"read-only\"]\n",
+    );
+    assert!(load(&loader).requirements().sandbox_modes.is_some());
+}
+
+#[test]
+fn switches_and_limits_of_the_process_count_at_once() {
+    let world = World::new();
+    settle(&world.path(""));
+    let loader = world.loader();
+    assert!(load(&loader).features().enabled(Feature::Apps));
+    loader
+        .set_enablement(&Enablement::from([("apps".to_owned(), false)]))
+        .unwrap();
+    assert!(!load(&loader).features().enabled(Feature::Apps));
+    loader.set_cloud_requirements(Some("[features]\napps = true\n".to_owned()));
+    assert!(load(&loader).features().enabled(Feature::Apps));
+    loader.set_cloud_requirements(Some("broken".to_owned()));
+    let error = loader
+        .load(&LoadRequest::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("cloud requirements"), "{error}");
+}
+
+#[test]
+fn a_project_cannot_trust_itself() {
+    let world = World::new();
+    world.write("w/.git/HEAD", "x");
+    let own = "[projects.\"$D/w\"]\ntrust_level = \"trusted\"\n";
+    world.write("w/.codex/config.toml", own);
+    world.write(
+        "w/sub/.codex/config.toml",
+        "[projects.\"$D/w/other\"]\ntrust_level = \"trusted\"\n",
+    );
+    world.config("[projects.\"$D/w/sub\"]\ntrust_level = \"trusted\"\n");
+    let loader = world.loader();
+    assert_eq!(load(&loader).trust(), None);
+    let other = world.path("w/other");
+    let request = LoadRequest {
+        cwd: Some(&other),
+        ..LoadRequest::default()
+    };
+    assert_eq!(loader.load(&request).unwrap().trust(), None);
+}
