@@ -190,16 +190,9 @@ impl TurnBuilder {
         }
         let turn = self.current(offset);
         let items = &mut self.turns[turn].turn.items;
-        let continues = match items.last() {
-            Some(ThreadItem::Reasoning { id, .. }) => {
-                part.item_id.as_ref().is_none_or(|new| new == id)
-            }
-            _ => false,
-        };
-        if !continues {
-            let id = part.item_id.unwrap_or_else(|| number(&mut self.numbered));
+        if !matches!(items.last(), Some(ThreadItem::Reasoning { .. })) {
             items.push(ThreadItem::Reasoning {
-                id,
+                id: number(&mut self.numbered),
                 summary: Vec::new(),
                 content: Vec::new(),
             });

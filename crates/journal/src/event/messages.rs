@@ -54,9 +54,6 @@ pub struct UserMessage {
     /// Marked ranges of the text.
     #[serde(default)]
     pub text_elements: Vec<TextElement>,
-    /// The id the client saw; without it history numbers the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item_id: Option<String>,
 }
 
 /// A marked range of a text.
@@ -89,9 +86,6 @@ pub struct AgentMessage {
     /// The memories it drew on.
     #[serde(default)]
     pub memory_citation: Option<MemoryCitation>,
-    /// The id the client saw; without it history numbers the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item_id: Option<String>,
 }
 
 /// The memories an answer drew on.
@@ -125,9 +119,6 @@ pub struct Citation {
 pub struct ReasoningText {
     /// The text.
     pub text: String,
-    /// The id the client saw; without it history numbers the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item_id: Option<String>,
 }
 
 /// What the thread has cost so far.

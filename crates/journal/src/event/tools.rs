@@ -22,6 +22,11 @@ impl Elapsed {
             .saturating_mul(1000)
             .saturating_add(i64::from(self.nanos / 1_000_000))
     }
+
+    /// From whole milliseconds; less than none is none.
+    pub fn from_millis(millis: i64) -> Self {
+        std::time::Duration::from_millis(u64::try_from(millis).unwrap_or_default()).into()
+    }
 }
 
 impl From<std::time::Duration> for Elapsed {

@@ -9,7 +9,7 @@ use quipu_wire::{
 
 use crate::event::{
     AgentStatus, CollabCloseEnd, CollabInteractionEnd, CollabResumeEnd, CollabSpawnEnd,
-    CollabWaitingEnd,
+    CollabWaitingEnd, Event,
 };
 
 pub(super) fn spawned(end: CollabSpawnEnd) -> ThreadItem {
@@ -127,14 +127,105 @@ fn state(status: AgentStatus) -> CollabAgentState {
     CollabAgentState { status, message }
 }
 
+/// The words for how hard a model thinks.
+const EFFORTS: [(ReasoningEffort, &str); 6] = [
+    (ReasoningEffort::None, "none"),
+    (ReasoningEffort::Minimal, "minimal"),
+    (ReasoningEffort::Low, "low"),
+    (ReasoningEffort::Medium, "medium"),
+    (ReasoningEffort::High, "high"),
+    (ReasoningEffort::Xhigh, "xhigh"),
+];
+
 fn effort(word: &str) -> Option<ReasoningEffort> {
-    Some(match word {
-        "none" => ReasoningEffort::None,
-        "minimal" => ReasoningEffort::Minimal,
-        "low" => ReasoningEffort::Low,
-        "medium" => ReasoningEffort::Medium,
-        "high" => ReasoningEffort::High,
-        "xhigh" => ReasoningEffort::Xhigh,
-        _ => return None,
+    EFFORTS
+        .iter()
+        .find(|(_, known)| *known == word)
+        .map(|(effort, _)| *effort)
+}
+
+/// The event of a call to other agents that has ended.
+pub(super) fn store(item: ThreadItem) -> Option<Event> {
+    let ThreadItem::CollabAgentToolCall {
+        id: call_id,
+        tool,
+        status,
+        sender_thread_id,
+        receiver_thread_ids,
+        prompt,
+        model,
+        reasoning_effort,
+        agents_states,
+    } = item
+    else {
+        return None;
+    };
+    if status == CollabAgentToolCallStatus::InProgress {
+        return None;
+    }
+    let states = agents_states
+        .into_iter()
+        .map(|(id, state)| (id, agent_status(state)));
+    let statuses: BTreeMap<String, AgentStatus> = states.collect();
+    let receiver = receiver_thread_ids.into_iter().next();
+    let status = receiver.as_ref().and_then(|id| statuses.get(id).cloned());
+    let status = status.unwrap_or(AgentStatus::NotFound);
+    let directed = CollabCloseEnd {
+        call_id,
+        sender_thread_id,
+        receiver_thread_id: receiver.clone().unwrap_or_default(),
+        receiver_agent_nickname: None,
+        receiver_agent_role: None,
+        status,
+    };
+    Some(match tool {
+        CollabAgentTool::CloseAgent => Event::CollabCloseEnd(directed),
+        CollabAgentTool::ResumeAgent => Event::CollabResumeEnd(directed),
+        CollabAgentTool::SendInput => Event::CollabAgentInteractionEnd(CollabInteractionEnd {
+            call_id: directed.call_id,
+            sender_thread_id: directed.sender_thread_id,
+            receiver_thread_id: directed.receiver_thread_id,
+            receiver_agent_nickname: None,
+            receiver_agent_role: None,
+            prompt: prompt.unwrap_or_default(),
+            status: directed.status,
+        }),
+        CollabAgentTool::SpawnAgent => Event::CollabAgentSpawnEnd(CollabSpawnEnd {
+            call_id: directed.call_id,
+            sender_thread_id: directed.sender_thread_id,
+            new_thread_id: receiver,
+            new_agent_nickname: None,
+            new_agent_role: None,
+            prompt: prompt.unwrap_or_default(),
+            model: model.unwrap_or_default(),
+            reasoning_effort: reasoning_effort.and_then(effort_word).map(str::to_owned),
+            status: directed.status,
+        }),
+        CollabAgentTool::Wait => Event::CollabWaitingEnd(CollabWaitingEnd {
+            sender_thread_id: directed.sender_thread_id,
+            call_id: directed.call_id,
+            agent_statuses: Vec::new(),
+            statuses,
+        }),
+        CollabAgentTool::Unrecognized => return None,
     })
+}
+
+fn agent_status(state: CollabAgentState) -> AgentStatus {
+    match state.status {
+        CollabAgentStatus::PendingInit => AgentStatus::PendingInit,
+        CollabAgentStatus::Running => AgentStatus::Running,
+        CollabAgentStatus::Interrupted => AgentStatus::Interrupted,
+        CollabAgentStatus::Completed => AgentStatus::Completed(state.message),
+        CollabAgentStatus::Errored => AgentStatus::Errored(state.message.unwrap_or_default()),
+        CollabAgentStatus::Shutdown => AgentStatus::Shutdown,
+        CollabAgentStatus::NotFound | CollabAgentStatus::Unrecognized => AgentStatus::NotFound,
+    }
+}
+
+fn effort_word(effort: ReasoningEffort) -> Option<&'static str> {
+    EFFORTS
+        .iter()
+        .find(|(known, _)| *known == effort)
+        .map(|(_, word)| *word)
 }

@@ -1,129 +1,15 @@
-//! Items of tools: commands, patches, MCP and client tools, searches, images.
-
-use std::collections::BTreeMap;
+//! Calls of MCP servers and of tools of the client, searches, images.
 
 use quipu_wire::{
-    CommandAction, CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
-    FileUpdateChange, McpToolCallError, McpToolCallResult, McpToolCallStatus, PatchApplyStatus,
-    PatchChangeKind, ThreadItem, WebSearchAction,
+    DynamicToolCallStatus, Json, McpToolCallError, McpToolCallResult, McpToolCallStatus,
+    ThreadItem, WebSearchAction,
 };
 
 use crate::event::{
-    self, DynamicToolCallRequest, DynamicToolCallResponse, ExecCommandBegin, ExecCommandEnd,
-    ExecSource, ExecStatus, FileChange, ImageGenerationEnd, McpToolCallBegin, McpToolCallEnd,
-    ParsedCommand, PatchApplyBegin, PatchApplyEnd, PatchStatus, WebSearchBegin, WebSearchEnd,
+    self, DynamicToolCallRequest, DynamicToolCallResponse, Elapsed, Event, ImageGenerationEnd,
+    McpInvocation, McpResult, McpToolCallBegin, McpToolCallEnd, ViewImageToolCall, WebSearchBegin,
+    WebSearchEnd,
 };
-
-pub(super) fn started(begin: ExecCommandBegin) -> ThreadItem {
-    ThreadItem::CommandExecution {
-        id: begin.call_id,
-        command: command_line(&begin.command),
-        cwd: begin.cwd,
-        process_id: begin.process_id,
-        source: source(begin.source),
-        status: CommandExecutionStatus::InProgress,
-        command_actions: begin.parsed_cmd.into_iter().map(action).collect(),
-        aggregated_output: None,
-        exit_code: None,
-        duration_ms: None,
-    }
-}
-
-pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
-    let status = match end.status {
-        Some(ExecStatus::Declined) => CommandExecutionStatus::Declined,
-        Some(ExecStatus::Completed) => CommandExecutionStatus::Completed,
-        None if end.exit_code == 0 => CommandExecutionStatus::Completed,
-        Some(ExecStatus::Failed) | None => CommandExecutionStatus::Failed,
-    };
-    ThreadItem::CommandExecution {
-        id: end.call_id,
-        command: command_line(&end.command),
-        cwd: end.cwd,
-        process_id: end.process_id,
-        source: source(end.source),
-        status,
-        command_actions: end.parsed_cmd.into_iter().map(action).collect(),
-        aggregated_output: Some(end.aggregated_output).filter(|output| !output.is_empty()),
-        exit_code: Some(end.exit_code),
-        duration_ms: Some(end.duration.as_millis()),
-    }
-}
-
-/// The arguments as one line that a shell would take apart again in the same way.
-fn command_line(arguments: &[String]) -> String {
-    let words = arguments.iter().map(String::as_str);
-    shlex::try_join(words).unwrap_or_else(|_| arguments.join(" "))
-}
-
-fn source(source: ExecSource) -> CommandExecutionSource {
-    match source {
-        ExecSource::Agent => CommandExecutionSource::Agent,
-        ExecSource::UserShell => CommandExecutionSource::UserShell,
-        ExecSource::UnifiedExecStartup => CommandExecutionSource::UnifiedExecStartup,
-        ExecSource::UnifiedExecInteraction => CommandExecutionSource::UnifiedExecInteraction,
-    }
-}
-
-fn action(parsed: ParsedCommand) -> CommandAction {
-    match parsed {
-        ParsedCommand::Read { cmd, name, path } => CommandAction::Read {
-            command: cmd,
-            name,
-            path,
-        },
-        ParsedCommand::ListFiles { cmd, path } => CommandAction::ListFiles { command: cmd, path },
-        ParsedCommand::Search { cmd, query, path } => CommandAction::Search {
-            command: cmd,
-            query,
-            path,
-        },
-        ParsedCommand::Unknown { cmd } => CommandAction::Unknown { command: cmd },
-    }
-}
-
-pub(super) fn patching(begin: PatchApplyBegin) -> ThreadItem {
-    ThreadItem::FileChange {
-        id: begin.call_id,
-        changes: changes(begin.changes),
-        status: PatchApplyStatus::InProgress,
-    }
-}
-
-pub(super) fn patched(end: PatchApplyEnd) -> ThreadItem {
-    let status = match end.status {
-        Some(PatchStatus::Declined) => PatchApplyStatus::Declined,
-        Some(PatchStatus::Completed) => PatchApplyStatus::Completed,
-        None if end.success => PatchApplyStatus::Completed,
-        Some(PatchStatus::Failed) | None => PatchApplyStatus::Failed,
-    };
-    ThreadItem::FileChange {
-        id: end.call_id,
-        changes: changes(end.changes),
-        status,
-    }
-}
-
-fn changes(changes: BTreeMap<String, FileChange>) -> Vec<FileUpdateChange> {
-    let change = |(path, change)| {
-        let (kind, diff) = match change {
-            FileChange::Add { content } => (PatchChangeKind::Add, content),
-            FileChange::Delete { content } => (PatchChangeKind::Delete, content),
-            FileChange::Update {
-                mut unified_diff,
-                move_path,
-            } => {
-                if let Some(target) = &move_path {
-                    unified_diff.push_str("\n\nMoved to: ");
-                    unified_diff.push_str(target);
-                }
-                (PatchChangeKind::Update { move_path }, unified_diff)
-            }
-        };
-        FileUpdateChange { path, kind, diff }
-    };
-    changes.into_iter().map(change).collect()
-}
 
 pub(super) fn mcp_called(begin: McpToolCallBegin) -> ThreadItem {
     ThreadItem::McpToolCall {
@@ -230,6 +116,13 @@ pub(super) fn searched(end: WebSearchEnd) -> ThreadItem {
     }
 }
 
+pub(super) fn viewed(view: ViewImageToolCall) -> ThreadItem {
+    ThreadItem::ImageView {
+        id: view.call_id,
+        path: view.path,
+    }
+}
+
 pub(super) fn drawn(end: ImageGenerationEnd) -> ThreadItem {
     ThreadItem::ImageGeneration {
         id: end.call_id,
@@ -238,4 +131,134 @@ pub(super) fn drawn(end: ImageGenerationEnd) -> ThreadItem {
         result: end.result,
         saved_path: end.saved_path,
     }
+}
+
+/// The event of a call to an MCP server that runs, or has run.
+pub(super) fn store_mcp(item: ThreadItem) -> Option<Event> {
+    let ThreadItem::McpToolCall {
+        id,
+        server,
+        tool,
+        status,
+        arguments,
+        result,
+        error,
+        duration_ms,
+    } = item
+    else {
+        return None;
+    };
+    let arguments = Some(arguments).filter(|arguments| !arguments.is_null());
+    let invocation = McpInvocation {
+        server,
+        tool,
+        arguments,
+    };
+    if status == McpToolCallStatus::InProgress {
+        return Some(Event::McpToolCallBegin(McpToolCallBegin {
+            call_id: id,
+            invocation,
+        }));
+    }
+    let result = match result {
+        Some(result) => Ok(McpResult {
+            content: result.content,
+            structured_content: result.structured_content,
+            is_error: Some(status == McpToolCallStatus::Failed),
+            meta: None,
+        }),
+        None => Err(error.map(|error| error.message).unwrap_or_default()),
+    };
+    let duration = Elapsed::from_millis(duration_ms.unwrap_or_default());
+    Some(Event::McpToolCallEnd(McpToolCallEnd {
+        call_id: id,
+        invocation,
+        duration,
+        result,
+    }))
+}
+
+/// The event of a call to a tool of the client that runs, or has run.
+pub(super) fn store_dynamic(item: ThreadItem, turn: &str) -> Option<Event> {
+    let ThreadItem::DynamicToolCall {
+        id,
+        tool,
+        arguments,
+        status,
+        content_items,
+        success,
+        duration_ms,
+    } = item
+    else {
+        return None;
+    };
+    let (call_id, turn_id) = (id, turn.to_owned());
+    if status == DynamicToolCallStatus::InProgress {
+        let call = DynamicToolCallRequest {
+            call_id,
+            turn_id,
+            tool,
+            arguments,
+        };
+        return Some(Event::DynamicToolCallRequest(call));
+    }
+    let content = content_items.unwrap_or_default();
+    Some(Event::DynamicToolCallResponse(DynamicToolCallResponse {
+        call_id,
+        turn_id,
+        tool,
+        arguments,
+        content_items: content
+            .iter()
+            .filter_map(|item| Json::new(item).ok())
+            .collect(),
+        success: success.unwrap_or(status == DynamicToolCallStatus::Completed),
+        error: None,
+        duration: Elapsed::from_millis(duration_ms.unwrap_or_default()),
+    }))
+}
+
+pub(super) fn store_search(
+    call_id: String,
+    query: String,
+    action: Option<WebSearchAction>,
+) -> Event {
+    let action = match action {
+        None => return Event::WebSearchBegin(WebSearchBegin { call_id }),
+        Some(WebSearchAction::Search { query, queries }) => {
+            event::WebSearchAction::Search { query, queries }
+        }
+        Some(WebSearchAction::OpenPage { url }) => event::WebSearchAction::OpenPage { url },
+        Some(WebSearchAction::FindInPage { url, pattern }) => {
+            event::WebSearchAction::FindInPage { url, pattern }
+        }
+        Some(WebSearchAction::Other | WebSearchAction::Unrecognized(_)) => {
+            event::WebSearchAction::Other
+        }
+    };
+    Event::WebSearchEnd(WebSearchEnd {
+        call_id,
+        query,
+        action,
+    })
+}
+
+pub(super) fn store_view(call_id: String, path: String) -> Event {
+    Event::ViewImageToolCall(ViewImageToolCall { call_id, path })
+}
+
+pub(super) fn store_drawing(
+    call_id: String,
+    status: String,
+    revised_prompt: Option<String>,
+    result: String,
+    saved_path: Option<String>,
+) -> Event {
+    Event::ImageGenerationEnd(ImageGenerationEnd {
+        call_id,
+        status,
+        revised_prompt,
+        result,
+        saved_path,
+    })
 }

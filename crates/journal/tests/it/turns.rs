@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use quipu_journal::Replay;
+use quipu_journal::{Event, Record, Replay};
 use quipu_wire::Turn;
 use serde_json::Value;
 
-use crate::support::{fixture, replay, rollout_of};
+use crate::support::{fixture, replay, rollout, rollout_of, started};
 
 /// Turns as the wire shows them, without the ids that the official program makes up anew on every
 /// reading.
@@ -72,4 +72,33 @@ fn settings_usage_and_identity_are_the_last_recorded() {
     assert_eq!(replay.open_turn(), None);
     assert_eq!(replay.turns.len(), 1);
     assert_eq!(replay.turns[0].items.len(), 6);
+}
+
+#[test]
+fn items_that_are_stored_are_read_back() {
+    let cases = fs::read_to_string(fixture("turns-read-by-codex.jsonl")).unwrap();
+    let captured = fs::read_to_string(fixture("long-session.turns.json")).unwrap();
+    let captured: Vec<Turn> = serde_json::from_str(&captured).unwrap();
+    let cases = cases.lines().flat_map(|case| {
+        let mut case: Value = serde_json::from_str(case).unwrap();
+        serde_json::from_value::<Vec<Turn>>(case["turns"].take()).unwrap()
+    });
+    for turn in cases.chain(captured) {
+        for item in turn.items {
+            let stored = Event::of_item(item.clone(), "thread", "turn");
+            let events = stored.into_iter().map(Record::from);
+            let records: Vec<_> = [started("turn")].into_iter().chain(events).collect();
+            let mut read =
+                serde_json::to_value(&replay(&rollout(&records)).turns[0].items).unwrap();
+            let item = serde_json::to_value(&item).unwrap();
+            match item["type"].as_str().unwrap() {
+                // These are stored for the model only.
+                "hookPrompt" => assert_eq!(read, Value::Array(vec![])),
+                _ => {
+                    read[0]["id"] = item["id"].clone();
+                    assert_eq!(read, Value::Array(vec![item]));
+                }
+            }
+        }
+    }
 }
