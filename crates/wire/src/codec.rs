@@ -34,7 +34,21 @@ pub fn strict<T>(decode: impl FnOnce() -> T) -> T {
 /// Decodes the params of a request as a server does; the error is the text that follows
 /// `Invalid request: ` on the wire.
 pub fn decode_strictly<T: DeserializeOwned>(json: &str) -> Result<T, String> {
-    strict(|| serde_json::from_str(json)).map_err(|error| without_position(&error))
+    strict(|| decode(json)).map_err(|error| without_position(&error))
+}
+
+/// What is decoded a second time for the sake of a better message.
+const EXPLAINED: usize = 1024 * 1024;
+
+/// Reads text. Under [`strict`] an error is worded as the reference words it, which reads trees: a
+/// tree tells what was found, where text only tells that something else was expected.
+fn decode<T: DeserializeOwned>(json: &str) -> Result<T, serde_json::Error> {
+    let from_text = serde_json::from_str(json);
+    if from_text.is_ok() || !STRICT.get() || json.len() > EXPLAINED {
+        return from_text;
+    }
+    let tree = serde_json::from_str::<serde_json::Value>(json);
+    tree.map_or(from_text, T::deserialize)
 }
 
 /// The message of a decoding error without the line and column that serde_json appends.
@@ -87,7 +101,7 @@ pub(crate) fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawV
 }
 
 pub(crate) fn from_raw<T: DeserializeOwned, E: de::Error>(raw: &RawValue) -> Result<T, E> {
-    serde_json::from_str(raw.get()).map_err(nested)
+    decode(raw.get()).map_err(nested)
 }
 
 /// The part of an object that its named fields leave over.
@@ -170,14 +184,37 @@ impl<'de> Visitor<'de> for TagVisitor<'_> {
         let (mut found, mut aliased) = (None, None);
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             if key == self.tag {
-                found = Some(Cow::Owned(map.next_value::<String>()?));
+                found = Some(Cow::Owned(map.next_value_seed(VariantName)?));
             } else if Some(&*key) == self.alias {
-                aliased = Some(Cow::Owned(map.next_value::<String>()?));
+                aliased = Some(Cow::Owned(map.next_value_seed(VariantName)?));
             } else {
                 map.next_value::<de::IgnoredAny>()?;
             }
         }
         Ok(found.or(aliased))
+    }
+}
+
+/// The value of a tag; anything but a string is refused in serde's words.
+struct VariantName;
+
+impl<'de> DeserializeSeed<'de> for VariantName {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for VariantName {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("variant identifier")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<String, E> {
+        Ok(name.to_owned())
     }
 }
 
