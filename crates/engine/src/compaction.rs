@@ -1,23 +1,23 @@
 //! Making a long history short: the model writes a summary, and the history begins anew with it.
 
-use quipu_wire::{ContextCompactedNotification, ServerNotification, ThreadItem};
+use quipu_wire::{
+    ContextCompactedNotification, ServerNotification, ThreadItem, TokenUsageBreakdown,
+};
 
 use crate::effect::{Effect, Purpose, Record};
 use crate::input::{Compacted, Input, ModelEvent, ModelItem};
+use crate::items::Writer;
+use crate::starting::running;
 use crate::thread::Thread;
-use crate::turn::{Sampling, Stopping, Summary, TurnKind};
+use crate::turn::{Summary, TurnKind, Work};
 
 impl Thread {
     /// A client asks for compaction. A running turn makes room for it.
     pub(crate) fn compact(&mut self, turn_id: String) {
-        if self.status.closed {
-            return;
-        }
         if self.active.is_some() {
-            self.postpone(Input::Compact { turn_id });
-            return self.stop(Stopping::Replaced);
+            return self.replace_turn(Input::Compact { turn_id });
         }
-        self.begin(turn_id, TurnKind::Compact);
+        self.begin(TurnKind::Compact, running(turn_id), None);
         self.begin_summary(false);
     }
 
@@ -31,17 +31,14 @@ impl Thread {
         let sample = self.samples;
         let Some(turn) = &mut self.active else { return };
         let turn_id = turn.id.clone();
-        let item_id = format!("{turn_id}-compaction-{sample}");
+        let item_id = turn.items.claim(&format!("{turn_id}-compaction-{sample}"));
         let summary = Summary {
             item_id: item_id.clone(),
             text: String::new(),
             mid_turn,
         };
-        turn.sampling = Some(Sampling {
-            sample,
-            summary: Some(summary),
-        });
-        self.open_item(ThreadItem::ContextCompaction { id: item_id }, None);
+        turn.work = Some(Work::Summary { sample, summary });
+        self.open_item(ThreadItem::ContextCompaction { id: item_id }, Writer::Other);
         self.emit(Effect::Sample {
             sample,
             turn_id,
@@ -52,7 +49,7 @@ impl Thread {
     /// The stream of a summary: its text is collected, its usage told, nothing else shown.
     pub(crate) fn summary_event(&mut self, event: ModelEvent) {
         match event {
-            ModelEvent::Opened => self.tell_usage(true),
+            ModelEvent::Opened => self.tell_usage(),
             ModelEvent::RateLimits(limits) => self.usage.rate_limits = *limits,
             ModelEvent::ItemDone { item, .. } => {
                 if let ModelItem::Message {
@@ -69,55 +66,44 @@ impl Thread {
                 }
                 self.tell_error(error, true);
             }
-            ModelEvent::Completed { usage } => {
-                self.count(usage);
-                let Some(turn) = &mut self.active else { return };
-                let Some(summary) = turn
-                    .sampling
-                    .as_mut()
-                    .and_then(|sampling| sampling.summary.as_mut())
-                else {
-                    return;
-                };
-                let (text, mid_turn) = (std::mem::take(&mut summary.text), summary.mid_turn);
-                turn.awaiting = true;
-                let turn_id = turn.id.clone();
-                self.emit(Effect::Summarise {
-                    turn_id,
-                    summary: text,
-                    mid_turn,
-                });
-            }
-            ModelEvent::Failed { error, .. } => {
-                if let Some(turn) = &mut self.active {
-                    turn.sampling = None;
-                }
-                self.fail(error);
-                self.proceed();
-            }
+            ModelEvent::Completed { usage } => self.summary_completed(usage),
+            ModelEvent::Failed { error, .. } => self.fail(error),
             _ => {}
         }
     }
 
     fn summary(&mut self) -> Option<&mut Summary> {
-        self.active.as_mut()?.sampling.as_mut()?.summary.as_mut()
+        match self.active.as_mut()?.work.as_mut()? {
+            Work::Summary { summary, .. } => Some(summary),
+            _ => None,
+        }
+    }
+
+    fn summary_completed(&mut self, usage: Option<TokenUsageBreakdown>) {
+        self.count(usage);
+        let Some(summary) = self.summary().cloned() else {
+            return;
+        };
+        let Some(turn) = &mut self.active else { return };
+        let turn_id = turn.id.clone();
+        let (text, mid_turn) = (summary.text.clone(), summary.mid_turn);
+        turn.work = Some(Work::NewHistory(summary));
+        self.emit(Effect::Summarise {
+            turn_id,
+            summary: text,
+            mid_turn,
+        });
     }
 
     pub(crate) fn compacted(&mut self, turn_id: &str, compacted: Compacted) {
-        let Some(turn) = self
-            .active
-            .as_mut()
-            .filter(|turn| turn.id == turn_id && turn.awaiting)
-        else {
+        let Some(turn) = self.active.as_mut().filter(|turn| turn.id == turn_id) else {
             return;
         };
-        turn.awaiting = false;
-        let Some(summary) = turn.sampling.take().and_then(|sampling| sampling.summary) else {
+        let Some(Work::NewHistory(summary)) = &turn.work else {
             return;
         };
-        if turn.stopping != Stopping::No {
-            return self.proceed();
-        }
+        let summary = summary.clone();
+        turn.work = None;
         self.record(Record::Compacted {
             summary: summary.text,
             history: compacted.history.clone(),
@@ -128,7 +114,7 @@ impl Thread {
         self.history.replace(compacted.history, compacted.tokens);
         self.usage.estimate(compacted.tokens, self.window);
         self.record_usage();
-        self.tell_usage(false);
+        self.tell_usage();
         self.finish_item(ThreadItem::ContextCompaction {
             id: summary.item_id,
         });
@@ -137,10 +123,7 @@ impl Thread {
         self.notify(ServerNotification::ThreadCompacted(params));
         match self.active.as_ref().map(|turn| turn.kind) {
             Some(TurnKind::Compact) => self.proceed(),
-            Some(_) if summary.mid_turn => {
-                self.take_pending();
-                self.sample(Purpose::Turn);
-            }
+            Some(_) if summary.mid_turn => self.continue_turn(),
             _ => self.build_context(),
         }
     }

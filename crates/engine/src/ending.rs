@@ -7,38 +7,34 @@ use quipu_wire::{
 use crate::effect::{Answer, Effect, Record, Refusal, TurnEnd};
 use crate::input::Input;
 use crate::thread::Thread;
-use crate::turn::{Stopping, TurnKind};
+use crate::turn::ActiveTurn;
 
 impl Thread {
     /// An interrupt is always answered: at the end of the turn, or at once if none runs.
     pub(crate) fn interrupt(&mut self, reply: Option<u64>) {
-        let Some(turn) = &mut self.active else {
-            return reply
+        match &mut self.active {
+            Some(turn) => turn.interrupts.extend(reply),
+            None => reply
                 .into_iter()
-                .for_each(|reply| self.answer(reply, Answer::Done));
-        };
-        turn.interrupts.extend(reply);
-        self.stop(Stopping::Interrupted);
+                .for_each(|reply| self.answer(reply, Answer::Done)),
+        }
+        self.stop(TurnEnd::Interrupted);
     }
 
     /// Stops the running turn; it ends when its tools have, or when their time is over.
-    pub(crate) fn stop(&mut self, why: Stopping) {
-        let Some(turn) = self
-            .active
-            .as_mut()
-            .filter(|turn| turn.stopping == Stopping::No)
-        else {
+    pub(crate) fn stop(&mut self, end: TurnEnd) {
+        let Some(turn) = self.active.as_mut().filter(|turn| turn.ending.is_none()) else {
             return;
         };
-        turn.stopping = why;
-        turn.awaiting = false;
-        let turn_id = turn.id.clone();
-        let sample = turn.sampling.take().map(|sampling| sampling.sample);
-        let working = turn.is_working();
-        if let Some(sample) = sample {
+        // A failure of the model is no reason to stop the user's own commands.
+        let has_failed = matches!(end, TurnEnd::Failed(_));
+        turn.cancelled = turn.is_calling() || (!has_failed && !turn.shells.is_empty());
+        turn.ending = Some(end);
+        let (turn_id, cancelled) = (turn.id.clone(), turn.cancelled);
+        if let Some(sample) = turn.drop_work() {
             self.emit(Effect::CancelSample { sample });
         }
-        if working {
+        if cancelled {
             self.emit(Effect::CancelTools {
                 turn_id: turn_id.clone(),
             });
@@ -48,99 +44,107 @@ impl Thread {
     }
 
     pub(crate) fn grace_over(&mut self, turn_id: &str) {
-        let stopping = |turn: &&mut crate::turn::ActiveTurn| {
-            turn.id == turn_id && turn.stopping != Stopping::No
-        };
-        let Some(turn) = self.active.as_mut().filter(stopping) else {
-            return;
-        };
-        turn.calls.retain(|call| call.output.is_some());
-        turn.shells.clear();
-        self.proceed();
-    }
-
-    /// Ends a turn that was told to stop and has nothing under way any more.
-    pub(crate) fn finish_stopped(&mut self) {
-        let Some(turn) = &self.active else { return };
-        let end = match turn.stopping {
-            Stopping::Replaced => TurnEnd::Replaced,
-            Stopping::No | Stopping::Interrupted => TurnEnd::Interrupted,
-        };
-        if turn.kind == TurnKind::Review && turn.review.is_some() {
-            return self.render_review(true);
+        let is_cancelled = |turn: &&mut ActiveTurn| turn.id == turn_id && turn.cancelled;
+        if let Some(turn) = self.active.as_mut().filter(is_cancelled) {
+            self.abandoned.extend(turn.take_unfinished());
+            self.proceed();
         }
-        self.take_outputs();
-        self.finish(end);
     }
 
-    /// Notes an error that the turn will end with.
+    /// Ends the turn with an error, as soon as its tools allow.
     pub(crate) fn fail(&mut self, error: TurnError) {
+        if let Some(turn) = &mut self.active {
+            turn.work = None;
+        }
+        self.tell_failure(error.clone());
+        self.stop(TurnEnd::Failed(error));
+    }
+
+    fn tell_failure(&mut self, error: TurnError) {
         let Some(turn) = &mut self.active else { return };
-        turn.error = Some(error.clone());
         let turn_id = turn.id.clone();
+        let questions = std::mem::take(&mut turn.questions);
         self.record(Record::Error {
             turn_id,
             error: error.clone(),
         });
+        self.withdraw(questions);
         self.status.running = false;
         self.status.failed = true;
-        self.status.waiting.clear();
         self.tell_status();
         self.tell_error(error, false);
     }
 
     /// The driver failed. Whatever was under way is given up; the turn ends now.
     pub(crate) fn fault(&mut self, error: TurnError) {
-        let Some(turn) = &mut self.active else { return };
-        let turn_id = turn.id.clone();
-        let sample = turn.sampling.take().map(|sampling| sampling.sample);
-        if let Some(sample) = sample {
-            self.emit(Effect::CancelSample { sample });
+        if self.active.is_some() {
+            self.tell_failure(error.clone());
+            self.give_up(TurnEnd::Failed(error));
         }
-        self.emit(Effect::CancelTools { turn_id });
-        self.fail(error.clone());
-        self.finish(TurnEnd::Failed(error));
     }
 
     pub(crate) fn close(&mut self) {
-        if let Some(Input::Start(start)) = self.next.take().map(|input| *input) {
-            self.answer(start.reply, Answer::Refused(Refusal::Closed));
+        if self.active.is_some() {
+            self.give_up(TurnEnd::Interrupted);
         }
-        if let Some(turn) = &mut self.active {
-            let turn_id = turn.id.clone();
-            turn.stopping = Stopping::Interrupted;
-            let sample = turn.sampling.take().map(|sampling| sampling.sample);
-            if let Some(sample) = sample {
-                self.emit(Effect::CancelSample { sample });
+        for input in std::mem::take(&mut self.waiting) {
+            match input {
+                // It was accepted, so it begins and ends.
+                Input::Review(review) => {
+                    self.begin_review(review);
+                    self.give_up(TurnEnd::Interrupted);
+                }
+                input => self.refuse(input, Refusal::Closed),
             }
-            self.emit(Effect::CancelTools { turn_id });
-            self.take_outputs();
-            self.finish(TurnEnd::Interrupted);
         }
-        for (_, (turn_id, item)) in std::mem::take(&mut self.background) {
-            self.record(Record::Item { turn_id, item });
-        }
+        self.end_background();
         self.emit(Effect::Sync);
         self.status.closed = true;
         self.tell_status();
     }
 
+    /// Ends the turn at once, with everything that is under way. A failure stays one.
+    fn give_up(&mut self, end: TurnEnd) {
+        let Some(turn) = &mut self.active else { return };
+        if !matches!(
+            (&turn.ending, &end),
+            (Some(TurnEnd::Failed(_)), TurnEnd::Interrupted)
+        ) {
+            turn.ending = Some(end);
+        }
+        let turn_id = turn.id.clone();
+        let sample = turn.drop_work();
+        turn.work = None;
+        self.abandoned.extend(turn.take_unfinished());
+        if let Some(sample) = sample {
+            self.emit(Effect::CancelSample { sample });
+        }
+        self.emit(Effect::CancelTools { turn_id });
+        self.finish();
+    }
+
+    /// Ends a turn that has nothing under way any more; a review is shown first.
+    pub(crate) fn conclude(&mut self) {
+        match self.active.as_ref().and_then(|turn| turn.review.as_ref()) {
+            Some(_) => self.render_review(),
+            None => self.finish(),
+        }
+    }
+
     /// The one place where a turn ends.
-    pub(crate) fn finish(&mut self, end: TurnEnd) {
-        self.close_items();
-        let Some(turn) = self.active.as_mut() else {
+    pub(crate) fn finish(&mut self) {
+        self.settle();
+        let Some(turn) = self.active.take() else {
             return;
         };
-        let (turn_id, interrupts) = (turn.id.clone(), std::mem::take(&mut turn.interrupts));
-        let last_agent_message = turn.last_agent_message.take();
-        let questions = std::mem::take(&mut turn.questions);
+        let end = turn.ending.unwrap_or(TurnEnd::Completed);
         self.record(Record::TurnEnded {
-            turn_id: turn_id.clone(),
+            turn_id: turn.id.clone(),
             end: end.clone(),
-            last_agent_message,
+            last_agent_message: turn.last_agent_message,
         });
         self.emit(Effect::Sync);
-        for reply in interrupts {
+        for reply in turn.interrupts {
             self.answer(reply, Answer::Done);
         }
         self.status.running = false;
@@ -151,43 +155,57 @@ impl Thread {
             TurnEnd::Interrupted | TurnEnd::Replaced => (TurnStatus::Interrupted, None),
             TurnEnd::Failed(error) => (TurnStatus::Failed, Some(error)),
         };
-        let turn = Turn {
-            id: turn_id,
-            items: Vec::new(),
-            status,
-            error,
-        };
         let params = TurnCompletedNotification {
             thread_id: self.id.clone(),
-            turn,
+            turn: Turn {
+                id: turn.id,
+                items: Vec::new(),
+                status,
+                error,
+            },
         };
         self.notify(ServerNotification::TurnCompleted(params));
-        for (question, call_id) in questions {
-            self.emit(Effect::Withdraw { question });
-            self.resolve(question);
-            self.emit(Effect::Deliver { question, call_id });
-        }
-        self.active = None;
+        self.withdraw(turn.questions);
     }
 
-    /// Completes what is open, except the items of processes that live on.
+    /// Puts everything the turn still holds where it belongs: nothing that was said is lost.
+    fn settle(&mut self) {
+        let Some(turn) = &mut self.active else { return };
+        // The reviewer's history ends with it, and so do the outputs meant for it.
+        if turn.review.take().is_some() {
+            turn.calls.clear();
+        }
+        self.take_outputs();
+        self.close_items();
+        self.take_pending();
+        let is_interrupted = self
+            .active
+            .as_ref()
+            .is_some_and(|turn| turn.ending == Some(TurnEnd::Interrupted));
+        if let (true, Some(note)) = (is_interrupted, self.interrupt_note.clone()) {
+            self.remember(note);
+        }
+    }
+
+    /// Completes what is open, except the items of what lives on.
     fn close_items(&mut self) {
         let Some(turn) = &mut self.active else { return };
         let turn_id = turn.id.clone();
-        let items = turn.items.take_all();
-        for item in items {
-            match &item {
+        for id in std::mem::take(&mut turn.shells) {
+            let was_shown = turn.items.was_shown(&id);
+            let item = turn.items.take(&id);
+            self.background
+                .keep_shell(id, turn_id.clone(), item, was_shown);
+        }
+        for item in turn.items.take_all() {
+            match item {
                 ThreadItem::CommandExecution {
-                    id,
                     process_id: Some(_),
                     ..
-                } if !self.status.closed => {
-                    self.background.insert(id.clone(), (turn_id.clone(), item));
+                } => {
+                    self.background.keep_process(turn_id.clone(), item);
                 }
-                _ => {
-                    self.record_item(&item);
-                    self.show_completed(item);
-                }
+                item => self.complete(item),
             }
         }
     }

@@ -108,8 +108,10 @@ pub struct Compacted {
 /// A finished review.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewOutcome {
-    /// What clients show.
-    pub text: String,
+    /// What the item that ends the review shows.
+    pub shown: String,
+    /// What the thread says.
+    pub said: String,
     /// What the thread's own history keeps of it.
     pub history: Vec<Json>,
 }

@@ -1,89 +1,154 @@
-//! Items between their start and their end.
+//! Items between their start and their end, and the ids they are known by.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 
 use quipu_wire::{
-    CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus, ThreadItem,
+    CollabAgentToolCallStatus, CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus,
+    PatchApplyStatus, ThreadItem,
 };
 
-/// The open items of a turn, by the id clients know, and the slots of the model's stream.
+/// Who writes an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    /// The model, in a slot of its stream.
+    Slot(u32),
+    /// The model, as the plan in its text.
+    Plan,
+    /// A tool, or the engine itself.
+    Other,
+}
+
+/// The open items of a turn in the order they began, and every id the turn has used.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Items {
-    open: BTreeMap<String, ThreadItem>,
-    slots: BTreeMap<u32, String>,
+    open: Vec<(Writer, ThreadItem)>,
+    ids: BTreeMap<String, Id>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Id {
+    /// How many more items wanted to be called so.
+    repeats: u32,
+    /// An item of this id was shown.
+    shown: bool,
 }
 
 impl Items {
-    /// Opens an item; `false` if it is open already.
-    pub fn open(&mut self, item: &ThreadItem) -> bool {
-        self.open
-            .insert(id(item).to_owned(), item.clone())
-            .is_none()
+    /// An id that is new in this turn: the one asked for, or one made from it when a model repeats itself.
+    pub fn claim(&mut self, wanted: &str) -> String {
+        let mut id = wanted.to_owned();
+        while self.ids.contains_key(&id) {
+            let repeats = &mut self.ids.entry(wanted.to_owned()).or_default().repeats;
+            *repeats += 1;
+            id = format!("{wanted}-{}", *repeats + 1);
+        }
+        self.ids.insert(id.clone(), Id::default());
+        id
     }
 
-    pub fn is_open(&self, id: &str) -> bool {
-        self.open.contains_key(id)
+    /// Opens an item; `false` if one of its id was shown before.
+    pub fn open(&mut self, item: &ThreadItem, writer: Writer) -> bool {
+        let is_new = self.show(item);
+        if is_new {
+            self.open.push((writer, item.clone()));
+        }
+        is_new
     }
 
-    /// Closes an item; `false` if it was not open.
-    pub fn close(&mut self, id: &str) -> bool {
-        self.slots.retain(|_, open| open != id);
-        self.open.remove(id).is_some()
+    /// Notes that an item is shown; `false` if one of its id was shown before.
+    pub fn show(&mut self, item: &ThreadItem) -> bool {
+        let known = self.ids.entry(id(item).to_owned()).or_default();
+        !std::mem::replace(&mut known.shown, true)
     }
 
-    pub fn bind(&mut self, slot: u32, id: &str) {
-        self.slots.insert(slot, id.to_owned());
+    pub fn is_open(&self, wanted: &str) -> bool {
+        self.open.iter().any(|(_, item)| id(item) == wanted)
     }
 
-    pub fn slot(&self, slot: u32) -> Option<&str> {
-        self.slots.get(&slot).map(String::as_str)
+    /// Whether an item of this id was shown, open or not.
+    pub fn was_shown(&self, id: &str) -> bool {
+        self.ids.get(id).is_some_and(|id| id.shown)
     }
 
-    pub fn get_mut(&mut self, id: &str) -> Option<&mut ThreadItem> {
-        self.open.get_mut(id)
+    /// Takes an open item.
+    pub fn take(&mut self, wanted: &str) -> Option<ThreadItem> {
+        let index = self.open.iter().position(|(_, item)| id(item) == wanted)?;
+        Some(self.open.remove(index).1)
+    }
+
+    /// The item that is being written there.
+    pub fn written(&mut self, by: Writer) -> Option<&mut ThreadItem> {
+        let found = self.open.iter_mut().find(|(writer, _)| *writer == by);
+        found.map(|(_, item)| item)
+    }
+
+    /// Takes the item that was being written there.
+    pub fn take_written(&mut self, by: Writer) -> Option<ThreadItem> {
+        let index = self.open.iter().position(|(writer, _)| *writer == by)?;
+        Some(self.open.remove(index).1)
     }
 
     /// Takes the items the model was still writing, as they stand.
     pub fn take_streamed(&mut self) -> Vec<ThreadItem> {
-        let ids: Vec<String> = std::mem::take(&mut self.slots).into_values().collect();
-        ids.iter().filter_map(|id| self.open.remove(id)).collect()
+        let is_streamed = |(writer, _): &mut (Writer, ThreadItem)| *writer != Writer::Other;
+        self.open
+            .extract_if(.., is_streamed)
+            .map(|(_, item)| item)
+            .collect()
     }
 
-    /// Takes all open items but those that outlive the turn.
+    /// Takes all open items, as given up.
     pub fn take_all(&mut self) -> Vec<ThreadItem> {
-        self.slots.clear();
         std::mem::take(&mut self.open)
-            .into_values()
-            .map(abandoned)
+            .into_iter()
+            .map(|(_, item)| abandoned(item))
             .collect()
     }
 }
 
+/// Whether two items are of one kind.
+pub fn same_kind(one: &ThreadItem, other: &ThreadItem) -> bool {
+    discriminant(one) == discriminant(other)
+}
+
+/// Expands to a match over every kind of item that has an id.
+macro_rules! with_id {
+    ($item:expr, $id:ident => $found:expr, $none:expr) => {
+        match $item {
+            ThreadItem::UserMessage { id: $id, .. }
+            | ThreadItem::HookPrompt { id: $id, .. }
+            | ThreadItem::AgentMessage { id: $id, .. }
+            | ThreadItem::Plan { id: $id, .. }
+            | ThreadItem::Reasoning { id: $id, .. }
+            | ThreadItem::CommandExecution { id: $id, .. }
+            | ThreadItem::FileChange { id: $id, .. }
+            | ThreadItem::McpToolCall { id: $id, .. }
+            | ThreadItem::DynamicToolCall { id: $id, .. }
+            | ThreadItem::CollabAgentToolCall { id: $id, .. }
+            | ThreadItem::WebSearch { id: $id, .. }
+            | ThreadItem::ImageView { id: $id, .. }
+            | ThreadItem::ImageGeneration { id: $id, .. }
+            | ThreadItem::EnteredReviewMode { id: $id, .. }
+            | ThreadItem::ExitedReviewMode { id: $id, .. }
+            | ThreadItem::ContextCompaction { id: $id, .. } => $found,
+            ThreadItem::Unrecognized(_) => $none,
+        }
+    };
+}
+
 /// The id of an item.
 pub fn id(item: &ThreadItem) -> &str {
-    match item {
-        ThreadItem::UserMessage { id, .. }
-        | ThreadItem::HookPrompt { id, .. }
-        | ThreadItem::AgentMessage { id, .. }
-        | ThreadItem::Plan { id, .. }
-        | ThreadItem::Reasoning { id, .. }
-        | ThreadItem::CommandExecution { id, .. }
-        | ThreadItem::FileChange { id, .. }
-        | ThreadItem::McpToolCall { id, .. }
-        | ThreadItem::DynamicToolCall { id, .. }
-        | ThreadItem::CollabAgentToolCall { id, .. }
-        | ThreadItem::WebSearch { id, .. }
-        | ThreadItem::ImageView { id, .. }
-        | ThreadItem::ImageGeneration { id, .. }
-        | ThreadItem::EnteredReviewMode { id, .. }
-        | ThreadItem::ExitedReviewMode { id, .. }
-        | ThreadItem::ContextCompaction { id, .. } => id,
-        ThreadItem::Unrecognized(_) => "",
-    }
+    with_id!(item, id => id, "")
+}
+
+/// The id of an item, to be changed.
+pub fn id_mut(item: &mut ThreadItem) -> Option<&mut String> {
+    with_id!(item, id => Some(id), None)
 }
 
 /// The final state of an item whose work was given up.
-fn abandoned(mut item: ThreadItem) -> ThreadItem {
+pub fn abandoned(mut item: ThreadItem) -> ThreadItem {
     match &mut item {
         ThreadItem::CommandExecution { status, .. } => *status = CommandExecutionStatus::Failed,
         ThreadItem::FileChange { status, .. } => *status = PatchApplyStatus::Failed,
@@ -95,7 +160,7 @@ fn abandoned(mut item: ThreadItem) -> ThreadItem {
             *success = Some(false);
         }
         ThreadItem::CollabAgentToolCall { status, .. } => {
-            *status = quipu_wire::CollabAgentToolCallStatus::Failed;
+            *status = CollabAgentToolCallStatus::Failed;
         }
         _ => {}
     }

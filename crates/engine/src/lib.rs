@@ -12,16 +12,20 @@
 //! - every question asked is resolved;
 //! - the status told is the status that is.
 
+mod background;
 mod compaction;
 mod effect;
 mod ending;
 mod history;
 mod input;
 mod items;
+mod questions;
 mod review;
 mod sampling;
+mod starting;
 mod status;
-mod steps;
+mod streaming;
+mod telling;
 mod thread;
 mod tools;
 mod turn;
@@ -32,5 +36,6 @@ pub use input::{
     CallKind, Compacted, Context, Input, ModelEvent, ModelItem, OutputItem, ReviewOutcome,
     ReviewStart, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
 };
+pub use items::id as item_id;
 pub use thread::{Thread, ThreadSetup};
 pub use turn::TurnKind;

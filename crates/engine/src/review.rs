@@ -1,59 +1,55 @@
 //! A code review: a turn in which another voice, with a history of its own, looks at the code.
 
-use quipu_wire::{ThreadItem, Turn, TurnStatus, UserInput};
+use quipu_wire::{ThreadItem, Turn, UserInput};
 
-use crate::effect::{Answer, Effect, Purpose, Record, Refusal, TurnEnd};
+use crate::effect::{Answer, Effect, Purpose, Record};
 use crate::input::{Input, ReviewOutcome, ReviewStart};
+use crate::starting::running;
 use crate::thread::Thread;
-use crate::turn::{Review, Stopping, TurnKind};
+use crate::turn::{ActiveTurn, Review, TurnKind, Work};
 
 impl Thread {
     /// A client asks for a review. A running turn makes room for it.
     pub(crate) fn review(&mut self, mut review: ReviewStart) {
-        if self.status.closed {
-            return review.reply.into_iter().for_each(|reply| {
-                self.answer(reply, Answer::Refused(Refusal::Closed));
-            });
-        }
-        if let Some(reply) = review.reply.take() {
-            let turn = requested(&review);
-            self.answer(reply, Answer::Turn(turn));
-        }
         if self.active.is_some() {
-            self.postpone(Input::Review(review));
-            return self.stop(Stopping::Replaced);
+            self.accept_review(&mut review);
+            return self.replace_turn(Input::Review(review));
         }
-        let ReviewStart {
-            turn_id,
-            label,
-            message,
-            ..
-        } = review;
-        self.begin(turn_id.clone(), TurnKind::Review);
-        self.record(Record::EnteredReview {
-            label: label.clone(),
-        });
-        let item = ThreadItem::EnteredReviewMode {
-            id: turn_id,
-            review: label,
-        };
-        self.show_started(item.clone());
-        self.show_completed(item);
-        if let Some(turn) = &mut self.active {
-            turn.review = Some(Review {
-                history: Vec::new(),
-                words: None,
-            });
-        }
-        self.show_message(message);
+        self.begin_review(review);
         self.sample(Purpose::Review);
     }
 
-    pub(crate) fn render_review(&mut self, interrupted: bool) {
+    /// Answers the request before its turn can begin.
+    pub(crate) fn accept_review(&mut self, review: &mut ReviewStart) {
+        if let Some(reply) = review.reply.take() {
+            self.answer(reply, Answer::Turn(requested(review)));
+        }
+    }
+
+    pub(crate) fn begin_review(&mut self, review: ReviewStart) {
+        self.begin(TurnKind::Review, requested(&review), review.reply);
         let Some(turn) = &mut self.active else { return };
+        turn.review = Some(Review::default());
+        let id = turn.items.claim(&review.turn_id);
+        self.record(Record::EnteredReview {
+            label: review.label.clone(),
+        });
+        let item = ThreadItem::EnteredReviewMode {
+            id,
+            review: review.label,
+        };
+        self.show_started(item.clone());
+        self.show_completed(item);
+        self.show_message(review.message);
+    }
+
+    pub(crate) fn render_review(&mut self) {
+        let Some(turn) = &mut self.active else { return };
+        turn.work = Some(Work::Rendering);
+        // The outputs were meant for the reviewer.
         turn.calls.clear();
-        let words = turn.review.take().and_then(|review| review.words);
-        turn.awaiting = true;
+        let words = turn.review.as_ref().and_then(|review| review.words.clone());
+        let interrupted = turn.ending.is_some();
         let turn_id = turn.id.clone();
         self.emit(Effect::RenderReview {
             turn_id,
@@ -63,39 +59,42 @@ impl Thread {
     }
 
     pub(crate) fn review_rendered(&mut self, turn_id: &str, outcome: ReviewOutcome) {
-        let Some(turn) = self
-            .active
-            .as_mut()
-            .filter(|turn| turn.id == turn_id && turn.awaiting)
-        else {
+        let is_awaited = |turn: &&mut ActiveTurn| {
+            turn.id == turn_id && matches!(turn.work, Some(Work::Rendering))
+        };
+        let Some(turn) = self.active.as_mut().filter(is_awaited) else {
             return;
         };
-        turn.awaiting = false;
-        let (stopping, error) = (turn.stopping, turn.error.clone());
-        let ReviewOutcome { text, history } = outcome;
-        history.into_iter().for_each(|item| self.remember(item));
+        turn.work = None;
+        let words = turn.review.take().and_then(|review| review.words);
+        let message = turn.items.claim("review_rollout_assistant");
+        let ReviewOutcome {
+            shown,
+            said,
+            history,
+        } = outcome;
+        let mut history = history.into_iter();
+        if let Some(item) = history.next() {
+            self.remember(item);
+        }
         self.record(Record::ExitedReview {
-            words: None,
-            text: text.clone(),
+            words,
+            text: shown.clone(),
         });
         let item = ThreadItem::ExitedReviewMode {
             id: turn_id.to_owned(),
-            review: text.clone(),
+            review: shown,
         };
         self.show_started(item.clone());
         self.show_completed(item);
+        history.for_each(|item| self.remember(item));
         self.finish_item(ThreadItem::AgentMessage {
-            id: "review_rollout_assistant".to_owned(),
-            text,
+            id: message,
+            text: said,
             phase: None,
             memory_citation: None,
         });
-        self.finish(match (stopping, error) {
-            (_, Some(error)) => TurnEnd::Failed(error),
-            (Stopping::No, None) => TurnEnd::Completed,
-            (Stopping::Replaced, None) => TurnEnd::Replaced,
-            (Stopping::Interrupted, None) => TurnEnd::Interrupted,
-        });
+        self.finish();
     }
 }
 
@@ -105,13 +104,12 @@ fn requested(review: &ReviewStart) -> Turn {
         text: review.label.clone(),
         text_elements: Vec::new(),
     }];
-    Turn {
+    let item = ThreadItem::UserMessage {
         id: review.turn_id.clone(),
-        items: vec![ThreadItem::UserMessage {
-            id: review.turn_id.clone(),
-            content,
-        }],
-        status: TurnStatus::InProgress,
-        error: None,
+        content,
+    };
+    Turn {
+        items: vec![item],
+        ..running(review.turn_id.clone())
     }
 }

@@ -1,15 +1,19 @@
 //! A thread: its state, and how an input changes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, VecDeque};
 
-use quipu_wire::{Json, ServerNotification, ThreadItem, ThreadStatus, ThreadTokenUsage};
+use quipu_wire::{Json, ThreadStatus, ThreadTokenUsage};
 
-use crate::effect::{Effect, Record};
+use crate::background::Background;
+use crate::effect::{Answer, Effect, Refusal, TurnEnd};
 use crate::history::History;
-use crate::input::Input;
+use crate::input::{Input, ToolEvent};
 use crate::status::Status;
 use crate::turn::ActiveTurn;
 use crate::usage::Usage;
+
+/// Requests that may wait for a turn to end.
+const MAX_WAITING: usize = 64;
 
 /// What a thread begins with.
 #[derive(Debug, Clone, Default)]
@@ -31,11 +35,14 @@ pub struct Thread {
     pub(crate) status: Status,
     pub(crate) told: ThreadStatus,
     pub(crate) active: Option<ActiveTurn>,
-    /// Items of processes that outlive the turn that started them, with that turn.
-    pub(crate) background: BTreeMap<String, (String, ThreadItem)>,
-    /// Input and tasks that wait for a turn to make room.
-    pub(crate) next: Option<Box<Input>>,
+    /// What outlives the turn that started it.
+    pub(crate) background: Background,
+    /// Calls that were given up and have not reported their end yet.
+    pub(crate) abandoned: BTreeSet<String>,
+    /// Requests that wait for the running turn to end, in their order.
+    pub(crate) waiting: VecDeque<Input>,
     pub(crate) raw_items: bool,
+    pub(crate) interrupt_note: Option<Json>,
     pub(crate) samples: u64,
     /// Tokens the model can work with, and from which size on the history is compacted.
     pub(crate) window: Option<i64>,
@@ -58,9 +65,11 @@ impl Thread {
             status: Status::default(),
             told: ThreadStatus::Idle,
             active: None,
-            background: BTreeMap::new(),
-            next: None,
+            background: Background::default(),
+            abandoned: BTreeSet::new(),
+            waiting: VecDeque::new(),
             raw_items: setup.raw_items,
+            interrupt_note: None,
             samples: 0,
             window: None,
             compact_at: None,
@@ -111,6 +120,11 @@ impl Thread {
         self.compact_at = compact_at;
     }
 
+    /// Sets what the model's history says after a turn that was interrupted.
+    pub fn set_interrupt_note(&mut self, note: Json) {
+        self.interrupt_note = Some(note);
+    }
+
     /// From now on clients also see the items exactly as the model made them.
     pub fn show_raw_items(&mut self) {
         self.raw_items = true;
@@ -119,9 +133,9 @@ impl Thread {
     /// Takes one input and says what must happen.
     pub fn step(&mut self, input: Input) -> Vec<Effect> {
         self.accept(input);
-        while self.active.is_none() {
-            match self.next.take() {
-                Some(input) => self.accept(*input),
+        while !self.is_ending() {
+            match self.waiting.pop_front() {
+                Some(input) => self.accept(input),
                 None => break,
             }
         }
@@ -129,13 +143,19 @@ impl Thread {
     }
 
     fn accept(&mut self, input: Input) {
+        if self.status.closed {
+            return self.refuse(input, Refusal::Closed);
+        }
+        if self.is_ending() && self.must_wait(&input) {
+            return self.wait(input);
+        }
         match input {
             Input::Start(start) => self.start(start),
             Input::Steer {
                 reply,
                 expected,
                 message,
-            } => self.steer(reply, &expected, message),
+            } => self.steer(reply, expected, message),
             Input::Interrupt { reply } => self.interrupt(reply),
             Input::Compact { turn_id } => self.compact(turn_id),
             Input::Review(review) => self.review(review),
@@ -152,52 +172,55 @@ impl Thread {
         }
     }
 
-    pub(crate) fn emit(&mut self, effect: Effect) {
-        self.effects.push(effect);
+    fn is_ending(&self) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|turn| turn.ending.is_some())
     }
 
-    pub(crate) fn record(&mut self, record: Record) {
-        self.emit(Effect::Record(record));
-    }
-
-    pub(crate) fn notify(&mut self, notification: ServerNotification) {
-        self.emit(Effect::Notify(notification));
-    }
-
-    /// Tells the status if it is not the one last told.
-    pub(crate) fn tell_status(&mut self) {
-        let status = self.status.derive();
-        if status != self.told {
-            self.told = status.clone();
-            let params = quipu_wire::ThreadStatusChangedNotification {
-                thread_id: self.id.clone(),
-                status,
-            };
-            self.emit(Effect::Broadcast(ServerNotification::ThreadStatusChanged(
-                params,
-            )));
+    /// While a turn is ending, what clients ask for is done after it, as if it had ended at once. An
+    /// interrupt is for the turn itself, unless something waits that the client may mean.
+    fn must_wait(&self, input: &Input) -> bool {
+        match input {
+            Input::Start(_) | Input::Compact { .. } | Input::Review(_) | Input::Shell(_) => true,
+            Input::Interrupt { .. } => !self.waiting.is_empty(),
+            _ => false,
         }
     }
 
-    /// Adds to the history the model sees, and to the log unless a review keeps it to itself.
-    pub(crate) fn remember(&mut self, item: Json) {
-        let turn_id = self.active.as_ref().map(|turn| turn.id.clone());
-        if self.raw_items
-            && let (Some(turn_id), Ok(raw)) = (turn_id, item.parse())
-        {
-            let params = quipu_wire::RawResponseItemCompletedNotification {
-                thread_id: self.id.clone(),
-                turn_id,
-                item: raw,
-            };
-            self.notify(ServerNotification::RawResponseItemCompleted(params));
+    fn wait(&mut self, mut input: Input) {
+        if self.waiting.len() >= MAX_WAITING {
+            return self.refuse(input, Refusal::NoActiveTurn);
         }
-        match self.active.as_mut().and_then(|turn| turn.review.as_mut()) {
-            Some(review) => review.history.push(item),
-            None => {
-                self.record(Record::History(item.clone()));
-                self.history.push(item);
+        if let Input::Review(review) = &mut input {
+            self.accept_review(review);
+        }
+        self.waiting.push_back(input);
+    }
+
+    /// Lets a task take the place of the running turn. What else waits came after it.
+    pub(crate) fn replace_turn(&mut self, task: Input) {
+        self.waiting.push_front(task);
+        self.stop(TurnEnd::Replaced);
+    }
+
+    /// Answers what will not be done.
+    pub(crate) fn refuse(&mut self, input: Input, refusal: Refusal) {
+        let reply = match input {
+            Input::Start(start) => Some(start.reply),
+            Input::Steer { reply, .. } => Some(reply),
+            Input::Review(review) => review.reply,
+            Input::Interrupt { reply: Some(reply) } => return self.answer(reply, Answer::Done),
+            Input::Tool {
+                call_id,
+                event: ToolEvent::Ask { question, .. },
+            } => {
+                return self.emit(Effect::Deliver { question, call_id });
             }
+            _ => None,
+        };
+        if let Some(reply) = reply {
+            self.answer(reply, Answer::Refused(refusal));
         }
     }
 }

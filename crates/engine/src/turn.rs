@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use quipu_wire::{Json, NonSteerableTurnKind, TurnError};
+use quipu_wire::{Json, NonSteerableTurnKind};
 
+use crate::effect::TurnEnd;
 use crate::input::UserMessage;
 use crate::items::Items;
 
@@ -29,12 +30,19 @@ impl TurnKind {
     }
 }
 
-/// What the model is being asked, and for what.
+/// The one thing besides tools that a turn waits for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampling {
-    pub sample: u64,
-    /// A compaction asks for a summary; its text is collected here.
-    pub summary: Option<Summary>,
+pub enum Work {
+    /// The driver says what the model must be told first.
+    Context,
+    /// The model answers.
+    Model { sample: u64 },
+    /// The model summarises the history.
+    Summary { sample: u64, summary: Summary },
+    /// The driver makes a new history out of the summary.
+    NewHistory(Summary),
+    /// The driver makes a review out of the reviewer's words.
+    Rendering,
 }
 
 /// A compaction under way.
@@ -46,6 +54,14 @@ pub struct Summary {
     pub mid_turn: bool,
 }
 
+/// What waits for the next request to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pending {
+    Message(UserMessage),
+    /// A message that is shown to nobody.
+    Note(Json),
+}
+
 /// One tool call of the current response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -54,46 +70,34 @@ pub struct Call {
     pub output: Option<Vec<Json>>,
 }
 
-/// How far stopping has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopping {
-    No,
-    /// Tools were told to stop; their last words are awaited.
-    Interrupted,
-    /// The same, because another task takes the turn's place.
-    Replaced,
-}
-
 /// A turn from its start to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActiveTurn {
     pub id: String,
     pub kind: TurnKind,
-    /// Input that waits for the next request to the model.
-    pub pending: VecDeque<UserMessage>,
-    /// Messages that wait likewise and are shown to nobody.
-    pub notes: Vec<Json>,
+    pub pending: VecDeque<Pending>,
     /// Clients that wait for the end of the turn.
     pub interrupts: Vec<u64>,
-    pub sampling: Option<Sampling>,
-    /// The context is being built, a summary or a review being made.
-    pub awaiting: bool,
+    pub work: Option<Work>,
     pub calls: Vec<Call>,
     /// The user's own commands beside the turn's work.
     pub shells: Vec<String>,
     pub items: Items,
+    /// The open questions, with the calls that asked.
     pub questions: BTreeMap<u64, String>,
     pub diff: Option<String>,
     pub last_agent_message: Option<String>,
-    pub error: Option<TurnError>,
-    pub stopping: Stopping,
+    /// How the turn will end, once it has been told to.
+    pub ending: Option<TurnEnd>,
+    /// Its tools and commands were told to stop.
+    pub cancelled: bool,
     /// A review has a history of its own.
     pub review: Option<Review>,
     pub rerouted: bool,
 }
 
 /// A review under way.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Review {
     pub history: Vec<Json>,
     /// The reviewer's last message.
@@ -106,30 +110,51 @@ impl ActiveTurn {
             id,
             kind,
             pending: VecDeque::new(),
-            notes: Vec::new(),
             interrupts: Vec::new(),
-            sampling: None,
-            awaiting: false,
+            work: None,
             calls: Vec::new(),
             shells: Vec::new(),
             items: Items::default(),
             questions: BTreeMap::new(),
             diff: None,
             last_agent_message: None,
-            error: None,
-            stopping: Stopping::No,
+            ending: None,
+            cancelled: false,
             review: None,
             rerouted: false,
         }
     }
 
-    /// Whether anything of the turn still works.
-    pub fn is_busy(&self) -> bool {
-        self.sampling.is_some() || self.awaiting || self.is_working()
+    /// Whether a tool of the turn still works.
+    pub fn is_calling(&self) -> bool {
+        self.calls.iter().any(|call| call.output.is_none())
     }
 
-    /// Whether tools of the turn still work.
-    pub fn is_working(&self) -> bool {
-        !self.shells.is_empty() || self.calls.iter().any(|call| call.output.is_none())
+    /// Whether the user waits for an answer.
+    pub fn has_message(&self) -> bool {
+        self.pending
+            .iter()
+            .any(|pending| matches!(pending, Pending::Message(_)))
+    }
+
+    /// Forgets what the turn waits for, and gives back the request to the model that this was. A review
+    /// that is being made ready is still shown.
+    pub fn drop_work(&mut self) -> Option<u64> {
+        match self.work.take() {
+            Some(Work::Model { sample } | Work::Summary { sample, .. }) => Some(sample),
+            Some(Work::Rendering) => {
+                self.work = Some(Work::Rendering);
+                None
+            }
+            Some(Work::Context | Work::NewHistory(_)) | None => None,
+        }
+    }
+
+    /// Gives up the calls and commands that have not ended, and says which they were.
+    pub fn take_unfinished(&mut self) -> Vec<String> {
+        let calls = self.calls.extract_if(.., |call| call.output.is_none());
+        let mut unfinished: Vec<String> = calls.map(|call| call.call_id).collect();
+        unfinished.append(&mut self.shells);
+        unfinished
     }
 }

@@ -25,11 +25,15 @@ impl Usage {
     pub fn add(&mut self, last: TokenUsageBreakdown, window: Option<i64>) {
         let total = self.tokens.take().map_or(zero(), |tokens| tokens.total);
         let total = TokenUsageBreakdown {
-            total_tokens: total.total_tokens + last.total_tokens,
-            input_tokens: total.input_tokens + last.input_tokens,
-            cached_input_tokens: total.cached_input_tokens + last.cached_input_tokens,
-            output_tokens: total.output_tokens + last.output_tokens,
-            reasoning_output_tokens: total.reasoning_output_tokens + last.reasoning_output_tokens,
+            total_tokens: total.total_tokens.saturating_add(last.total_tokens),
+            input_tokens: total.input_tokens.saturating_add(last.input_tokens),
+            cached_input_tokens: total
+                .cached_input_tokens
+                .saturating_add(last.cached_input_tokens),
+            output_tokens: total.output_tokens.saturating_add(last.output_tokens),
+            reasoning_output_tokens: total
+                .reasoning_output_tokens
+                .saturating_add(last.reasoning_output_tokens),
         };
         self.tokens = Some(ThreadTokenUsage {
             total,
