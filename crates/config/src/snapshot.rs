@@ -13,7 +13,7 @@ use crate::layer::Stack;
 use crate::load::{LoadError, Loader, Reading, check_stack};
 use crate::project::{Project, Trust};
 use crate::requirements::Requirements;
-use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Tools};
+use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Place, Tools};
 
 /// The configuration for one directory at one moment.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Snapshot {
         let merged = stack.merged();
         check_stack(&stack, &merged)?;
         requirements.check_features()?;
-        let view = View::new(&merged, &chosen)?;
+        let view = View::new(&merged, &chosen, &stack)?;
         let features = Features::resolve(
             &merged,
             view.profile,
@@ -65,8 +65,13 @@ impl Snapshot {
         settings::check_providers(&view)?;
         let catalog = ModelCatalog::read(&view, &mut files)?;
         let instructions = Instructions::read(&view, &mut files)?;
-        let permissions =
-            Permissions::resolve(&view, trust, &requirements, loader.home(), cwd, &mut notes)?;
+        let place = Place {
+            cwd,
+            trust,
+            home: loader.home(),
+            limits: &requirements,
+        };
+        let permissions = Permissions::resolve(&view, &place, &mut notes)?;
         let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
         let agents = Agents::resolve(&view, &mut files, &mut notes)?;
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
@@ -186,6 +191,7 @@ impl Snapshot {
             chosen: &self.chosen,
             profile: profile(&self.merged),
             merged: &self.merged,
+            stack: &self.stack,
         }
     }
 }
@@ -196,10 +202,11 @@ pub(crate) struct View<'a> {
     chosen: &'a Table,
     pub profile: Option<&'a Table>,
     pub merged: &'a Table,
+    pub stack: &'a Stack,
 }
 
 impl<'a> View<'a> {
-    fn new(merged: &'a Table, chosen: &'a Table) -> Result<Self, LoadError> {
+    fn new(merged: &'a Table, chosen: &'a Table, stack: &'a Stack) -> Result<Self, LoadError> {
         let profile = match merged.get("profile").and_then(Value::as_str) {
             Some(name) => {
                 Some(profile(merged).ok_or_else(|| LoadError::NoProfile(name.to_owned()))?)
@@ -210,7 +217,14 @@ impl<'a> View<'a> {
             chosen,
             profile,
             merged,
+            stack,
         })
+    }
+
+    /// Whether the request or the profile sets something.
+    pub fn is_above_files(&self, key: &str) -> bool {
+        let mut tables = [Some(self.chosen), self.profile].into_iter().flatten();
+        tables.any(|table| table.contains_key(key))
     }
 
     /// The value of a setting. A `null` in the request unsets it.

@@ -24,6 +24,7 @@ pub use mcp::{McpServer, McpToolApproval, McpTransport};
 pub use memories::Memories;
 pub use model::ModelSettings;
 pub use permissions::Permissions;
+pub(crate) use permissions::Place;
 pub use providers::{BUILT_IN_PROVIDERS, ModelProvider, ProviderAuth, Secret, WireApi};
 pub(crate) use providers::{check as check_providers, openai_base_url};
 pub use session::{ProjectDocs, Session, Storage};

@@ -27,6 +27,19 @@ pub struct Permissions {
     pub allow_login_shell: bool,
 }
 
+/// Where commands run and who limits them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The directory.
+    pub cwd: &'a Path,
+    /// What the user says about its project.
+    pub trust: Option<Trust>,
+    /// The home folder.
+    pub home: &'a Home,
+    /// The administrator's limits.
+    pub limits: &'a Requirements,
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct WorkspaceWrite {
@@ -41,29 +54,22 @@ impl Permissions {
     /// them, which `notes` then say.
     pub(crate) fn resolve(
         view: &View<'_>,
-        trust: Option<Trust>,
-        limits: &Requirements,
-        home: &Home,
-        cwd: &Path,
+        place: &Place<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self, LoadError> {
         Ok(Self {
-            approval_policy: approval_policy(view, trust, limits, notes),
+            approval_policy: approval_policy(view, place, notes),
             approvals_reviewer: view
                 .get("approvals_reviewer")
                 .unwrap_or(ApprovalsReviewer::User),
-            sandbox_policy: sandbox_policy(view, trust, limits, home, cwd, notes)?,
+            sandbox_policy: sandbox_policy(view, place, notes)?,
             allow_login_shell: view.get("allow_login_shell").unwrap_or(true),
         })
     }
 }
 
-fn approval_policy(
-    view: &View<'_>,
-    trust: Option<Trust>,
-    limits: &Requirements,
-    notes: &mut Vec<String>,
-) -> AskForApproval {
+fn approval_policy(view: &View<'_>, place: &Place<'_>, notes: &mut Vec<String>) -> AskForApproval {
+    let Place { trust, limits, .. } = *place;
     let configured: Option<AskForApproval> = view.get("approval_policy");
     let said = configured.is_some();
     let policy = configured.unwrap_or(match trust {
@@ -86,25 +92,27 @@ fn approval_policy(
 
 fn sandbox_policy(
     view: &View<'_>,
-    trust: Option<Trust>,
-    limits: &Requirements,
-    home: &Home,
-    cwd: &Path,
+    place: &Place<'_>,
     notes: &mut Vec<String>,
 ) -> Result<SandboxPolicy, LoadError> {
-    let policy = match permission_profile::policy(view, cwd, notes)? {
-        Some(mut policy) => {
-            add_memories(&mut policy, home);
-            policy
-        }
-        None => {
-            let mode = view.get("sandbox_mode").unwrap_or(match trust {
-                Some(_) => SandboxMode::WorkspaceWrite,
-                None => SandboxMode::ReadOnly,
-            });
-            mode_policy(&mode, view, home)
-        }
+    let Place {
+        trust,
+        limits,
+        home,
+        cwd,
+    } = *place;
+    let profile = match mode_decides(view) {
+        true => None,
+        false => permission_profile::policy(view, cwd, notes)?,
     };
+    let mut policy = profile.unwrap_or_else(|| {
+        let mode = view.get("sandbox_mode").unwrap_or(match trust {
+            Some(_) => SandboxMode::WorkspaceWrite,
+            None => SandboxMode::ReadOnly,
+        });
+        mode_policy(&mode, view)
+    });
+    add_memories(&mut policy, home);
     let Err(refusal) = limits.allow_sandbox(kind(&policy)) else {
         return Ok(policy);
     };
@@ -117,11 +125,21 @@ fn sandbox_policy(
     Ok(read_only())
 }
 
-fn mode_policy(mode: &SandboxMode, view: &View<'_>, home: &Home) -> SandboxPolicy {
+/// Whether `sandbox_mode` is said in a higher place than `default_permissions`.
+fn mode_decides(view: &View<'_>) -> bool {
+    let mut downwards = view.stack.enabled().rev().map(|layer| &layer.config);
+    let highest = downwards.find(|config| {
+        config.contains_key("sandbox_mode") || config.contains_key("default_permissions")
+    });
+    view.is_above_files("sandbox_mode")
+        || highest.is_some_and(|config| !config.contains_key("default_permissions"))
+}
+
+fn mode_policy(mode: &SandboxMode, view: &View<'_>) -> SandboxPolicy {
     match mode {
         SandboxMode::WorkspaceWrite => {
             let table: WorkspaceWrite = view.table("sandbox_workspace_write");
-            let mut policy = SandboxPolicy::WorkspaceWrite {
+            SandboxPolicy::WorkspaceWrite {
                 writable_roots: table
                     .writable_roots
                     .iter()
@@ -131,9 +149,7 @@ fn mode_policy(mode: &SandboxMode, view: &View<'_>, home: &Home) -> SandboxPolic
                 network_access: table.network_access,
                 exclude_tmpdir_env_var: table.exclude_tmpdir_env_var,
                 exclude_slash_tmp: table.exclude_slash_tmp,
-            };
-            add_memories(&mut policy, home);
-            policy
+            }
         }
         SandboxMode::DangerFullAccess => SandboxPolicy::DangerFullAccess,
         _ => read_only(),
