@@ -7,8 +7,11 @@
 
 #![allow(dead_code, reason = "the thread handlers that use it are being added")]
 
+mod clock;
 mod connection;
+mod context;
 mod cx;
+mod git;
 mod handlers;
 mod hub;
 mod identity;
@@ -19,6 +22,7 @@ mod room;
 mod router;
 mod server;
 mod settings;
+mod threads;
 
 pub use connection::serve;
 pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};

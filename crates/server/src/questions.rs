@@ -10,7 +10,7 @@ use quipu_rpc::{Answer, ErrorObject, Id, RawJson};
 /// What a client answered.
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
-type Waiter = Box<dyn FnOnce(Outcome) + Send>;
+type Waiter = Box<dyn FnOnce(i64, Outcome) + Send>;
 
 /// The pending questions of the process. Ids count up from 0 and are never used again.
 #[derive(Default)]
@@ -20,8 +20,8 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Takes an id for a question; `waiter` is called with its answer unless it is withdrawn first.
-    pub fn register(&self, waiter: impl FnOnce(Outcome) + Send + 'static) -> i64 {
+    /// Takes an id for a question; `waiter` is called with it and the answer unless it is withdrawn first.
+    pub fn register(&self, waiter: impl FnOnce(i64, Outcome) + Send + 'static) -> i64 {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.lock().insert(id, Box::new(waiter));
         id
@@ -30,11 +30,11 @@ impl Questions {
     /// Gives a client's answer to whoever waits for it.
     pub fn answer(&self, answer: Answer) {
         let waiter = match answer.id {
-            Id::Integer(id) => self.lock().remove(&id),
+            Id::Integer(id) => self.lock().remove(&id).map(|waiter| (id, waiter)),
             Id::String(_) => None,
         };
         match waiter {
-            Some(waiter) => waiter(answer.outcome),
+            Some((id, waiter)) => waiter(id, answer.outcome),
             None => tracing::debug!(id = %answer.id, "an answer that nobody waits for"),
         }
     }

@@ -71,6 +71,8 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     #[test]
@@ -101,7 +103,7 @@ mod tests {
         let place = room.take(1).unwrap();
         let emptied = room.emptied();
         tokio::pin!(emptied);
-        assert!(futures_util::poll!(&mut emptied).is_pending());
+        assert!((&mut emptied).now_or_never().is_none());
         drop(place);
         emptied.await;
     }

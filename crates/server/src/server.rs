@@ -1,8 +1,12 @@
 //! The state that connections share.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use quipu_journal::{Store, StoreOptions};
+use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::CloseCode;
 use tokio::time::timeout;
 
@@ -11,6 +15,7 @@ use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::questions::Questions;
 use crate::settings::Settings;
+use crate::threads::{Message, Threads};
 
 /// A server without its listener: give it connections with [`serve`](crate::serve).
 pub struct Server {
@@ -19,6 +24,9 @@ pub struct Server {
     pub(crate) questions: Questions,
     pub(crate) lanes: Lanes,
     pub(crate) identity: Identity,
+    pub(crate) threads: Threads,
+    pub(crate) store: Store,
+    models: Mutex<HashMap<String, ModelClient>>,
 }
 
 impl Server {
@@ -26,12 +34,16 @@ impl Server {
     #[must_use]
     pub fn new(settings: Settings) -> Arc<Server> {
         let identity = Identity::new(settings.config.env());
+        let store = Store::open(settings.config.home().path(), StoreOptions::default());
         Arc::new(Server {
             settings,
             hub: Hub::default(),
             questions: Questions::default(),
             lanes: Lanes::default(),
             identity,
+            threads: Threads::default(),
+            store,
+            models: Mutex::default(),
         })
     }
 
@@ -65,5 +77,44 @@ impl Server {
     /// Releases what belongs to a connection.
     pub(crate) async fn disconnected(&self, client: &Client) {
         self.hub.disconnect(client.id);
+        for thread in self.threads.all() {
+            thread.send(Message::Gone(client.id)).await;
+        }
+    }
+
+    /// The folder that relative paths of requests are resolved against.
+    pub(crate) fn cwd(&self) -> &Path {
+        self.settings.config.env().cwd()
+    }
+
+    /// The folder of all state.
+    pub(crate) fn home(&self) -> &Path {
+        self.settings.config.home().path()
+    }
+
+    /// The name of the user's shell.
+    pub(crate) fn shell_name(&self) -> &str {
+        let shell = self.settings.config.env().get("SHELL").unwrap_or("bash");
+        shell.rsplit('/').next().unwrap_or("bash")
+    }
+
+    /// Whether OpenAI can be used without further ado.
+    pub(crate) fn has_openai_credentials(&self) -> bool {
+        let key = self.settings.config.env().get("OPENAI_API_KEY");
+        key.is_some_and(|key| !key.is_empty()) || self.home().join("auth.json").exists()
+    }
+
+    /// The client of a provider; threads of one provider share its connections.
+    pub(crate) fn model_client(&self, provider: &ProviderConfig) -> ModelClient {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = models
+            .get(&provider.id)
+            .filter(|client| client.provider() == provider)
+        {
+            return client.clone();
+        }
+        let client = ModelClient::new(provider.clone(), Credentials::None);
+        models.insert(provider.id.clone(), client.clone());
+        client
     }
 }

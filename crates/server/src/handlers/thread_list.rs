@@ -1,17 +1,57 @@
-//! `thread/list`: no thread is stored yet.
+//! `thread/list`: stored threads, a page at a time.
 
+use quipu_journal::{Cursor, Query};
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadList;
-use quipu_wire::{ThreadListParams, ThreadListResponse};
+use quipu_wire::{ThreadListParams, ThreadListResponse, ThreadSortKey, ThreadStatus};
 
 use super::Handler;
+use crate::threads::{Overrides, Session, from_summary};
 use crate::{Cx, Reply};
 
 impl Handler for ThreadList {
-    async fn handle(_cx: Cx, _params: ThreadListParams, reply: Reply<Self>) {
-        let empty = ThreadListResponse {
-            data: Vec::new(),
-            next_cursor: None,
-        };
-        reply.send(Ok(empty)).await;
+    async fn handle(cx: Cx, params: ThreadListParams, reply: Reply<Self>) {
+        reply.send(list(&cx, params)).await;
     }
+}
+
+fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorObject> {
+    let after = match &params.cursor {
+        Some(text) => {
+            let invalid = |_| ErrorObject::invalid_request(format!("invalid cursor: {text}"));
+            Some(Cursor::parse(text).map_err(invalid)?)
+        }
+        None => None,
+    };
+    let query = Query {
+        after,
+        limit: params.limit.map_or(25, |limit| limit.clamp(1, 100)) as usize,
+        sort: params.sort_key.unwrap_or(ThreadSortKey::CreatedAt),
+        providers: match params.model_providers {
+            Some(providers) => (!providers.is_empty()).then_some(providers),
+            None => configured_provider(cx).map(|provider| vec![provider]),
+        },
+        sources: params.source_kinds.unwrap_or_default(),
+        archived: params.archived.unwrap_or(false),
+        cwd: params.cwd,
+        search: params.search_term,
+    };
+    let failed = |error| ErrorObject::internal(format!("failed to list threads: {error}"));
+    let page = cx.server.store.list(&query).map_err(failed)?;
+    let data = page.threads.into_iter().map(|summary| {
+        let loaded = cx.server.threads.get(&summary.id.to_string());
+        let status = loaded.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
+        from_summary(summary, status)
+    });
+    Ok(ThreadListResponse {
+        data: data.collect(),
+        next_cursor: page.next.map(|cursor| cursor.to_string()),
+    })
+}
+
+/// Without a choice, threads of the provider in use are listed.
+fn configured_provider(cx: &Cx) -> Option<String> {
+    Session::resolve(&cx.server, &Overrides::default(), None)
+        .ok()
+        .map(|session| session.provider.id)
 }

@@ -1,17 +1,45 @@
-//! `thread/loaded/list`: no thread is in memory yet.
+//! `thread/loaded/list`: the threads in memory.
 
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadLoadedList;
 use quipu_wire::{ThreadLoadedListParams, ThreadLoadedListResponse};
+use uuid::Uuid;
 
 use super::Handler;
 use crate::{Cx, Reply};
 
 impl Handler for ThreadLoadedList {
-    async fn handle(_cx: Cx, _params: ThreadLoadedListParams, reply: Reply<Self>) {
-        let empty = ThreadLoadedListResponse {
-            data: Vec::new(),
-            next_cursor: None,
-        };
-        reply.send(Ok(empty)).await;
+    async fn handle(cx: Cx, params: ThreadLoadedListParams, reply: Reply<Self>) {
+        reply.send(list(cx.server.threads.ids(), params)).await;
     }
+}
+
+fn list(
+    ids: Vec<String>,
+    params: ThreadLoadedListParams,
+) -> Result<ThreadLoadedListResponse, ErrorObject> {
+    if ids.is_empty() {
+        return Ok(ThreadLoadedListResponse {
+            data: ids,
+            next_cursor: None,
+        });
+    }
+    let after = match params.cursor {
+        Some(cursor) => {
+            let invalid = |_| ErrorObject::invalid_request(format!("invalid cursor: {cursor}"));
+            Some(Uuid::parse_str(&cursor).map_err(invalid)?.to_string())
+        }
+        None => None,
+    };
+    let mut data: Vec<String> = ids
+        .into_iter()
+        .filter(|id| after.as_ref().is_none_or(|after| id > after))
+        .collect();
+    let limit = params
+        .limit
+        .map_or(data.len(), |limit| limit.max(1) as usize);
+    let more = data.len() > limit;
+    data.truncate(limit);
+    let next_cursor = if more { data.last().cloned() } else { None };
+    Ok(ThreadLoadedListResponse { data, next_cursor })
 }

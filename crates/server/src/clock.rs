@@ -1,0 +1,18 @@
+//! The time as people and files write it.
+
+use chrono::{Local, Utc};
+
+/// Now, in UTC with milliseconds, as logs have it.
+pub(crate) fn timestamp() -> String {
+    Utc::now().format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// The local date.
+pub(crate) fn local_date() -> String {
+    Local::now().format("%Y-%m-%d").to_string()
+}
+
+/// The name of the local time zone.
+pub(crate) fn timezone() -> String {
+    iana_time_zone::get_timezone().unwrap_or_else(|_| "Etc/UTC".to_owned())
+}

@@ -1,0 +1,149 @@
+//! Everything that the texts for the model depend on, and what of it the model was last told.
+
+use std::sync::Arc;
+
+use quipu_wire::{
+    ApprovalsReviewer, AskForApproval, CollaborationMode, Personality, SandboxPolicy,
+};
+
+use super::base;
+use super::skills::Skill;
+
+/// What the model is told about its situation, gathered for one turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    /// The working directory, absolute.
+    pub(crate) cwd: String,
+    /// The name of the person's shell, such as `bash`.
+    pub(crate) shell: String,
+    /// The local date, `YYYY-MM-DD`.
+    pub(crate) date: String,
+    /// The local time zone, such as `Europe/Lisbon`.
+    pub(crate) timezone: String,
+    /// When to ask.
+    pub(crate) approval_policy: AskForApproval,
+    /// Who is asked.
+    pub(crate) approvals_reviewer: ApprovalsReviewer,
+    /// What commands may touch.
+    pub(crate) sandbox: SandboxPolicy,
+    /// Where they may write under `workspace-write`, resolved: configured roots, the working directory,
+    /// temporary directories.
+    pub(crate) writable_roots: Vec<String>,
+    /// What the administrator lets commands reach; `None` if nothing was said about it.
+    pub(crate) network: Option<NetworkHosts>,
+    /// Beginnings of commands that a rule allows.
+    pub(crate) allowed_prefixes: Vec<Vec<String>>,
+    /// The model of this turn.
+    pub(crate) model: ModelFacts,
+    /// The instructions sent with every request of the thread, fixed when it began.
+    pub(crate) base_instructions: Arc<str>,
+    /// How the model should speak.
+    pub(crate) personality: Option<Personality>,
+    /// How it works with the person; the settings hold the instructions in force.
+    pub(crate) collaboration_mode: CollaborationMode,
+    /// Instructions of the client or the configuration.
+    pub(crate) developer_instructions: Option<String>,
+    /// What `AGENTS.md` files say, read when the thread began.
+    pub(crate) project_instructions: Option<String>,
+    /// The skills at hand.
+    pub(crate) skills: Arc<[Skill]>,
+    /// Agents that this thread started and that are still there.
+    pub(crate) subagents: Vec<Subagent>,
+    /// The trailer that names the agent in commits, if it should add one.
+    pub(crate) commit_attribution: Option<String>,
+    /// Ways to ask for more that are not always there.
+    pub(crate) escalation: Escalation,
+}
+
+/// The model of a turn.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelFacts {
+    /// Its name.
+    pub(crate) slug: String,
+    /// Whether a personality makes a difference to it.
+    pub(crate) takes_personality: bool,
+}
+
+/// Hosts that commands may and may not reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct NetworkHosts {
+    /// Hosts that may be reached.
+    #[serde(default, rename = "allowed_domains")]
+    pub(crate) allowed: Vec<String>,
+    /// Hosts that may not.
+    #[serde(default, rename = "denied_domains")]
+    pub(crate) denied: Vec<String>,
+}
+
+/// An agent that a thread started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Subagent {
+    /// Its thread id or path.
+    pub(crate) id: String,
+    /// What it is called.
+    pub(crate) nickname: String,
+}
+
+/// Ways to ask for more that are not always there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Escalation {
+    /// A command can ask for single permissions on top of the sandbox.
+    pub(crate) additional_permissions: bool,
+    /// The tool `request_permissions` is offered.
+    pub(crate) request_permissions_tool: bool,
+}
+
+impl Facts {
+    /// The base instructions that a new thread with this model and personality would get.
+    pub(crate) fn model_instructions(&self) -> String {
+        base::instructions(self.usable_personality())
+    }
+
+    /// What the model should know about its manner, if it can make use of it.
+    pub(crate) fn manner(&self) -> Option<&'static str> {
+        self.usable_personality().and_then(base::manner)
+    }
+
+    fn usable_personality(&self) -> Option<Personality> {
+        self.personality.filter(|_| self.model.takes_personality)
+    }
+
+    /// What the model will have been told once these facts are in its history.
+    pub(crate) fn baseline(&self) -> Baseline {
+        Baseline {
+            cwd: self.cwd.clone(),
+            date: Some(self.date.clone()),
+            timezone: Some(self.timezone.clone()),
+            approval_policy: self.approval_policy.clone(),
+            sandbox: self.sandbox.clone(),
+            network: self.network.clone(),
+            model: self.model.slug.clone(),
+            personality: self.personality,
+            collaboration_mode: Some(self.collaboration_mode.clone()),
+        }
+    }
+}
+
+/// What the model was last told of the facts that can change from turn to turn: the same as a
+/// `turn_context` line of a rollout keeps, so that a resumed thread has it too.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Baseline {
+    /// The working directory.
+    pub(crate) cwd: String,
+    /// The date; old rollouts lack it.
+    pub(crate) date: Option<String>,
+    /// The time zone; old rollouts lack it.
+    pub(crate) timezone: Option<String>,
+    /// When to ask.
+    pub(crate) approval_policy: AskForApproval,
+    /// What commands may touch.
+    pub(crate) sandbox: SandboxPolicy,
+    /// What they may reach.
+    pub(crate) network: Option<NetworkHosts>,
+    /// The model of that turn.
+    pub(crate) model: String,
+    /// How it spoke.
+    pub(crate) personality: Option<Personality>,
+    /// How it worked with the person; old rollouts lack it.
+    pub(crate) collaboration_mode: Option<CollaborationMode>,
+}

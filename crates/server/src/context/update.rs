@@ -1,0 +1,32 @@
+//! What changed since the model was last told: only that, so that a provider's cache of the history stays
+//! good. Texts that are fixed for a thread (AGENTS.md, skills, developer instructions) are not repeated.
+
+use quipu_wire::Json;
+
+use super::facts::{Baseline, Facts};
+use super::message::{developer_sections, user_sections};
+use super::{environment, permissions, sections};
+
+/// The messages that bring the model up to date.
+pub(crate) fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
+    let switched = told.model != facts.model.slug;
+    let permissions_changed =
+        told.approval_policy != facts.approval_policy || told.sandbox != facts.sandbox;
+    let mode_changed = told.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
+    let manner_changed = told.personality != facts.personality && !switched;
+    let developer = [
+        switched.then(|| sections::model_switch(facts)),
+        permissions_changed.then(|| permissions::block(facts)),
+        sections::collaboration_mode(&facts.collaboration_mode).filter(|_| mode_changed),
+        sections::personality_change(facts).filter(|_| manner_changed),
+    ];
+    let moved = told.cwd != facts.cwd;
+    let environment_changed = moved
+        || told.date.as_ref() != Some(&facts.date)
+        || told.timezone.as_ref() != Some(&facts.timezone)
+        || told.network != facts.network;
+    let user = environment_changed.then(|| environment::block(facts, moved));
+    let developer = developer_sections(developer.into_iter().flatten().collect());
+    let user = user_sections(user.into_iter().collect());
+    developer.into_iter().chain(user).collect()
+}

@@ -1,0 +1,44 @@
+//! `thread/archive`: out of the ordinary lists.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadArchive;
+use quipu_wire::{ThreadArchiveParams, ThreadArchiveResponse, ThreadArchivedNotification};
+
+use super::Handler;
+use crate::threads::{self, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadArchive {
+    async fn handle(cx: Cx, params: ThreadArchiveParams, reply: Reply<Self>) {
+        let thread_id = match archive(&cx, &params.thread_id).await {
+            Ok(thread_id) => thread_id,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        reply.send(Ok(ThreadArchiveResponse {})).await;
+        cx.server
+            .hub
+            .broadcast::<event::ThreadArchived>(&ThreadArchivedNotification { thread_id })
+            .await;
+    }
+}
+
+async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
+    let id = threads::parse_id(id)?;
+    let thread_id = id.to_string();
+    let loaded = cx.server.threads.get(&thread_id);
+    match &loaded {
+        Some(thread) => {
+            let look = thread.look().await;
+            look.and_then(|look| look.rollout)
+                .ok_or_else(|| load::no_rollout(id))?;
+        }
+        None => drop(load::find(&cx.server, id)?),
+    }
+    if let Some(thread) = loaded {
+        thread.close().await;
+    }
+    let failed = |error| ErrorObject::internal(format!("failed to archive thread: {error}"));
+    cx.server.store.archive(id).map_err(failed)?;
+    Ok(thread_id)
+}

@@ -1,0 +1,19 @@
+//! `thread/compact/start`: the history is summarised.
+
+use quipu_wire::ThreadCompactStartParams;
+use quipu_wire::method::request::ThreadCompactStart;
+
+use super::Handler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadCompactStart {
+    async fn handle(cx: Cx, params: ThreadCompactStartParams, reply: Reply<Self>) {
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                thread.send(Message::Compact { reply }).await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

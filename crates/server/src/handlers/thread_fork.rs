@@ -1,0 +1,62 @@
+//! `thread/fork`: a new thread with the history of another.
+
+use std::path::PathBuf;
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadFork;
+use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification};
+
+use super::Handler;
+use crate::threads::{self, Opened, Overrides, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadFork {
+    async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
+        let opened = match fork(&cx, params).await {
+            Ok(opened) => opened,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        let thread = opened.thread.clone();
+        reply.send(Ok(forked(opened))).await;
+        cx.server
+            .hub
+            .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
+            .await;
+    }
+}
+
+async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> {
+    let overrides = Overrides::from(&params);
+    let path = match params.path {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let id = threads::parse_id(&params.thread_id)?;
+            match cx.server.threads.get(&id.to_string()) {
+                // Looking at a loaded thread also writes what it has recorded.
+                Some(thread) => {
+                    let look = thread.look().await;
+                    look.and_then(|look| look.rollout)
+                        .ok_or_else(|| load::no_rollout(id))?
+                }
+                None => load::find(&cx.server, id)?,
+            }
+        }
+    };
+    load::fork(&cx.server, &cx.client, &path, &overrides, params.ephemeral)
+}
+
+fn forked(opened: Opened) -> ThreadForkResponse {
+    let session = opened.session;
+    ThreadForkResponse {
+        thread: opened.thread,
+        model_provider: session.provider.id.clone(),
+        service_tier: session.service_tier,
+        cwd: session.cwd_text(),
+        approval_policy: session.approval_policy,
+        approvals_reviewer: session.approvals_reviewer,
+        sandbox: session.sandbox,
+        reasoning_effort: session.effort,
+        model: session.model,
+    }
+}

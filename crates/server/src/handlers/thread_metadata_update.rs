@@ -1,0 +1,83 @@
+//! `thread/metadata/update`: what is stored of a thread's repository.
+
+use quipu_journal::GitInfo;
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request::ThreadMetadataUpdate;
+use quipu_wire::{
+    Thread, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams,
+    ThreadMetadataUpdateResponse, ThreadStatus,
+};
+
+use super::Handler;
+use crate::threads::{self, from_summary};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadMetadataUpdate {
+    async fn handle(cx: Cx, params: ThreadMetadataUpdateParams, reply: Reply<Self>) {
+        let thread = update(&cx, params).await;
+        reply
+            .send(thread.map(|thread| ThreadMetadataUpdateResponse { thread }))
+            .await;
+    }
+}
+
+async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, ErrorObject> {
+    let id = threads::parse_id(&params.thread_id)?;
+    let change = params.git_info.unwrap_or_default();
+    let sha = checked("sha", &change.sha)?;
+    let branch = checked("branch", &change.branch)?;
+    let origin_url = checked("originUrl", &change.origin_url)?;
+    if change == ThreadMetadataGitInfoUpdateParams::default() {
+        return Err(ErrorObject::invalid_request(
+            "gitInfo must include at least one field",
+        ));
+    }
+    let handle = cx.server.threads.get(&id.to_string());
+    let look = match &handle {
+        Some(thread) => thread.look().await,
+        None => None,
+    };
+    if look.as_ref().is_some_and(|look| look.ephemeral) {
+        let text = format!("ephemeral thread does not support metadata updates: {id}");
+        return Err(ErrorObject::invalid_request(text));
+    }
+    let failed = |error| {
+        ErrorObject::internal(format!(
+            "failed to update thread metadata for {id}: {error}"
+        ))
+    };
+    let summary = cx.server.store.summary(id).map_err(failed)?;
+    let stored = match (&summary, &look) {
+        (Some(summary), _) => summary.git.clone().unwrap_or_default(),
+        (None, Some(_)) => GitInfo::default(),
+        (None, None) => return Err(threads::not_found(&id.to_string())),
+    };
+    let git = GitInfo {
+        commit_hash: sha.unwrap_or(stored.commit_hash),
+        branch: branch.unwrap_or(stored.branch),
+        repository_url: origin_url.unwrap_or(stored.repository_url),
+    };
+    cx.server.store.set_git(id, &git).map_err(failed)?;
+    let status = handle.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
+    match cx.server.store.summary(id).map_err(failed)? {
+        Some(summary) => Ok(from_summary(summary, status)),
+        None => look
+            .map(|look| look.thread)
+            .ok_or_else(|| threads::not_found(&id.to_string())),
+    }
+}
+
+/// A value to set, trimmed; absent keeps, `null` clears.
+fn checked(
+    name: &str,
+    value: &Option<Option<String>>,
+) -> Result<Option<Option<String>>, ErrorObject> {
+    match value {
+        Some(Some(text)) if text.trim().is_empty() => Err(ErrorObject::invalid_request(format!(
+            "gitInfo.{name} must not be empty"
+        ))),
+        Some(Some(text)) => Ok(Some(Some(text.trim().to_owned()))),
+        Some(None) => Ok(Some(None)),
+        None => Ok(None),
+    }
+}

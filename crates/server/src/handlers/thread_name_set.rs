@@ -1,0 +1,66 @@
+//! `thread/name/set`: a name for people.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadNameSet;
+use quipu_wire::{ThreadNameUpdatedNotification, ThreadSetNameParams, ThreadSetNameResponse};
+
+use super::Handler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadNameSet {
+    async fn handle(cx: Cx, params: ThreadSetNameParams, reply: Reply<Self>) {
+        let named = match rename(&cx, &params).await {
+            Ok(named) => named,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        reply.send(Ok(ThreadSetNameResponse {})).await;
+        cx.server
+            .hub
+            .broadcast::<event::ThreadNameUpdated>(&named)
+            .await;
+    }
+}
+
+async fn rename(
+    cx: &Cx,
+    params: &ThreadSetNameParams,
+) -> Result<ThreadNameUpdatedNotification, ErrorObject> {
+    let id = threads::parse_id(&params.thread_id)?;
+    let name = params.name.trim();
+    if name.is_empty() {
+        return Err(ErrorObject::invalid_request(
+            "thread name must not be empty",
+        ));
+    }
+    let thread_id = id.to_string();
+    match cx.server.threads.get(&thread_id) {
+        Some(thread) => {
+            if thread.look().await.is_some_and(|look| look.ephemeral) {
+                let text = "Session persistence is disabled; cannot rename thread.";
+                return Err(ErrorObject::invalid_request(text));
+            }
+            thread
+                .send(Message::Rename {
+                    name: name.to_owned(),
+                })
+                .await;
+        }
+        None => {
+            let failed =
+                |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
+            cx.server
+                .store
+                .find(id)
+                .map_err(failed)?
+                .ok_or_else(|| threads::not_found(&thread_id))?;
+        }
+    }
+    let failed = |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
+    cx.server.store.set_name(id, name).map_err(failed)?;
+    Ok(ThreadNameUpdatedNotification {
+        thread_id,
+        thread_name: Some(name.to_owned()),
+    })
+}

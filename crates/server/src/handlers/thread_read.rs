@@ -1,0 +1,80 @@
+//! `thread/read`: a thread without loading it.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request::ThreadRead;
+use quipu_wire::{Thread, ThreadReadParams, ThreadReadResponse, ThreadStatus, TurnStatus};
+use uuid::Uuid;
+
+use super::Handler;
+use crate::threads::{self, from_summary, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadRead {
+    async fn handle(cx: Cx, params: ThreadReadParams, reply: Reply<Self>) {
+        let thread = read(&cx, params).await;
+        reply
+            .send(thread.map(|thread| ThreadReadResponse { thread }))
+            .await;
+    }
+}
+
+async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> {
+    let id = threads::parse_id(&params.thread_id)?;
+    let look = match cx.server.threads.get(&id.to_string()) {
+        Some(thread) => thread.look().await,
+        None => None,
+    };
+    let summary = cx
+        .server
+        .store
+        .summary(id)
+        .map_err(|error| cannot_read(id, &error))?;
+    let archived = summary.as_ref().is_some_and(|summary| summary.archived);
+    let mut thread = match (summary, &look) {
+        (Some(summary), look) => {
+            let status = look
+                .as_ref()
+                .map_or(ThreadStatus::NotLoaded, |look| look.thread.status.clone());
+            from_summary(summary, status)
+        }
+        (None, Some(look)) => look.thread.clone(),
+        (None, None) => {
+            return Err(ErrorObject::invalid_request(format!(
+                "thread not loaded: {id}"
+            )));
+        }
+    };
+    if !params.include_turns {
+        return Ok(thread);
+    }
+    let rollout = match &look {
+        Some(look) if look.ephemeral => {
+            return Err(ErrorObject::invalid_request("ephemeral threads do not support includeTurns"));
+        }
+        Some(look) => look.rollout.clone().ok_or_else(|| {
+            let text = format!(
+                "thread {id} is not materialized yet; includeTurns is unavailable before first user message"
+            );
+            ErrorObject::invalid_request(text)
+        })?,
+        None if archived => {
+            return Err(ErrorObject::internal(format!("failed to locate rollout for thread {id}")));
+        }
+        None => load::find(&cx.server, id)
+            .map_err(|_| ErrorObject::internal(format!("failed to locate rollout for thread {id}")))?,
+    };
+    let live = look.and_then(|look| look.live);
+    thread.turns = load::turns(&rollout, live.is_some())?;
+    if !matches!(thread.status, ThreadStatus::Active { .. }) {
+        let open = thread
+            .turns
+            .iter_mut()
+            .filter(|turn| turn.status == TurnStatus::InProgress);
+        open.for_each(|turn| turn.status = TurnStatus::Interrupted);
+    }
+    Ok(thread)
+}
+
+fn cannot_read(id: Uuid, error: &quipu_journal::Error) -> ErrorObject {
+    ErrorObject::internal(format!("failed to read thread {id}: {error}"))
+}

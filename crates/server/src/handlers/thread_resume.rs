@@ -1,0 +1,98 @@
+//! `thread/resume`: a stored thread is loaded, or a loaded one joined.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadResume;
+use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNotification};
+
+use super::Handler;
+use crate::threads::{self, Message, Opened, Overrides, StartRequest, ThreadHandle, join, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadResume {
+    async fn handle(cx: Cx, params: ThreadResumeParams, reply: Reply<Self>) {
+        if let Some(thread) = loaded(&cx, &params) {
+            return rejoin(&cx, thread, params, reply).await;
+        }
+        let opened = match open(&cx, params) {
+            Ok(opened) => opened,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        let changed = ThreadStatusChangedNotification {
+            thread_id: opened.handle.id.clone(),
+            status: ThreadStatus::Idle,
+        };
+        cx.server
+            .hub
+            .broadcast::<event::ThreadStatusChanged>(&changed)
+            .await;
+        reply
+            .send(Ok(join::resumed(opened.thread, &opened.session)))
+            .await;
+    }
+}
+
+fn loaded(cx: &Cx, params: &ThreadResumeParams) -> Option<ThreadHandle> {
+    let id = threads::parse_id(&params.thread_id).ok()?;
+    cx.server.threads.get(&id.to_string())
+}
+
+async fn rejoin(
+    cx: &Cx,
+    thread: ThreadHandle,
+    params: ThreadResumeParams,
+    reply: Reply<ThreadResume>,
+) {
+    let id = &thread.id;
+    if params.history.is_some() {
+        let text = format!("cannot resume thread {id} with history while it is already running");
+        return reply.send(Err(ErrorObject::invalid_request(text))).await;
+    }
+    if let Some(requested) = params.path {
+        let active = thread
+            .look()
+            .await
+            .and_then(|look| look.thread.path)
+            .unwrap_or_default();
+        if requested != active {
+            let text = format!(
+                "cannot resume running thread {id} with mismatched path: requested `{requested}`, active `{active}`"
+            );
+            return reply.send(Err(ErrorObject::invalid_request(text))).await;
+        }
+    }
+    thread
+        .send(Message::Join {
+            client: Arc::clone(&cx.client),
+            reply,
+        })
+        .await;
+}
+
+/// Loads by history, else by path, else by id.
+fn open(cx: &Cx, params: ThreadResumeParams) -> Result<Opened, ErrorObject> {
+    let overrides = Overrides::from(&params);
+    if let Some(history) = params.history {
+        if history.is_empty() {
+            return Err(ErrorObject::invalid_request("history must not be empty"));
+        }
+        let history = history
+            .iter()
+            .filter_map(|item| Json::new(item).ok())
+            .collect();
+        let request = StartRequest {
+            overrides,
+            history,
+            ..StartRequest::default()
+        };
+        return load::start(&cx.server, &cx.client, request);
+    }
+    let path = match params.path {
+        Some(path) => PathBuf::from(path),
+        None => load::find(&cx.server, threads::parse_id(&params.thread_id)?)?,
+    };
+    load::resume(&cx.server, &cx.client, &path, &overrides)
+}

@@ -1,0 +1,30 @@
+//! `thread/rollback`: the last turns are taken back.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::ThreadRollbackParams;
+use quipu_wire::method::request::ThreadRollback;
+
+use super::Handler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadRollback {
+    async fn handle(cx: Cx, params: ThreadRollbackParams, reply: Reply<Self>) {
+        if params.num_turns == 0 {
+            return reply
+                .send(Err(ErrorObject::invalid_request("numTurns must be >= 1")))
+                .await;
+        }
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                thread
+                    .send(Message::Rollback {
+                        turns: params.num_turns,
+                        reply,
+                    })
+                    .await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

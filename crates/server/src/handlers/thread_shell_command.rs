@@ -1,0 +1,28 @@
+//! `thread/shellCommand`: a command of the user's own.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::ThreadShellCommandParams;
+use quipu_wire::method::request::ThreadShellCommand;
+
+use super::Handler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadShellCommand {
+    async fn handle(cx: Cx, params: ThreadShellCommandParams, reply: Reply<Self>) {
+        let command = params.command.trim().to_owned();
+        if command.is_empty() {
+            return reply
+                .send(Err(ErrorObject::invalid_request(
+                    "command must not be empty",
+                )))
+                .await;
+        }
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                thread.send(Message::Shell { command, reply }).await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

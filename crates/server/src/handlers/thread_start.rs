@@ -1,0 +1,99 @@
+//! `thread/start`: a new thread, which the caller follows.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadStart;
+use quipu_wire::{
+    DynamicToolSpec, ThreadStartParams, ThreadStartResponse, ThreadStartedNotification,
+};
+
+use super::Handler;
+use crate::threads::{Opened, Overrides, StartRequest, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadStart {
+    async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
+        let opened = match start(&cx, params) {
+            Ok(opened) => opened,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        let thread = opened.thread.clone();
+        reply.send(Ok(started(opened))).await;
+        cx.server
+            .hub
+            .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
+            .await;
+    }
+}
+
+fn start(cx: &Cx, params: ThreadStartParams) -> Result<Opened, ErrorObject> {
+    let dynamic_tools = params.dynamic_tools.clone().unwrap_or_default();
+    check_tools(&dynamic_tools)?;
+    let request = StartRequest {
+        overrides: Overrides::from(&params),
+        ephemeral: params.ephemeral.unwrap_or(false),
+        dynamic_tools,
+        raw_items: params.experimental_raw_events,
+        history: Vec::new(),
+    };
+    load::start(&cx.server, &cx.client, request)
+}
+
+fn started(opened: Opened) -> ThreadStartResponse {
+    let session = opened.session;
+    ThreadStartResponse {
+        thread: opened.thread,
+        model_provider: session.provider.id.clone(),
+        service_tier: session.service_tier,
+        cwd: session.cwd_text(),
+        approval_policy: session.approval_policy,
+        approvals_reviewer: session.approvals_reviewer,
+        sandbox: session.sandbox,
+        reasoning_effort: session.effort,
+        model: session.model,
+    }
+}
+
+/// Refuses tools that the model could not be offered.
+fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), ErrorObject> {
+    let mut seen = std::collections::HashSet::new();
+    for tool in tools {
+        let name = tool.name.trim();
+        let problem = if name.is_empty() {
+            Some("dynamic tool name must not be empty".to_owned())
+        } else if name != tool.name {
+            Some(format!(
+                "dynamic tool name has leading/trailing whitespace: {}",
+                tool.name
+            ))
+        } else if name == "mcp" || name.starts_with("mcp__") {
+            Some(format!("dynamic tool name is reserved: {name}"))
+        } else if !seen.insert(name) {
+            Some(format!("duplicate dynamic tool name: {name}"))
+        } else {
+            schema_problem(tool)
+                .map(|why| format!("dynamic tool input schema is not supported for {name}: {why}"))
+        };
+        if let Some(problem) = problem {
+            return Err(ErrorObject::invalid_request(problem));
+        }
+    }
+    Ok(())
+}
+
+/// Why a schema cannot be given to a model; one without a type is taken for an object.
+fn schema_problem(tool: &DynamicToolSpec) -> Option<String> {
+    const TYPES: [&str; 6] = ["boolean", "string", "integer", "number", "array", "object"];
+    match tool.input_schema.to_value() {
+        serde_json::Value::Bool(_) => None,
+        serde_json::Value::Object(schema) => match schema.get("type") {
+            Some(serde_json::Value::String(kind)) if !TYPES.contains(&kind.as_str()) => {
+                Some(format!(
+                    "unknown variant `{kind}`, expected one of `boolean`, `string`, `number`, `integer`, `array`, `object`"
+                ))
+            }
+            _ => None,
+        },
+        _ => Some("a schema is an object".to_owned()),
+    }
+}

@@ -1,0 +1,49 @@
+//! `thread/unarchive`: back into the ordinary lists.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::method::request::ThreadUnarchive;
+use quipu_wire::{
+    Thread, ThreadStatus, ThreadUnarchiveParams, ThreadUnarchiveResponse,
+    ThreadUnarchivedNotification,
+};
+
+use super::Handler;
+use crate::threads::{self, load};
+use crate::{Cx, Reply};
+
+impl Handler for ThreadUnarchive {
+    async fn handle(cx: Cx, params: ThreadUnarchiveParams, reply: Reply<Self>) {
+        let thread = match unarchive(&cx, &params.thread_id) {
+            Ok(thread) => thread,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        let thread_id = thread.id.clone();
+        reply.send(Ok(ThreadUnarchiveResponse { thread })).await;
+        cx.server
+            .hub
+            .broadcast::<event::ThreadUnarchived>(&ThreadUnarchivedNotification { thread_id })
+            .await;
+    }
+}
+
+fn unarchive(cx: &Cx, id: &str) -> Result<Thread, ErrorObject> {
+    let id = threads::parse_id(id)?;
+    let path = match cx.server.store.unarchive(id) {
+        Ok(path) => path,
+        Err(quipu_journal::Error::NotArchived(_)) => {
+            let text = format!("no archived rollout found for thread id {id}");
+            return Err(ErrorObject::invalid_request(text));
+        }
+        Err(error) => {
+            return Err(ErrorObject::internal(format!(
+                "failed to unarchive thread: {error}"
+            )));
+        }
+    };
+    let thread = load::stored_thread(&cx.server, id, &path)?;
+    Ok(Thread {
+        status: ThreadStatus::NotLoaded,
+        ..thread
+    })
+}

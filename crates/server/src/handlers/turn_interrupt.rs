@@ -1,0 +1,19 @@
+//! `turn/interrupt`: the running turn ends early.
+
+use quipu_wire::TurnInterruptParams;
+use quipu_wire::method::request::TurnInterrupt;
+
+use super::Handler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for TurnInterrupt {
+    async fn handle(cx: Cx, params: TurnInterruptParams, reply: Reply<Self>) {
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                thread.send(Message::Interrupt { reply }).await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

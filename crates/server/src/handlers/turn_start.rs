@@ -1,0 +1,44 @@
+//! `turn/start`: input for a thread.
+
+use std::sync::Arc;
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request::TurnStart;
+use quipu_wire::{TurnStartParams, UserInput};
+use serde_json::json;
+
+use super::Handler;
+use crate::context::input;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for TurnStart {
+    async fn handle(cx: Cx, params: TurnStartParams, reply: Reply<Self>) {
+        if let Some(error) = too_long(&params.input) {
+            return reply.send(Err(error)).await;
+        }
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                let client = Arc::clone(&cx.client);
+                thread
+                    .send(Message::StartTurn {
+                        params: Box::new(params),
+                        client,
+                        reply,
+                    })
+                    .await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}
+
+/// Why an input is refused for its length, if it is.
+pub(super) fn too_long(inputs: &[UserInput]) -> Option<ErrorObject> {
+    let actual = input::too_long(inputs)?;
+    let max = input::MAX_TEXT_CHARS;
+    let text = format!("Input exceeds the maximum length of {max} characters.");
+    let data =
+        json!({ "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual });
+    Some(ErrorObject::invalid_params(text).with_data(data))
+}

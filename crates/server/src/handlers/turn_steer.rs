@@ -1,0 +1,29 @@
+//! `turn/steer`: more input for the running turn.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::TurnSteerParams;
+use quipu_wire::method::request::TurnSteer;
+
+use super::{Handler, turn_start};
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl Handler for TurnSteer {
+    async fn handle(cx: Cx, params: TurnSteerParams, reply: Reply<Self>) {
+        let thread = match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => thread,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        if params.expected_turn_id.is_empty() {
+            return reply
+                .send(Err(ErrorObject::invalid_request(
+                    "expectedTurnId must not be empty",
+                )))
+                .await;
+        }
+        if let Some(error) = turn_start::too_long(&params.input) {
+            return reply.send(Err(error)).await;
+        }
+        thread.send(Message::Steer { params, reply }).await;
+    }
+}

@@ -1,0 +1,245 @@
+//! The task that owns one thread.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_engine::{Input, Thread as Engine};
+use quipu_journal::Log;
+use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
+use quipu_wire::{ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::message::{Message, ThreadHandle, ToolReport};
+use super::replies::Replies;
+use super::session::Session;
+use super::subscribers::Subscribers;
+use super::tooling::Tooling;
+use crate::Server;
+use crate::hub::ClientId;
+use crate::questions::Outcome;
+
+/// Messages that may wait for a thread.
+const MAILBOX: usize = 256;
+/// How long a thread that nobody follows and that does nothing stays in memory.
+const IDLE: Duration = Duration::from_secs(300);
+
+/// Everything a thread consists of while it is loaded.
+pub(super) struct Actor {
+    pub server: Arc<Server>,
+    pub handle: ThreadHandle,
+    pub engine: Engine,
+    pub session: Session,
+    /// Where it is stored; `None` for an ephemeral thread.
+    pub log: Option<Log>,
+    pub subscribers: Subscribers,
+    pub replies: Replies,
+    pub model: ModelClient,
+    /// The thread as clients see it, without turns and status.
+    pub facts: Thread,
+    /// What the model was last told of the settings.
+    pub told: super::prepare::Told,
+    /// The history as the model crate holds it, so that only what is new is converted.
+    pub sent: Vec<HistoryItem>,
+    pub turn: TurnSettings,
+    pub sampling: Option<(u64, JoinHandle<()>)>,
+    pub tooling: Tooling,
+    pub questions: BTreeMap<u64, Question>,
+    /// The running turn as a client that joins now must see it.
+    pub live: Vec<ThreadItem>,
+    pub elicitations: u64,
+    /// Set when the log failed in the running turn.
+    pub journal_failed: bool,
+    pub quiet: Vec<oneshot::Sender<()>>,
+}
+
+/// What holds for one turn only.
+#[derive(Default)]
+pub(super) struct TurnSettings {
+    pub output_schema: Option<quipu_wire::Json>,
+    /// A token of the provider that the requests of one turn share.
+    pub state: TurnState,
+}
+
+/// A question that waits for its answer.
+pub(super) struct Question {
+    pub request: Option<Box<ServerRequest>>,
+    pub answer: oneshot::Sender<Option<Outcome>>,
+    pub outcome: Option<Outcome>,
+}
+
+/// A mailbox for a thread, and the handle to it.
+pub(super) fn mailbox(id: String) -> (ThreadHandle, mpsc::Receiver<Message>) {
+    let (sender, receiver) = mpsc::channel(MAILBOX);
+    (ThreadHandle::new(id, sender), receiver)
+}
+
+impl Actor {
+    /// Runs the thread until it is unloaded.
+    pub async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
+        loop {
+            let message = match tokio::time::timeout(IDLE, mailbox.recv()).await {
+                Ok(Some(message)) => message,
+                Ok(None) => return,
+                Err(_) if self.is_idle() => {
+                    let (done, _) = oneshot::channel();
+                    Message::Close { done }
+                }
+                Err(_) => continue,
+            };
+            if let Message::Close { done } = message {
+                self.close().await;
+                // Whoever asked may have stopped waiting.
+                done.send(()).ok();
+                return;
+            }
+            self.receive(message).await;
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.subscribers.is_empty()
+            && self.engine.active_turn().is_none()
+            && !self.tooling.has_processes()
+            && self.log.as_ref().is_some_and(Log::is_materialized)
+    }
+
+    async fn receive(&mut self, message: Message) {
+        match message {
+            Message::StartTurn {
+                params,
+                client,
+                reply,
+            } => self.start_turn(*params, &client, reply).await,
+            Message::Steer { params, reply } => self.steer(params, reply).await,
+            Message::Interrupt { reply } => {
+                let reply = self.replies.add(super::replies::Pending::Interrupt(reply));
+                self.step(Input::Interrupt { reply: Some(reply) }).await;
+            }
+            Message::Compact { reply } => {
+                reply
+                    .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
+                    .await;
+                let turn_id = uuid::Uuid::now_v7().to_string();
+                self.step(Input::Compact { turn_id }).await;
+            }
+            Message::Shell { command, reply } => self.shell(command, reply).await,
+            Message::Review { params, reply } => self.review(params, reply).await,
+            Message::Join { client, reply } => self.join(client, reply).await,
+            Message::Subscribe { client } => self.subscribers.add(client),
+            Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
+            Message::Gone(client) => {
+                self.subscribers.remove(client);
+            }
+            Message::Rollback { turns, reply } => self.rollback(turns, reply).await,
+            Message::Rename { name } => self.facts.name = Some(name),
+            Message::CountElicitation { delta, done } => self.count_elicitation(delta, done),
+            Message::CleanTerminals => self.tooling.kill_processes(),
+            Message::Look { done } => {
+                // Whoever asked may have stopped waiting.
+                done.send(self.look()).ok();
+            }
+            Message::Model { sample, events } => {
+                for event in events {
+                    self.step(Input::Model { sample, event }).await;
+                }
+            }
+            Message::Tool { call_id, event } => self.tool(call_id, event).await,
+            Message::Answered { question, outcome } => {
+                if let Some(pending) = self.questions.get_mut(&question) {
+                    pending.outcome = Some(outcome);
+                }
+                self.step(Input::Answered { question }).await;
+            }
+            Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
+            Message::Quiesce { done } => {
+                self.quiet.push(done);
+                self.step(Input::Interrupt { reply: None }).await;
+            }
+            Message::Close { .. } => {}
+        }
+        if self.engine.active_turn().is_none() {
+            for done in self.quiet.drain(..) {
+                done.send(()).ok();
+            }
+        }
+    }
+
+    async fn tool(&mut self, call_id: String, event: ToolReport) {
+        match event {
+            ToolReport::Event(event) => self.step(Input::Tool { call_id, event }).await,
+            ToolReport::Ask {
+                request,
+                waiting,
+                answer,
+            } => {
+                let handle = self.handle.clone();
+                let id = self.server.questions.register(move |id, outcome| {
+                    let question = u64::try_from(id).unwrap_or(u64::MAX);
+                    handle.send_soon(Message::Answered { question, outcome });
+                });
+                let question = u64::try_from(id).unwrap_or(u64::MAX);
+                self.questions.insert(
+                    question,
+                    Question {
+                        request: None,
+                        answer,
+                        outcome: None,
+                    },
+                );
+                let event = quipu_engine::ToolEvent::Ask {
+                    question,
+                    request,
+                    waiting,
+                };
+                self.step(Input::Tool { call_id, event }).await;
+            }
+        }
+    }
+
+    /// Gives the engine an input and does what it says; failures of the log come back as a fault.
+    pub async fn step(&mut self, input: Input) {
+        let effects = self.engine.step(input);
+        self.perform(effects).await;
+    }
+
+    /// Lets a client go; tells whether it was the last one.
+    fn unsubscribe(
+        &mut self,
+        client: ClientId,
+        done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
+    ) {
+        let was = self.subscribers.remove(client);
+        let status = match was {
+            true => ThreadUnsubscribeStatus::Unsubscribed,
+            false => ThreadUnsubscribeStatus::NotSubscribed,
+        };
+        done.send((status, was && self.subscribers.is_empty())).ok();
+    }
+
+    fn count_elicitation(&mut self, delta: i64, done: oneshot::Sender<Option<u64>>) {
+        let changed = self.elicitations.checked_add_signed(delta);
+        if let Some(count) = changed {
+            self.elicitations = count;
+        }
+        done.send(changed).ok();
+    }
+
+    async fn close(&mut self) {
+        self.step(Input::Close).await;
+        self.tooling.shut_down().await;
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.rest()
+        {
+            tracing::error!(thread = self.handle.id, %error, "the log of an unloaded thread is not complete");
+        }
+    }
+
+    /// The path of the rollout, if it is on disk.
+    pub fn rollout(&self) -> Option<PathBuf> {
+        let log = self.log.as_ref().filter(|log| log.is_materialized())?;
+        Some(log.path().to_owned())
+    }
+}

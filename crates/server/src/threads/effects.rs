@@ -1,0 +1,203 @@
+//! Doing what the engine says, in its order.
+
+use std::time::Duration;
+
+use quipu_engine::{Effect, Input};
+use quipu_wire::{CodexErrorInfo, ServerNotification, ThreadItem, TurnError};
+
+use super::actor::Actor;
+use super::message::Message;
+use super::records::{self, Writing};
+use super::sampler;
+
+/// What cancelled tools are given to end by themselves.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl Actor {
+    /// Performs effects and the ones that follow from them.
+    pub async fn perform(&mut self, effects: Vec<Effect>) {
+        let mut queue = std::collections::VecDeque::from(effects);
+        while let Some(effect) = queue.pop_front() {
+            if let Some(input) = self.perform_one(effect).await {
+                queue.extend(self.engine.step(input));
+            }
+        }
+    }
+
+    /// Performs one effect; what came of it at once is given back as inputs.
+    async fn perform_one(&mut self, effect: Effect) -> Option<Input> {
+        match effect {
+            Effect::Record(record) => self.record(record),
+            Effect::Sync => return self.sync(),
+            Effect::Notify(notification) => {
+                let fault = self.flush();
+                self.follow(&notification);
+                self.subscribers.notify(&notification).await;
+                return fault;
+            }
+            Effect::Broadcast(notification) => {
+                let fault = self.flush();
+                self.broadcast(&notification).await;
+                return fault;
+            }
+            Effect::Answer { reply, answer } => {
+                let fault = self.flush();
+                self.replies.answer(reply, answer).await;
+                return fault;
+            }
+            Effect::Ask { question, request } => {
+                self.subscribers.ask(question, &request).await;
+                if let Some(pending) = self.questions.get_mut(&question) {
+                    pending.request = Some(request);
+                }
+            }
+            Effect::Withdraw { question } => {
+                self.server
+                    .questions
+                    .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
+            }
+            Effect::Deliver { question, .. } => {
+                self.server
+                    .questions
+                    .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
+                if let Some(pending) = self.questions.remove(&question) {
+                    // A tool that was cancelled no longer listens.
+                    pending.answer.send(pending.outcome).ok();
+                }
+            }
+            Effect::BuildContext { turn_id } => {
+                let context = self.build_context(&turn_id);
+                return Some(Input::Context { turn_id, context });
+            }
+            Effect::Sample {
+                sample,
+                turn_id,
+                purpose,
+            } => {
+                let request = self.request(&turn_id, purpose);
+                let model = request.model.clone();
+                let stream = self.model.stream(request);
+                let task = sampler::start(self.handle.clone(), sample, model, stream);
+                self.sampling = Some((sample, task));
+            }
+            Effect::CancelSample { sample } => {
+                if let Some((_, task)) = self.sampling.take_if(|(running, _)| *running == sample) {
+                    task.abort();
+                }
+            }
+            Effect::RunTool { turn_id, call } => self.run_tool(turn_id, call),
+            Effect::RunShell {
+                turn_id,
+                item_id,
+                command,
+            } => self.run_shell(turn_id, item_id, command),
+            Effect::CancelTools { turn_id } => self.tooling.cancel(&turn_id),
+            Effect::StartGrace { turn_id } => {
+                let handle = self.handle.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(GRACE).await;
+                    handle.send(Message::GraceOver { turn_id }).await;
+                });
+            }
+            Effect::Summarise {
+                turn_id,
+                summary,
+                mid_turn,
+            } => {
+                let compacted = self.summarise(&turn_id, &summary, mid_turn);
+                return Some(Input::Compacted { turn_id, compacted });
+            }
+            Effect::RenderReview {
+                turn_id,
+                words,
+                interrupted,
+            } => {
+                let outcome = self.render_review(words.as_deref(), interrupted);
+                return Some(Input::ReviewRendered { turn_id, outcome });
+            }
+        }
+        None
+    }
+
+    fn record(&mut self, record: quipu_engine::Record) {
+        let mode = self.session.mode.mode.to_string();
+        let window = self.session.model_info().effective_context_window();
+        let writing = Writing {
+            thread_id: &self.handle.id,
+            window,
+            mode: &mode,
+        };
+        let Some(log) = &mut self.log else { return };
+        if let Err(error) = log.append(&records::lines(record, &writing)) {
+            tracing::error!(thread = self.handle.id, %error, "a record is lost");
+        }
+    }
+
+    /// Hands what was recorded to the system, before anything that shows it is told.
+    fn flush(&mut self) -> Option<Input> {
+        let flushed = self.log.as_mut().map_or(Ok(()), quipu_journal::Log::flush);
+        self.fault_once(flushed)
+    }
+
+    fn sync(&mut self) -> Option<Input> {
+        let Some(log) = &mut self.log else {
+            return None;
+        };
+        let synced = tokio::task::block_in_place(|| log.sync());
+        let fault = self.fault_once(synced);
+        self.journal_failed = false;
+        fault
+    }
+
+    /// A log that cannot be written ends the turn, once; the records wait for the next try.
+    fn fault_once(&mut self, written: quipu_journal::Result<()>) -> Option<Input> {
+        let error = written.err()?;
+        tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
+        if std::mem::replace(&mut self.journal_failed, true) || self.engine.active_turn().is_none()
+        {
+            return None;
+        }
+        Some(Input::Fault {
+            error: TurnError {
+                message: format!("The thread cannot be stored: {error}"),
+                codex_error_info: Some(CodexErrorInfo::Other),
+                additional_details: None,
+            },
+        })
+    }
+
+    async fn broadcast(&self, notification: &ServerNotification) {
+        if let ServerNotification::ThreadStatusChanged(params) = notification {
+            self.handle.set_status(params.status.clone());
+        }
+        let Some(message) = super::subscribers::encode(notification) else {
+            return;
+        };
+        for client in self.server.hub.introduced() {
+            client.deliver(notification.method(), message.clone()).await;
+        }
+    }
+
+    /// Keeps the running turn as a client that joins now must see it.
+    fn follow(&mut self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::TurnStarted(_) | ServerNotification::TurnCompleted(_) => {
+                self.live.clear()
+            }
+            ServerNotification::ItemStarted(params) => self.live.push(params.item.clone()),
+            ServerNotification::ItemCompleted(params) => {
+                let id = item_id(&params.item);
+                match self.live.iter_mut().find(|item| item_id(item) == id) {
+                    Some(item) => *item = params.item.clone(),
+                    None => self.live.push(params.item.clone()),
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The id of an item, whatever it is.
+fn item_id(item: &ThreadItem) -> &str {
+    quipu_engine::item_id(item)
+}

@@ -1,0 +1,188 @@
+//! What clients see of a loaded thread, and how they join it.
+
+use std::sync::Arc;
+
+use quipu_engine::{Input, ReviewStart, ShellStart};
+use quipu_journal::{Event, Record, Replay, event};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request;
+use quipu_wire::{
+    ReviewStartParams, ServerNotification, Thread, ThreadResumeResponse, ThreadRollbackResponse,
+    ThreadShellCommandResponse, ThreadTokenUsageUpdatedNotification, Turn, TurnStatus, UserInput,
+};
+
+use super::actor::Actor;
+use super::message::Look;
+use super::replies::Pending;
+use super::{load, subscribers};
+use crate::Reply;
+use crate::context::{review, stored};
+use crate::hub::Client;
+
+impl Actor {
+    /// The thread as it is now.
+    pub fn look(&mut self) -> Look {
+        if let Some(log) = &mut self.log
+            && log.is_materialized()
+            && let Err(error) = log.flush()
+        {
+            tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
+        }
+        Look {
+            thread: Thread {
+                status: self.engine.status().clone(),
+                ..self.facts.clone()
+            },
+            ephemeral: self.log.is_none(),
+            rollout: self.rollout(),
+            live: self.live_turn(),
+        }
+    }
+
+    fn live_turn(&self) -> Option<Turn> {
+        let id = self.engine.active_turn()?.to_owned();
+        Some(Turn {
+            id,
+            items: self.live.clone(),
+            status: TurnStatus::InProgress,
+            error: None,
+        })
+    }
+
+    /// A client joins: it is answered, gets the questions that still wait, then everything that happens.
+    pub async fn join(&mut self, client: Arc<Client>, reply: Reply<request::ThreadResume>) {
+        let thread = match self.with_turns() {
+            Ok(thread) => thread,
+            Err(error) => return reply.send(Err(error)).await,
+        };
+        let session = self.session.clone();
+        reply.send(Ok(resumed(thread, &session))).await;
+        for (question, pending) in &self.questions {
+            if let Some(request) = &pending.request {
+                subscribers::ask(&client, *question, request).await;
+            }
+        }
+        self.subscribers.add(client);
+    }
+
+    /// The thread with its turns, the running one as it is.
+    fn with_turns(&mut self) -> Result<Thread, ErrorObject> {
+        let look = self.look();
+        let id = super::parse_id(&self.handle.id)?;
+        let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
+        let mut thread = load::stored_thread(&self.server, id, &path)?;
+        thread.status = look.thread.status;
+        thread.turns = load::turns(&path, look.live.is_some())?;
+        if let Some(live) = look.live {
+            thread.turns.retain(|turn| turn.id != live.id);
+            thread.turns.push(live);
+        }
+        Ok(thread)
+    }
+
+    pub async fn rollback(&mut self, turns: u32, reply: Reply<request::ThreadRollback>) {
+        let answer = self.roll_back(turns).await;
+        reply
+            .send(answer.map(|thread| ThreadRollbackResponse { thread }))
+            .await;
+    }
+
+    async fn roll_back(&mut self, turns: u32) -> Result<Thread, ErrorObject> {
+        if self.engine.active_turn().is_some() {
+            return Err(ErrorObject::invalid_request(
+                "Cannot rollback while a turn is in progress.",
+            ));
+        }
+        let Some(log) = &mut self.log else {
+            return Err(ErrorObject::invalid_request(
+                "thread rollback requires a persisted rollout path",
+            ));
+        };
+        let path = log.path().to_owned();
+        let failed = |error: quipu_journal::Error| {
+            let text = format!(
+                "failed to load rollout `{}` for rollback replay: {error}",
+                path.display()
+            );
+            ErrorObject::invalid_request(text)
+        };
+        if !log.is_materialized() {
+            Replay::open(&path).map_err(failed)?;
+        }
+        let rolled_back = Event::ThreadRolledBack(event::ThreadRolledBack { num_turns: turns });
+        log.append(&[Record::from(rolled_back)])
+            .and_then(|()| log.sync())
+            .map_err(failed)?;
+        let replay = Replay::open(&path).map_err(failed)?;
+        let history = replay.history.load(&path).map_err(failed)?.items;
+        let tokens = self.estimate(&history);
+        self.engine.replace_history(history, tokens);
+        self.sent.clear();
+        self.told.baseline = replay
+            .context
+            .as_ref()
+            .filter(|_| replay.context_is_current)
+            .and_then(stored::baseline);
+        if let Some(token_usage) = self.engine.usage().cloned() {
+            let params = ThreadTokenUsageUpdatedNotification {
+                thread_id: self.handle.id.clone(),
+                turn_id: uuid::Uuid::now_v7().to_string(),
+                token_usage,
+            };
+            self.subscribers
+                .notify(&ServerNotification::ThreadTokenUsageUpdated(params))
+                .await;
+        }
+        self.with_turns()
+    }
+
+    pub async fn shell(&mut self, command: String, reply: Reply<request::ThreadShellCommand>) {
+        reply.send(Ok(ThreadShellCommandResponse {})).await;
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        let item_id = uuid::Uuid::new_v4().to_string();
+        self.step(Input::Shell(ShellStart {
+            turn_id,
+            item_id,
+            command,
+        }))
+        .await;
+    }
+
+    pub async fn review(&mut self, params: ReviewStartParams, reply: Reply<request::ReviewStart>) {
+        let label = review::label(&params.target);
+        let prompt = review::prompt(&params.target, None);
+        let content = vec![UserInput::Text {
+            text: prompt,
+            text_elements: Vec::new(),
+        }];
+        let message = self.user_message(content);
+        let reply = Pending::Review {
+            reply,
+            thread_id: self.handle.id.clone(),
+        };
+        let reply = Some(self.replies.add(reply));
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        self.step(Input::Review(ReviewStart {
+            reply,
+            turn_id,
+            label,
+            message,
+        }))
+        .await;
+    }
+}
+
+/// The answer to `thread/resume`.
+pub(crate) fn resumed(thread: Thread, session: &super::Session) -> ThreadResumeResponse {
+    ThreadResumeResponse {
+        thread,
+        model: session.model.clone(),
+        model_provider: session.provider.id.clone(),
+        service_tier: session.service_tier,
+        cwd: session.cwd_text(),
+        approval_policy: session.approval_policy.clone(),
+        approvals_reviewer: session.approvals_reviewer,
+        sandbox: session.sandbox.clone(),
+        reasoning_effort: session.effort,
+    }
+}

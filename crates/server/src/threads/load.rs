@@ -1,0 +1,472 @@
+//! Bringing threads into memory, and out of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quipu_engine::{Thread as Engine, ThreadSetup};
+use quipu_journal::event::{TokenUsage, TokenUsageInfo};
+use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta, Source};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::event;
+use quipu_wire::{
+    DynamicToolSpec, Json, Thread, ThreadClosedNotification, ThreadStatus, ThreadTokenUsage,
+    TokenUsageBreakdown, Turn,
+};
+use uuid::Uuid;
+
+use super::actor::{self, Actor, TurnSettings};
+use super::message::ThreadHandle;
+use super::prepare::Told;
+use super::replies::Replies;
+use super::session::{Overrides, Session};
+use super::subscribers::Subscribers;
+use super::tooling::Tooling;
+use super::view;
+use crate::context::{agents_md, base, notes, stored};
+use crate::hub::Client;
+use crate::settings::PROTOCOL_VERSION;
+use crate::{Server, clock, git};
+
+/// How a new thread is to be.
+#[derive(Default)]
+pub(crate) struct StartRequest {
+    pub overrides: Overrides,
+    pub ephemeral: bool,
+    pub dynamic_tools: Vec<DynamicToolSpec>,
+    pub raw_items: bool,
+    /// A history to begin with.
+    pub history: Vec<Json>,
+}
+
+/// A thread that was just opened, and the settings it has.
+pub(crate) struct Opened {
+    pub handle: ThreadHandle,
+    pub thread: Thread,
+    pub session: Session,
+}
+
+/// What a loaded thread is made of, besides its settings.
+struct Parts {
+    meta: SessionMeta,
+    log: Option<Log>,
+    history: Vec<Json>,
+    usage: Option<ThreadTokenUsage>,
+    thread: Thread,
+    told: Told,
+    raw_items: bool,
+}
+
+/// Starts a new thread that `client` follows.
+pub(crate) fn start(
+    server: &Arc<Server>,
+    client: &Arc<Client>,
+    request: StartRequest,
+) -> Result<Opened, ErrorObject> {
+    let mut session = Session::resolve(server, &request.overrides, None)?;
+    session.dynamic_tools = request.dynamic_tools;
+    let meta = new_meta(server, &session, None);
+    let log = match request.ephemeral {
+        true => None,
+        false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
+    };
+    let told = told(server, &session, &meta);
+    let thread = new_thread(&meta, &session, log.as_ref());
+    let parts = Parts {
+        meta,
+        log,
+        history: request.history,
+        usage: None,
+        thread,
+        told,
+        raw_items: request.raw_items,
+    };
+    Ok(spawn(server, client, session, parts))
+}
+
+/// Loads a stored thread that `client` follows from now on.
+pub(crate) fn resume(
+    server: &Arc<Server>,
+    client: &Arc<Client>,
+    path: &Path,
+    overrides: &Overrides,
+) -> Result<Opened, ErrorObject> {
+    let mut replay = read(path)?;
+    replay.settle();
+    let mut overrides = overrides.clone();
+    keep_model(&mut overrides, &replay);
+    let mut session = Session::resolve(server, &overrides, Some(&replay.meta.cwd))?;
+    session.dynamic_tools = stored_tools(&replay.meta);
+    if overrides.base_instructions.is_none() {
+        session.base_instructions = replay
+            .meta
+            .base_instructions
+            .as_ref()
+            .map(|it| it.text.clone());
+    }
+    let history = load_history(&replay, path)?;
+    let log = server.store.resume(replay.meta.id, path);
+    let mut told = told(server, &session, &replay.meta);
+    told.previous_model = replay.context.as_ref().map(|context| context.model.clone());
+    told.baseline = replay
+        .context
+        .as_ref()
+        .filter(|_| replay.context_is_current)
+        .and_then(stored::baseline);
+    let mut thread = stored_thread(server, replay.meta.id, path)?;
+    thread.turns = std::mem::take(&mut replay.turns);
+    let usage = replay.usage.as_ref().map(wire_usage);
+    let parts = Parts {
+        meta: replay.meta,
+        log: Some(log),
+        history,
+        usage,
+        thread,
+        told,
+        raw_items: false,
+    };
+    Ok(spawn(server, client, session, parts))
+}
+
+/// Copies a stored thread into a new one that `client` follows.
+pub(crate) fn fork(
+    server: &Arc<Server>,
+    client: &Arc<Client>,
+    path: &Path,
+    overrides: &Overrides,
+    ephemeral: bool,
+) -> Result<Opened, ErrorObject> {
+    let mut replay = read(path)?;
+    let was_open = replay.open_turn().map(str::to_owned);
+    replay.settle();
+    let mut session = Session::resolve(server, overrides, Some(&replay.meta.cwd))?;
+    session.dynamic_tools = stored_tools(&replay.meta);
+    let mut meta = new_meta(server, &session, Some(replay.meta.id));
+    meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
+    let mut history = load_history(&replay, path)?;
+    let mut log = match ephemeral {
+        true => None,
+        false => Some(server.store.fork(path, meta.clone()).map_err(cannot_fork)?),
+    };
+    if let Some(turn_id) = was_open {
+        let note = notes::turn_aborted();
+        if let Some(log) = &mut log {
+            interrupt_copy(log, turn_id, note.clone()).map_err(cannot_fork)?;
+        }
+        history.push(note);
+    }
+    let mut told = told(server, &session, &meta);
+    told.previous_model = replay.context.as_ref().map(|context| context.model.clone());
+    told.baseline = replay
+        .context
+        .as_ref()
+        .filter(|_| replay.context_is_current)
+        .and_then(stored::baseline);
+    let mut thread = match &log {
+        Some(log) => stored_thread(server, meta.id, log.path())?,
+        None => Thread {
+            preview: preview(server, replay.meta.id),
+            ..new_thread(&meta, &session, None)
+        },
+    };
+    thread.turns = std::mem::take(&mut replay.turns);
+    let usage = replay.usage.as_ref().map(wire_usage);
+    let parts = Parts {
+        meta,
+        log,
+        history,
+        usage,
+        thread,
+        told,
+        raw_items: false,
+    };
+    Ok(spawn(server, client, session, parts))
+}
+
+/// Unloads a thread and tells everyone.
+pub(crate) async fn unload(server: &Arc<Server>, handle: &ThreadHandle) {
+    handle.close().await;
+    server.threads.remove(&handle.id);
+    let params = ThreadClosedNotification {
+        thread_id: handle.id.clone(),
+    };
+    server.hub.broadcast::<event::ThreadClosed>(&params).await;
+}
+
+fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Parts) -> Opened {
+    let Parts {
+        meta,
+        log,
+        history,
+        usage,
+        thread,
+        told,
+        raw_items,
+    } = parts;
+    let id = meta.id.to_string();
+    let (handle, mailbox) = actor::mailbox(id.clone());
+    let mut subscribers = Subscribers::default();
+    subscribers.add(Arc::clone(client));
+    let actor = Actor {
+        server: Arc::clone(server),
+        handle: handle.clone(),
+        engine: Engine::new(ThreadSetup {
+            id,
+            history,
+            usage,
+            raw_items,
+        }),
+        model: server.model_client(&session.provider),
+        session: session.clone(),
+        log,
+        subscribers,
+        replies: Replies::default(),
+        facts: Thread {
+            turns: Vec::new(),
+            ..thread.clone()
+        },
+        told,
+        sent: Vec::new(),
+        turn: TurnSettings::default(),
+        sampling: None,
+        tooling: Tooling::default(),
+        questions: Default::default(),
+        live: Vec::new(),
+        elicitations: 0,
+        journal_failed: false,
+        quiet: Vec::new(),
+    };
+    server.threads.insert(handle.clone());
+    let (server, closed) = (Arc::clone(server), handle.clone());
+    tokio::spawn(async move {
+        let ended = tokio::spawn(actor.run(mailbox)).await;
+        if let Err(error) = ended {
+            tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
+        }
+        server.threads.remove(&closed.id);
+    });
+    Opened {
+        handle,
+        thread,
+        session,
+    }
+}
+
+fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) -> SessionMeta {
+    SessionMeta {
+        id: Uuid::now_v7(),
+        forked_from_id,
+        timestamp: clock::timestamp(),
+        cwd: session.cwd_text(),
+        originator: server.identity.originator().to_owned(),
+        cli_version: PROTOCOL_VERSION.to_owned(),
+        source: Source::VsCode,
+        agent_nickname: None,
+        agent_role: None,
+        agent_path: None,
+        model_provider: Some(session.provider.id.clone()),
+        base_instructions: Some(BaseInstructions {
+            text: base_instructions(session),
+        }),
+        dynamic_tools: (!session.dynamic_tools.is_empty())
+            .then(|| Json::new(&session.dynamic_tools).unwrap_or_default()),
+        memory_mode: None,
+        git: git::info(&session.cwd),
+    }
+}
+
+fn base_instructions(session: &Session) -> String {
+    session.base_instructions.clone().unwrap_or_else(|| {
+        let takes_personality = session.model_info().supports_personality;
+        base::instructions(session.personality.as_ref().filter(|_| takes_personality))
+    })
+}
+
+fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
+    let docs = session.snapshot.project_docs();
+    let found = agents_md::read(&agents_md::Search {
+        home: server.home(),
+        cwd: &session.cwd,
+        root_markers: &docs.root_markers,
+        fallback_names: &docs.fallback_filenames,
+        max_bytes: docs.max_bytes,
+    });
+    for problem in &found.unreadable {
+        tracing::warn!(thread = %meta.id, problem, "instructions were not read");
+    }
+    let instructions = match (&session.base_instructions, &meta.base_instructions) {
+        (Some(given), _) => given.clone(),
+        (None, Some(stored)) => stored.text.clone(),
+        (None, None) => base_instructions(session),
+    };
+    Told {
+        baseline: None,
+        previous_model: None,
+        base_instructions: instructions.into(),
+        project_instructions: found.text,
+        skills: Arc::from([]),
+    }
+}
+
+fn new_thread(meta: &SessionMeta, session: &Session, log: Option<&Log>) -> Thread {
+    let now = seconds(SystemTime::now());
+    Thread {
+        id: meta.id.to_string(),
+        preview: String::new(),
+        ephemeral: log.is_none(),
+        model_provider: session.provider.id.clone(),
+        created_at: now,
+        updated_at: now,
+        status: ThreadStatus::Idle,
+        path: log.map(|log| log.path().to_string_lossy().into_owned()),
+        cwd: session.cwd_text(),
+        cli_version: PROTOCOL_VERSION.to_owned(),
+        source: meta.source.clone().into(),
+        agent_nickname: meta.agent_nickname.clone(),
+        agent_role: meta.agent_role.clone(),
+        git_info: None,
+        name: None,
+        turns: Vec::new(),
+    }
+}
+
+/// A thread as the index knows it, idle.
+pub(crate) fn stored_thread(server: &Server, id: Uuid, path: &Path) -> Result<Thread, ErrorObject> {
+    let summary = server
+        .store
+        .summary(id)
+        .map_err(|error| cannot_read(path, &error))?;
+    match summary {
+        Some(summary) => Ok(view::from_summary(summary, ThreadStatus::Idle)),
+        None => Err(ErrorObject::internal(format!(
+            "rollout path missing for thread {id}"
+        ))),
+    }
+}
+
+fn preview(server: &Server, id: Uuid) -> String {
+    server
+        .store
+        .summary(id)
+        .ok()
+        .flatten()
+        .map(|summary| summary.preview)
+        .unwrap_or_default()
+}
+
+pub(crate) fn read(path: &Path) -> Result<Replay, ErrorObject> {
+    Replay::open(path).map_err(|error| cannot_read(path, &error))
+}
+
+fn load_history(replay: &Replay, path: &Path) -> Result<Vec<Json>, ErrorObject> {
+    let loaded = replay
+        .history
+        .load(path)
+        .map_err(|error| cannot_read(path, &error))?;
+    Ok(loaded.items)
+}
+
+/// The model of a resumed thread is its last one, unless the client says anything about models.
+fn keep_model(overrides: &mut Overrides, replay: &Replay) {
+    let config = |key: &str| {
+        overrides
+            .config
+            .as_ref()
+            .is_some_and(|config| config.contains_key(key))
+    };
+    let chosen = overrides.model.is_some()
+        || overrides.model_provider.is_some()
+        || config("model")
+        || config("model_reasoning_effort");
+    let Some(context) = replay.context.as_ref().filter(|_| !chosen) else {
+        return;
+    };
+    overrides.model = Some(context.model.clone());
+    if let Some(effort) = &context.effort {
+        let config = overrides.config.get_or_insert_default();
+        config.insert(
+            "model_reasoning_effort".to_owned(),
+            Json::from(serde_json::json!(effort)),
+        );
+    }
+}
+
+fn stored_tools(meta: &SessionMeta) -> Vec<DynamicToolSpec> {
+    meta.dynamic_tools
+        .as_ref()
+        .and_then(|tools| tools.parse().ok())
+        .unwrap_or_default()
+}
+
+/// Ends the turn that was running when its thread was copied.
+fn interrupt_copy(log: &mut Log, turn_id: String, note: Json) -> quipu_journal::Result<()> {
+    let aborted = quipu_journal::event::TurnAborted {
+        turn_id: Some(turn_id),
+        reason: "interrupted".to_owned(),
+    };
+    log.append(&[
+        quipu_journal::Record::ResponseItem(note),
+        quipu_journal::Record::from(quipu_journal::Event::TurnAborted(aborted)),
+    ])?;
+    log.flush()
+}
+
+fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
+    let tokens = |it: &TokenUsage| TokenUsageBreakdown {
+        total_tokens: it.total_tokens,
+        input_tokens: it.input_tokens,
+        cached_input_tokens: it.cached_input_tokens,
+        output_tokens: it.output_tokens,
+        reasoning_output_tokens: it.reasoning_output_tokens,
+    };
+    ThreadTokenUsage {
+        total: tokens(&info.total_token_usage),
+        last: tokens(&info.last_token_usage),
+        model_context_window: info.model_context_window,
+    }
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}
+
+fn cannot_create(error: quipu_journal::Error) -> ErrorObject {
+    ErrorObject::internal(format!("error creating thread: {error}"))
+}
+
+fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
+    ErrorObject::internal(format!("error forking thread: {error}"))
+}
+
+fn cannot_read(path: &Path, error: &quipu_journal::Error) -> ErrorObject {
+    ErrorObject::invalid_request(format!(
+        "failed to load rollout `{}`: {error}",
+        path.display()
+    ))
+}
+
+/// The rollout of a thread that is not archived.
+pub(crate) fn find(server: &Server, id: Uuid) -> Result<PathBuf, ErrorObject> {
+    match server.store.find(id) {
+        Ok(Some(path)) => Ok(path),
+        Ok(None) => Err(no_rollout(id)),
+        Err(error) => Err(ErrorObject::invalid_request(format!(
+            "failed to locate thread id {id}: {error}"
+        ))),
+    }
+}
+
+pub(crate) fn no_rollout(id: Uuid) -> ErrorObject {
+    ErrorObject::invalid_request(format!("no rollout found for thread id {id}"))
+}
+
+/// The turns of a stored thread; a turn that is not running was interrupted.
+pub(crate) fn turns(path: &Path, running: bool) -> Result<Vec<Turn>, ErrorObject> {
+    let mut replay = read(path)?;
+    if !running {
+        replay.settle();
+    }
+    Ok(replay.turns)
+}

@@ -1,0 +1,190 @@
+//! What reaches a thread, and the handle that others hold of it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request;
+use quipu_wire::{
+    ReviewStartParams, ServerRequest, Thread, ThreadStatus, ThreadUnsubscribeStatus, Turn,
+    TurnStartParams, TurnSteerParams,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Reply;
+use crate::hub::{Client, ClientId};
+use crate::questions::Outcome;
+
+/// One thing for a thread to deal with.
+pub(crate) enum Message {
+    StartTurn {
+        params: Box<TurnStartParams>,
+        client: Arc<Client>,
+        reply: Reply<request::TurnStart>,
+    },
+    Steer {
+        params: TurnSteerParams,
+        reply: Reply<request::TurnSteer>,
+    },
+    Interrupt {
+        reply: Reply<request::TurnInterrupt>,
+    },
+    Compact {
+        reply: Reply<request::ThreadCompactStart>,
+    },
+    Shell {
+        command: String,
+        reply: Reply<request::ThreadShellCommand>,
+    },
+    Review {
+        params: ReviewStartParams,
+        reply: Reply<request::ReviewStart>,
+    },
+    /// Joins a loaded thread: the answer, then the pending questions, then its events.
+    Join {
+        client: Arc<Client>,
+        reply: Reply<request::ThreadResume>,
+    },
+    Subscribe {
+        client: Arc<Client>,
+    },
+    Unsubscribe {
+        client: ClientId,
+        done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
+    },
+    /// A connection ended.
+    Gone(ClientId),
+    Rollback {
+        turns: u32,
+        reply: Reply<request::ThreadRollback>,
+    },
+    Rename {
+        name: String,
+    },
+    CountElicitation {
+        delta: i64,
+        done: oneshot::Sender<Option<u64>>,
+    },
+    CleanTerminals,
+    /// What the thread is now, with its log flushed.
+    Look {
+        done: oneshot::Sender<Look>,
+    },
+    Model {
+        sample: u64,
+        events: Vec<ModelEvent>,
+    },
+    Tool {
+        call_id: String,
+        event: ToolReport,
+    },
+    Answered {
+        question: u64,
+        outcome: Outcome,
+    },
+    GraceOver {
+        turn_id: String,
+    },
+    /// Ends the running turn, if any; `done` fires when none runs.
+    Quiesce {
+        done: oneshot::Sender<()>,
+    },
+    /// Unloads the thread.
+    Close {
+        done: oneshot::Sender<()>,
+    },
+}
+
+/// What a tool reports to its thread.
+pub(crate) enum ToolReport {
+    Event(ToolEvent),
+    /// A question for the user; the answer goes to whoever asked, `None` if there will be none.
+    Ask {
+        request: Box<ServerRequest>,
+        waiting: Option<Waiting>,
+        answer: oneshot::Sender<Option<Outcome>>,
+    },
+}
+
+impl From<ToolDelta> for ToolReport {
+    fn from(delta: ToolDelta) -> ToolReport {
+        ToolReport::Event(ToolEvent::Delta(delta))
+    }
+}
+
+/// A thread as another request sees it.
+pub(crate) struct Look {
+    pub thread: Thread,
+    pub ephemeral: bool,
+    /// The rollout, if it is on disk.
+    pub rollout: Option<PathBuf>,
+    /// The running turn, with its items so far.
+    pub live: Option<Turn>,
+}
+
+/// What others hold of a loaded thread.
+#[derive(Clone)]
+pub(crate) struct ThreadHandle {
+    pub id: String,
+    mailbox: mpsc::Sender<Message>,
+    status: Arc<Mutex<ThreadStatus>>,
+}
+
+impl ThreadHandle {
+    pub fn new(id: String, mailbox: mpsc::Sender<Message>) -> ThreadHandle {
+        ThreadHandle {
+            id,
+            mailbox,
+            status: Arc::new(Mutex::new(ThreadStatus::Idle)),
+        }
+    }
+
+    /// Gives the thread a message; `false` if it is gone.
+    pub async fn send(&self, message: Message) -> bool {
+        self.mailbox.send(message).await.is_ok()
+    }
+
+    /// Gives the thread a message from where nobody can wait.
+    pub fn send_soon(&self, message: Message) {
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            if mailbox.send(message).await.is_err() {
+                tracing::debug!("a message for a thread that is gone");
+            }
+        });
+    }
+
+    /// The status that clients were last told.
+    pub fn status(&self) -> ThreadStatus {
+        self.status
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub fn set_status(&self, status: ThreadStatus) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    /// What the thread is now; `None` if it is gone.
+    pub async fn look(&self) -> Option<Look> {
+        let (done, looked) = oneshot::channel();
+        self.send(Message::Look { done }).await;
+        looked.await.ok()
+    }
+
+    /// Unloads the thread and waits until it is.
+    pub async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.send(Message::Close { done }).await {
+            // A dropped sender means the thread is gone, which is what was asked for.
+            closed.await.ok();
+        }
+    }
+}
+
+/// The answer for a thread that went away between lookup and message.
+pub(crate) fn gone(id: &str) -> ErrorObject {
+    super::not_found(id)
+}

@@ -1,0 +1,79 @@
+//! Threads in memory. Each is an actor that owns its engine, its log and its subscribers; nobody else
+//! holds them. Requests, model events, tool results and answers all reach it as messages.
+
+mod actor;
+mod effects;
+pub(crate) mod join;
+pub(crate) mod load;
+mod message;
+mod prepare;
+mod records;
+mod replies;
+mod sampler;
+mod session;
+mod stored_items;
+mod subscribers;
+mod tooling;
+mod view;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quipu_rpc::ErrorObject;
+use uuid::Uuid;
+
+pub(crate) use load::{Opened, StartRequest};
+pub(crate) use message::{Message, ThreadHandle};
+pub(crate) use session::{Overrides, Session};
+pub(crate) use view::from_summary;
+
+/// The loaded threads.
+#[derive(Default)]
+pub(crate) struct Threads {
+    loaded: Mutex<BTreeMap<String, ThreadHandle>>,
+}
+
+impl Threads {
+    /// A loaded thread.
+    pub fn get(&self, id: &str) -> Option<ThreadHandle> {
+        self.lock().get(id).cloned()
+    }
+
+    /// The ids of all loaded threads, in order.
+    pub fn ids(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
+    pub fn all(&self) -> Vec<ThreadHandle> {
+        self.lock().values().cloned().collect()
+    }
+
+    fn insert(&self, handle: ThreadHandle) {
+        self.lock().insert(handle.id.clone(), handle);
+    }
+
+    fn remove(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ThreadHandle>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a thread id as clients spell it.
+pub(crate) fn parse_id(id: &str) -> Result<Uuid, ErrorObject> {
+    Uuid::try_parse(id)
+        .or_else(|_| Uuid::parse_str(id))
+        .map_err(|error| ErrorObject::invalid_request(format!("invalid thread id: {error}")))
+}
+
+/// The loaded thread that a request names.
+pub(crate) fn loaded(server: &Arc<crate::Server>, id: &str) -> Result<ThreadHandle, ErrorObject> {
+    let id = parse_id(id)?.to_string();
+    server.threads.get(&id).ok_or_else(|| not_found(&id))
+}
+
+pub(crate) fn not_found(id: &str) -> ErrorObject {
+    ErrorObject::invalid_request(format!("thread not found: {id}"))
+}

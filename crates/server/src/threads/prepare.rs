@@ -1,0 +1,335 @@
+//! What a turn needs before the model can be asked: the user's words, the context, the request.
+
+use std::sync::Arc;
+
+use quipu_engine::{Compacted, Context, Input, Purpose, ReviewOutcome, Start, UserMessage};
+use quipu_model::{HistoryItem, Reasoning, Request, RequestMeta, ToolSet};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request;
+use quipu_wire::{CollaborationMode, Json, ModeKind, TurnStartParams, TurnSteerParams, UserInput};
+
+use super::actor::{Actor, TurnSettings};
+use super::replies::Pending;
+use crate::Reply;
+use crate::clock;
+use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts};
+use crate::context::history::ContextSize;
+use crate::context::skills::Skill;
+use crate::context::{compaction, initial, input, plan, review, skills, stored, update};
+use crate::hub::Client;
+
+/// What the model was last told, and what stays the same for the life of the thread.
+pub(super) struct Told {
+    pub baseline: Option<Baseline>,
+    /// The model of the last turn.
+    pub previous_model: Option<String>,
+    pub base_instructions: Arc<str>,
+    /// What `AGENTS.md` files said when the thread began.
+    pub project_instructions: Option<String>,
+    pub skills: Arc<[Skill]>,
+}
+
+impl Actor {
+    pub async fn start_turn(
+        &mut self,
+        params: TurnStartParams,
+        client: &Client,
+        reply: Reply<request::TurnStart>,
+    ) {
+        if params.input.is_empty() {
+            return reply
+                .send(Err(ErrorObject::invalid_request("input must not be empty")))
+                .await;
+        }
+        if let Some(introduction) = client.introduction() {
+            self.facts_seen_by(&introduction.name);
+        }
+        let message = self.user_message(params.input.clone());
+        let running = self.engine.active_turn().is_some();
+        self.session.change(&self.server, &params);
+        if !running {
+            self.turn = TurnSettings {
+                output_schema: params.output_schema,
+                ..TurnSettings::default()
+            };
+            let info = self.session.model_info();
+            self.engine
+                .set_limits(info.effective_context_window(), info.compaction_limit());
+        }
+        let reply = self.replies.add(Pending::Start(reply));
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        self.step(Input::Start(Start {
+            reply,
+            turn_id,
+            message,
+        }))
+        .await;
+    }
+
+    pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
+        let message = self.user_message(params.input);
+        let reply = self.replies.add(Pending::Steer(reply));
+        self.step(Input::Steer {
+            reply,
+            expected: params.expected_turn_id,
+            message,
+        })
+        .await;
+    }
+
+    /// The client whose turns these are is part of what providers are told.
+    fn facts_seen_by(&mut self, client: &str) {
+        tracing::debug!(thread = self.handle.id, client, "a turn is asked for");
+    }
+
+    pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
+        let message = input::user_message(&content);
+        let named = skills::named(&content, &self.told.skills, &[]);
+        let bodies = named
+            .into_iter()
+            .filter_map(|skill| match skills::load(skill) {
+                Ok(body) => Some(body),
+                Err(warning) => {
+                    tracing::warn!(thread = self.handle.id, warning);
+                    None
+                }
+            });
+        let history = message.into_iter().chain(bodies).collect();
+        UserMessage {
+            item_id: uuid::Uuid::new_v4().to_string(),
+            content,
+            history,
+        }
+    }
+
+    pub(super) fn facts_now(&self) -> Facts {
+        let session = &self.session;
+        let info = session.model_info();
+        Facts {
+            cwd: session.cwd_text(),
+            shell: self.server.shell_name().to_owned(),
+            date: clock::local_date(),
+            timezone: clock::timezone(),
+            approval_policy: session.approval_policy.clone(),
+            approvals_reviewer: session.approvals_reviewer,
+            sandbox: session.sandbox.clone(),
+            writable_roots: self.writable_roots(),
+            network: None,
+            allowed_prefixes: Vec::new(),
+            model: ModelFacts {
+                slug: session.model.clone(),
+                takes_personality: info.supports_personality,
+            },
+            base_instructions: Arc::clone(&self.told.base_instructions),
+            personality: session.personality,
+            collaboration_mode: with_instructions(session.mode.clone()),
+            developer_instructions: session.developer_instructions.clone(),
+            project_instructions: self.told.project_instructions.clone(),
+            skills: Arc::clone(&self.told.skills),
+            subagents: Vec::new(),
+            commit_attribution: None,
+            escalation: Escalation::default(),
+        }
+    }
+
+    fn writable_roots(&self) -> Vec<String> {
+        let quipu_wire::SandboxPolicy::WorkspaceWrite {
+            writable_roots,
+            exclude_slash_tmp,
+            exclude_tmpdir_env_var,
+            ..
+        } = &self.session.sandbox
+        else {
+            return Vec::new();
+        };
+        let mut roots: Vec<String> = writable_roots.iter().map(ToString::to_string).collect();
+        roots.push(self.session.cwd_text());
+        if !exclude_slash_tmp {
+            roots.push("/tmp".to_owned());
+        }
+        if let (false, Some(tmp)) = (
+            exclude_tmpdir_env_var,
+            self.server.settings.config.env().get("TMPDIR"),
+        ) {
+            roots.push(tmp.to_owned());
+        }
+        roots
+    }
+
+    /// What must come before the user's words: everything at first, later only what changed.
+    pub fn build_context(&mut self, turn_id: &str) -> Context {
+        let facts = self.facts_now();
+        let history = match &self.told.baseline {
+            None => initial::initial(&facts, self.told.previous_model.as_deref()),
+            Some(baseline) => update::update(&facts, baseline),
+        };
+        let record = self.turn_context(&facts, turn_id);
+        self.told.previous_model = Some(facts.model.slug.clone());
+        self.told.baseline = Some(facts.baseline());
+        Context { history, record }
+    }
+
+    fn turn_context(&self, facts: &Facts, turn_id: &str) -> Option<Json> {
+        let mut context = stored::turn_context(facts, turn_id);
+        context.effort = self.session.effort.map(|effort| effort.to_string());
+        context.summary = Some(
+            self.session
+                .summary
+                .map_or_else(|| "auto".to_owned(), |it| it.to_string()),
+        );
+        context
+            .final_output_json_schema
+            .clone_from(&self.turn.output_schema);
+        Json::new(&context).ok()
+    }
+
+    /// The request for the history as it is now.
+    pub fn request(&mut self, turn_id: &str, purpose: Purpose) -> Request {
+        let info = self.session.model_info();
+        let model = match purpose {
+            Purpose::Review => self
+                .session
+                .snapshot
+                .model()
+                .review_model
+                .unwrap_or_else(|| self.session.model.clone()),
+            Purpose::Turn | Purpose::Compaction => self.session.model.clone(),
+        };
+        let instructions = match purpose {
+            Purpose::Review => review::instructions().into(),
+            Purpose::Turn | Purpose::Compaction => Arc::clone(&self.told.base_instructions),
+        };
+        let mut input = self.history_items(purpose);
+        if purpose == Purpose::Compaction {
+            let prompt = compaction::request(
+                self.session
+                    .snapshot
+                    .instructions()
+                    .compact_prompt
+                    .as_deref(),
+            );
+            input.extend(history_item(&prompt));
+        }
+        let tools = match purpose {
+            Purpose::Compaction => ToolSet::default(),
+            Purpose::Turn | Purpose::Review => self.tools(purpose),
+        };
+        let effort = self.session.effort.or(info.default_reasoning_level);
+        let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
+        let subagent = (purpose == Purpose::Review)
+            .then(|| ("x-openai-subagent".to_owned(), "review".to_owned()));
+        Request {
+            model,
+            instructions,
+            input,
+            tools,
+            parallel_tool_calls: info.supports_parallel_tool_calls,
+            reasoning: reasons.then_some(Reasoning {
+                effort,
+                summary: self.session.summary,
+            }),
+            verbosity: info
+                .support_verbosity
+                .then_some(self.session.snapshot.model().verbosity)
+                .flatten(),
+            output_schema: self
+                .turn
+                .output_schema
+                .as_ref()
+                .filter(|_| purpose == Purpose::Turn)
+                .map(raw_schema),
+            prompt_cache_key: self.handle.id.clone(),
+            service_tier: self.session.service_tier,
+            accepts_images: info.accepts_images(),
+            max_output_tokens: info.max_output_tokens,
+            meta: RequestMeta {
+                originator: self.server.identity.originator().to_owned(),
+                user_agent: self
+                    .server
+                    .identity
+                    .user_agent(self.server.settings.config.env()),
+                thread_id: self.handle.id.clone(),
+                turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
+                turn_state: self.turn.state.clone(),
+                headers: subagent.into_iter().collect(),
+            },
+        }
+    }
+
+    /// The history in the model crate's form; of the thread's own history only what is new is converted.
+    fn history_items(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
+        if purpose == Purpose::Review {
+            return self
+                .engine
+                .history()
+                .iter()
+                .filter_map(history_item)
+                .collect();
+        }
+        let items = self.engine.own_history();
+        if self.sent.len() > items.len() {
+            self.sent.clear();
+        }
+        let new = items[self.sent.len()..].iter().filter_map(history_item);
+        self.sent.extend(new);
+        self.sent.clone()
+    }
+
+    pub fn summarise(&mut self, turn_id: &str, summary: &str, mid_turn: bool) -> Compacted {
+        let facts = self.facts_now();
+        let context = if mid_turn {
+            initial::initial(&facts, None)
+        } else {
+            Vec::new()
+        };
+        let summary = compaction::summary(Some(summary).filter(|it| !it.trim().is_empty()));
+        let history = compaction::replacement(&self.sent, &summary, context);
+        let tokens = self.estimate(&history);
+        self.sent.clear();
+        self.told.baseline = mid_turn.then(|| facts.baseline());
+        let record = mid_turn
+            .then(|| self.turn_context(&facts, turn_id))
+            .flatten();
+        Compacted {
+            history,
+            tokens,
+            record,
+        }
+    }
+
+    pub fn render_review(&self, words: Option<&str>, interrupted: bool) -> ReviewOutcome {
+        let output = words.filter(|_| !interrupted).and_then(review::parse);
+        let ending = review::ending(output.as_ref());
+        ReviewOutcome {
+            shown: ending.shown,
+            said: ending.said,
+            history: ending.history.to_vec(),
+        }
+    }
+
+    /// About how many tokens a history that no provider has counted takes.
+    pub fn estimate(&self, history: &[Json]) -> i64 {
+        let items: Vec<HistoryItem> = history.iter().filter_map(history_item).collect();
+        let size = ContextSize::estimated(&self.told.base_instructions, &items);
+        i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
+    }
+}
+
+/// A mode without instructions of its own has the built-in ones.
+fn with_instructions(mut mode: CollaborationMode) -> CollaborationMode {
+    if mode.mode != ModeKind::Default && mode.settings.developer_instructions.is_none() {
+        mode.settings.developer_instructions = Some(plan::mode_instructions(&mode.mode, false));
+    }
+    mode
+}
+
+fn history_item(item: &Json) -> Option<HistoryItem> {
+    let raw = serde_json::value::RawValue::from_string(item.get().to_owned());
+    raw.ok().map(HistoryItem::new)
+}
+
+fn raw_schema(schema: &Json) -> Arc<serde_json::value::RawValue> {
+    serde_json::value::RawValue::from_string(schema.get().to_owned())
+        .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
+        .into()
+}

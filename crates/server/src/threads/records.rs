@@ -1,0 +1,222 @@
+//! The engine's records as lines of a rollout.
+
+use quipu_engine::{Record, TurnEnd};
+use quipu_journal::event::{self, Event};
+use quipu_journal::{Compacted, Record as Line, TurnContext};
+use quipu_wire::{
+    CodexErrorInfo, Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError, UserInput,
+};
+
+use super::stored_items;
+
+/// What the lines depend on besides the record.
+pub(super) struct Writing<'a> {
+    pub thread_id: &'a str,
+    pub window: Option<i64>,
+    /// The collaboration mode, as the log names it.
+    pub mode: &'a str,
+}
+
+/// The lines of one record.
+pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
+    let one = |event: Event| vec![Line::from(event)];
+    match record {
+        Record::TurnStarted { turn_id, .. } => one(Event::TaskStarted(event::TaskStarted {
+            turn_id,
+            model_context_window: writing.window,
+            collaboration_mode_kind: writing.mode.to_owned(),
+        })),
+        Record::History(item) => vec![Line::ResponseItem(item)],
+        Record::TurnContext(context) => turn_context(&context).into_iter().collect(),
+        Record::UserMessage { content, .. } => one(Event::UserMessage(user_message(content))),
+        Record::AgentMessage { text, phase, .. } => one(Event::AgentMessage(event::AgentMessage {
+            message: text,
+            phase: phase.map(|phase| phase.to_string()),
+            memory_citation: None,
+        })),
+        Record::Reasoning {
+            summary, content, ..
+        } => reasoning(summary, content),
+        Record::Item { turn_id, item } => stored_items::completed(writing.thread_id, turn_id, item),
+        Record::DynamicCall { turn_id, item } => stored_items::requested(turn_id, item),
+        Record::TokenUsage { usage, rate_limits } => one(Event::TokenCount(event::TokenCount {
+            info: usage.as_ref().map(usage_info),
+            rate_limits: Json::new(&stored_limits(&rate_limits)).ok(),
+        })),
+        Record::Compacted { summary, history } => vec![
+            Line::Compacted(Compacted {
+                message: summary,
+                replacement_history: Some(history),
+            }),
+            Line::from(Event::ContextCompacted(event::ContextCompacted {})),
+        ],
+        Record::EnteredReview { label } => {
+            one(Event::EnteredReviewMode(event::EnteredReviewMode {
+                target: Json::from(serde_json::json!({ "type": "custom", "instructions": label })),
+                user_facing_hint: Some(label),
+            }))
+        }
+        Record::ExitedReview { text, .. } => {
+            one(Event::ExitedReviewMode(event::ExitedReviewMode {
+                review_output: Some(event::ReviewOutput {
+                    findings: Json::from(serde_json::json!([])),
+                    overall_correctness: String::new(),
+                    overall_explanation: text,
+                    overall_confidence_score: 0.0,
+                }),
+            }))
+        }
+        Record::Error { error, .. } => one(Event::Error(error_event(error))),
+        Record::TurnEnded {
+            turn_id,
+            end,
+            last_agent_message,
+        } => one(ended(turn_id, end, last_agent_message)),
+    }
+}
+
+fn turn_context(context: &Json) -> Option<Line> {
+    match context.parse::<TurnContext>() {
+        Ok(context) => Some(Line::TurnContext(Box::new(context))),
+        Err(error) => {
+            tracing::error!(%error, "the context of a turn cannot be stored");
+            None
+        }
+    }
+}
+
+fn ended(turn_id: String, end: TurnEnd, last_agent_message: Option<String>) -> Event {
+    let reason = match end {
+        TurnEnd::Completed | TurnEnd::Failed(_) => {
+            return Event::TaskComplete(event::TaskComplete {
+                turn_id,
+                last_agent_message,
+            });
+        }
+        TurnEnd::Interrupted => "interrupted",
+        TurnEnd::Replaced => "replaced",
+    };
+    Event::TurnAborted(event::TurnAborted {
+        turn_id: Some(turn_id),
+        reason: reason.to_owned(),
+    })
+}
+
+fn user_message(content: Vec<UserInput>) -> event::UserMessage {
+    let mut message = event::UserMessage::default();
+    let mut images = Vec::new();
+    for input in content {
+        match input {
+            UserInput::Text {
+                text,
+                text_elements,
+            } => {
+                let offset = message.message.len();
+                message
+                    .text_elements
+                    .extend(text_elements.into_iter().map(|element| event::TextElement {
+                        byte_range: event::ByteRange {
+                            start: element.byte_range.start + offset,
+                            end: element.byte_range.end + offset,
+                        },
+                        placeholder: element.placeholder,
+                    }));
+                message.message.push_str(&text);
+            }
+            UserInput::Image { url } => images.push(url),
+            UserInput::LocalImage { path } => message.local_images.push(path),
+            UserInput::Skill { .. } | UserInput::Mention { .. } | UserInput::Unrecognized(_) => {}
+        }
+    }
+    message.images = Some(images);
+    message
+}
+
+fn reasoning(summary: Vec<String>, content: Vec<String>) -> Vec<Line> {
+    let text = |text| event::ReasoningText { text };
+    let summary = summary
+        .into_iter()
+        .map(|part| Line::from(Event::AgentReasoning(text(part))));
+    let content = content
+        .into_iter()
+        .map(|part| Line::from(Event::AgentReasoningRawContent(text(part))));
+    summary.chain(content).collect()
+}
+
+fn usage_info(usage: &ThreadTokenUsage) -> event::TokenUsageInfo {
+    let tokens = |it: &TokenUsageBreakdown| event::TokenUsage {
+        input_tokens: it.input_tokens,
+        cached_input_tokens: it.cached_input_tokens,
+        output_tokens: it.output_tokens,
+        reasoning_output_tokens: it.reasoning_output_tokens,
+        total_tokens: it.total_tokens,
+    };
+    event::TokenUsageInfo {
+        total_token_usage: tokens(&usage.total),
+        last_token_usage: tokens(&usage.last),
+        model_context_window: usage.model_context_window,
+    }
+}
+
+/// Rate limits in the spelling of rollouts.
+fn stored_limits(limits: &quipu_wire::RateLimitSnapshot) -> serde_json::Value {
+    let window = |window: &Option<quipu_wire::RateLimitWindow>| {
+        window.as_ref().map(|it| {
+            serde_json::json!({
+                "used_percent": f64::from(it.used_percent),
+                "window_minutes": it.window_duration_mins,
+                "resets_at": it.resets_at,
+            })
+        })
+    };
+    serde_json::json!({
+        "limit_id": limits.limit_id,
+        "limit_name": limits.limit_name,
+        "primary": window(&limits.primary),
+        "secondary": window(&limits.secondary),
+        "credits": limits.credits.as_ref().map(|it| serde_json::json!({
+            "has_credits": it.has_credits, "unlimited": it.unlimited, "balance": it.balance,
+        })),
+        "plan_type": limits.plan_type,
+    })
+}
+
+fn error_event(error: TurnError) -> event::ErrorEvent {
+    use event::ErrorInfo;
+    let info = error.codex_error_info.map(|info| match info {
+        CodexErrorInfo::ContextWindowExceeded => ErrorInfo::ContextWindowExceeded,
+        CodexErrorInfo::UsageLimitExceeded => ErrorInfo::UsageLimitExceeded,
+        CodexErrorInfo::ServerOverloaded => ErrorInfo::ServerOverloaded,
+        CodexErrorInfo::InternalServerError => ErrorInfo::InternalServerError,
+        CodexErrorInfo::Unauthorized => ErrorInfo::Unauthorized,
+        CodexErrorInfo::BadRequest => ErrorInfo::BadRequest,
+        CodexErrorInfo::SandboxError => ErrorInfo::SandboxError,
+        CodexErrorInfo::HttpConnectionFailed { http_status_code } => {
+            ErrorInfo::HttpConnectionFailed { http_status_code }
+        }
+        CodexErrorInfo::ResponseStreamConnectionFailed { http_status_code } => {
+            ErrorInfo::ResponseStreamConnectionFailed { http_status_code }
+        }
+        CodexErrorInfo::ResponseStreamDisconnected { http_status_code } => {
+            ErrorInfo::ResponseStreamDisconnected { http_status_code }
+        }
+        CodexErrorInfo::ResponseTooManyFailedAttempts { http_status_code } => {
+            ErrorInfo::ResponseTooManyFailedAttempts { http_status_code }
+        }
+        _ => ErrorInfo::Other,
+    });
+    event::ErrorEvent {
+        message: error.message,
+        codex_error_info: info,
+    }
+}
+
+/// Whether an item of a turn is kept at all; an item that only shows state is not.
+pub(super) fn is_stored(item: &ThreadItem) -> bool {
+    !matches!(
+        item,
+        ThreadItem::UserMessage { .. }
+            | ThreadItem::ContextCompaction { .. }
+            | ThreadItem::Unrecognized(_)
+    )
+}

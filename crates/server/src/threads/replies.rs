@@ -1,0 +1,107 @@
+//! Requests whose answers the engine decides.
+
+use std::collections::HashMap;
+
+use quipu_engine::{Answer, Refusal};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request;
+use quipu_wire::{
+    CodexErrorInfo, ReviewStartResponse, TurnError, TurnInterruptResponse, TurnStartResponse,
+    TurnSteerResponse,
+};
+
+use crate::Reply;
+
+/// A request that waits for the engine.
+pub(super) enum Pending {
+    Start(Reply<request::TurnStart>),
+    Steer(Reply<request::TurnSteer>),
+    Interrupt(Reply<request::TurnInterrupt>),
+    Review {
+        reply: Reply<request::ReviewStart>,
+        thread_id: String,
+    },
+}
+
+/// The waiting requests, by the token the engine knows them by.
+#[derive(Default)]
+pub(super) struct Replies {
+    next: u64,
+    pending: HashMap<u64, Pending>,
+}
+
+impl Replies {
+    pub fn add(&mut self, pending: Pending) -> u64 {
+        self.next += 1;
+        self.pending.insert(self.next, pending);
+        self.next
+    }
+
+    /// Answers a request as the engine says.
+    pub async fn answer(&mut self, token: u64, answer: Answer) {
+        let Some(pending) = self.pending.remove(&token) else {
+            return;
+        };
+        match (pending, answer) {
+            (Pending::Start(reply), Answer::Turn(turn)) => {
+                reply.send(Ok(TurnStartResponse { turn })).await
+            }
+            (Pending::Review { reply, thread_id }, Answer::Turn(turn)) => {
+                reply
+                    .send(Ok(ReviewStartResponse {
+                        turn,
+                        review_thread_id: thread_id,
+                    }))
+                    .await;
+            }
+            (Pending::Steer(reply), Answer::Steered(turn_id)) => {
+                reply.send(Ok(TurnSteerResponse { turn_id })).await;
+            }
+            (Pending::Interrupt(reply), Answer::Done) => {
+                reply.send(Ok(TurnInterruptResponse {})).await
+            }
+            (pending, Answer::Refused(refusal)) => refuse(pending, refused(refusal)).await,
+            (pending, _) => {
+                refuse(
+                    pending,
+                    ErrorObject::internal("the thread answered another request"),
+                )
+                .await
+            }
+        }
+    }
+}
+
+async fn refuse(pending: Pending, error: ErrorObject) {
+    match pending {
+        Pending::Start(reply) => reply.send(Err(error)).await,
+        Pending::Steer(reply) => reply.send(Err(error)).await,
+        Pending::Interrupt(reply) => reply.send(Err(error)).await,
+        Pending::Review { reply, .. } => reply.send(Err(error)).await,
+    }
+}
+
+fn refused(refusal: Refusal) -> ErrorObject {
+    match refusal {
+        Refusal::NoActiveTurn => ErrorObject::invalid_request("no active turn to steer"),
+        Refusal::WrongTurn { expected, actual } => {
+            let text = format!("expected active turn id `{expected}` but found `{actual}`");
+            ErrorObject::invalid_request(text)
+        }
+        Refusal::EmptyInput => ErrorObject::invalid_request("input must not be empty"),
+        Refusal::Closed => ErrorObject::invalid_request("the thread is being unloaded"),
+        Refusal::NotSteerable(turn_kind) => {
+            let message = format!("cannot steer a {turn_kind} turn");
+            let error = TurnError {
+                message: message.clone(),
+                codex_error_info: Some(CodexErrorInfo::ActiveTurnNotSteerable { turn_kind }),
+                additional_details: None,
+            };
+            let error_object = ErrorObject::invalid_request(message);
+            match serde_json::to_value(&error) {
+                Ok(data) => error_object.with_data(data),
+                Err(_) => error_object,
+            }
+        }
+    }
+}

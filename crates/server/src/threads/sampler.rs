@@ -1,0 +1,254 @@
+//! One request to the model: a task that turns its answer into messages for the thread.
+
+use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, ToolCall};
+use quipu_model::{ItemKind, ModelStream};
+use quipu_wire::{Json, ResponseItem, TurnError, WebSearchAction};
+use tokio::task::JoinHandle;
+
+use super::message::{Message, ThreadHandle};
+
+/// Events that travel together at most.
+const BATCH: usize = 256;
+
+/// Reads an answer until it ends; aborting the task cancels the request.
+pub(super) fn start(
+    thread: ThreadHandle,
+    sample: u64,
+    model: String,
+    mut stream: ModelStream,
+) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let reader = Reader { model };
+        while let Some(first) = stream.next().await {
+            let mut events = Vec::new();
+            let mut next = Some(first);
+            while let Some(event) = next {
+                events.extend(reader.read(event));
+                next = if events.len() < BATCH {
+                    stream.next_ready()
+                } else {
+                    None
+                };
+            }
+            if !thread.send(Message::Model { sample, events }).await {
+                return;
+            }
+        }
+    })
+}
+
+struct Reader {
+    model: String,
+}
+
+impl Reader {
+    fn read(&self, event: quipu_model::ModelEvent) -> Option<ModelEvent> {
+        use quipu_model::ModelEvent as From;
+        Some(match event {
+            From::Opened(_) => ModelEvent::Opened,
+            From::RateLimits(limits) => ModelEvent::RateLimits(limits),
+            From::ModelRerouted { model } => ModelEvent::Rerouted {
+                from: self.model.clone(),
+                to: model,
+            },
+            From::ItemStarted { slot, item } => ModelEvent::ItemStarted {
+                slot,
+                item: Box::new(self.item(*item)?),
+            },
+            From::TextDelta { slot, delta } => ModelEvent::TextDelta { slot, delta },
+            From::ReasoningPartAdded { slot, index } => {
+                ModelEvent::ReasoningPartAdded { slot, index }
+            }
+            From::ReasoningSummaryDelta { slot, index, delta } => {
+                ModelEvent::ReasoningSummaryDelta { slot, index, delta }
+            }
+            From::ReasoningTextDelta { slot, index, delta } => {
+                ModelEvent::ReasoningTextDelta { slot, index, delta }
+            }
+            From::ItemDone { slot, item } => ModelEvent::ItemDone {
+                slot,
+                item: Box::new(self.item(*item)?),
+            },
+            From::Retrying(retrying) => ModelEvent::Retrying {
+                error: TurnError {
+                    message: retrying.message(),
+                    codex_error_info: Some(retrying.info()),
+                    additional_details: Some(retrying.error.to_string()),
+                },
+            },
+            From::Completed(completed) => ModelEvent::Completed {
+                usage: completed.usage.map(|usage| usage.breakdown()),
+            },
+            From::Failed(error) => ModelEvent::Failed {
+                window_exceeded: matches!(
+                    error.kind,
+                    quipu_model::ErrorKind::ContextWindowExceeded
+                ),
+                error: TurnError {
+                    message: error.to_string(),
+                    codex_error_info: Some(error.info()),
+                    additional_details: error.details(),
+                },
+            },
+        })
+    }
+
+    fn item(&self, output: quipu_model::OutputItem) -> Option<OutputItem> {
+        let raw = Json::from((*output.raw).to_owned());
+        let item = model_item(&output.kind, &raw)?;
+        // Items that came without an id get one of ours.
+        let id = output
+            .id
+            .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        Some(OutputItem { id, item, raw })
+    }
+}
+
+fn model_item(kind: &ItemKind, raw: &Json) -> Option<ModelItem> {
+    let parsed: ResponseItem = match raw.parse() {
+        Ok(item) => item,
+        Err(error) => {
+            tracing::warn!(%error, ?kind, "the model made an item that cannot be read");
+            return None;
+        }
+    };
+    Some(match parsed {
+        ResponseItem::Message {
+            role,
+            content,
+            phase,
+            ..
+        } if role == "assistant" => ModelItem::Message {
+            text: Some(text_of(&content)),
+            phase,
+        },
+        ResponseItem::Reasoning {
+            summary, content, ..
+        } => ModelItem::Reasoning {
+            summary: summary.into_iter().filter_map(summary_text).collect(),
+            content: content
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(reasoning_text)
+                .collect(),
+        },
+        ResponseItem::FunctionCall {
+            name,
+            namespace,
+            arguments,
+            call_id,
+            ..
+        } => ModelItem::Call(ToolCall {
+            call_id,
+            name,
+            namespace,
+            kind: CallKind::Function(arguments),
+        }),
+        ResponseItem::CustomToolCall {
+            call_id,
+            name,
+            input,
+            ..
+        } => ModelItem::Call(ToolCall {
+            call_id,
+            name,
+            namespace: None,
+            kind: CallKind::Custom(input),
+        }),
+        ResponseItem::LocalShellCall {
+            call_id: Some(call_id),
+            ..
+        } => ModelItem::Call(ToolCall {
+            call_id,
+            name: "local_shell".to_owned(),
+            namespace: None,
+            kind: CallKind::LocalShell(raw.clone()),
+        }),
+        ResponseItem::ToolSearchCall {
+            call_id: Some(call_id),
+            ..
+        } => ModelItem::Call(ToolCall {
+            call_id,
+            name: "tool_search".to_owned(),
+            namespace: None,
+            kind: CallKind::ToolSearch(raw.clone()),
+        }),
+        ResponseItem::WebSearchCall { action, .. } => {
+            let action = action.map(web_action);
+            ModelItem::WebSearch {
+                query: action.as_ref().map_or_else(String::new, query_text),
+                action,
+            }
+        }
+        ResponseItem::ImageGenerationCall {
+            status,
+            revised_prompt,
+            result,
+            ..
+        } => ModelItem::ImageGeneration {
+            status,
+            revised_prompt,
+            result,
+            saved_path: None,
+        },
+        _ => ModelItem::Other,
+    })
+}
+
+fn text_of(content: &[quipu_wire::ContentItem]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        quipu_wire::ContentItem::OutputText { text }
+        | quipu_wire::ContentItem::InputText { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn summary_text(part: quipu_wire::ReasoningItemReasoningSummary) -> Option<String> {
+    match part {
+        quipu_wire::ReasoningItemReasoningSummary::SummaryText { text } => Some(text),
+        quipu_wire::ReasoningItemReasoningSummary::Unrecognized(_) => None,
+    }
+}
+
+fn reasoning_text(part: quipu_wire::ReasoningItemContent) -> Option<String> {
+    match part {
+        quipu_wire::ReasoningItemContent::ReasoningText { text }
+        | quipu_wire::ReasoningItemContent::Text { text } => Some(text),
+        quipu_wire::ReasoningItemContent::Unrecognized(_) => None,
+    }
+}
+
+fn web_action(action: quipu_wire::ResponsesApiWebSearchAction) -> WebSearchAction {
+    use quipu_wire::ResponsesApiWebSearchAction as From;
+    match action {
+        From::Search { query, queries } => WebSearchAction::Search { query, queries },
+        From::OpenPage { url } => WebSearchAction::OpenPage { url },
+        From::FindInPage { url, pattern } => WebSearchAction::FindInPage { url, pattern },
+        From::Other | From::Unrecognized(_) => WebSearchAction::Other,
+    }
+}
+
+/// What a search was for, in one line.
+fn query_text(action: &WebSearchAction) -> String {
+    match action {
+        WebSearchAction::Search {
+            query: Some(query), ..
+        } if !query.is_empty() => query.clone(),
+        WebSearchAction::Search {
+            queries: Some(queries),
+            ..
+        } => match queries.as_slice() {
+            [] => String::new(),
+            [one] => one.clone(),
+            [first, ..] => format!("{first} ..."),
+        },
+        WebSearchAction::OpenPage { url } => url.clone().unwrap_or_default(),
+        WebSearchAction::FindInPage { url, pattern } => match (pattern, url) {
+            (Some(pattern), Some(url)) => format!("'{pattern}' in {url}"),
+            (Some(pattern), None) => format!("'{pattern}'"),
+            (None, url) => url.clone().unwrap_or_default(),
+        },
+        _ => String::new(),
+    }
+}

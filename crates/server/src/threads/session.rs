@@ -1,0 +1,299 @@
+//! The settings of a thread: what it was started with, and what turns have changed since.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use quipu_config::{LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
+use quipu_model::catalogue::ModelInfo;
+use quipu_model::{OFFLINE, ProviderConfig};
+use quipu_rpc::ErrorObject;
+use quipu_wire::{
+    ApprovalsReviewer, AskForApproval, CollaborationMode, DynamicToolSpec, Json, ModeKind,
+    Personality, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy, ServiceTier,
+    Settings, ThreadForkParams, ThreadResumeParams, ThreadStartParams, TurnStartParams,
+};
+use serde_json::Value;
+
+use crate::Server;
+
+/// What a client may choose when it opens a thread.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Overrides {
+    pub model: Option<String>,
+    pub model_provider: Option<String>,
+    pub service_tier: Option<Option<ServiceTier>>,
+    pub cwd: Option<String>,
+    pub approval_policy: Option<AskForApproval>,
+    pub approvals_reviewer: Option<ApprovalsReviewer>,
+    pub sandbox: Option<SandboxMode>,
+    pub config: Option<BTreeMap<String, Json>>,
+    pub base_instructions: Option<String>,
+    pub developer_instructions: Option<String>,
+    pub personality: Option<Personality>,
+}
+
+macro_rules! overrides_from {
+    ($params:expr, $personality:expr) => {
+        Overrides {
+            model: $params.model.clone(),
+            model_provider: $params.model_provider.clone(),
+            service_tier: $params.service_tier,
+            cwd: $params.cwd.clone(),
+            approval_policy: $params.approval_policy.clone(),
+            approvals_reviewer: $params.approvals_reviewer,
+            sandbox: $params.sandbox,
+            config: $params.config.clone(),
+            base_instructions: $params.base_instructions.clone(),
+            developer_instructions: $params.developer_instructions.clone(),
+            personality: $personality,
+        }
+    };
+}
+
+impl From<&ThreadStartParams> for Overrides {
+    fn from(params: &ThreadStartParams) -> Overrides {
+        overrides_from!(params, params.personality)
+    }
+}
+
+impl From<&ThreadResumeParams> for Overrides {
+    fn from(params: &ThreadResumeParams) -> Overrides {
+        overrides_from!(params, params.personality)
+    }
+}
+
+impl From<&ThreadForkParams> for Overrides {
+    fn from(params: &ThreadForkParams) -> Overrides {
+        overrides_from!(params, None)
+    }
+}
+
+/// The settings in force. Turns change them for themselves and all later ones.
+#[derive(Clone)]
+pub(crate) struct Session {
+    pub snapshot: Arc<Snapshot>,
+    pub provider: ProviderConfig,
+    pub model: String,
+    pub effort: Option<ReasoningEffort>,
+    pub summary: Option<ReasoningSummary>,
+    pub service_tier: Option<ServiceTier>,
+    pub personality: Option<Personality>,
+    pub mode: CollaborationMode,
+    pub cwd: PathBuf,
+    pub approval_policy: AskForApproval,
+    pub approvals_reviewer: ApprovalsReviewer,
+    pub sandbox: SandboxPolicy,
+    pub base_instructions: Option<String>,
+    pub developer_instructions: Option<String>,
+    pub dynamic_tools: Vec<DynamicToolSpec>,
+}
+
+impl Session {
+    /// Resolves what a client chose against the configuration.
+    pub fn resolve(
+        server: &Server,
+        overrides: &Overrides,
+        recorded_cwd: Option<&str>,
+    ) -> Result<Session, ErrorObject> {
+        let cwd = overrides
+            .cwd
+            .as_deref()
+            .or(recorded_cwd)
+            .unwrap_or_default();
+        let cwd = server.cwd().join(cwd);
+        let snapshot = load(server, overrides, &cwd)?;
+        let settings = snapshot.model();
+        let provider = provider(server, &snapshot, settings.provider.as_deref())?;
+        let model = settings
+            .model
+            .clone()
+            .unwrap_or_else(|| default_model(&provider));
+        let permissions = snapshot.permissions();
+        let mode = CollaborationMode {
+            mode: ModeKind::Default,
+            settings: Settings {
+                model: model.clone(),
+                reasoning_effort: settings.reasoning_effort,
+                developer_instructions: None,
+            },
+        };
+        Ok(Session {
+            provider,
+            model,
+            effort: settings.reasoning_effort,
+            summary: settings.reasoning_summary,
+            service_tier: overrides.service_tier.unwrap_or(settings.service_tier),
+            personality: Some(overrides.personality.unwrap_or(settings.personality)),
+            mode,
+            cwd,
+            approval_policy: permissions.approval_policy.clone(),
+            approvals_reviewer: permissions.approvals_reviewer,
+            sandbox: permissions.sandbox_policy.clone(),
+            base_instructions: overrides
+                .base_instructions
+                .clone()
+                .or_else(|| snapshot.instructions().base.clone()),
+            developer_instructions: snapshot.instructions().developer.clone(),
+            dynamic_tools: Vec::new(),
+            snapshot,
+        })
+    }
+
+    /// Takes over what a turn changes; it stays changed.
+    pub fn change(&mut self, server: &Server, params: &TurnStartParams) {
+        if let Some(cwd) = &params.cwd {
+            self.cwd = server.cwd().join(cwd);
+        }
+        if let Some(policy) = &params.approval_policy {
+            self.approval_policy = policy.clone();
+        }
+        if let Some(reviewer) = params.approvals_reviewer {
+            self.approvals_reviewer = reviewer;
+        }
+        if let Some(policy) = &params.sandbox_policy {
+            self.sandbox = policy.clone();
+        }
+        if let Some(model) = &params.model {
+            self.model.clone_from(model);
+        }
+        if let Some(tier) = params.service_tier {
+            self.service_tier = tier;
+        }
+        self.effort = params.effort.or(self.effort);
+        self.summary = params.summary.or(self.summary);
+        self.personality = params.personality.or(self.personality);
+        if let Some(mode) = &params.collaboration_mode {
+            self.model.clone_from(&mode.settings.model);
+            self.effort = mode.settings.reasoning_effort;
+            self.mode = mode.clone();
+        } else {
+            self.mode.settings.model.clone_from(&self.model);
+            self.mode.settings.reasoning_effort = self.effort;
+        }
+    }
+
+    /// What is known of the model in use, with what the configuration says of it.
+    pub fn model_info(&self) -> ModelInfo {
+        let mut info = ModelInfo::lookup(&self.model, self.provider.wire_api);
+        let settings = self.snapshot.model();
+        info.context_window = settings.context_window.or(info.context_window);
+        info.auto_compact_token_limit = settings
+            .auto_compact_token_limit
+            .or(info.auto_compact_token_limit);
+        info
+    }
+
+    pub fn cwd_text(&self) -> String {
+        self.cwd.to_string_lossy().into_owned()
+    }
+}
+
+fn load(server: &Server, overrides: &Overrides, cwd: &Path) -> Result<Arc<Snapshot>, ErrorObject> {
+    let mut config = ConfigOverrides::default();
+    if let Some(settings) = &overrides.config {
+        let table: Table = settings
+            .iter()
+            .map(|(key, value)| (key.clone(), value.to_value()))
+            .collect();
+        config.add_json(&table);
+    }
+    let chosen = chosen(overrides);
+    let request = LoadRequest {
+        cwd: Some(cwd),
+        overrides: (!config.is_empty()).then_some(&config),
+        chosen: (!chosen.is_empty()).then_some(&chosen),
+    };
+    server.settings.config.load(&request).map_err(|error| {
+        ErrorObject::invalid_request(format!("failed to load configuration: {error}"))
+    })
+}
+
+/// The typed members of a request, as the settings they stand for.
+fn chosen(overrides: &Overrides) -> Table {
+    let members = [
+        (
+            "model",
+            overrides.model.as_ref().map(|it| Value::from(it.as_str())),
+        ),
+        (
+            "model_provider",
+            overrides
+                .model_provider
+                .as_ref()
+                .map(|it| Value::from(it.as_str())),
+        ),
+        (
+            "approval_policy",
+            overrides
+                .approval_policy
+                .as_ref()
+                .and_then(|it| serde_json::to_value(it).ok()),
+        ),
+        (
+            "approvals_reviewer",
+            overrides
+                .approvals_reviewer
+                .map(|it| Value::from(it.as_str())),
+        ),
+        (
+            "sandbox_mode",
+            overrides.sandbox.map(|it| Value::from(it.as_str())),
+        ),
+        (
+            "developer_instructions",
+            overrides
+                .developer_instructions
+                .as_ref()
+                .map(|it| Value::from(it.as_str())),
+        ),
+    ];
+    let present = members
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    present.collect()
+}
+
+/// The provider in use: the one chosen, else OpenAI if there are credentials for it, else the offline model.
+fn provider(
+    server: &Server,
+    snapshot: &Snapshot,
+    chosen: Option<&str>,
+) -> Result<ProviderConfig, ErrorObject> {
+    let id = match chosen {
+        Some(id) => id.to_owned(),
+        None if server.has_openai_credentials() => "openai".to_owned(),
+        None => OFFLINE.to_owned(),
+    };
+    let declared = snapshot
+        .merged()
+        .get("model_providers")
+        .and_then(|table| table.get(&id));
+    let mut provider = match (ProviderConfig::built_in(&id), declared) {
+        (_, Some(table)) => serde_json::from_value(table.clone()).map_err(|error| {
+            ErrorObject::invalid_request(format!(
+                "failed to load configuration: model_providers.{id}: {error}"
+            ))
+        })?,
+        (Some(provider), None) => provider,
+        (None, None) => {
+            let text = format!("failed to load configuration: Model provider `{id}` not found");
+            return Err(ErrorObject::invalid_request(text));
+        }
+    };
+    if id == "openai"
+        && let Some(url) = snapshot.openai_base_url()
+    {
+        provider.base_url = Some(url.to_owned());
+    }
+    provider.id = id;
+    Ok(provider)
+}
+
+fn default_model(provider: &ProviderConfig) -> String {
+    let models = quipu_model::catalogue::list(provider, Vec::new());
+    models
+        .into_iter()
+        .next()
+        .map_or_else(|| provider.id.clone(), |model| model.slug)
+}

@@ -1,0 +1,81 @@
+//! A server with a home of its own, and clients for it.
+
+use std::sync::Arc;
+
+use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
+use quipu_rpc::{Connection, Limits, OnFull};
+use quipu_server::{Server, Settings, serve};
+use quipu_testkit::client::Client;
+use quipu_testkit::raw::Raw;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What a pair of connected ends holds.
+const LIMITS: Limits = Limits {
+    messages: 1024,
+    bytes: 16 << 20,
+};
+
+pub struct Lab {
+    pub folder: TempDir,
+    server: Arc<Server>,
+}
+
+impl Lab {
+    pub fn new() -> Lab {
+        Lab::with(&[], "")
+    }
+
+    /// A server with environment variables and a configuration file.
+    pub fn with(vars: &[(&str, &str)], config: &str) -> Lab {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.ensure().unwrap();
+        std::fs::write(home.config_file(), config).unwrap();
+        let env = Env::new(vars.iter().copied(), folder.path());
+        let system = SystemPaths::in_folder(&folder.path().join("etc"));
+        let config = Loader::with_system_paths(env, home, Overrides::default(), system);
+        Lab {
+            folder,
+            server: Server::new(Settings::new(config)),
+        }
+    }
+
+    /// A new connection to the server.
+    pub fn connection(&self) -> Connection {
+        let (ours, theirs) = Connection::pair(LIMITS);
+        tokio::spawn(serve(Arc::clone(&self.server), theirs, OnFull::Wait));
+        ours
+    }
+
+    /// A client that has introduced itself.
+    pub async fn client(&self) -> Client {
+        Client::start(self.connection()).await
+    }
+
+    /// A connection that has said nothing.
+    pub fn raw(&self) -> Raw {
+        Raw::new(self.connection())
+    }
+
+    /// A connection whose `initialize` was answered.
+    pub async fn raw_initialized(&self, capabilities: Value) -> Raw {
+        let mut raw = self.raw();
+        let answer = raw.call(&initialize(json!("hello"), "raw", capabilities)).await;
+        assert!(answer["result"].is_object(), "{answer}");
+        raw
+    }
+}
+
+/// An `initialize` request.
+pub fn initialize(id: Value, name: &str, capabilities: Value) -> Value {
+    json!({ "id": id, "method": "initialize", "params": {
+        "clientInfo": { "name": name, "version": "1" },
+        "capabilities": capabilities,
+    } })
+}
+
+/// The error that a request is answered with when the caller is to blame.
+pub fn refusal(id: Value, message: &str) -> Value {
+    json!({ "id": id, "error": { "code": -32600, "message": message } })
+}
