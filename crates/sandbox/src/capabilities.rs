@@ -8,7 +8,7 @@ use crate::{Enforcement, SpawnError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     Namespaces,
-    Landlock,
+    Landlock { version: u32 },
 }
 
 /// What is available to enforce a policy.
@@ -17,7 +17,7 @@ pub struct Capabilities {
     /// A whole jail of namespaces could be built, or which step of it failed.
     pub namespaces: Result<(), String>,
     /// The version of the kernel's Landlock interface; 0 if it is missing or switched off.
-    pub landlock: i32,
+    pub landlock: u32,
     /// Whether system calls can be filtered.
     pub seccomp: bool,
 }
@@ -29,7 +29,14 @@ impl Capabilities {
         let landlock = self.seccomp && self.landlock > 0;
         match wanted {
             Enforcement::Auto | Enforcement::Namespaces if namespaces => Some(Backend::Namespaces),
-            Enforcement::Auto | Enforcement::Landlock if landlock => Some(Backend::Landlock),
+            Enforcement::Auto | Enforcement::Landlock if landlock => Some(Backend::Landlock {
+                version: self.landlock,
+            }),
+            Enforcement::OldLandlock(version) if landlock && version > 0 => {
+                Some(Backend::Landlock {
+                    version: version.min(self.landlock),
+                })
+            }
             _ => None,
         }
     }
@@ -56,7 +63,7 @@ impl fmt::Display for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.backend(Enforcement::Auto) {
             Some(Backend::Namespaces) => write!(f, "sandbox: namespaces and seccomp")?,
-            Some(Backend::Landlock) => write!(f, "sandbox: Landlock and seccomp")?,
+            Some(Backend::Landlock { .. }) => write!(f, "sandbox: Landlock and seccomp")?,
             None => write!(f, "sandbox: none, sandboxed commands are refused")?,
         }
         match &self.namespaces {

@@ -87,4 +87,6 @@ pub enum Enforcement {
     Namespaces,
     /// Landlock or nothing.
     Landlock,
+    /// Landlock with no newer interface than this version, to see what an older kernel would do.
+    OldLandlock(u32),
 }

@@ -12,6 +12,7 @@ mod leader;
 #[cfg(not(target_os = "linux"))]
 #[path = "helper/leader_portable.rs"]
 mod leader;
+pub(crate) mod process_table;
 mod supervise;
 
 use std::{
@@ -25,7 +26,7 @@ use std::{
 
 pub(crate) use family::Family;
 pub(crate) use leader::Lock;
-pub(crate) use supervise::supervise;
+pub(crate) use supervise::{Attendant, supervise};
 
 use crate::{
     fd::{self, StdFds, check},
@@ -100,7 +101,14 @@ fn run_supervisor(mut lifeline: Lifeline) -> ! {
             Step::Spec,
             &io::ErrorKind::Unsupported.into(),
         )),
-        None => supervise(lifeline, &spec, stdio, Family::Descendants, &Lock::None),
+        None => supervise(
+            lifeline,
+            &spec,
+            stdio,
+            Family::Descendants,
+            &Lock::None,
+            || Ok(None),
+        ),
     }
 }
 

@@ -107,31 +107,29 @@ impl Rules {
             rules.protect(root, &roots, workspace.as_deref() == Some(root));
         }
         rules.order();
+        rules.pin_ways_to_exceptions();
         Some(rules)
     }
 
     /// Whether a command under these rules may write at this absolute path.
     pub fn can_write(&self, path: &Path) -> bool {
-        let Ok(path) = resolve_existing_part(path) else {
-            return false;
-        };
+        resolve_existing_part(path).is_ok_and(|path| self.writable_root(&path).is_some())
+    }
+
+    /// What makes a resolved path writable, if something does.
+    pub(crate) fn writable_root(&self, path: &Path) -> Option<&Path> {
         if self
             .absent
             .iter()
             .any(|absent| path.starts_with(&absent.path))
         {
-            return false;
+            return None;
         }
-        self.entries
+        let nearest = self
+            .entries
             .iter()
-            .rev()
-            .find(|entry| path.starts_with(&entry.path))
-            .is_some_and(|entry| entry.access == Access::Write)
-    }
-
-    /// Whether rules of its own hold at exactly this path.
-    pub(crate) fn is_exception(&self, path: &Path) -> bool {
-        self.exceptions().any(|other| other == path)
+            .rfind(|entry| path.starts_with(&entry.path))?;
+        (nearest.access == Access::Write).then_some(&nearest.path)
     }
 
     /// Whether rules of their own hold somewhere below this path.
@@ -220,8 +218,8 @@ impl Rules {
         }
     }
 
-    /// Parents first; of two entries for one path the later one stays, so opening wins only where
-    /// nothing closed it. Entries that change nothing are dropped.
+    /// Parents first; of two entries for one path the later one stays. Entries that change nothing
+    /// are dropped.
     fn order(&mut self) {
         let mut kept: Vec<Entry> = Vec::new();
         self.entries
@@ -230,14 +228,28 @@ impl Rules {
             kept.retain(|other| other.path != entry.path);
             let above = kept
                 .iter()
-                .rev()
-                .find(|other| entry.path.starts_with(&other.path));
+                .rfind(|other| entry.path.starts_with(&other.path));
             let around = above.map_or(Access::Read, |above| above.access);
             if entry.access != around {
                 kept.push(entry);
             }
         }
         self.entries = kept;
+    }
+
+    /// A folder between a writable one and a protected path inside could be moved away, protected
+    /// path and all, and another be put in its place; entries of their own keep them where they are.
+    fn pin_ways_to_exceptions(&mut self) {
+        let is_movable = |path: &&Path| self.writable_root(path).is_some_and(|root| root != *path);
+        let ways = self.exceptions().flat_map(|path| path.ancestors().skip(1));
+        let mut ways: Vec<PathBuf> = ways.filter(is_movable).map(Path::to_path_buf).collect();
+        ways.sort();
+        ways.dedup();
+        for way in ways {
+            self.open(way);
+        }
+        self.entries
+            .sort_by_key(|entry| entry.path.components().count());
     }
 }
 

@@ -90,9 +90,24 @@ code_struct!(Rules {
 });
 code_struct!(Entry { path, access });
 code_struct!(Absent { path, directory });
-code_enum!(Backend { Namespaces = 0, Landlock = 1 });
 code_enum!(Network { Off = 0, Internet = 1, Host = 2 });
 code_enum!(Access { Write = 0, Read = 1, Masked = 2 });
+
+impl Code for Backend {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Namespaces => 0,
+            Self::Landlock { version } => *version,
+        }
+        .put(out);
+    }
+    fn get(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::get(input)? {
+            0 => Self::Namespaces,
+            version => Self::Landlock { version },
+        })
+    }
+}
 
 impl Code for u8 {
     fn put(&self, out: &mut Vec<u8>) {
@@ -191,7 +206,7 @@ mod tests {
             tty: true,
             linger: Some(2000),
             jail: Some(Jail {
-                backend: Backend::Landlock,
+                backend: Backend::Landlock { version: 7 },
                 rules: Rules {
                     network: Network::Internet,
                     readable: Some(vec!["/usr".into()]),

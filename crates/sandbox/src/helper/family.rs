@@ -2,9 +2,11 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
+    io,
     time::{Duration, Instant},
 };
+
+use super::{process_table, supervise::wait};
 
 /// How long processes that cannot be killed (they run as another user, or hang in the kernel) are
 /// tried before the supervisor gives up.
@@ -79,7 +81,7 @@ impl Family {
                     Reaped::Nothing => break,
                 }
             }
-            super::supervise::wait_readable(None, Some(Duration::from_millis(5)));
+            wait([], Some(Duration::from_millis(5)));
         }
     }
 }
@@ -87,21 +89,8 @@ impl Family {
 /// Every process whose line of parents leads to this one.
 fn descendants() -> Vec<libc::pid_t> {
     let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok())
-        else {
-            continue;
-        };
-        // A process that ended meanwhile needs no killing.
-        if let Some(parent) = fs::read(entry.path().join("stat"))
-            .ok()
-            .and_then(|stat| parent(&stat))
-        {
-            children.entry(parent).or_default().push(pid);
-        }
+    for entry in process_table::all() {
+        children.entry(entry.parent).or_default().push(entry.pid);
     }
     let mut found = Vec::new();
     let mut next = vec![std::process::id().cast_signed()];
@@ -111,24 +100,4 @@ fn descendants() -> Vec<libc::pid_t> {
         next.extend(below);
     }
     found
-}
-
-/// The parent's id in a line of `/proc/PID/stat`; the name before it may hold any bytes.
-fn parent(stat: &[u8]) -> Option<libc::pid_t> {
-    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-    str::from_utf8(&stat[after_name..])
-        .ok()?
-        .split_ascii_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_process_may_have_any_name() {
-        assert_eq!(super::parent(b"7 (a) 1 \xff (b)) S 42 7 7 0 -1"), Some(42));
-        assert_eq!(super::parent(b"7 (sh"), None);
-    }
 }

@@ -8,12 +8,15 @@ use std::{
     cell::Cell,
     ffi::{CStr, CString, c_void},
     io,
-    os::fd::{AsRawFd, RawFd},
+    os::{
+        fd::{AsFd, AsRawFd, RawFd},
+        unix::net::UnixStream,
+    },
     ptr,
 };
 
 use crate::{
-    fd::{StdFds, check},
+    fd::{self, StdFds, check},
     linux::{landlock::Ruleset, restrict, seccomp::Filter},
     report::{Failure, Step},
     spec::Spec,
@@ -26,8 +29,13 @@ const SIGNALS: usize = 64;
 pub(crate) enum Lock {
     /// Nothing: there is no policy, or the helper has taken it upon itself already.
     None,
-    /// Landlock rules and a system call filter.
-    Landlock(Ruleset, Filter),
+    /// Landlock rules and a system call filter; if the filter has questions, the descriptor they
+    /// arrive on is sent over the socket.
+    Landlock {
+        ruleset: Ruleset,
+        filter: Filter,
+        office: UnixStream,
+    },
 }
 
 /// Everything the child needs, prepared by the parent.
@@ -112,11 +120,19 @@ impl Launch<'_> {
             )
         } as libc::c_int)
         .map_err(at(Step::Program))?;
-        if let Lock::Landlock(ruleset, filter) = self.lock {
+        if let Lock::Landlock {
+            ruleset,
+            filter,
+            office,
+        } = self.lock
+        {
             restrict::drop_capabilities().map_err(at(Step::Capabilities))?;
             restrict::forbid_new_privileges().map_err(at(Step::Capabilities))?;
             ruleset.restrict_self().map_err(at(Step::Landlock))?;
-            filter.install().map_err(at(Step::Seccomp))?;
+            if let Some(listener) = filter.install().map_err(at(Step::Seccomp))? {
+                fd::send_with_fds(office.as_fd(), &[0], [listener.as_fd()])
+                    .map_err(at(Step::Seccomp))?;
+            }
         }
         Err((Step::Program, self.execute()))
     }

@@ -18,13 +18,21 @@ use crate::{
     spec::Spec,
 };
 
-/// Starts the command and lives as long as anything of it does.
-pub(crate) fn supervise(
+/// Somebody who answers questions of the kernel while the command lives.
+pub(crate) trait Attendant: AsFd {
+    /// Answers the question that is waiting.
+    fn attend(&self);
+}
+
+/// Starts the command and lives as long as anything of it does. `attendant` is asked for once the
+/// command has taken its lock upon itself.
+pub(crate) fn supervise<'a>(
     mut lifeline: Lifeline,
     spec: &Spec,
     stdio: StdFds,
     family: Family,
     lock: &Lock,
+    attendant: impl FnOnce() -> io::Result<Option<Box<dyn Attendant + 'a>>>,
 ) -> ! {
     if let Err(error) = family.adopt_orphans().and_then(|()| watch_children()) {
         lifeline.fail(&Failure::new(Step::Fork, &error));
@@ -35,31 +43,38 @@ pub(crate) fn supervise(
     };
     // Only the command holds its streams now, so that their ends show its end.
     drop(stdio);
+    let attendant = match attendant() {
+        Ok(attendant) => attendant,
+        Err(error) => {
+            family.kill(leader, |_, _| {});
+            lifeline.fail(&Failure::new(Step::Seccomp, &error));
+        }
+    };
     lifeline.started();
     let mut supervisor = Supervisor {
         lifeline,
         leader,
-        family,
         linger: spec.linger,
+        attendant,
         deadline: None,
     };
     while supervisor.turn() {}
-    supervisor.family.kill(leader, |pid, status| {
+    family.kill(leader, |pid, status| {
         supervisor.lifeline.note(leader, pid, status)
     });
     exit(0);
 }
 
-struct Supervisor {
+struct Supervisor<'a> {
     lifeline: Lifeline,
     leader: libc::pid_t,
-    family: Family,
     linger: Option<u32>,
+    attendant: Option<Box<dyn Attendant + 'a>>,
     /// When descendants that outlived the command are killed.
     deadline: Option<Instant>,
 }
 
-impl Supervisor {
+impl Supervisor<'_> {
     /// Handles what happens next; false when it is time to end.
     fn turn(&mut self) -> bool {
         loop {
@@ -81,8 +96,13 @@ impl Supervisor {
         if rest.is_some_and(|rest| rest.is_zero()) {
             return false;
         }
+        let attendant = self.attendant.as_ref().map(|attendant| attendant.as_fd());
+        let [told, asked] = wait([Some(self.lifeline.as_fd()), attendant], rest);
+        if let (true, Some(attendant)) = (asked, &self.attendant) {
+            attendant.attend();
+        }
         // Any byte is the wish to end it, and so is the end of the lifeline.
-        !wait_readable(Some(self.lifeline.as_fd()), rest)
+        !told
     }
 }
 
@@ -119,24 +139,28 @@ fn watch_children() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the descriptor can be read (true), a child changed, or the time is over.
-pub(super) fn wait_readable(fd: Option<BorrowedFd<'_>>, time: Option<Duration>) -> bool {
-    let fd = fd.map(|fd| fd.as_raw_fd());
+/// Waits until one of the descriptors can be read, a child changed, or the time is over; tells which
+/// can be read.
+pub(super) fn wait<const N: usize>(
+    fds: [Option<BorrowedFd<'_>>; N],
+    time: Option<Duration>,
+) -> [bool; N] {
+    let fds = fds.map(|fd| fd.map(|fd| fd.as_raw_fd()));
     let timeout = time.map(|time| libc::timespec {
         tv_sec: time.as_secs() as libc::time_t,
         tv_nsec: time.subsec_nanos().into(),
     });
-    // SAFETY: all pointers are to locals that live through the call; the descriptor is a small
-    // number, as the helper has few open.
+    // SAFETY: all pointers are to locals that live through the call; the descriptors are small
+    // numbers, as a supervisor has few open.
     unsafe {
         let mut read: libc::fd_set = std::mem::zeroed();
-        if let Some(fd) = fd {
-            libc::FD_SET(fd, &mut read);
+        for fd in fds.iter().flatten() {
+            libc::FD_SET(*fd, &mut read);
         }
         let mut nothing_blocked: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut nothing_blocked);
         let ready = libc::pselect(
-            fd.map_or(0, |fd| fd + 1),
+            fds.iter().flatten().max().map_or(0, |fd| fd + 1),
             &mut read,
             std::ptr::null_mut(),
             std::ptr::null_mut(),
@@ -145,6 +169,6 @@ pub(super) fn wait_readable(fd: Option<BorrowedFd<'_>>, time: Option<Duration>) 
                 .map_or(std::ptr::null(), std::ptr::from_ref),
             &nothing_blocked,
         );
-        ready > 0
+        fds.map(|fd| fd.is_some_and(|fd| ready > 0 && libc::FD_ISSET(fd, &read)))
     }
 }

@@ -31,6 +31,8 @@ const X32: u32 = 0x4000_0000;
 pub(crate) enum Verdict {
     Allow,
     Fail(i32),
+    /// Somebody outside is asked.
+    Ask,
     Kill,
 }
 
@@ -39,6 +41,7 @@ impl Verdict {
         match self {
             Self::Allow => libc::SECCOMP_RET_ALLOW,
             Self::Fail(errno) => libc::SECCOMP_RET_ERRNO | errno.cast_unsigned(),
+            Self::Ask => libc::SECCOMP_RET_USER_NOTIF,
             Self::Kill => libc::SECCOMP_RET_KILL_PROCESS,
         }
     }

@@ -1,16 +1,21 @@
 //! The jail for machines without namespaces: Landlock rules that a process takes upon itself.
 //!
 //! Landlock only ever adds rights: what is open below a folder cannot be closed again further down.
-//! A folder that holds protected paths is therefore opened entry by entry.
+//! A writable folder that holds protected paths therefore stays shut, and the [broker](super::broker)
+//! does there what the command may do.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, IsTerminal},
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
     path::Path,
 };
 
 use super::sys;
-use crate::rules::{Access, Rules};
+use crate::{
+    fd::StdFds,
+    rules::{Access, Rules},
+};
 
 const EXECUTE: u64 = 1 << 0;
 const WRITE_FILE: u64 = 1 << 1;
@@ -30,7 +35,8 @@ const FILE_RIGHTS: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
 const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
 
-/// Signals stay inside.
+/// Signals stay inside, since this version.
+pub(crate) const SCOPED_SIGNALS: u32 = 6;
 const SCOPE_SIGNAL: u64 = 1 << 1;
 
 /// Devices that may be written to.
@@ -64,7 +70,7 @@ pub(crate) struct Ruleset {
 }
 
 /// The version of Landlock in the kernel; 0 if it is missing or switched off.
-pub(crate) fn version() -> i32 {
+pub(crate) fn version() -> u32 {
     // SAFETY: with this flag and no attributes the call only returns a number.
     let version = unsafe {
         libc::syscall(
@@ -74,21 +80,29 @@ pub(crate) fn version() -> i32 {
             1,
         )
     };
-    i32::try_from(version).unwrap_or(0).max(0)
+    u32::try_from(version).unwrap_or(0)
 }
 
 impl Ruleset {
-    pub(crate) fn new(rules: &Rules) -> io::Result<Self> {
-        let version = version();
+    /// Rules for a command with these standard streams.
+    pub(crate) fn new(rules: &Rules, version: u32, stdio: &StdFds) -> io::Result<Self> {
         let write = WRITE_FILE | CHANGE_DIR | newer_rights(version);
-        let read = if rules.readable.is_some() { READ } else { 0 };
+        let read = if rules.readable.is_some() {
+            READ
+        } else {
+            READ_FILE
+        };
         let attributes = RulesetAttr {
             files: write | read,
             network: 0,
-            scoped: if version >= 6 { SCOPE_SIGNAL } else { 0 },
+            scoped: if version >= SCOPED_SIGNALS {
+                SCOPE_SIGNAL
+            } else {
+                0
+            },
         };
         // Older kernels know a shorter structure.
-        let size = if version >= 6 {
+        let size = if version >= SCOPED_SIGNALS {
             size_of::<RulesetAttr>()
         } else {
             size_of::<u64>()
@@ -107,48 +121,45 @@ impl Ruleset {
             fd,
             governed: attributes.files,
         };
-        ruleset.fill(rules, write & !MAKE_DEVICES | READ)?;
+        ruleset.allow_devices(stdio)?;
+        ruleset.allow_reading(rules)?;
+        let all = write & !MAKE_DEVICES | READ;
+        for entry in &rules.entries {
+            if entry.access == Access::Write && !rules.has_exception_below(&entry.path) {
+                ruleset.allow_path(&entry.path, all)?;
+            }
+        }
         Ok(ruleset)
     }
 
-    fn fill(&self, rules: &Rules, all: u64) -> io::Result<()> {
+    /// A few devices and the command's own terminal.
+    fn allow_devices(&self, stdio: &StdFds) -> io::Result<()> {
+        let use_it = READ_FILE | WRITE_FILE | IOCTL_DEV;
         for device in DEVICES {
-            self.allow_path(Path::new(device), READ_FILE | WRITE_FILE | IOCTL_DEV)?;
+            self.allow_path(Path::new(device), use_it)?;
         }
-        if let Some(readable) = &rules.readable {
-            for path in readable
-                .iter()
-                .map(AsRef::as_ref)
-                .chain([Path::new("/proc")])
-            {
-                self.allow_path(path, READ)?;
-            }
-        }
-        for entry in &rules.entries {
-            if entry.access == Access::Write {
-                self.open(&entry.path, rules, all)?;
-            } else if rules.readable.is_some() {
-                self.allow_path(&entry.path, READ)?;
-            }
+        for fd in stdio.iter().filter(|fd| fd.is_terminal()) {
+            self.allow(fd.as_fd(), use_it)?;
         }
         Ok(())
     }
 
-    /// Opens a folder, around everything inside that has rules of its own.
-    fn open(&self, path: &Path, rules: &Rules, rights: u64) -> io::Result<()> {
-        if !rules.has_exception_below(path) {
-            return self.allow_path(path, rights);
-        }
-        if rules.readable.is_some() {
+    /// Everything but devices, or just what the rules say. Other terminals and disks are not for
+    /// reading either.
+    fn allow_reading(&self, rules: &Rules) -> io::Result<()> {
+        let Some(readable) = &rules.readable else {
+            for entry in fs::read_dir("/")?.flatten() {
+                if entry.file_name() != "dev" {
+                    self.allow_path(&entry.path(), READ)?;
+                }
+            }
+            return Ok(());
+        };
+        let own = rules.entries.iter().map(|entry| &entry.path);
+        for path in readable.iter().chain(own) {
             self.allow_path(path, READ)?;
         }
-        for entry in fs::read_dir(path)? {
-            let path = entry?.path();
-            if !rules.is_exception(&path) {
-                self.open(&path, rules, rights)?;
-            }
-        }
-        Ok(())
+        self.allow_path(Path::new("/proc"), READ)
     }
 
     /// Adds rights at and below a path; one that is gone or a symbolic link needs none.
@@ -199,7 +210,7 @@ impl Ruleset {
 }
 
 /// The rights that came after the first version.
-fn newer_rights(version: i32) -> u64 {
+fn newer_rights(version: u32) -> u64 {
     [(2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)]
         .into_iter()
         .filter(|(since, _)| version >= *since)

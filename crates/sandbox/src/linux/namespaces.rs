@@ -77,7 +77,14 @@ fn live_inside(
         lifeline.started();
         exit(0);
     }
-    supervise(lifeline, spec, stdio, Family::Namespace, &Lock::None)
+    supervise(
+        lifeline,
+        spec,
+        stdio,
+        Family::Namespace,
+        &Lock::None,
+        || Ok(None),
+    )
 }
 
 fn build(jail: &Jail) -> Result<(), Failure> {
@@ -94,7 +101,10 @@ fn build(jail: &Jail) -> Result<(), Failure> {
     sys::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Step::Capabilities))?;
     restrict::drop_capabilities().map_err(at(Step::Capabilities))?;
     restrict::forbid_new_privileges().map_err(at(Step::Capabilities))?;
-    Filter::new(jail).install().map_err(at(Step::Seccomp))
+    Filter::new(jail)
+        .install()
+        .map_err(at(Step::Seccomp))
+        .map(drop)
 }
 
 /// Lets the child go on and waits for its end.

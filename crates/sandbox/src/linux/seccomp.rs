@@ -4,13 +4,18 @@
 //! lead out, kernel interfaces that look past both) and keeps the kernel's more dangerous corners
 //! out of reach.
 
-use std::io;
+use std::{
+    io,
+    os::fd::{FromRawFd, OwnedFd, RawFd},
+};
 
 use super::{
     bpf::{Program, Rule, Test, Verdict},
+    broker::{CALLS, Call},
+    landlock::SCOPED_SIGNALS,
     sys,
 };
-use crate::{Network, capabilities::Backend, spec::Jail};
+use crate::{Network, capabilities::Backend, rules::Access, spec::Jail};
 
 const DENIED: Verdict = Verdict::Fail(libc::EPERM);
 const UNKNOWN: Verdict = Verdict::Fail(libc::ENOSYS);
@@ -96,19 +101,39 @@ const NEW_TIME_NAMESPACE: u32 = 0x80;
 /// The type of a socket without its flags.
 const SOCKET_TYPE: u32 = 0xf;
 
+/// Flags of `open` that change something.
+const CHANGING_FLAGS: u32 =
+    (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE) as u32
+        & !(libc::O_DIRECTORY as u32);
+
+/// Requests that change what Landlock does not govern: flags of files, and all that is particular to
+/// the file system btrfs, but for the two that copy between open files.
+const FILE_REQUESTS: [u32; 5] = [
+    0x4008_6602,
+    0x4004_6602,
+    0x4008_7602,
+    0x401c_5820,
+    0x800c_6613,
+];
+const COPY_REQUESTS: [u32; 2] = [0x4004_9409, 0x4020_940d];
+const REQUEST_KIND: u32 = 0xff00;
+const BTRFS_REQUEST: u32 = 0x9400;
+
+/// Newer ways to do what is asked about under older numbers; callers fall back to those:
+/// `setxattrat`, `removexattrat`, `file_setattr`.
+const NEWER_TOUCHES: [libc::c_long; 3] = [463, 466, 469];
+
 /// A ready filter.
-pub(crate) struct Filter(Vec<libc::sock_filter>);
+pub(crate) struct Filter {
+    program: Vec<libc::sock_filter>,
+    has_questions: bool,
+}
 
 impl Filter {
     pub(crate) fn new(jail: &Jail) -> Self {
         let mut program = Program::default();
         for call in NEVER {
             program.decide(*call, &[], DENIED);
-        }
-        if jail.backend == Backend::Landlock {
-            for call in SHARED_OBJECTS {
-                program.decide(*call, &[], DENIED);
-            }
         }
         let new = [Test::AnyBit {
             argument: 0,
@@ -122,34 +147,117 @@ impl Filter {
         program.decide(libc::SYS_unshare, &[(&unshared, DENIED)], Verdict::Allow);
         // Its flags lie in memory, out of a filter's sight; callers fall back to `clone`.
         program.decide(libc::SYS_clone3, &[], UNKNOWN);
-        // Typing on a terminal that somebody else reads.
-        let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| [equals(1, request as u32)]);
-        program.decide(
-            libc::SYS_ioctl,
-            &typing.each_ref().map(|test| (&test[..], DENIED)),
-            Verdict::Allow,
-        );
         filter_sockets(&mut program, jail);
-        Self(program.finish())
+        filter_requests(&mut program, jail);
+        let has_questions = match jail.backend {
+            Backend::Namespaces => false,
+            Backend::Landlock { version } => filter_for_landlock(&mut program, jail, version),
+        };
+        Self {
+            program: program.finish(),
+            has_questions,
+        }
     }
 
-    /// Puts it in force for this process and all it starts.
-    pub(crate) fn install(&self) -> io::Result<()> {
-        let program = libc::sock_fprog {
-            len: self.0.len() as libc::c_ushort,
-            filter: self.0.as_ptr().cast_mut(),
-        };
-        // SAFETY: the kernel reads `len` instructions, which are alive.
-        sys::check(unsafe {
-            libc::syscall(
-                libc::SYS_seccomp,
-                libc::SECCOMP_SET_MODE_FILTER,
-                0,
-                &raw const program,
-            )
-        })
-        .map(drop)
+    /// Whether somebody must answer for the command to get anywhere.
+    pub(crate) fn has_questions(&self) -> bool {
+        self.has_questions
     }
+
+    /// Puts it in force for this process and all it starts. Returns where its questions arrive.
+    pub(crate) fn install(&self) -> io::Result<Option<OwnedFd>> {
+        let program = libc::sock_fprog {
+            len: self.program.len() as libc::c_ushort,
+            filter: self.program.as_ptr().cast_mut(),
+        };
+        let install = |flags: libc::c_ulong| {
+            let (set, program) = (libc::SECCOMP_SET_MODE_FILTER, &raw const program);
+            // SAFETY: the kernel reads `len` instructions, which are alive.
+            sys::check(unsafe { libc::syscall(libc::SYS_seccomp, set, flags, program) })
+        };
+        if !self.has_questions {
+            return install(0).map(|_| None);
+        }
+        let ask = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+        // Before Linux 5.19 any signal may break off a question and have it asked again.
+        let patiently = ask | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+        let fd = install(patiently).or_else(|_| install(ask))?;
+        // SAFETY: the descriptor is new.
+        Ok(Some(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }))
+    }
+}
+
+/// What namespaces would have taken care of. Returns whether there are questions to answer.
+fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool {
+    for call in SHARED_OBJECTS {
+        program.decide(*call, &[], DENIED);
+    }
+    for call in NEWER_TOUCHES {
+        program.decide(call, &[], UNKNOWN);
+    }
+    // Limits of other processes.
+    program.decide(
+        libc::SYS_prlimit64,
+        &[(&[equals(0, 0)], Verdict::Allow)],
+        DENIED,
+    );
+
+    let writable = jail
+        .rules
+        .entries
+        .iter()
+        .filter(|entry| entry.access == Access::Write);
+    let nothing_writable = writable.clone().next().is_none();
+    let partly_writable = writable
+        .clone()
+        .any(|entry| jail.rules.has_exception_below(&entry.path));
+    let free_signals = version < SCOPED_SIGNALS;
+    for (number, call) in CALLS {
+        match call {
+            call if call.is_touch() && nothing_writable => program.decide(*number, &[], DENIED),
+            call if call.is_touch() => program.decide(*number, &[], Verdict::Ask),
+            call if call.is_signal() && free_signals => program.decide(*number, &[], Verdict::Ask),
+            call if call.is_signal() => {}
+            Call::Open {
+                flags: Some(flags), ..
+            } if partly_writable => {
+                let changing = [Test::AnyBit {
+                    argument: *flags as u32,
+                    bits: CHANGING_FLAGS,
+                }];
+                program.decide(*number, &[(&changing, Verdict::Ask)], Verdict::Allow);
+            }
+            _ if partly_writable => program.decide(*number, &[], Verdict::Ask),
+            _ => {}
+        }
+    }
+    if partly_writable {
+        // Its flags lie in memory; callers fall back to `openat`.
+        program.decide(libc::SYS_openat2, &[], UNKNOWN);
+    }
+    if free_signals {
+        program.decide(libc::SYS_pidfd_send_signal, &[], UNKNOWN);
+    }
+    free_signals || !nothing_writable
+}
+
+/// Typing on a terminal that somebody else reads; and changes to files that Landlock overlooks.
+fn filter_requests(program: &mut Program, jail: &Jail) {
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| [equals(1, request as u32)]);
+    let copies = COPY_REQUESTS.map(|request| [equals(1, request)]);
+    let files = FILE_REQUESTS.map(|request| [equals(1, request)]);
+    let btrfs = [Test::Equals {
+        argument: 1,
+        mask: REQUEST_KIND,
+        value: BTRFS_REQUEST,
+    }];
+    let mut rules: Vec<Rule<'_>> = typing.iter().map(|test| (&test[..], DENIED)).collect();
+    if matches!(jail.backend, Backend::Landlock { .. }) {
+        rules.extend(copies.iter().map(|test| (&test[..], Verdict::Allow)));
+        rules.extend(files.iter().map(|test| (&test[..], DENIED)));
+        rules.push((&btrfs, DENIED));
+    }
+    program.decide(libc::SYS_ioctl, &rules, Verdict::Allow);
 }
 
 /// Sockets are judged when they are made: a unix socket can reach any daemon by its path, so none

@@ -50,16 +50,32 @@ pub(super) fn c_path(path: &Path) -> io::Result<CString> {
 /// Names a file without opening it. No part of the path may be a symbolic link but the last, which
 /// is named itself then.
 pub(super) fn open_path(path: &Path) -> io::Result<OwnedFd> {
+    open_at(
+        None,
+        path,
+        libc::O_PATH | libc::O_NOFOLLOW,
+        libc::RESOLVE_NO_SYMLINKS,
+    )
+}
+
+/// Opens a file with limits on how its path is resolved; a relative one starts from `base`.
+pub(super) fn open_at(
+    base: Option<&OwnedFd>,
+    path: &Path,
+    flags: libc::c_int,
+    resolve: u64,
+) -> io::Result<OwnedFd> {
     let path = c_path(path)?;
+    let base = base.map_or(libc::AT_FDCWD, |base| base.as_raw_fd());
     // SAFETY: zeros are a valid value.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = (libc::O_PATH | libc::O_CLOEXEC | libc::O_NOFOLLOW) as u64;
-    how.resolve = libc::RESOLVE_NO_SYMLINKS;
+    how.flags = (flags | libc::O_CLOEXEC) as u64;
+    how.resolve = resolve;
     // SAFETY: a terminated string and a structure of the given size, both alive.
     owned(unsafe {
         libc::syscall(
             libc::SYS_openat2,
-            libc::AT_FDCWD,
+            base,
             path.as_ptr(),
             &raw const how,
             size_of::<libc::open_how>(),

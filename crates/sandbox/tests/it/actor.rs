@@ -11,7 +11,7 @@ use crate::{escape, lab::program, ownership};
 const ROLE: &str = "QUIPU_TEST_ROLE";
 
 /// The exit code of an actor whose deed was prevented.
-pub const PREVENTED: i32 = 7;
+const PREVENTED: i32 = 7;
 
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -98,7 +98,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         let path = "/proc/sys/kernel/core_pattern";
         fs::write(path, fs::read(path)?)
     }),
-    ("trigger the kernel", ForRoot, || {
+    ("trigger the kernel", Unknown, || {
         OpenOptions::new()
             .write(true)
             .open("/proc/sysrq-trigger")

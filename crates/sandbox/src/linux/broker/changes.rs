@@ -1,0 +1,254 @@
+//! Making, opening, moving and removing files in the command's stead.
+
+use std::{
+    fs::File,
+    io,
+    os::{
+        fd::{AsRawFd, FromRawFd, OwnedFd},
+        unix::fs::FileTypeExt,
+    },
+    path::Path,
+};
+
+use super::{
+    Broker,
+    calls::{Call, PathArg},
+    listener::Answer,
+    resolve::{self, Found, Place},
+    target::{Named, Target},
+};
+use crate::{fd::check, linux::sys};
+
+/// The bits of a mode that can be set.
+const MODE_BITS: u32 = 0o7777;
+
+/// What `creat` means.
+const CREATE_FLAGS: libc::c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+
+impl Broker<'_> {
+    /// Carries out a change, or finds that it is not ours to carry out. An error means that the
+    /// question could not even be understood.
+    pub(super) fn change(&self, call: &Call, target: &Target<'_>) -> io::Result<Answer> {
+        let question = target.question;
+        match *call {
+            Call::Open { path, flags, mode } => {
+                let flags = flags.map_or(CREATE_FLAGS, |index| question.int(index));
+                self.open(
+                    target,
+                    &target.named(path)?,
+                    flags,
+                    question.int(mode).cast_unsigned(),
+                )
+            }
+            Call::MakeFolder { path, mode } => {
+                let mode = question.int(mode).cast_unsigned() & MODE_BITS & !target.mode_mask()?;
+                self.at_place(target, path, |place| {
+                    // SAFETY: an open folder and a terminated name.
+                    unsafe { libc::mkdirat(place.folder.as_raw_fd(), place.name.as_ptr(), mode) }
+                })
+            }
+            Call::MakeNode { path, mode } => self.make_node(target, path, question.int(mode)),
+            Call::Remove { path, flags } => {
+                let flags = flags.map_or(0, |index| question.int(index));
+                self.remove(target, path, flags)
+            }
+            Call::RemoveFolder { path } => self.remove(target, path, libc::AT_REMOVEDIR),
+            Call::Rename { from, to, flags } => {
+                let flags = flags.map_or(0, |index| question.int(index).cast_unsigned());
+                self.rename(target, from, to, flags)
+            }
+            Call::Link { from, to, flags } => {
+                let flags = flags.map_or(0, |index| question.int(index));
+                self.link(target, from, to, flags)
+            }
+            Call::LinkText { text, path } => {
+                let text = sys::c_path(Path::new(&target.text(text)?))?;
+                self.at_place(target, path, |place| {
+                    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+                    // SAFETY: an open folder and terminated strings.
+                    unsafe { libc::symlinkat(text.as_ptr(), folder, name) }
+                })
+            }
+            _ => Ok(Answer::Proceed),
+        }
+    }
+
+    /// Acts if one of the paths is ours and all of them may be written.
+    fn act(
+        &self,
+        target: &Target<'_>,
+        paths: &[&Path],
+        deed: impl FnOnce() -> io::Result<Answer>,
+    ) -> io::Result<Answer> {
+        let ours = paths.iter().any(|path| self.is_ours(path));
+        let writable = paths
+            .iter()
+            .all(|path| self.rules.writable_root(path).is_some());
+        if !ours || !writable || !self.still_waits(target) {
+            return Ok(Answer::Proceed);
+        }
+        Ok(deed().unwrap_or_else(|error| Answer::Error(error.raw_os_error().unwrap_or(libc::EIO))))
+    }
+
+    fn at_place(
+        &self,
+        target: &Target<'_>,
+        path: PathArg,
+        deed: impl FnOnce(&Place) -> libc::c_int,
+    ) -> io::Result<Answer> {
+        let place = place(&target.named(path)?)?;
+        self.act(target, &[&place.path], || done(deed(&place)))
+    }
+
+    fn open(
+        &self,
+        target: &Target<'_>,
+        named: &Named,
+        flags: libc::c_int,
+        mode: u32,
+    ) -> io::Result<Answer> {
+        let exclusive = flags & libc::O_CREAT != 0 && flags & libc::O_EXCL != 0;
+        let follow = flags & libc::O_NOFOLLOW == 0 && !exclusive;
+        match resolve::existing(named.base.as_ref(), &named.text, follow) {
+            Ok(found) => self.act(target, &[&found.path], || {
+                if exclusive {
+                    return Ok(Answer::Error(libc::EEXIST));
+                }
+                let mode = mode & MODE_BITS & !target.mode_mask()?;
+                reopen(&found, flags, mode).map(|file| answer_file(file, flags))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && flags & libc::O_CREAT != 0 => {
+                let mode = mode & MODE_BITS & !target.mode_mask()?;
+                let place = place(named)?;
+                self.act(target, &[&place.path], || {
+                    let opened = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY;
+                    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+                    // SAFETY: an open folder and a terminated name.
+                    let file = owned(unsafe { libc::openat(folder, name, opened, mode) })?;
+                    Ok(answer_file(file, flags))
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn make_node(
+        &self,
+        target: &Target<'_>,
+        path: PathArg,
+        mode: libc::c_int,
+    ) -> io::Result<Answer> {
+        let mode = mode.cast_unsigned();
+        let kind = mode & libc::S_IFMT;
+        if !matches!(kind, 0 | libc::S_IFREG | libc::S_IFIFO) {
+            return Ok(Answer::Proceed);
+        }
+        let mode = kind | mode & MODE_BITS & !target.mode_mask()?;
+        self.at_place(target, path, |place| {
+            // SAFETY: an open folder and a terminated name.
+            unsafe { libc::mknodat(place.folder.as_raw_fd(), place.name.as_ptr(), mode, 0) }
+        })
+    }
+
+    fn remove(&self, target: &Target<'_>, path: PathArg, flags: libc::c_int) -> io::Result<Answer> {
+        let place = place(&target.named(path)?)?;
+        if self.rules.has_exception_below(&place.path) {
+            return Ok(Answer::Proceed);
+        }
+        self.act(target, &[&place.path], || {
+            let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+            // SAFETY: an open folder and a terminated name.
+            done(unsafe { libc::unlinkat(folder, name, flags) })
+        })
+    }
+
+    fn rename(
+        &self,
+        target: &Target<'_>,
+        from: PathArg,
+        to: PathArg,
+        flags: u32,
+    ) -> io::Result<Answer> {
+        let [from, to] = [place(&target.named(from)?)?, place(&target.named(to)?)?];
+        // What is protected would move along and be unprotected in its new place.
+        if [&from, &to]
+            .iter()
+            .any(|place| self.rules.has_exception_below(&place.path))
+        {
+            return Ok(Answer::Proceed);
+        }
+        self.act(target, &[&from.path, &to.path], || {
+            // SAFETY: open folders and terminated names.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_renameat2,
+                    from.folder.as_raw_fd(),
+                    from.name.as_ptr(),
+                    to.folder.as_raw_fd(),
+                    to.name.as_ptr(),
+                    flags,
+                )
+            };
+            done(result as libc::c_int)
+        })
+    }
+
+    /// The file behind a new link becomes writable by it, so it must have been writable before.
+    fn link(
+        &self,
+        target: &Target<'_>,
+        from: PathArg,
+        to: PathArg,
+        flags: libc::c_int,
+    ) -> io::Result<Answer> {
+        let found = target.link_source(from, flags)?;
+        let place = place(&target.named(to)?)?;
+        self.act(target, &[&found.path, &place.path], || {
+            let source = resolve::handle(&found.file);
+            let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+            let follow = libc::AT_SYMLINK_FOLLOW;
+            // SAFETY: an open folder and terminated strings.
+            done(unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), folder, name, follow) })
+        })
+    }
+}
+
+fn place(named: &Named) -> io::Result<Place> {
+    resolve::place(named.base.as_ref(), &named.text)
+}
+
+/// Opens a file that was found, with the flags that were asked for.
+fn reopen(found: &Found, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    let kind = File::from(found.file.try_clone()?).metadata()?.file_type();
+    if kind.is_symlink() {
+        return Err(io::Error::from_raw_os_error(libc::ELOOP));
+    }
+    // We must not wait for the other end of a pipe, whoever that may be.
+    let wait = if kind.is_fifo() { libc::O_NONBLOCK } else { 0 };
+    let settled = libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    let opened = flags & !settled | libc::O_CLOEXEC | libc::O_NOCTTY | wait;
+    let path = resolve::handle(&found.file);
+    // SAFETY: a terminated path.
+    let file = owned(unsafe { libc::open(path.as_ptr(), opened, mode) })?;
+    if wait != 0 && flags & libc::O_NONBLOCK == 0 {
+        // SAFETY: sets flags of an open descriptor.
+        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) })?;
+    }
+    Ok(file)
+}
+
+fn answer_file(file: OwnedFd, flags: libc::c_int) -> Answer {
+    Answer::File {
+        file,
+        close_on_exec: flags & libc::O_CLOEXEC != 0,
+    }
+}
+
+fn owned(result: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: the call that made the descriptor has just returned it.
+    check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn done(result: libc::c_int) -> io::Result<Answer> {
+    check(result).map(|_| Answer::Value(0))
+}
