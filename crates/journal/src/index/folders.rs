@@ -204,7 +204,7 @@ fn compare(
             parsed.latest_creation(),
             mtime_secs(&file),
             mtime_nanos(&file),
-            i64::try_from(file.len()).unwrap_or(i64::MAX),
+            size(&file),
         ])?;
         changed = true;
     }
@@ -224,4 +224,8 @@ pub(super) fn mtime_nanos(file: &Metadata) -> i64 {
 
 pub(super) fn mtime_secs(file: &Metadata) -> i64 {
     mtime_nanos(file) / 1_000_000_000
+}
+
+pub(super) fn size(file: &Metadata) -> i64 {
+    i64::try_from(file.len()).unwrap_or(i64::MAX)
 }

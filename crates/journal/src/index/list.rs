@@ -47,8 +47,8 @@ struct Checked {
     archive: bool,
     folders: usize,
     heads: usize,
-    /// Files, as the index knew them.
-    files: HashSet<(String, i64, i64)>,
+    /// Files, each checked once, so that those being written to do not keep us here.
+    files: HashSet<String>,
 }
 
 impl Index {
@@ -122,7 +122,7 @@ impl Index {
         let sql = format!(
             "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
              WHERE t.archived = :archived AND t.state = :listed
-                 AND (:secs IS NULL OR (t.{key}, t.id) < (:secs, :id))
+                 AND (t.{key}, t.id) < (:secs, :id)
                  AND (:providers IS NULL OR t.provider IS NULL
                      OR t.provider IN (SELECT value FROM json_each(:providers)))
                  AND t.kind IN (SELECT value FROM json_each(:kinds))
@@ -136,8 +136,8 @@ impl Index {
             named_params! {
                 ":archived": query.archived,
                 ":listed": State::Listed as i64,
-                ":secs": query.after.map(|after| after.secs),
-                ":id": query.after.map(|after| after.id.to_string()),
+                ":secs": query.after.map_or(i64::MAX, |after| after.secs),
+                ":id": query.after.map(|after| after.id.to_string()).unwrap_or_default(),
                 ":providers": query.providers.as_ref().map(list),
                 ":kinds": list(&query.kinds()),
                 ":cwd": query.cwd,
@@ -199,11 +199,7 @@ impl Index {
     fn check_files(&mut self, draft: &Draft, checked: &mut Checked) -> Result<bool> {
         let rows = draft.rows.iter().map(|(seen, _)| seen).chain(&draft.silent);
         let unchecked: Vec<_> = rows
-            .filter(|row| {
-                checked
-                    .files
-                    .insert((row.path.clone(), row.mtime, row.size))
-            })
+            .filter(|row| checked.files.insert(row.path.clone()))
             .collect();
         self.refresh(unchecked)
     }

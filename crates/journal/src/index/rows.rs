@@ -8,13 +8,13 @@ use quipu_wire::Json;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::folders::{self, Days, forget, mtime_nanos, mtime_secs};
+use super::folders::{self, Days, forget, mtime_nanos, mtime_secs, size};
 use super::{Index, State};
 use crate::error::Result;
 use crate::head::Head;
 use crate::layout::RolloutName;
 use crate::query::Summary;
-use crate::session::{Source, SubAgent};
+use crate::session::{GitInfo, Source, SubAgent};
 
 /// The columns [`summary`] reads, in its order; the tables are `threads t`, `names n`, `git g`.
 pub(super) const COLUMNS: &str = "t.path, t.id, t.archived, t.created_at, t.updated_at, t.preview,
@@ -45,11 +45,13 @@ impl Index {
     /// All that lists show of one thread.
     pub fn get(&mut self, id: Uuid) -> Result<Option<Summary>> {
         self.catch_up()?;
+        // Once is enough, and a file that never stops growing must not keep us here.
+        let mut refreshed = false;
         loop {
             let Some(seen) = self.locate(id, None)? else {
                 return Ok(None);
             };
-            if self.refresh([&seen])? {
+            if !std::mem::replace(&mut refreshed, true) && self.refresh([&seen])? {
                 continue;
             }
             if seen.state == State::Seen as i64 {
@@ -113,7 +115,7 @@ impl Index {
         let mut stale = Vec::new();
         for row in rows {
             match fs::metadata(self.home.join(&row.path)) {
-                Ok(file) if mtime_nanos(&file) == row.mtime && file.len() as i64 == row.size => {}
+                Ok(file) if (mtime_nanos(&file), size(&file)) == (row.mtime, row.size) => {}
                 Ok(file) => stale.push((row, Some(file))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => stale.push((row, None)),
                 Err(_) => {}
@@ -124,18 +126,30 @@ impl Index {
         }
         self.write(|db| {
             let mut update = db.prepare_cached(
-                "UPDATE threads SET mtime = ?2, size = ?3, updated_at = ?4, state = ?5 WHERE path = ?1",
+                "UPDATE threads SET mtime = ?2, size = ?3, updated_at = ?4, state = ?5
+                 WHERE path = ?1 AND mtime = ?6 AND size = ?7",
             )?;
             for (row, file) in stale {
                 let Some(file) = file else {
                     forget(db, &row.path)?;
                     continue;
                 };
-                let size = i64::try_from(file.len()).unwrap_or(i64::MAX);
                 // The head of a file that only grew is what it was, if it was all there.
-                let same_head = row.state == State::Listed as i64 && size >= row.size;
-                let state = if same_head { State::Listed } else { State::Seen };
-                update.execute(params![row.path, mtime_nanos(&file), size, mtime_secs(&file), state as i64])?;
+                let same_head = row.state == State::Listed as i64 && size(&file) >= row.size;
+                let state = if same_head {
+                    State::Listed
+                } else {
+                    State::Seen
+                };
+                update.execute(params![
+                    row.path,
+                    mtime_nanos(&file),
+                    size(&file),
+                    mtime_secs(&file),
+                    state as i64,
+                    row.mtime,
+                    row.size,
+                ])?;
             }
             Ok(true)
         })
@@ -230,7 +244,7 @@ pub(super) fn summary(home: &Path, row: &Row<'_>) -> rusqlite::Result<Summary> {
         agent_role: row.get(11)?,
         git: git
             .and_then(|json| serde_json::from_str(&json).ok())
-            .filter(|git: &crate::session::GitInfo| !git.is_empty()),
+            .filter(|git: &GitInfo| !git.is_empty()),
         name: row.get(13)?,
     })
 }
