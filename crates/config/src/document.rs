@@ -106,39 +106,37 @@ fn json_value(value: &toml_edit::Value) -> Value {
 
 /// Where the value at `steps` is written. A table that is only implied by others is shown at its key.
 pub fn locate(text: &str, steps: &[Step]) -> Option<Range<usize>> {
-    let document = Document::parse(text).ok()?;
-    let mut item = document.as_item();
-    let mut span = None;
-    for step in steps {
-        let (next, key) = match step {
-            Step::Key(name) => {
-                let (key, next) = item.as_table_like()?.get_key_value(name)?;
-                (next, key.span())
-            }
-            Step::Index(index) => (item.get(*index)?, None),
-        };
-        item = next;
-        span = written_span(item).or(key).or(span);
-    }
-    span
+    let found = find(text, steps)?;
+    found.value.or(found.key)
 }
 
 /// Where the key at the end of `steps` is written.
 pub fn locate_key(text: &str, steps: &[Step]) -> Option<Range<usize>> {
+    find(text, steps)?.key
+}
+
+#[derive(Default)]
+struct Found {
+    key: Option<Range<usize>>,
+    value: Option<Range<usize>>,
+}
+
+fn find(text: &str, steps: &[Step]) -> Option<Found> {
     let document = Document::parse(text).ok()?;
     let mut item = document.as_item();
-    let mut span = None;
+    let mut found = Found::default();
     for step in steps {
         match step {
             Step::Key(name) => {
                 let (key, next) = item.as_table_like()?.get_key_value(name)?;
-                span = key.span();
+                found.key = key.span();
                 item = next;
             }
             Step::Index(index) => item = item.get(*index)?,
         }
+        found.value = written_span(item);
     }
-    span
+    Some(found)
 }
 
 fn written_span(item: &Item) -> Option<Range<usize>> {
@@ -150,22 +148,27 @@ fn written_span(item: &Item) -> Option<Range<usize>> {
 
 /// The first and last position of a span; both the same for an empty one.
 pub fn range(text: &str, span: &Range<usize>) -> (Position, Position) {
-    let last = text[..span.end.min(text.len())].char_indices().next_back();
+    let last = before(text, span.end).char_indices().next_back();
     let end = last.map_or(span.start, |(index, _)| index.max(span.start));
     (position(text, span.start), position(text, end))
 }
 
 fn position(text: &str, offset: usize) -> Position {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    let before = &text[..offset];
+    let before = before(text, offset);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Position {
         line: before.matches('\n').count() + 1,
         column: before[line_start..].chars().count() + 1,
     }
+}
+
+/// The text up to an offset, or up to the last whole character before it.
+fn before(text: &str, offset: usize) -> &str {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    &text[..offset]
 }
 
 /// A mistake with the line it is on, as TOML parsers print it.

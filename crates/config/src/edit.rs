@@ -6,6 +6,7 @@
 mod atomic;
 mod document;
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,8 +26,8 @@ use crate::{Table, keypath};
 
 pub use document::{EditError, apply};
 
-/// One change to one setting.
-#[derive(Debug, Clone, PartialEq)]
+/// One change to one setting. `Debug` does not show the value.
+#[derive(Clone, PartialEq)]
 pub struct Edit {
     /// The keys that lead to it.
     pub path: Vec<String>,
@@ -45,6 +46,15 @@ impl Edit {
             value: value.into(),
             strategy: MergeStrategy::Replace,
         }
+    }
+}
+
+impl fmt::Debug for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Edit")
+            .field("path", &self.path)
+            .field("strategy", &self.strategy)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sources of settings, and the stack of them that makes the configuration in force.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use quipu_wire::{ConfigLayer, ConfigLayerMetadata, ConfigLayerSource};
@@ -9,8 +10,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Table, document};
 
-/// One source of settings: a file, or the command line.
-#[derive(Debug, Clone)]
+/// One source of settings: a file, or the command line. `Debug` does not show the settings, which may
+/// hold secrets.
+#[derive(Clone)]
 pub struct Layer {
     /// Where the settings come from.
     pub source: ConfigLayerSource,
@@ -24,8 +26,8 @@ pub struct Layer {
     pub(crate) file: Option<SourceFile>,
 }
 
-/// A configuration file as it was read.
-#[derive(Debug, Clone)]
+/// A configuration file as it was read. `Debug` does not show its text.
+#[derive(Clone)]
 pub struct SourceFile {
     /// Its path.
     pub path: PathBuf,
@@ -71,6 +73,24 @@ impl Layer {
     /// The folder whose rules, hooks and skills belong to this layer.
     pub fn folder(&self) -> Option<&Path> {
         self.file.as_ref()?.path.parent()
+    }
+}
+
+impl fmt::Debug for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layer")
+            .field("source", &self.source)
+            .field("version", &self.version)
+            .field("disabled_reason", &self.disabled_reason)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SourceFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceFile")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 

@@ -106,7 +106,7 @@ impl SystemPaths {
 }
 
 /// What a snapshot is wanted for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct LoadRequest<'a> {
     /// The directory to work in; the server's own when absent.
     pub cwd: Option<&'a Path>,
@@ -191,7 +191,9 @@ impl Loader {
     /// file changed.
     pub fn load(&self, request: &LoadRequest<'_>) -> Result<Arc<Snapshot>, LoadError> {
         let cwd = self.absolute(request.cwd.unwrap_or(Path::new("")));
-        if request.overrides.is_some() || request.chosen.is_some() {
+        let plain = request.overrides.is_none_or(Overrides::is_empty)
+            && request.chosen.is_none_or(Table::is_empty);
+        if !plain {
             return self.load_fresh(&cwd, request).map(Arc::new);
         }
         let cached = self.state().cache.get(&cwd).cloned();

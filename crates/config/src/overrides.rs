@@ -1,6 +1,8 @@
 //! Settings given for one run or one thread: `-c key=value`, `--enable`, `--disable`, and the `config`
 //! member of `thread/start`.
 
+use std::fmt;
+
 use serde_json::{Number, Value};
 
 use crate::Table;
@@ -8,10 +10,18 @@ use crate::document;
 use crate::features::Feature;
 use crate::keypath;
 
-/// Settings that lie over the configuration files.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Settings that lie over the configuration files. `Debug` shows only their names.
+#[derive(Clone, Default, PartialEq)]
 pub struct Overrides {
     table: Table,
+}
+
+impl fmt::Debug for Overrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Overrides")
+            .field(&self.table.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 /// A command-line override that cannot be understood.

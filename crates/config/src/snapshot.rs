@@ -1,5 +1,6 @@
 //! The configuration at one moment: it never changes, and knows where every value came from.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -15,8 +16,8 @@ use crate::project::{Project, Trust};
 use crate::requirements::Requirements;
 use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Place, Tools};
 
-/// The configuration for one directory at one moment.
-#[derive(Debug)]
+/// The configuration for one directory at one moment. `Debug` does not show settings, which may hold
+/// secrets.
 pub struct Snapshot {
     cwd: PathBuf,
     home: Home,
@@ -193,6 +194,15 @@ impl Snapshot {
             merged: &self.merged,
             stack: &self.stack,
         }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("cwd", &self.cwd)
+            .field("stack", &self.stack)
+            .finish_non_exhaustive()
     }
 }
 

@@ -42,7 +42,7 @@ impl Checker {
         for (name, value) in table {
             match (section.key(name), section.rest) {
                 (Some(key), _) => self.member(name, &key.kind, value)?,
-                (None, Some(kind)) => self.free_member(section, name, kind, value)?,
+                (None, Some(kind)) => self.free_member(name, kind, value)?,
                 (None, None) => {}
             }
         }
@@ -73,23 +73,19 @@ impl Checker {
     }
 
     /// A member whose name the user chose, next to known keys.
-    fn free_member(
-        &mut self,
-        section: &Section,
-        name: &str,
-        kind: &Kind,
-        value: &Value,
-    ) -> Result<(), Mismatch> {
+    fn free_member(&mut self, name: &str, kind: &Kind, value: &Value) -> Result<(), Mismatch> {
         let outer = self.frozen;
-        // A feature is shown at its own place.
-        let steps = if section.name == "FeaturesToml" {
-            usize::MAX
-        } else {
-            self.steps.len()
-        };
-        self.frozen = outer.or(Some((steps, self.names.len())));
+        self.frozen = outer.or(Some((self.steps.len(), self.names.len())));
         self.member(name, kind, value)?;
         self.frozen = outer;
+        Ok(())
+    }
+
+    /// A feature is shown at its own place, but named by its table.
+    fn switch(&mut self, name: &str, value: &Value) -> Result<(), Mismatch> {
+        self.steps.push(Step::Key(name.to_owned()));
+        self.value(&Kind::Bool, value)?;
+        self.steps.pop();
         Ok(())
     }
 
@@ -116,6 +112,9 @@ impl Checker {
                 self.rule(*rule, table)
             }
             (Kind::Table(section), Value::Object(table)) => self.table(section, table),
+            (Kind::Switches, Value::Object(table)) => table
+                .iter()
+                .try_for_each(|(name, value)| self.switch(name, value)),
             (Kind::AnyOf(name, kinds), value) => {
                 let fits = |kind: &Kind| Checker::default().value(kind, value).is_ok();
                 if kinds.iter().any(fits) {
@@ -170,14 +169,8 @@ impl Checker {
             return Ok(());
         };
         let Some(payload) = payload else {
-            let shape = if section.name == "GranularApprovalConfig" {
-                "newtype"
-            } else {
-                "struct"
-            };
-            return Err(self.wrong(format!(
-                "invalid type: unit variant, expected {shape} variant"
-            )));
+            let message = format!("invalid type: unit variant, expected {}", variant.shape);
+            return Err(self.wrong(message));
         };
         self.steps.push(Step::Key(word.to_owned()));
         self.value(&Kind::Table(section), payload)?;
@@ -230,7 +223,7 @@ impl Checker {
             in_file: message.clone(),
             message,
             named: self.names[..names].join("."),
-            steps: self.steps[..steps.min(self.steps.len())].to_vec(),
+            steps: self.steps[..steps].to_vec(),
         }
     }
 }
@@ -243,6 +236,7 @@ fn expectation(kind: &Kind) -> String {
         Kind::List(_) => "a sequence".to_owned(),
         Kind::Map(..) => "a map".to_owned(),
         Kind::Table(section) => format!("struct {}", section.name),
+        Kind::Switches => "struct FeaturesToml".to_owned(),
         _ => "a string".to_owned(),
     }
 }

@@ -28,8 +28,8 @@ pub fn effective(section: &Section, table: &Table, cwd: &Path) -> Table {
             }
         }
     }
-    if section.name == super::tools::MCP_SERVER.name {
-        complete_mcp_server(table, &mut out);
+    if let Some(finish) = section.finish {
+        finish(table, &mut out);
     }
     out
 }
@@ -51,11 +51,14 @@ fn effective_value(kind: &Kind, value: &Value, cwd: &Path) -> Value {
             .next()
             .map_or(Value::Null, |word| Value::from(word.as_str())),
         (Kind::Seconds, Value::Number(number)) => Value::from(number.as_f64()),
-        // `tools.web_search = true` is an older way to say what `web_search` says.
-        (Kind::AnyOf("WebSearchToolConfigInput", _), Value::Bool(_)) => Value::Null,
         (Kind::AnyOf(_, kinds), value) => {
-            let section = kinds.iter().find(|kind| matches!(kind, Kind::Table(_)));
-            section.map_or_else(|| value.clone(), |kind| effective_value(kind, value, cwd))
+            let table = kinds.iter().find(|kind| matches!(kind, Kind::Table(_)));
+            match (table, value) {
+                (Some(kind), Value::Object(_)) => effective_value(kind, value, cwd),
+                // Where a table is the newer form, an older one says nothing about it.
+                (Some(_), _) => Value::Null,
+                (None, value) => value.clone(),
+            }
         }
         (_, value) => value.clone(),
     }
@@ -76,21 +79,4 @@ fn effective_variant(variants: &[Variant], value: &Value, cwd: &Path) -> Value {
         }
         _ => Value::from(word.as_str()),
     }
-}
-
-/// A server shows arguments only if it is a command, and its start-up time in seconds.
-fn complete_mcp_server(table: &Table, out: &mut Table) {
-    if table.contains_key("command") && !table.contains_key("args") {
-        out.insert("args".to_owned(), Value::Array(Vec::new()));
-    }
-    let millis = out
-        .remove("startup_timeout_ms")
-        .and_then(|millis| millis.as_f64());
-    if let (Some(millis), false) = (millis, table.contains_key("startup_timeout_sec")) {
-        out.insert(
-            "startup_timeout_sec".to_owned(),
-            Value::from(millis / 1000.0),
-        );
-    }
-    out.remove("name");
 }

@@ -48,6 +48,8 @@ pub enum Kind {
     Map(&'static Kind, Option<Rule>),
     /// A table with known keys.
     Table(&'static Section),
+    /// The table of features: free keys, of which each is on or off.
+    Switches,
     /// Any of several types; the name stands in messages about a value that is none of them.
     AnyOf(&'static str, &'static [Kind]),
 }
@@ -70,6 +72,8 @@ pub struct Variant {
     pub name: &'static str,
     /// The table it carries, if it carries one.
     pub section: Option<&'static Section>,
+    /// What it is called in the message about a missing table.
+    pub shape: &'static str,
 }
 
 /// A table with known keys.
@@ -84,10 +88,15 @@ pub struct Section {
     pub rest: Option<&'static Kind>,
     /// Rules that concern more than one key.
     pub rule: Option<Rule>,
+    /// What else to do before the table is shown to clients.
+    pub finish: Option<Finish>,
 }
 
 /// A rule over a whole table: what is wrong with it, if anything.
 pub type Rule = fn(&crate::Table) -> Option<String>;
+
+/// Completes what is shown of a table: what was written, and what is to be shown.
+pub type Finish = fn(&crate::Table, &mut crate::Table);
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -180,6 +189,7 @@ impl Section {
             keys,
             rest: None,
             rule: None,
+            finish: None,
         }
     }
 
@@ -190,6 +200,11 @@ impl Section {
 
     const fn with_rule(mut self, rule: Rule) -> Self {
         self.rule = Some(rule);
+        self
+    }
+
+    const fn with_finish(mut self, finish: Finish) -> Self {
+        self.finish = Some(finish);
         self
     }
 

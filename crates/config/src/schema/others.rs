@@ -54,8 +54,8 @@ static OTLP_GRPC: Section = Section::new(
 const EXPORTERS: Kind = Kind::Variant(&[
     plain("none"),
     plain("statsig"),
-    carrying("otlp-http", &OTLP_HTTP),
-    carrying("otlp-grpc", &OTLP_GRPC),
+    carrying("otlp-http", &OTLP_HTTP, "struct variant"),
+    carrying("otlp-grpc", &OTLP_GRPC, "struct variant"),
 ]);
 
 pub static OTEL: Section = Section::new(

@@ -8,7 +8,7 @@ use super::providers::{MODEL_PROVIDER, providers_rule};
 use super::safety::{
     APPROVAL_POLICIES, PERMISSIONS, PROJECT, SANDBOX_WORKSPACE_WRITE, SHELL_ENVIRONMENT_POLICY,
 };
-use super::tools::{AGENTS, APPS, FEATURES, MCP_SERVER, PLUGIN, SKILLS, TOOL_SUGGEST, TOOLS};
+use super::tools::{AGENTS, APPS, MCP_SERVER, PLUGIN, SKILLS, TOOL_SUGGEST, TOOLS};
 use super::words::{
     EFFORTS, PERSONALITIES, REVIEWERS, SANDBOX_MODES, STRINGS, SUMMARIES, TIERS, VERBOSITIES,
     WEB_SEARCH_MODES,
@@ -152,7 +152,7 @@ pub static PROFILE: Section = Section::new(
         WINDOWS_TABLE,
         key(
             "features",
-            Kind::Table(&FEATURES),
+            Kind::Switches,
             "Switches; see the list of features.",
         ),
         key(
@@ -213,7 +213,7 @@ pub static ROOT: Section = Section::new(
         // Tools and agents.
         WEB_SEARCH_MODE,
         TOOLS_TABLE,
-        key("features", Kind::Table(&FEATURES), "Switches; see the list of features."),
+        key("features", Kind::Switches, "Switches; see the list of features."),
         key("suppress_unstable_features_warning", Bool, "Do not warn about features under development that are on.").default("false"),
         key("background_terminal_max_timeout", U64, "How long a poll of a background terminal may wait, in milliseconds.").default("300000"),
         key("mcp_servers", map(&Kind::Table(&MCP_SERVER)), "MCP servers by name.").shown("{}"),

@@ -8,7 +8,7 @@ pub const APPROVAL_POLICIES: Kind = Kind::Variant(&[
     plain("untrusted"),
     plain("on-failure"),
     plain("on-request"),
-    carrying("granular", &GRANULAR),
+    carrying("granular", &GRANULAR, "newtype variant"),
     plain("never"),
 ]);
 

@@ -1,5 +1,7 @@
 //! Tables about what the model can call.
 
+use serde_json::Value;
+
 use super::words::{STRING_MAP, STRINGS, TOOL_APPROVALS};
 use super::{I32, Kind, Section, U64, USIZE, key, map};
 use crate::Table;
@@ -125,7 +127,8 @@ pub static MCP_SERVER: Section = Section::new(
         key("name", Str, "Ignored; the name is the table's.").omitted(),
     ],
 )
-.with_rule(mcp_server_rule);
+.with_rule(mcp_server_rule)
+.with_finish(mcp_server_finish);
 
 fn mcp_server_rule(server: &Table) -> Option<String> {
     let has = |name: &&&str| server.contains_key(**name);
@@ -149,6 +152,23 @@ fn mcp_server_rule(server: &Table) -> Option<String> {
     };
     let name = foreign.iter().find(has)?;
     Some(format!("{name} is not supported for {transport}"))
+}
+
+/// A server shows arguments only if it is a command, and its start-up time in seconds.
+fn mcp_server_finish(table: &Table, out: &mut Table) {
+    if table.contains_key("command") && !table.contains_key("args") {
+        out.insert("args".to_owned(), Value::Array(Vec::new()));
+    }
+    let millis = out
+        .remove("startup_timeout_ms")
+        .and_then(|millis| millis.as_f64());
+    if let (Some(millis), false) = (millis, table.contains_key("startup_timeout_sec")) {
+        out.insert(
+            "startup_timeout_sec".to_owned(),
+            Value::from(millis / 1000.0),
+        );
+    }
+    out.remove("name");
 }
 
 static AGENT_ROLE: Section = Section::new(
@@ -322,5 +342,3 @@ pub static PLUGIN: Section = Section::new(
     "PluginConfig",
     &[key("enabled", Bool, "Whether the plugin is on.").shown("true")],
 );
-
-pub static FEATURES: Section = Section::new("FeaturesToml", &[]).with_rest(&Bool);

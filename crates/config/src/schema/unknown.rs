@@ -40,13 +40,6 @@ impl Search {
             self.steps.push(Step::Key(name.clone()));
             match section.kind(name) {
                 None => self.report(name, section.keys.iter().map(|key| key.name)),
-                Some(_) if section.name == "FeaturesToml" && Feature::named(name).is_none() => {
-                    let features = Feature::ALL.iter().map(|feature| feature.name());
-                    self.report(
-                        name,
-                        features.chain(ALIASES.iter().map(|(alias, _)| *alias)),
-                    );
-                }
                 Some(kind) => self.value(kind, value),
             }
             self.steps.pop();
@@ -56,6 +49,7 @@ impl Search {
     fn value(&mut self, kind: &Kind, value: &Value) {
         match (kind, value) {
             (Kind::Table(section), Value::Object(table)) => self.table(section, table),
+            (Kind::Switches, Value::Object(table)) => self.switches(table),
             (Kind::Map(kind, _), Value::Object(table)) => {
                 for (name, value) in table {
                     self.steps.push(Step::Key(name.clone()));
@@ -76,6 +70,18 @@ impl Search {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn switches(&mut self, table: &Table) {
+        for name in table.keys().filter(|name| Feature::named(name).is_none()) {
+            let features = Feature::ALL.iter().map(|feature| feature.name());
+            self.steps.push(Step::Key(name.clone()));
+            self.report(
+                name,
+                features.chain(ALIASES.iter().map(|(alias, _)| *alias)),
+            );
+            self.steps.pop();
         }
     }
 

@@ -15,16 +15,24 @@ pub const TOOL_APPROVALS: Kind = Word(&["auto", "prompt", "approve"]);
 pub const STRINGS: Kind = List(&Str);
 pub const STRING_MAP: Kind = map(&Str);
 
+/// A word that stands alone.
 pub const fn plain(name: &'static str) -> Variant {
     Variant {
         name,
         section: None,
+        shape: "unit variant",
     }
 }
 
-pub const fn carrying(name: &'static str, section: &'static Section) -> Variant {
+/// A word with a table.
+pub const fn carrying(
+    name: &'static str,
+    section: &'static Section,
+    shape: &'static str,
+) -> Variant {
     Variant {
         name,
         section: Some(section),
+        shape,
     }
 }

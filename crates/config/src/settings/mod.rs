@@ -31,7 +31,7 @@ pub use session::{ProjectDocs, Session, Storage};
 pub use shell_environment::{Inherit, ShellEnvironment};
 pub use skills::{SkillSelector, SkillSwitch, Skills};
 pub use telemetry::{Exporter, OtlpProtocol, Telemetry, Tls};
-pub use tools::Tools;
+pub use tools::{Suggestion, Tools};
 
 /// What the system says about a file that is not there.
 const MISSING_FILE: &str = "No such file or directory (os error 2)";

@@ -62,10 +62,17 @@ pub fn check_edit(text: &str, edit: &Edit) {
                 Value::Null => (without_empty(&got), without_empty(&expected)),
                 _ => (got, expected),
             };
-            assert_eq!(got, expected, "{edit:?}\n{text}\nbecame\n{after}");
+            assert_eq!(
+                got, expected,
+                "{edit:?} {}\n{text}\nbecame\n{after}",
+                edit.value
+            );
         }
         (Err(_), None) => {}
-        (got, expected) => panic!("{edit:?}\n{text}\ngave {got:?}, not {expected:?}"),
+        (got, expected) => panic!(
+            "{edit:?} {}\n{text}\ngave {got:?}, not {expected:?}",
+            edit.value
+        ),
     }
 }
 

@@ -68,7 +68,7 @@ impl Page {
     /// A table of keys, followed by the tables inside it. A profile repeats top-level keys, so they are
     /// only listed by name.
     fn section(&mut self, title: &str, prefix: &str, section: &Section) {
-        if section.name == "FeaturesToml" || self.shown.contains(&section.name) {
+        if self.shown.contains(&section.name) {
             return;
         }
         self.shown.push(section.name);
@@ -170,7 +170,7 @@ fn kind(kind: &Kind) -> String {
         Kind::List(inner) => format!("array: {}", self::kind(inner)),
         Kind::Map(Kind::Table(_), _) => "tables by name".to_owned(),
         Kind::Map(inner, _) => format!("table: {}", self::kind(inner)),
-        Kind::Table(_) => "table".to_owned(),
+        Kind::Table(_) | Kind::Switches => "table".to_owned(),
         Kind::AnyOf(_, kinds) => kinds
             .iter()
             .map(self::kind)

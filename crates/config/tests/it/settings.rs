@@ -79,6 +79,7 @@ fn providers() {
         "very-secret"
     );
     assert!(!format!("{provider:?}").contains("very-secret"));
+    assert!(!format!("{config:?}").contains("very-secret"));
 }
 
 #[test]
