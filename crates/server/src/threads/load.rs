@@ -278,7 +278,7 @@ fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) ->
 fn base_instructions(session: &Session) -> String {
     session.base_instructions.clone().unwrap_or_else(|| {
         let takes_personality = session.model_info().supports_personality;
-        base::instructions(session.personality.as_ref().filter(|_| takes_personality))
+        base::instructions(session.personality.filter(|_| takes_personality))
     })
 }
 

@@ -19,15 +19,26 @@ async fn bad_params_are_explained_as_recorded() {
     let mut raw = Lab::new().raw();
     let recorded = include_str!("../fixtures/decode_errors.jsonl");
     for line in recorded.lines() {
-        let Recorded { method, params, error } = serde_json::from_str(line).unwrap();
+        let Recorded {
+            method,
+            params,
+            error,
+        } = serde_json::from_str(line).unwrap();
         let request = json!({ "id": 1, "method": method, "params": params });
-        assert_eq!(raw.call(&request).await, refusal(json!(1), &error), "{request}");
+        assert_eq!(
+            raw.call(&request).await,
+            refusal(json!(1), &error),
+            "{request}"
+        );
     }
 }
 
 #[tokio::test]
 async fn an_unknown_method_is_told_all_known_ones() {
-    let names: Vec<_> = CLIENT_REQUESTS.iter().map(|it| format!("`{}`", it.name)).collect();
+    let names: Vec<_> = CLIENT_REQUESTS
+        .iter()
+        .map(|it| format!("`{}`", it.name))
+        .collect();
     let known = names.join(", ");
     assert!(known.starts_with("`initialize`, `thread/start`, `thread/resume`"));
     assert!(known.ends_with("`fuzzyFileSearch/sessionUpdate`, `fuzzyFileSearch/sessionStop`"));

@@ -17,30 +17,122 @@ fn gated() -> Vec<(&'static str, Value, &'static str)> {
         "model": "m", "reasoning_effort": null, "developer_instructions": null } });
     let audio = json!({ "data": "", "sampleRate": 1, "numChannels": 1 });
     vec![
-        ("collaborationMode/list", json!({}), "collaborationMode/list"),
-        ("mock/experimentalMethod", json!({}), "mock/experimentalMethod"),
-        ("thread/backgroundTerminals/clean", thread.clone(), "thread/backgroundTerminals/clean"),
-        ("thread/increment_elicitation", thread.clone(), "thread/increment_elicitation"),
-        ("thread/decrement_elicitation", thread.clone(), "thread/decrement_elicitation"),
-        ("thread/realtime/start", with("prompt", json!("p")), "thread/realtime/start"),
-        ("thread/realtime/appendAudio", with("audio", audio), "thread/realtime/appendAudio"),
-        ("thread/realtime/appendText", with("text", json!("t")), "thread/realtime/appendText"),
-        ("thread/realtime/stop", thread.clone(), "thread/realtime/stop"),
-        ("fuzzyFileSearch/sessionStart", json!({ "sessionId": "s", "roots": [] }), "fuzzyFileSearch/sessionStart"),
-        ("fuzzyFileSearch/sessionUpdate", json!({ "sessionId": "s", "query": "q" }), "fuzzyFileSearch/sessionUpdate"),
-        ("fuzzyFileSearch/sessionStop", json!({ "sessionId": "s" }), "fuzzyFileSearch/sessionStop"),
-        ("thread/start", json!({ "dynamicTools": tool }), "thread/start.dynamicTools"),
-        ("thread/start", json!({ "mockExperimentalField": "x" }), "thread/start.mockExperimentalField"),
-        ("thread/start", json!({ "experimentalRawEvents": true }), "thread/start.experimentalRawEvents"),
-        ("thread/start", json!({ "persistExtendedHistory": true }), "thread/start.persistFullHistory"),
-        ("thread/start", json!({ "approvalPolicy": granular }), "askForApproval.granular"),
-        ("thread/resume", with("history", json!([{ "type": "other" }])), "thread/resume.history"),
-        ("thread/resume", with("path", json!("/p")), "thread/resume.path"),
-        ("thread/resume", with("persistExtendedHistory", json!(true)), "thread/resume.persistFullHistory"),
-        ("thread/resume", with("approvalPolicy", granular.clone()), "askForApproval.granular"),
+        (
+            "collaborationMode/list",
+            json!({}),
+            "collaborationMode/list",
+        ),
+        (
+            "mock/experimentalMethod",
+            json!({}),
+            "mock/experimentalMethod",
+        ),
+        (
+            "thread/backgroundTerminals/clean",
+            thread.clone(),
+            "thread/backgroundTerminals/clean",
+        ),
+        (
+            "thread/increment_elicitation",
+            thread.clone(),
+            "thread/increment_elicitation",
+        ),
+        (
+            "thread/decrement_elicitation",
+            thread.clone(),
+            "thread/decrement_elicitation",
+        ),
+        (
+            "thread/realtime/start",
+            with("prompt", json!("p")),
+            "thread/realtime/start",
+        ),
+        (
+            "thread/realtime/appendAudio",
+            with("audio", audio),
+            "thread/realtime/appendAudio",
+        ),
+        (
+            "thread/realtime/appendText",
+            with("text", json!("t")),
+            "thread/realtime/appendText",
+        ),
+        (
+            "thread/realtime/stop",
+            thread.clone(),
+            "thread/realtime/stop",
+        ),
+        (
+            "fuzzyFileSearch/sessionStart",
+            json!({ "sessionId": "s", "roots": [] }),
+            "fuzzyFileSearch/sessionStart",
+        ),
+        (
+            "fuzzyFileSearch/sessionUpdate",
+            json!({ "sessionId": "s", "query": "q" }),
+            "fuzzyFileSearch/sessionUpdate",
+        ),
+        (
+            "fuzzyFileSearch/sessionStop",
+            json!({ "sessionId": "s" }),
+            "fuzzyFileSearch/sessionStop",
+        ),
+        (
+            "thread/start",
+            json!({ "dynamicTools": tool }),
+            "thread/start.dynamicTools",
+        ),
+        (
+            "thread/start",
+            json!({ "mockExperimentalField": "x" }),
+            "thread/start.mockExperimentalField",
+        ),
+        (
+            "thread/start",
+            json!({ "experimentalRawEvents": true }),
+            "thread/start.experimentalRawEvents",
+        ),
+        (
+            "thread/start",
+            json!({ "persistExtendedHistory": true }),
+            "thread/start.persistFullHistory",
+        ),
+        (
+            "thread/start",
+            json!({ "approvalPolicy": granular }),
+            "askForApproval.granular",
+        ),
+        (
+            "thread/resume",
+            with("history", json!([{ "type": "other" }])),
+            "thread/resume.history",
+        ),
+        (
+            "thread/resume",
+            with("path", json!("/p")),
+            "thread/resume.path",
+        ),
+        (
+            "thread/resume",
+            with("persistExtendedHistory", json!(true)),
+            "thread/resume.persistFullHistory",
+        ),
+        (
+            "thread/resume",
+            with("approvalPolicy", granular.clone()),
+            "askForApproval.granular",
+        ),
         ("thread/fork", with("path", json!("/p")), "thread/fork.path"),
-        ("thread/fork", with("persistExtendedHistory", json!(true)), "thread/fork.persistFullHistory"),
-        ("thread/fork", with("approvalPolicy", granular.clone()), "askForApproval.granular"),
+        (
+            "thread/fork",
+            with("persistExtendedHistory", json!(true)),
+            "thread/fork.persistFullHistory",
+        ),
+        (
+            "thread/fork",
+            with("approvalPolicy", granular.clone()),
+            "askForApproval.granular",
+        ),
         (
             "turn/start",
             json!({ "threadId": THREAD, "input": [], "collaborationMode": mode }),
@@ -68,17 +160,26 @@ fn gated() -> Vec<(&'static str, Value, &'static str)> {
 #[tokio::test]
 async fn every_experimental_part_is_named() {
     let lab = Lab::new();
-    let mut raw = lab.raw_initialized(json!({ "experimentalApi": false })).await;
+    let mut raw = lab
+        .raw_initialized(json!({ "experimentalApi": false }))
+        .await;
     for (method, params, what) in gated() {
         let request = json!({ "id": 1, "method": method, "params": params });
         let text = format!("{what} requires experimentalApi capability");
-        assert_eq!(raw.call(&request).await, refusal(json!(1), &text), "{request}");
+        assert_eq!(
+            raw.call(&request).await,
+            refusal(json!(1), &text),
+            "{request}"
+        );
     }
     // Before the handshake that is what is missing first.
     let mut raw = lab.raw();
     for (method, params, _) in gated() {
         let request = json!({ "id": 1, "method": method, "params": params });
-        assert_eq!(raw.call(&request).await, refusal(json!(1), "Not initialized"));
+        assert_eq!(
+            raw.call(&request).await,
+            refusal(json!(1), "Not initialized")
+        );
     }
 }
 
@@ -97,9 +198,14 @@ async fn unused_fields_pass() {
 #[tokio::test]
 async fn the_capability_is_the_connections_own() {
     let lab = Lab::new();
-    let mut able = lab.raw_initialized(json!({ "experimentalApi": true })).await;
+    let mut able = lab
+        .raw_initialized(json!({ "experimentalApi": true }))
+        .await;
     let mut unable = lab.raw_initialized(Value::Null).await;
     let request = json!({ "id": 1, "method": "mock/experimentalMethod", "params": {} });
-    assert_eq!(able.call(&request).await["result"], json!({ "echoed": null }));
+    assert_eq!(
+        able.call(&request).await["result"],
+        json!({ "echoed": null })
+    );
     assert_eq!(unable.call(&request).await["error"]["code"], -32600);
 }

@@ -14,7 +14,10 @@ fn list(id: i64) -> Value {
 async fn nothing_is_served_before_and_nothing_is_needed_after() {
     let lab = Lab::new();
     let mut raw = lab.raw();
-    assert_eq!(raw.call(&list(1)).await, refusal(json!(1), "Not initialized"));
+    assert_eq!(
+        raw.call(&list(1)).await,
+        refusal(json!(1), "Not initialized")
+    );
     let answer = raw.call(&initialize(json!(2), "c", Value::Null)).await;
     assert_eq!(answer["id"], 2);
     // `initialized` is never sent by some clients.
@@ -25,9 +28,14 @@ async fn nothing_is_served_before_and_nothing_is_needed_after() {
 #[tokio::test]
 async fn a_second_introduction_is_refused_and_the_first_stays_in_force() {
     let lab = Lab::new();
-    let mut raw = lab.raw_initialized(json!({ "experimentalApi": true })).await;
+    let mut raw = lab
+        .raw_initialized(json!({ "experimentalApi": true }))
+        .await;
     let again = initialize(json!(2), "other", json!({ "experimentalApi": false }));
-    assert_eq!(raw.call(&again).await, refusal(json!(2), "Already initialized"));
+    assert_eq!(
+        raw.call(&again).await,
+        refusal(json!(2), "Already initialized")
+    );
     let echo = json!({ "id": 3, "method": "mock/experimentalMethod", "params": { "value": "x" } });
     let echoed = json!({ "id": 3, "result": { "echoed": "x" } });
     assert_eq!(raw.call(&echo).await, echoed);
@@ -61,7 +69,9 @@ async fn names_that_cannot_be_sent_as_a_header_are_refused() {
 async fn the_answer_tells_who_serves_where() {
     let lab = Lab::with(&[("TERM", "dumb")], "");
     let mut raw = lab.raw();
-    let text = raw.call(&initialize(json!(1), "my_client", Value::Null)).await;
+    let text = raw
+        .call(&initialize(json!(1), "my_client", Value::Null))
+        .await;
     let result = text["result"].as_object().unwrap();
     let home = lab.folder.path().join("home");
     assert_eq!(result["codexHome"], json!(home));
@@ -84,7 +94,8 @@ async fn unknown_members_and_missing_capabilities_are_fine() {
         json!({ "clientInfo": { "name": "c", "version": "1" }, "capabilities": {
             "experimentalApi": true, "optOutNotificationMethods": ["no/such"], "roots": {} } }),
     ] {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
         let answer = lab.raw().call(&request).await;
         assert!(answer["result"].is_object(), "{answer}");
         assert!(answer.get("jsonrpc").is_none());
@@ -97,7 +108,9 @@ async fn the_first_client_names_the_process() {
     let first = Client::connect(lab.connection());
     let second = Client::connect(lab.connection());
     let agent = async |client: &Client, name: &str| {
-        let answer = client.call::<request::Initialize>(&hello(name, false)).await;
+        let answer = client
+            .call::<request::Initialize>(&hello(name, false))
+            .await;
         answer.unwrap().user_agent
     };
     assert!(agent(&first, "first").await.starts_with("first/0.118.0 "));

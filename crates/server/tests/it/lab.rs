@@ -61,7 +61,9 @@ impl Lab {
     /// A connection whose `initialize` was answered.
     pub async fn raw_initialized(&self, capabilities: Value) -> Raw {
         let mut raw = self.raw();
-        let answer = raw.call(&initialize(json!("hello"), "raw", capabilities)).await;
+        let answer = raw
+            .call(&initialize(json!("hello"), "raw", capabilities))
+            .await;
         assert!(answer["result"].is_object(), "{answer}");
         raw
     }

@@ -12,8 +12,15 @@ fn list(id: &str) -> String {
 async fn ids_come_back_as_they_were() {
     let mut raw = Lab::new().raw_initialized(Value::Null).await;
     let ids = [
-        "0", "1", "-1", "9223372036854775807", "-9223372036854775808", r#""""#, r#""1""#,
-        r#""ünï \" \\ \u0001""#, r#""0c8a4c3e-6f0e-4f61-8e53-5d8f4d9d6e0a""#,
+        "0",
+        "1",
+        "-1",
+        "9223372036854775807",
+        "-9223372036854775808",
+        r#""""#,
+        r#""1""#,
+        r#""ünï \" \\ \u0001""#,
+        r#""0c8a4c3e-6f0e-4f61-8e53-5d8f4d9d6e0a""#,
     ];
     for id in ids {
         raw.send([list(id)]).await;
@@ -67,7 +74,12 @@ async fn what_is_no_request_gets_no_answer() {
         raw.send([bytes::Bytes::copy_from_slice(noise)]).await;
         raw.send([list("\"next\"")]).await;
         let answer = raw.next().await.unwrap();
-        assert_eq!(answer["id"], "next", "after {:?}", String::from_utf8_lossy(noise));
+        assert_eq!(
+            answer["id"],
+            "next",
+            "after {:?}",
+            String::from_utf8_lossy(noise)
+        );
     }
 }
 
@@ -91,9 +103,13 @@ async fn messages_are_written_in_the_official_order() {
         raw.next_text().await.unwrap(),
         r#"{"error":{"code":-32600,"message":"Not initialized"},"id":1}"#
     );
-    raw.send([initialize(json!(2), "c", Value::Null).to_string()]).await;
+    raw.send([initialize(json!(2), "c", Value::Null).to_string()])
+        .await;
     let text = raw.next_text().await.unwrap();
-    assert!(text.starts_with(r#"{"id":2,"result":{"userAgent":"c/0.118.0 "#), "{text}");
+    assert!(
+        text.starts_with(r#"{"id":2,"result":{"userAgent":"c/0.118.0 "#),
+        "{text}"
+    );
     raw.send([list("3")]).await;
     let page = r#"{"id":3,"result":{"data":[],"nextCursor":null}}"#;
     assert_eq!(raw.next_text().await.unwrap(), page);

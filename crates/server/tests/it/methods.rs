@@ -13,7 +13,11 @@ async fn every_row_is_routed() {
     for row in CLIENT_REQUESTS {
         let answer = client.call_raw(row.name, &json!("wrong")).await;
         if let Err(error) = answer {
-            assert!(!error.message.contains("unknown variant"), "{}: {error}", row.name);
+            assert!(
+                !error.message.contains("unknown variant"),
+                "{}: {error}",
+                row.name
+            );
         }
     }
     client.finish().await;
