@@ -1,0 +1,173 @@
+//! A server as a real process, with a home of its own and nothing of the tester's environment.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use quipu_rpc::Connection;
+use quipu_rpc::websocket;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+
+use crate::client::{PATIENCE, within};
+
+/// The longest message that a test reads.
+const MESSAGE_LIMIT: usize = 256 << 20;
+
+/// A process to be started.
+pub struct Launch {
+    command: Command,
+    home: TempDir,
+}
+
+impl Launch {
+    /// The program at `exe`, with a fresh home folder.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test, killed on drop"
+    )]
+    pub fn new(exe: impl AsRef<Path>) -> Launch {
+        let home = tempfile::tempdir().expect("a folder can be made");
+        let mut command = Command::new(exe.as_ref());
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home.path())
+            .env("QUIPU_HOME", home.path().join("quipu"))
+            .current_dir(home.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        Launch { command, home }
+    }
+
+    /// The same program under another name, as an installation would link it.
+    pub fn named(exe: impl AsRef<Path>, name: &str) -> Launch {
+        let Launch { home, .. } = Launch::new(&exe);
+        let link = home.path().join(name);
+        symlink(exe.as_ref(), &link).expect("a link can be made");
+        let mut launch = Launch::new(link);
+        launch.command.current_dir(home.path());
+        Launch { home, ..launch }
+    }
+
+    pub fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Launch {
+        self.command.args(args);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Launch {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn without_env(mut self, name: &str) -> Launch {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// The folder in which the process runs and that holds its home.
+    pub fn folder(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub fn start(mut self) -> ServerProcess {
+        let mut child = self.command.spawn().expect("the program can be started");
+        let (said, heard) = watch::channel(String::new());
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                said.send_modify(|text| text.extend([&line, "\n"]));
+            }
+        });
+        ServerProcess {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: heard,
+            child,
+            home: self.home,
+        }
+    }
+}
+
+/// A started process. It is killed when dropped.
+pub struct ServerProcess {
+    pub stdin: Option<ChildStdin>,
+    pub stdout: Option<ChildStdout>,
+    stderr: watch::Receiver<String>,
+    child: Child,
+    home: TempDir,
+}
+
+impl ServerProcess {
+    /// Its standard input and output. Both can be taken once.
+    pub fn stdio(&mut self) -> Connection {
+        let stdin = self.stdin.take().expect("standard input is taken once");
+        let stdout = self.stdout.take().expect("standard output is taken once");
+        Connection::lines(stdout, stdin, MESSAGE_LIMIT)
+    }
+
+    /// The websocket address, once the process says it.
+    pub async fn url(&mut self) -> String {
+        let text = self.said("listening on: ").await;
+        let address = text.split("listening on: ").nth(1).unwrap_or_default();
+        address.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// A new websocket connection, with headers.
+    pub async fn websocket(&mut self, headers: &[(&str, &str)]) -> Connection {
+        let url = self.url().await;
+        let connected = websocket::connect(&url, headers, MESSAGE_LIMIT, PATIENCE).await;
+        connected.expect("the server accepts websockets")
+    }
+
+    /// Waits until standard error holds this text, and returns all of it.
+    pub async fn said(&mut self, text: &str) -> String {
+        let heard = self.stderr.wait_for(|all| all.contains(text));
+        let all = within(text, heard).await.map(|all| all.clone());
+        all.unwrap_or_else(|_| panic!("{text} was not said: {}", *self.stderr.borrow()))
+    }
+
+    /// Standard error so far; after the end, all of it.
+    pub fn stderr(&self) -> String {
+        self.stderr.borrow().clone()
+    }
+
+    pub fn pid(&self) -> i32 {
+        let pid = self.child.id().expect("the process runs");
+        i32::try_from(pid).expect("process ids are positive integers")
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid()).expect("the process runs");
+        kill_process(pid, signal).expect("it can be signalled");
+    }
+
+    /// Waits for the end, and until standard error is read.
+    pub async fn exit(&mut self) -> ExitStatus {
+        let status = within("the end of the process", self.child.wait()).await;
+        // The sender is dropped at the end of standard error.
+        while self.stderr.changed().await.is_ok() {}
+        status.expect("a child can be waited for")
+    }
+
+    /// The folder in which the process runs and that holds its home.
+    pub fn folder(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Resident memory in KiB.
+    pub fn memory(&self) -> u64 {
+        let status: PathBuf = format!("/proc/{}/status", self.pid()).into();
+        let text = std::fs::read_to_string(status).expect("the process runs");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let figure = line.and_then(|line| line.split_whitespace().next());
+        figure
+            .and_then(|it| it.parse().ok())
+            .expect("the system tells memory")
+    }
+}
