@@ -11,9 +11,9 @@ use crate::catalogue::{ModelInfo, parse_models};
 use crate::credentials::{CredentialSource, Credentials};
 use crate::error::{ErrorKind, ModelError};
 use crate::event::OutputItem;
-use crate::exchange::{Failure, Source, current, exchange, refused};
-use crate::history::HistoryItem;
-use crate::http::{Call, Http};
+use crate::exchange::{Source, current, exchange, refused};
+use crate::failure::Failure;
+use crate::http::{Call, Endpoint, Http};
 use crate::item::Item;
 use crate::provider::{ProviderConfig, WireApi};
 use crate::repair::repaired;
@@ -87,22 +87,17 @@ impl Client {
 }
 
 impl Shared {
-    /// The path and the body of a sampling request.
-    pub(crate) fn encode(&self, request: &Request) -> Result<(&'static str, Bytes), ErrorKind> {
-        type Encode = fn(&Request, &[HistoryItem], &ProviderConfig) -> serde_json::Result<Vec<u8>>;
-        let (path, encode): (_, Encode) = match self.provider.wire_api {
-            WireApi::Responses => ("responses", responses::encode::body),
-            WireApi::Chat => ("chat/completions", chat::encode::body),
-            WireApi::Anthropic => ("messages", anthropic::encode::body),
-            WireApi::Offline => return Ok(("", Bytes::new())),
+    /// The body of a sampling request.
+    pub(crate) fn encode(&self, request: &Request) -> Result<Bytes, ErrorKind> {
+        let encode = match self.provider.wire_api {
+            WireApi::Responses => responses::encode::body,
+            WireApi::Chat => chat::encode::body,
+            WireApi::Anthropic => anthropic::encode::body,
+            WireApi::Offline => return Ok(Bytes::new()),
         };
         let history = repaired(request, &self.id);
-        Ok((
-            path,
-            encode(request, &history, &self.provider)
-                .map_err(unprintable)?
-                .into(),
-        ))
+        let body = encode(request, &history, &self.provider).map_err(unprintable)?;
+        Ok(body.into())
     }
 
     async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
@@ -111,7 +106,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         let credentials = current(self).await?;
-        let mut call = Call::new(&self.provider, "models", &credentials, meta)?;
+        let mut call = Call::new(&self.provider, Endpoint::Models, &credentials, meta)?;
         let extra = match (wire, &credentials) {
             (WireApi::Anthropic, _) => "limit=1000",
             (_, Credentials::ChatGpt { .. }) => "client_version=0.118.0",
@@ -128,11 +123,10 @@ impl Shared {
         }
         let body = whole(Source::Http(Box::new(response))).await?;
         parse_models(&String::from_utf8_lossy(&body), wire).map_err(|error| Failure {
-            kind: ErrorKind::stream("the list of models cannot be read"),
             cause: Some(format!(
                 "sent a list of models that cannot be read: {error}"
             )),
-            rate_limits: Vec::new(),
+            ..ErrorKind::stream("the list of models cannot be read").into()
         })
     }
 
@@ -145,7 +139,7 @@ impl Shared {
         let body = responses::encode::compact_body(request, &history, &self.provider)
             .map_err(unprintable)?
             .into();
-        let answer = exchange(self, request, "responses/compact", &body, &mut 0).await?;
+        let answer = exchange(self, request, Endpoint::Compact, &body, &mut 0).await?;
         let body = whole(answer.source).await?;
         let compacted: Compacted = serde_json::from_slice(&body).map_err(|error| {
             ErrorKind::stream(format!("the compacted history cannot be read: {error}"))

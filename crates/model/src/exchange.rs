@@ -1,18 +1,16 @@
 //! One request until a provider answers it: credentials, a fresh token after a 401, and the silent
 //! retries before a stream opens.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use quipu_wire::RateLimitSnapshot;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::client::Shared;
 use crate::credentials::{Credentials, Secret};
-use crate::error::{ErrorKind, ModelError};
-use crate::http::{Call, SendError};
+use crate::error::ErrorKind;
+use crate::failure::Failure;
+use crate::http::{Call, Endpoint, silence};
 use crate::offline::{self, Opening, Playing};
 use crate::provider::WireApi;
 use crate::rate_limits::snapshots;
@@ -37,9 +35,9 @@ impl Source {
     /// The next bytes, or `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         let broken = |cause: String| Failure {
-            kind: ErrorKind::stream("Transport error: network error: error decoding response body"),
             cause: Some(format!("broke the connection: {cause}")),
-            rate_limits: Vec::new(),
+            ..ErrorKind::stream("Transport error: network error: error decoding response body")
+                .into()
         };
         match self {
             Self::Http(response) => response
@@ -51,49 +49,12 @@ impl Source {
     }
 }
 
-/// Why there is no answer, or no more of it.
-pub(crate) struct Failure {
-    pub(crate) kind: ErrorKind,
-    pub(crate) cause: Option<String>,
-    pub(crate) rate_limits: Vec<RateLimitSnapshot>,
-}
-
-impl Failure {
-    pub(crate) fn into_error(self, provider: &Arc<str>) -> ModelError {
-        ModelError {
-            kind: self.kind,
-            provider: Arc::clone(provider),
-            cause: self.cause,
-        }
-    }
-}
-
-impl From<ErrorKind> for Failure {
-    fn from(kind: ErrorKind) -> Self {
-        Self {
-            kind,
-            cause: None,
-            rate_limits: Vec::new(),
-        }
-    }
-}
-
-impl From<SendError> for Failure {
-    fn from(error: SendError) -> Self {
-        Self {
-            kind: error.kind,
-            cause: error.cause,
-            rate_limits: Vec::new(),
-        }
-    }
-}
-
-/// Sends a request to a path of the provider until it is answered or retries are used up.
-/// `attempts` counts the requests sent for one answer.
+/// Sends a request until it is answered or retries are used up. `attempts` counts the requests
+/// sent for one answer.
 pub(crate) async fn exchange(
     shared: &Shared,
     request: &Request,
-    path: &str,
+    endpoint: Endpoint,
     body: &Bytes,
     attempts: &mut u32,
 ) -> Result<Answer, Failure> {
@@ -102,8 +63,11 @@ pub(crate) async fn exchange(
     loop {
         let attempt = *attempts;
         *attempts += 1;
-        let sent = send(shared, request, path, body, &credentials, attempt).await;
-        let (failure, transient) = match sent {
+        let sent = match shared.provider.wire_api {
+            WireApi::Offline => play(shared, request, attempt).await,
+            _ => send(shared, request, endpoint, body, &credentials).await,
+        };
+        let failure = match sent {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(refusal)) => {
                 if refusal.status == StatusCode::UNAUTHORIZED
@@ -112,16 +76,13 @@ pub(crate) async fn exchange(
                     credentials = fresh;
                     continue;
                 }
-                (refused(shared, &refusal), refusal.status.is_server_error())
+                refused(shared, &refusal)
             }
-            Err(failure) => {
-                let transient = failure.cause.is_some() && failure.kind.is_retryable();
-                (failure, transient)
-            }
+            Err(failure) => failure,
         };
         let wait = failure.kind.retry_after();
         let patient = wait.is_none_or(|wait| wait <= LONGEST_WAIT);
-        if !transient || !patient || tries >= shared.provider.request_retries() {
+        if !failure.transient || !patient || tries >= shared.provider.request_retries() {
             return Err(failure);
         }
         tries += 1;
@@ -129,25 +90,17 @@ pub(crate) async fn exchange(
     }
 }
 
+/// An answer, or the provider's reasons not to give one.
+type Sent = Result<Answer, Box<Refusal>>;
+
 async fn send(
     shared: &Shared,
     request: &Request,
-    path: &str,
+    endpoint: Endpoint,
     body: &Bytes,
     credentials: &Credentials,
-    attempt: u32,
-) -> Result<Result<Answer, Box<Refusal>>, Failure> {
-    if shared.provider.wire_api == WireApi::Offline {
-        return Ok(match offline::open(request, attempt).await {
-            Opening::Answer(playing, headers) => Ok(Answer {
-                source: Source::Offline(playing),
-                headers,
-                secrets: Vec::new(),
-            }),
-            Opening::Refused(refusal) => Err(refusal),
-        });
-    }
-    let call = Call::new(&shared.provider, path, credentials, &request.meta)?;
+) -> Result<Sent, Failure> {
+    let call = Call::new(&shared.provider, endpoint, credentials, &request.meta)?;
     let patience = shared.provider.idle_timeout();
     let mut response = call
         .send(&shared.http, Some(body.clone()), patience)
@@ -164,11 +117,24 @@ async fn send(
     }))
 }
 
+async fn play(shared: &Shared, request: &Request, attempt: u32) -> Result<Sent, Failure> {
+    let opening = timeout(
+        shared.provider.idle_timeout(),
+        offline::open(request, attempt),
+    )
+    .await;
+    Ok(match opening.map_err(|_| silence())? {
+        Opening::Answer(playing, headers) => Ok(Answer {
+            source: Source::Offline(playing),
+            headers,
+            secrets: Vec::new(),
+        }),
+        Opening::Refused(refusal) => Err(refusal),
+    })
+}
+
 pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
-    let kind = refusal.reason(match shared.provider.wire_api {
-        WireApi::Offline => WireApi::Responses,
-        wire => wire,
-    });
+    let kind = refusal.reason(shared.provider.wire_api);
     let rate_limits = match kind {
         ErrorKind::UsageLimit(_) => snapshots(&refusal.headers),
         _ => Vec::new(),
@@ -176,6 +142,7 @@ pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
     Failure {
         kind,
         cause: None,
+        transient: refusal.status.is_server_error(),
         rate_limits,
     }
 }

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use crate::credentials::{Credentials, Secret, redact};
 use crate::error::ErrorKind;
+use crate::failure::Failure;
 use crate::provider::{ProviderConfig, WireApi, env_var};
 use crate::refusal::Refusal;
 use crate::request::RequestMeta;
@@ -22,6 +23,8 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
+/// Values of headers and query parameters at least this long are taken for keys.
+const SHORTEST_SECRET: usize = 16;
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Makes the HTTP client when it is first needed.
@@ -61,6 +64,36 @@ fn build() -> Result<reqwest::Client, String> {
         .map_err(|error| format!("could not set up HTTP: {}", root_cause(&error)))
 }
 
+/// What is asked of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// An answer of the model, in the provider's format.
+    Sample,
+    /// A shorter history.
+    Compact,
+    /// The list of models.
+    Models,
+}
+
+impl Endpoint {
+    fn path(self, wire: WireApi) -> &'static str {
+        match (self, wire) {
+            (Self::Models, _) => "models",
+            (Self::Compact, _) => "responses/compact",
+            (Self::Sample, WireApi::Chat) => "chat/completions",
+            (Self::Sample, WireApi::Anthropic) => "messages",
+            (Self::Sample, WireApi::Responses | WireApi::Offline) => "responses",
+        }
+    }
+
+    fn accepts(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Self::Sample => "text/event-stream",
+            Self::Compact | Self::Models => "application/json",
+        })
+    }
+}
+
 /// What a request needs besides its body.
 pub(crate) struct Call {
     pub(crate) url: String,
@@ -72,36 +105,38 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn new(
         provider: &ProviderConfig,
-        path: &str,
+        endpoint: Endpoint,
         credentials: &Credentials,
         meta: &RequestMeta,
     ) -> Result<Self, ErrorKind> {
+        let wire = provider.wire_api;
         let token = Token::find(provider, credentials)?;
-        let mut secrets: Vec<Secret> = token.iter().map(|token| token.secret.clone()).collect();
-        let url = url(provider, path, credentials);
+        let url = url(provider, endpoint.path(wire), credentials);
         let mut headers = HeaderMap::new();
+        let mut values: Vec<String> = provider
+            .query_params
+            .iter()
+            .flatten()
+            .map(|(_, value)| value.clone())
+            .collect();
         for (name, value) in provider.http_headers.iter().flatten() {
-            secrets.push(Secret::new(value));
             set(&mut headers, name, value)?;
+            values.push(value.clone());
         }
         for (name, variable) in provider.env_http_headers.iter().flatten() {
             if let Some(value) = env_var(variable) {
-                secrets.push(Secret::new(&value));
                 set(&mut headers, name, &value)?;
+                values.push(value);
             }
         }
-        // Short values are words such as versions, and to blank them would garble messages.
-        secrets.retain(|secret| secret.expose().len() >= 8);
-        secrets.extend(
-            provider
-                .query_params
-                .iter()
-                .flatten()
-                .map(|(_, value)| Secret::new(value)),
-        );
-        add_meta(&mut headers, provider.wire_api, meta)?;
+        headers.insert(ACCEPT, endpoint.accepts());
+        add_meta(&mut headers, wire, meta)?;
+        // Short values are words such as versions; to blank them would garble messages.
+        values.retain(|value| value.len() >= SHORTEST_SECRET);
+        let mut secrets: Vec<Secret> = values.into_iter().map(Secret::new).collect();
         if let Some(token) = token {
-            token.add_to(&mut headers, provider.wire_api)?;
+            token.add_to(&mut headers, wire)?;
+            secrets.push(token.secret);
         }
         if let Credentials::ChatGpt {
             account_id: Some(account),
@@ -128,7 +163,7 @@ impl Call {
         http: &Http,
         body: Option<Bytes>,
         patience: Duration,
-    ) -> Result<reqwest::Response, SendError> {
+    ) -> Result<reqwest::Response, Failure> {
         let client = http.client()?;
         let request = match body {
             Some(body) => client.post(&self.url).body(body),
@@ -136,19 +171,20 @@ impl Call {
         };
         match timeout(patience, request.headers(self.headers.clone()).send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_builder() => Err(SendError::from(ErrorKind::Configuration(
-                format!("the address {} cannot be used", self.public_url()),
-            ))),
-            Ok(Err(error)) => Err(SendError {
-                kind: ErrorKind::stream(format!(
+            Ok(Err(error)) if error.is_builder() => {
+                let reason = format!("the address {} cannot be used", self.public_url());
+                Err(ErrorKind::Configuration(reason).into())
+            }
+            Ok(Err(error)) => Err(Failure {
+                cause: Some(format!("could not be reached: {}", root_cause(&error))),
+                transient: true,
+                ..ErrorKind::stream(format!(
                     "error sending request for url ({})",
                     self.public_url()
-                )),
-                cause: Some(format!("could not be reached: {}", root_cause(&error))),
+                ))
+                .into()
             }),
-            Err(_) => Err(SendError::from(ErrorKind::stream(
-                "idle timeout waiting for SSE",
-            ))),
+            Err(_) => Err(silence().into()),
         }
     }
 
@@ -164,18 +200,6 @@ impl Call {
             url: self.public_url().to_owned(),
             body,
         }
-    }
-}
-
-/// A request that got no answer.
-pub(crate) struct SendError {
-    pub(crate) kind: ErrorKind,
-    pub(crate) cause: Option<String>,
-}
-
-impl From<ErrorKind> for SendError {
-    fn from(kind: ErrorKind) -> Self {
-        Self { kind, cause: None }
     }
 }
 
@@ -256,7 +280,6 @@ impl Token {
 
 fn add_meta(headers: &mut HeaderMap, wire: WireApi, meta: &RequestMeta) -> Result<(), ErrorKind> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let mut optional = vec![
         ("originator", meta.originator.as_str()),
         ("user-agent", &meta.user_agent),
@@ -305,8 +328,17 @@ fn url(provider: &ProviderConfig, path: &str, credentials: &Credentials) -> Stri
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), ErrorKind> {
     let refused = || ErrorKind::Configuration(format!("the header `{name}` cannot be sent"));
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
-    headers.insert(header, HeaderValue::from_str(value).map_err(|_| refused())?);
+    // Text beyond ASCII, such as a path, may be sent as it is.
+    headers.insert(
+        header,
+        HeaderValue::from_bytes(value.as_bytes()).map_err(|_| refused())?,
+    );
     Ok(())
+}
+
+/// Nothing came for longer than the provider's settings allow.
+pub(crate) fn silence() -> ErrorKind {
+    ErrorKind::stream("idle timeout waiting for SSE")
 }
 
 /// The innermost reason: the outer ones only repeat that a request failed.

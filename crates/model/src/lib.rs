@@ -16,6 +16,7 @@ mod decoder;
 mod error;
 mod event;
 mod exchange;
+mod failure;
 mod history;
 mod http;
 mod item;
@@ -47,7 +48,7 @@ pub use offline::play;
 pub use provider::{
     AuthCommand, BUILT_IN_PROVIDERS, OFFLINE, ProviderConfig, StructuredOutput, WireApi,
 };
-pub use request::{Reasoning, Request, RequestMeta, TurnState};
+pub use request::{Reasoning, Request, RequestMeta, ToolChoice, TurnState};
 pub use stream::ModelStream;
 pub use tools::{Grammar, ToolSet, ToolSpec};
 pub use usage::{Price, Usage};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::catalogue::Price;
+use crate::catalogue::{ModelInfo, Price};
 use crate::credentials::Secret;
 
 /// The ids that exist without configuration.
@@ -217,6 +217,13 @@ impl ProviderConfig {
             None if chatgpt_login => CHATGPT_API,
             None => OPENAI_API,
         }
+    }
+
+    /// What is known about a model of this provider, with the price from the settings if any.
+    pub fn model(&self, slug: &str) -> ModelInfo {
+        let mut info = ModelInfo::lookup(slug, self.wire_api);
+        info.price = self.prices.get(slug).copied().or(info.price);
+        info
     }
 
     /// Whether the provider stores responses and wants item ids back, as Azure does.

@@ -74,7 +74,7 @@ impl Refusal {
             .unwrap_or_default();
         let kind = fields.kind.as_deref().unwrap_or_default();
         let message = fields.message.as_deref().unwrap_or_default();
-        if wire != WireApi::Responses
+        if matches!(wire, WireApi::Chat | WireApi::Anthropic)
             && let Some(reason) = self.foreign_reason(code, kind, message)
         {
             return reason;

@@ -19,6 +19,8 @@ pub struct Request {
     pub input: Vec<HistoryItem>,
     /// The tools offered.
     pub tools: ToolSet,
+    /// Whether the model chooses a tool itself.
+    pub tool_choice: ToolChoice,
     /// Whether the model may call several tools at once.
     pub parallel_tool_calls: bool,
     /// `None` for a model that does not reason.
@@ -37,6 +39,16 @@ pub struct Request {
     pub max_output_tokens: Option<u64>,
     /// What goes into headers.
     pub meta: RequestMeta,
+}
+
+/// Who chooses the tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// The model, which may also call none.
+    #[default]
+    Auto,
+    /// The request: this function and no other.
+    Function(String),
 }
 
 /// How much a model should think and tell of it.

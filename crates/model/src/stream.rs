@@ -17,7 +17,9 @@ use crate::credentials::{Secret, redact};
 use crate::decoder::{Context, Decoder, Slots, Step};
 use crate::error::ErrorKind;
 use crate::event::{ModelEvent, Opened, Retrying};
-use crate::exchange::{Answer, Failure, Source, exchange};
+use crate::exchange::{Answer, Source, exchange};
+use crate::failure::Failure;
+use crate::http::{Endpoint, silence};
 use crate::provider::WireApi;
 use crate::rate_limits::{snapshots, text};
 use crate::request::Request;
@@ -86,8 +88,8 @@ impl std::fmt::Debug for ModelStream {
 struct Driver {
     shared: Arc<Shared>,
     request: Arc<Request>,
-    /// Where the request goes and what it says; written when it is first sent.
-    encoded: Option<(&'static str, Bytes)>,
+    /// The request's body; written when it is first sent.
+    body: Option<Bytes>,
     phase: Phase,
     retries: u32,
     attempts: u32,
@@ -121,7 +123,7 @@ impl Driver {
         Self {
             shared,
             request: Arc::new(request),
-            encoded: None,
+            body: None,
             phase: Phase::Open,
             retries: 0,
             attempts: 0,
@@ -161,14 +163,12 @@ impl Driver {
     }
 
     async fn open(&mut self, out: &mut Vec<ModelEvent>) -> Result<Box<Reading>, Failure> {
-        let (path, body) = match &self.encoded {
-            Some(encoded) => encoded.clone(),
-            None => self
-                .encoded
-                .insert(self.shared.encode(&self.request)?)
-                .clone(),
+        let body = match &self.body {
+            Some(body) => body.clone(),
+            None => self.body.insert(self.shared.encode(&self.request)?).clone(),
         };
-        let answer = exchange(&self.shared, &self.request, path, &body, &mut self.attempts).await?;
+        let (shared, request) = (&self.shared, &self.request);
+        let answer = exchange(shared, request, Endpoint::Sample, &body, &mut self.attempts).await?;
         self.judge = Judge::default();
         Ok(Box::new(self.begin(answer, out)))
     }
@@ -257,7 +257,7 @@ impl Reading {
     async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
         let idle = shared.provider.idle_timeout();
         let Ok(chunk) = timeout(idle, self.source.chunk()).await else {
-            return Err(self.explained(ErrorKind::stream("idle timeout waiting for SSE")));
+            return Err(self.explained(silence()));
         };
         let outcome = match chunk? {
             Some(chunk) => self.read(&chunk, shared.provider.response_limit(), out),
@@ -324,9 +324,8 @@ impl Reading {
             _ => None,
         };
         Failure {
-            kind: kind.map_text(|text| redact(text, &self.secrets)),
             cause,
-            rate_limits: Vec::new(),
+            ..kind.map_text(|text| redact(text, &self.secrets)).into()
         }
     }
 }

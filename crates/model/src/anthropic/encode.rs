@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::conversation::{Block, CallResult, Conversation, Entry, Part};
 use crate::history::HistoryItem;
 use crate::provider::ProviderConfig;
-use crate::request::{Reasoning, Request};
+use crate::request::{Reasoning, Request, ToolChoice};
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
 use crate::tools::{ToolSpec, custom_description, custom_parameters};
 
@@ -29,7 +29,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice>,
+    tool_choice: Option<Choice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<Thinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,8 +55,10 @@ const MARK: CacheMark = CacheMark {
 };
 
 #[derive(Serialize)]
-struct ToolChoice {
+struct Choice<'a> {
     r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     disable_parallel_tool_use: bool,
 }
 
@@ -163,10 +165,7 @@ pub(crate) fn body(
         ),
         messages: messages(conversation.entries),
         tools: has_tools.then_some(tools),
-        tool_choice: has_tools.then_some(ToolChoice {
-            r#type: "auto",
-            disable_parallel_tool_use: !request.parallel_tool_calls,
-        }),
+        tool_choice: has_tools.then(|| choice(request)),
         thinking,
         output_config: (effort.is_some() || format.is_some())
             .then_some(OutputConfig { effort, format }),
@@ -238,6 +237,18 @@ fn system(request: &Request, preface: &[String], words: Option<String>) -> Vec<S
         last.cache_control = Some(MARK);
     }
     blocks
+}
+
+fn choice(request: &Request) -> Choice<'_> {
+    let (r#type, name) = match &request.tool_choice {
+        ToolChoice::Auto => ("auto", None),
+        ToolChoice::Function(name) => ("tool", Some(name.as_str())),
+    };
+    Choice {
+        r#type,
+        name,
+        disable_parallel_tool_use: !request.parallel_tool_calls,
+    }
 }
 
 fn messages(entries: Vec<Entry>) -> Vec<Message> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::built_in::{anthropic_models, openai_models};
 use crate::provider::WireApi;
+use crate::request::Reasoning;
 use crate::usage::{Price, Usage};
 
 const DEFAULT_CONTEXT_WINDOW: i64 = 272_000;
@@ -242,7 +243,7 @@ impl ModelInfo {
     }
 
     /// Defaults for a model nobody knows. Outside the Responses API a patch tool in the form of a
-    /// JSON function and parallel calls are safe to offer.
+    /// JSON function and parallel calls are safe to offer, and an effort is sent when asked for.
     pub fn unknown(slug: &str, wire: WireApi) -> Self {
         let foreign = matches!(wire, WireApi::Chat | WireApi::Anthropic);
         Self {
@@ -250,6 +251,7 @@ impl ModelInfo {
             display_name: slug.to_owned(),
             apply_patch_tool_type: foreign.then_some(ApplyPatchTool::Function),
             supports_parallel_tool_calls: foreign,
+            supports_reasoning_summaries: foreign,
             known: false,
             ..Self::default()
         }
@@ -274,6 +276,25 @@ impl ModelInfo {
     /// Whether the model reads images.
     pub fn accepts_images(&self) -> bool {
         self.input_modalities.contains(&InputModality::Image)
+    }
+
+    /// What to ask of a model that reasons: the effort and summary wanted, else its own defaults.
+    pub fn reasoning(
+        &self,
+        effort: Option<ReasoningEffort>,
+        summary: Option<ReasoningSummary>,
+    ) -> Option<Reasoning> {
+        self.supports_reasoning_summaries.then(|| Reasoning {
+            effort: effort.or(self.default_reasoning_level),
+            summary: summary.or(self.default_reasoning_summary),
+        })
+    }
+
+    /// The verbosity wanted, else its own default, if the model knows verbosity at all.
+    pub fn verbosity(&self, wanted: Option<Verbosity>) -> Option<Verbosity> {
+        wanted
+            .or(self.default_verbosity)
+            .filter(|_| self.support_verbosity)
     }
 
     /// What a response cost in US dollars, if the price is known.
@@ -343,6 +364,8 @@ mod tests {
         assert!(!model.known && model.accepts_images() && model.default_reasoning_level.is_none());
         assert_eq!(model.effective_context_window(), Some(258_400));
         assert_eq!(model.apply_patch_tool_type, None);
+        assert_eq!(model.reasoning(Some(ReasoningEffort::High), None), None);
+        assert_eq!(model.verbosity(Some(Verbosity::High)), None);
         let model = ModelInfo::lookup("nobody-knows", WireApi::Chat);
         assert_eq!(model.apply_patch_tool_type, Some(ApplyPatchTool::Function));
     }

@@ -25,9 +25,7 @@ pub fn list(provider: &ProviderConfig, remote: Vec<ModelInfo>) -> Vec<ModelInfo>
         }
     }
     for model in &mut models {
-        if let Some(price) = provider.prices.get(&model.slug) {
-            model.price = Some(*price);
-        }
+        model.price = provider.prices.get(&model.slug).copied().or(model.price);
     }
     models
 }

@@ -31,7 +31,6 @@ struct Entry {
     meta: Option<Meta>,
     architecture: Option<Architecture>,
     pricing: Option<Pricing>,
-    supported_parameters: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -93,9 +92,6 @@ impl Entry {
             if modalities.iter().any(|modality| modality == "image") {
                 info.input_modalities.push(InputModality::Image);
             }
-        }
-        if let Some(parameters) = self.supported_parameters {
-            info.supports_reasoning_summaries |= parameters.iter().any(|name| name == "reasoning");
         }
         info.price = self
             .pricing

@@ -131,6 +131,7 @@ impl Decoder {
         out: &mut Vec<ModelEvent>,
     ) -> Result<Step, ErrorKind> {
         if data.trim() == "[DONE]" {
+            self.finish_reason.get_or_insert_with(|| "stop".into());
             self.end(out)?;
             return Ok(Step::Done);
         }

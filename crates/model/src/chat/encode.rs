@@ -4,11 +4,12 @@
 use quipu_wire::ReasoningEffort;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::conversation::{Block, CallResult, Conversation, Entry, Part};
 use crate::history::HistoryItem;
 use crate::provider::ProviderConfig;
-use crate::request::{Reasoning, Request};
+use crate::request::{Reasoning, Request, ToolChoice};
 use crate::responses::encode::SCHEMA_NAME;
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
 use crate::tools::{ToolSpec, custom_description, custom_parameters};
@@ -22,7 +23,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<&'static str>,
+    tool_choice: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +127,10 @@ pub(crate) fn body(
         model: &request.model,
         messages: messages(conversation, request, structured::as_words(request, style)),
         tools: has_tools.then_some(tools),
-        tool_choice: has_tools.then_some("auto"),
+        tool_choice: has_tools.then(|| match &request.tool_choice {
+            ToolChoice::Auto => "auto".into(),
+            ToolChoice::Function(name) => json!({"type": "function", "function": {"name": name}}),
+        }),
         parallel_tool_calls: has_tools.then_some(request.parallel_tool_calls),
         reasoning_effort: request.reasoning.as_ref().and_then(Reasoning::known_effort),
         response_format: structured::as_field(request, style).map(|schema| ResponseFormat {

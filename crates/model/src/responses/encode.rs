@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::history::HistoryItem;
 use crate::item::ItemKind;
 use crate::provider::ProviderConfig;
-use crate::request::{Reasoning, Request};
+use crate::request::{Reasoning, Request, ToolChoice};
 
 /// The name under which a wanted output shape is sent.
 pub(crate) const SCHEMA_NAME: &str = "codex_output_schema";
@@ -20,7 +21,7 @@ struct Body<'a> {
     instructions: &'a str,
     input: Vec<Cow<'a, RawValue>>,
     tools: &'a RawValue,
-    tool_choice: &'static str,
+    tool_choice: Value,
     parallel_tool_calls: bool,
     reasoning: Option<ReasoningField>,
     store: bool,
@@ -86,7 +87,10 @@ pub(crate) fn body(
         instructions: &request.instructions,
         input: input(history, provider.is_azure()),
         tools: request.tools.responses_json(),
-        tool_choice: "auto",
+        tool_choice: match &request.tool_choice {
+            ToolChoice::Auto => "auto".into(),
+            ToolChoice::Function(name) => json!({"type": "function", "name": name}),
+        },
         parallel_tool_calls: request.parallel_tool_calls,
         reasoning: request.reasoning.as_ref().map(reasoning),
         store: provider.is_azure(),

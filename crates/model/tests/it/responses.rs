@@ -2,7 +2,7 @@
 
 use quipu_model::{
     Client, CredentialSource, Credentials, CredentialsLost, HistoryItem, ModelEvent, Reasoning,
-    Request, Secret, TurnState, WireApi,
+    Request, Secret, ToolChoice, TurnState, WireApi,
 };
 use quipu_testkit::model::ModelServer;
 use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
@@ -24,6 +24,7 @@ async fn the_body_and_headers_are_the_official_ones() {
         }),
         verbosity: Some(Verbosity::Low),
         service_tier: Some(ServiceTier::Fast),
+        tool_choice: ToolChoice::Function("exec_command".into()),
         output_schema: Some(raw(&json!({"type": "object"})).into()),
         ..request("hi")
     };
@@ -56,6 +57,10 @@ async fn the_body_and_headers_are_the_official_ones() {
     assert_eq!(body["reasoning"], json!({"effort": "high"}));
     assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
     assert_eq!(body["service_tier"], "priority");
+    assert_eq!(
+        body["tool_choice"],
+        json!({"type": "function", "name": "exec_command"})
+    );
     assert_eq!(
         body["text"],
         json!({"verbosity": "low", "format": {"type": "json_schema", "strict": true, "schema": {"type": "object"}, "name": "codex_output_schema"}})
