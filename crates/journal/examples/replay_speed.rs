@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use quipu_journal::event::{AgentMessage, TaskComplete, TaskStarted, UserMessage};
 use quipu_journal::{Event, Record, Replay, SessionMeta, Store, StoreOptions};
@@ -37,9 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn write(home: &Path, turns: usize) -> Result<PathBuf, Box<dyn Error>> {
-    let meta: SessionMeta = serde_json::from_value(json!({
-        "id": "01a1de06-9491-7e71-ac1f-03e96ae2351f", "timestamp": "2026-11-15T07:05:35.648Z", "cwd": "/project",
-    }))?;
+    let id = "01a1de06-9491-7e71-ac1f-03e96ae2351f".parse()?;
+    let meta = SessionMeta::new(id, SystemTime::now(), "/project");
     let mut log = Store::open(home, StoreOptions::default()).create(meta)?;
     let mut written = Vec::new();
     for number in 0..turns {

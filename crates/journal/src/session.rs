@@ -1,8 +1,12 @@
 //! The first line of a rollout: which thread this is, who made it and from where.
 
+use std::time::SystemTime;
+
 use quipu_wire::{AgentPath, Json, SessionSource, SubAgentSource, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
+
+use crate::time;
 
 /// The payload of a `session_meta` line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,6 +53,29 @@ pub struct SessionMeta {
     /// The repository state when the file was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitInfo>,
+}
+
+impl SessionMeta {
+    /// A thread of which nothing more is known.
+    pub fn new(id: Uuid, created: SystemTime, cwd: impl Into<String>) -> Self {
+        Self {
+            id,
+            forked_from_id: None,
+            timestamp: time::stamp(created),
+            cwd: cwd.into(),
+            originator: String::new(),
+            cli_version: String::new(),
+            source: Source::default(),
+            agent_nickname: None,
+            agent_role: None,
+            agent_path: None,
+            model_provider: None,
+            base_instructions: None,
+            dynamic_tools: None,
+            memory_mode: None,
+            git: None,
+        }
+    }
 }
 
 /// The `base_instructions` member of [`SessionMeta`].

@@ -81,7 +81,9 @@ impl Store {
         match copied {
             Ok(()) => Ok(self.resume(id, &path)),
             Err(error) => {
-                if let Err(error) = fs::remove_file(&unfinished) {
+                if unfinished.exists()
+                    && let Err(error) = fs::remove_file(&unfinished)
+                {
                     tracing::warn!(path = %unfinished.display(), %error, "half a copy stays behind");
                 }
                 Err(error)

@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use quipu_journal::event::{TaskComplete, TaskStarted, ThreadRolledBack, UserMessage};
-use quipu_journal::{Event, Record, Replay, SessionMeta, Source, Store, StoreOptions};
+use quipu_journal::{Event, Record, Replay, SessionMeta, Store, StoreOptions};
 use quipu_wire::Json;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -28,23 +29,10 @@ pub fn id(number: u64) -> Uuid {
 }
 
 pub fn meta(id: Uuid) -> SessionMeta {
-    SessionMeta {
-        id,
-        forked_from_id: None,
-        timestamp: STAMP.into(),
-        cwd: "/project".into(),
-        originator: "test".into(),
-        cli_version: "0.118.0".into(),
-        source: Source::VsCode,
-        agent_nickname: None,
-        agent_role: None,
-        agent_path: None,
-        model_provider: Some("mock".into()),
-        base_instructions: None,
-        dynamic_tools: None,
-        memory_mode: None,
-        git: None,
-    }
+    let created = SystemTime::UNIX_EPOCH + Duration::from_millis(1_794_726_335_648);
+    let meta = SessionMeta::new(id, created, "/project");
+    assert_eq!(meta.timestamp, STAMP);
+    meta
 }
 
 pub fn started(turn: &str) -> Record {
