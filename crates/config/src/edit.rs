@@ -17,6 +17,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use crate::features::Feature;
+use crate::files::Files;
 use crate::layer::{self, Stack};
 use crate::load::{LoadError, Loader};
 use crate::requirements::Requirements;
@@ -172,7 +173,7 @@ impl Loader {
         self.home().ensure()?;
         let target = atomic::Target::lock(&self.home().config_file())?;
         let mut stack = self.layers(None)?;
-        let limits = self.requirements(&stack)?;
+        let limits = self.limits(&mut Files::default(), stack.managed())?;
         let user = stack.user_mut().ok_or(WriteError::Readonly)?;
         if expected_version.is_some_and(|expected| expected != user.version) {
             return Err(WriteError::Conflict);

@@ -122,6 +122,16 @@ impl Stack {
             .find(|layer| matches!(layer.source, ConfigLayerSource::User { .. }))
     }
 
+    /// The administrator's older layer above all others.
+    pub(crate) fn managed(&self) -> Option<&Layer> {
+        self.layers.iter().find(|layer| {
+            matches!(
+                layer.source,
+                ConfigLayerSource::LegacyManagedConfigTomlFromFile { .. }
+            )
+        })
+    }
+
     pub(crate) fn user_mut(&mut self) -> Option<&mut Layer> {
         self.layers
             .iter_mut()

@@ -16,6 +16,7 @@ mod files;
 mod home;
 mod keypath;
 mod layer;
+mod limits;
 mod load;
 mod overrides;
 mod project;

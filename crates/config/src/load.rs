@@ -15,7 +15,7 @@ use crate::home::Home;
 use crate::layer::{Layer, SourceFile, Stack};
 use crate::overrides::Overrides;
 use crate::project::{NotAList, PROJECT_FOLDER, Project, Trust, root_markers};
-use crate::requirements::{self, Requirements, RequirementsError, Source};
+use crate::requirements::RequirementsError;
 use crate::schema::{self, Mismatch, ROOT};
 use crate::snapshot::Snapshot;
 use crate::{Table, layer};
@@ -131,6 +131,15 @@ struct State {
     cloud_requirements: Option<String>,
     enablement: Enablement,
     cache: HashMap<PathBuf, Arc<Snapshot>>,
+    /// Grows with every change of the above, so that a snapshot made meanwhile is not kept.
+    generation: u64,
+}
+
+impl State {
+    fn changed(&mut self) {
+        self.cache.clear();
+        self.generation += 1;
+    }
 }
 
 /// What one reading of the files gave.
@@ -173,7 +182,7 @@ impl Loader {
     pub fn set_cloud_requirements(&self, text: Option<String>) {
         let mut state = self.state();
         state.cloud_requirements = text;
-        state.cache.clear();
+        state.changed();
     }
 
     /// Switches features until the process ends.
@@ -183,7 +192,7 @@ impl Loader {
         state
             .enablement
             .extend(enablement.iter().map(|(name, on)| (name.clone(), *on)));
-        state.cache.clear();
+        state.changed();
         Ok(())
     }
 
@@ -196,7 +205,10 @@ impl Loader {
         if !plain {
             return self.load_fresh(&cwd, request).map(Arc::new);
         }
-        let cached = self.state().cache.get(&cwd).cloned();
+        let (cached, generation) = {
+            let state = self.state();
+            (state.cache.get(&cwd).cloned(), state.generation)
+        };
         if let Some(snapshot) = cached.filter(|snapshot| snapshot.is_current()) {
             return Ok(snapshot);
         }
@@ -205,7 +217,9 @@ impl Loader {
         if state.cache.len() >= MAX_CACHED {
             state.cache.clear();
         }
-        state.cache.insert(cwd, Arc::clone(&snapshot));
+        if state.generation == generation {
+            state.cache.insert(cwd, Arc::clone(&snapshot));
+        }
         Ok(snapshot)
     }
 
@@ -215,7 +229,7 @@ impl Loader {
             flags.extend(overrides);
         }
         let mut reading = self.read_layers(Some(cwd), &flags)?;
-        let requirements = self.read_requirements(&mut reading.files, &reading.stack)?;
+        let requirements = self.limits(&mut reading.files, reading.stack.managed())?;
         let chosen = request.chosen.cloned().unwrap_or_default();
         Snapshot::new(self, cwd, reading, requirements, chosen)
     }
@@ -228,16 +242,7 @@ impl Loader {
             stack.push(layer);
         }
         let mut files = Files::default();
-        // Limits that cannot be read must not be lifted by that.
-        let requirements = self
-            .read_requirements(&mut files, &stack)
-            .and_then(|limits| {
-                limits
-                    .check_features()
-                    .map(|()| limits)
-                    .map_err(LoadError::from)
-            })
-            .unwrap_or_else(|_| Requirements::strictest(&self.system.requirements));
+        let requirements = self.limits_or_strictest(&mut files);
         let reading = Reading {
             stack,
             project: None,
@@ -253,13 +258,12 @@ impl Loader {
             .map(|reading| reading.stack)
     }
 
-    pub(crate) fn requirements(&self, stack: &Stack) -> Result<Requirements, LoadError> {
-        self.read_requirements(&mut Files::default(), stack)
+    pub(crate) fn cloud_requirements(&self) -> Option<String> {
+        self.state().cloud_requirements.clone()
     }
 
-    /// The limits in force.
-    pub fn read_limits(&self) -> Result<Requirements, LoadError> {
-        self.requirements(&self.layers(None)?)
+    pub(crate) fn system(&self) -> &SystemPaths {
+        &self.system
     }
 
     pub(crate) fn enablement(&self) -> Enablement {
@@ -306,12 +310,8 @@ impl Loader {
         if let Some(layer) = flags_layer {
             stack.push(layer);
         }
-        let managed = self.system.managed.clone();
-        if files.exists(&managed) {
-            let source = ConfigLayerSource::LegacyManagedConfigTomlFromFile {
-                file: wire_path(&managed)?,
-            };
-            stack.push(self.file_layer(&mut files, managed, source)?);
+        if let Some(layer) = self.managed_layer(&mut files)? {
+            stack.push(layer);
         }
         Ok(Reading {
             stack,
@@ -319,6 +319,16 @@ impl Loader {
             trust,
             files,
         })
+    }
+
+    pub(crate) fn managed_layer(&self, files: &mut Files) -> Result<Option<Layer>, LoadError> {
+        let path = self.system.managed.clone();
+        if !files.exists(&path) {
+            return Ok(None);
+        }
+        let file = wire_path(&path)?;
+        let source = ConfigLayerSource::LegacyManagedConfigTomlFromFile { file };
+        self.file_layer(files, path, source).map(Some)
     }
 
     pub(crate) fn user_layer(&self, files: &mut Files) -> Result<Layer, LoadError> {
@@ -415,33 +425,6 @@ impl Loader {
     fn resolve_paths(&self, table: &mut Table, base: &Path) {
         schema::resolve_paths(&ROOT, table, base, self.env.user_home());
     }
-
-    fn read_requirements(
-        &self,
-        files: &mut Files,
-        stack: &Stack,
-    ) -> Result<Requirements, LoadError> {
-        let mut all = Requirements::default();
-        let cloud = self.state().cloud_requirements.clone();
-        if let Some(text) = cloud {
-            all.fill_from(requirements::from_toml(&text, &Source::Cloud)?);
-        }
-        let path = &self.system.requirements;
-        if let Some(text) = read(files, path)? {
-            all.fill_from(requirements::from_toml(&text, &Source::File(path.clone()))?);
-        }
-        let managed = stack.layers().iter().find(|layer| {
-            matches!(
-                layer.source,
-                ConfigLayerSource::LegacyManagedConfigTomlFromFile { .. }
-            )
-        });
-        if let Some(layer) = managed {
-            let source = Source::File(self.system.managed.clone());
-            all.fill_from(requirements::from_managed(&layer.config, &source));
-        }
-        Ok(all)
-    }
 }
 
 /// Checks the merged settings. A mistake is shown in the lowest file that has it by itself.
@@ -475,7 +458,7 @@ pub(crate) fn located(file: &SourceFile, mistake: Mistake) -> LoadError {
     }
 }
 
-fn read(files: &mut Files, path: &Path) -> Result<Option<String>, LoadError> {
+pub(crate) fn read(files: &mut Files, path: &Path) -> Result<Option<String>, LoadError> {
     files.read(path).map_err(|error| LoadError::Unreadable {
         path: path.to_owned(),
         error: Arc::new(error),

@@ -6,6 +6,7 @@ use quipu_wire::{ConfigReadParams, ConfigReadResponse};
 use serde_json::Value;
 
 use crate::features::{Feature, Features};
+use crate::files::Files;
 use crate::layer::Stack;
 use crate::load::{LoadError, LoadRequest, Loader};
 use crate::schema::{self, Mismatch, ROOT};
@@ -44,7 +45,8 @@ impl Loader {
             (snapshot.stack().clone(), snapshot)
         } else {
             let stack = self.layers(None).map_err(ReadError::Layers)?;
-            self.requirements(&stack).map_err(ReadError::Layers)?;
+            self.limits(&mut Files::default(), stack.managed())
+                .map_err(ReadError::Layers)?;
             schema::check(&ROOT, &stack.merged()).map_err(ReadError::Invalid)?;
             (stack, self.load(&request).map_err(ReadError::Features)?)
         };
