@@ -39,25 +39,6 @@ pub enum OverrideError {
 }
 
 impl Overrides {
-    /// The overrides of a command line: `-c key=value` flags, then `--enable`, then `--disable`.
-    pub fn from_args(
-        config: &[String],
-        enable: &[String],
-        disable: &[String],
-    ) -> Result<Self, OverrideError> {
-        let mut overrides = Self::default();
-        config
-            .iter()
-            .try_for_each(|flag| overrides.add_flag(flag))?;
-        enable
-            .iter()
-            .try_for_each(|name| overrides.set_feature(name, true))?;
-        disable
-            .iter()
-            .try_for_each(|name| overrides.set_feature(name, false))?;
-        Ok(overrides)
-    }
-
     /// Nothing is overridden.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
@@ -159,8 +140,11 @@ mod tests {
     use super::*;
 
     fn flags(flags: &[&str]) -> Value {
-        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        Value::Object(Overrides::from_args(&flags, &[], &[]).unwrap().table)
+        let mut overrides = Overrides::default();
+        for flag in flags {
+            overrides.add_flag(flag).unwrap();
+        }
+        Value::Object(overrides.table)
     }
 
     /// The same flags give the same layer on the official server, but for quoted keys.
