@@ -120,6 +120,7 @@ impl Facts {
             model: self.model.slug.clone(),
             personality: self.personality,
             collaboration_mode: Some(self.collaboration_mode.clone()),
+            developer_instructions: self.developer_instructions.clone(),
         }
     }
 }
@@ -146,4 +147,6 @@ pub(crate) struct Baseline {
     pub(crate) personality: Option<Personality>,
     /// How it worked with the person; old rollouts lack it.
     pub(crate) collaboration_mode: Option<CollaborationMode>,
+    /// Instructions of the client or the configuration.
+    pub(crate) developer_instructions: Option<String>,
 }

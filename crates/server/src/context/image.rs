@@ -1,5 +1,6 @@
 //! Pictures from the disk, made fit to be sent. Providers refuse a history with a picture that they
-//! cannot read, and then every later turn would fail too, so a file is looked at before it goes in.
+//! cannot take, and then every later turn would fail too, so a file is looked at before it goes in.
+//! Pictures pass as they are: making them smaller would need a codec for each format.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -10,11 +11,13 @@ use base64::engine::general_purpose::STANDARD;
 
 /// The largest file that is sent: five million characters once encoded, which every provider takes.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 3_750_000;
+/// The longest side of a picture that every provider takes, in pixels.
+const MAX_SIDE: u32 = 8_000;
 
 /// Why a picture cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ImageError {
-    /// The file cannot be read.
+    /// The file cannot be read, or is too large.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
     /// The file is no picture of a kind that providers take, or not a whole one. Holds the kind that
@@ -28,24 +31,44 @@ pub(crate) fn load(path: &Path) -> Result<String, ImageError> {
     let meta = fs::metadata(path)?;
     // A folder fails below with the system's own words; a pipe would never end.
     if !meta.is_file() && !meta.is_dir() {
-        return Err(io::Error::other("it is not a regular file").into());
+        return Err(too("it is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     File::open(path)?
         .take(MAX_IMAGE_BYTES + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_IMAGE_BYTES {
-        return Err(io::Error::other(format!("it has more than {MAX_IMAGE_BYTES} bytes")).into());
+        return Err(too(format!("it has more than {MAX_IMAGE_BYTES} bytes")));
     }
-    match kind(&bytes) {
-        Some(mime) => Ok(format!("data:{mime};base64,{}", STANDARD.encode(bytes))),
-        None => Err(ImageError::Unsupported(promised(path))),
+    let Some(Picture {
+        mime,
+        width,
+        height,
+    }) = inspect(&bytes)
+    else {
+        return Err(ImageError::Unsupported(promised(path)));
+    };
+    if width.max(height) > MAX_SIDE {
+        let size = format!("it has {width} by {height} pixels, and a side can have {MAX_SIDE}");
+        return Err(too(size));
     }
+    Ok(format!("data:{mime};base64,{}", STANDARD.encode(bytes)))
 }
 
-/// The media type of a whole picture.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    let is_whole = match bytes {
+fn too(reason: String) -> ImageError {
+    ImageError::Unreadable(io::Error::other(reason))
+}
+
+#[derive(Debug, PartialEq)]
+struct Picture {
+    mime: &'static str,
+    width: u32,
+    height: u32,
+}
+
+/// What a file holds, if it is a whole picture.
+fn inspect(bytes: &[u8]) -> Option<Picture> {
+    let (mime, size) = match bytes {
         [
             0x89,
             b'P',
@@ -56,37 +79,104 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
             0x1a,
             b'\n',
             chunks @ ..,
-        ] => ("image/png", is_whole_png(chunks)),
-        [0xff, 0xd8, 0xff, ..] => ("image/jpeg", bytes.ends_with(&[0xff, 0xd9])),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => ("image/gif", bytes.ends_with(b";")),
-        [b'R', b'I', b'F', b'F', a, b, c, d, rest @ ..] => {
-            let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-            (
-                "image/webp",
-                rest.starts_with(b"WEBPVP8") && rest.len() >= length,
-            )
-        }
+        ] => ("image/png", png_size(chunks)),
+        [0xff, 0xd8, segments @ ..] => ("image/jpeg", jpeg_size(segments)),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', body @ ..] => ("image/gif", gif_size(body)),
+        [b'R', b'I', b'F', b'F', body @ ..] => ("image/webp", webp_size(body)),
         _ => return None,
     };
-    is_whole.1.then_some(is_whole.0)
+    let (width, height) = size?;
+    Some(Picture {
+        mime,
+        width,
+        height,
+    })
 }
 
-/// Whether the chunks run from a header over data to an end.
-fn is_whole_png(mut chunks: &[u8]) -> bool {
+/// Chunks must run from a header over data to an end.
+fn png_size(mut chunks: &[u8]) -> Option<(u32, u32)> {
     const CRC: usize = 4;
-    let (mut has_header, mut has_data) = (false, false);
+    let mut size = None;
+    let mut has_data = false;
     while let Some((head, rest)) = chunks.split_first_chunk::<8>() {
-        let [a, b, c, d, name @ ..] = *head;
-        match &name {
-            b"IHDR" => has_header = true,
-            b"IDAT" => has_data = has_header,
-            b"IEND" => return has_data,
+        let (length, name) = head.split_at(4);
+        match name {
+            b"IHDR" => size = Some((u32_be(rest.get(..4)?)?, u32_be(rest.get(4..8)?)?)),
+            b"IDAT" => has_data = true,
+            b"IEND" => return size.filter(|_| has_data && rest.len() >= CRC),
             _ => {}
         }
-        let length = u32::from_be_bytes([a, b, c, d]) as usize;
-        chunks = rest.get(length.saturating_add(CRC)..).unwrap_or_default();
+        let length = usize::try_from(u32_be(length)?).ok()?;
+        chunks = rest.get(length.checked_add(CRC)?..)?;
     }
-    false
+    None
+}
+
+/// Segments must lead over a frame header to picture data with an end; phones put more behind it.
+fn jpeg_size(mut segments: &[u8]) -> Option<(u32, u32)> {
+    let mut size = None;
+    while let [0xff, marker, rest @ ..] = segments {
+        let length = usize::from(u16_be(rest.get(..2)?)?);
+        match marker {
+            0xff => {
+                segments = &segments[1..];
+                continue;
+            }
+            0xc4 | 0xc8 | 0xcc => {}
+            0xc0..=0xcf => {
+                let (height, width) = (u16_be(rest.get(3..5)?)?, u16_be(rest.get(5..7)?)?);
+                size = Some((u32::from(width), u32::from(height)));
+            }
+            0xda => {
+                let has_end = rest.windows(2).any(|pair| pair == [0xff, 0xd9]);
+                return size.filter(|_| has_end);
+            }
+            _ => {}
+        }
+        segments = rest.get(length..)?;
+    }
+    None
+}
+
+fn gif_size(body: &[u8]) -> Option<(u32, u32)> {
+    let side = |at: usize| {
+        Some(u32::from(u16::from_le_bytes(
+            body.get(at..at + 2)?.try_into().ok()?,
+        )))
+    };
+    let last = body.iter().rev().find(|byte| **byte != 0);
+    (last == Some(&b';')).then_some((side(0)?, side(2)?))
+}
+
+/// The body begins with its length; the first chunk tells the size in one of three ways.
+fn webp_size(body: &[u8]) -> Option<(u32, u32)> {
+    let length = u32::from_le_bytes(body.get(..4)?.try_into().ok()?);
+    let chunk = body.get(4..)?.strip_prefix(b"WEBP")?;
+    if body.len() - 4 < usize::try_from(length).ok()? {
+        return None;
+    }
+    let byte = |at: usize| chunk.get(at).copied().map(u32::from);
+    let u16_le = |at: usize| Some(byte(at)? | byte(at + 1)? << 8);
+    match chunk.get(..4)? {
+        b"VP8 " => Some((u16_le(14)? & 0x3fff, u16_le(16)? & 0x3fff)),
+        b"VP8L" => {
+            let bits = u16_le(9)? | u16_le(11)? << 16;
+            Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+        }
+        b"VP8X" => {
+            let side = |at: usize| Some((u16_le(at)? | byte(at + 2)? << 16) + 1);
+            Some((side(12)?, side(15)?))
+        }
+        _ => None,
+    }
+}
+
+fn u16_be(bytes: &[u8]) -> Option<u16> {
+    bytes.try_into().ok().map(u16::from_be_bytes)
+}
+
+fn u32_be(bytes: &[u8]) -> Option<u32> {
+    bytes.try_into().ok().map(u32::from_be_bytes)
 }
 
 /// The media type that a file's name promises.
@@ -111,5 +201,98 @@ fn promised(path: &Path) -> &'static str {
         "md" => "text/markdown",
         "html" | "htm" => "text/html",
         _ => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Small whole pictures of 3 by 2 pixels, as a common library writes them.
+    const PICTURES: [(&str, &str); 6] = [
+        (
+            "image/png",
+            "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAFUlEQVR4nGMUUDBgYGBgYGBgYoABAAbcAGQ5SLffAAAAAElFTkSuQmCC",
+        ),
+        (
+            "image/jpeg",
+            "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////2wBDAf//////////////////////////////////////////////////////////////////////////////////////wAARCAACAAMDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAL/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFAEBAAAAAAAAAAAAAAAAAAAAAP/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AIAB/9k=",
+        ),
+        (
+            "image/gif",
+            "R0lGODdhAwACAIAAAAAAAAAAACwAAAAAAwACAAAIBgABCBwYEAA7",
+        ),
+        (
+            "image/webp",
+            "UklGRigAAABXRUJQVlA4IBwAAABwAQCdASoDAAIADMDOJYwCdAFAAAD+6V4JOAAA",
+        ),
+        (
+            "image/webp",
+            "UklGRh4AAABXRUJQVlA4TBEAAAAvAkAAAAdQkEIUpv+BiOh/AAA=",
+        ),
+        (
+            "image/webp",
+            "UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAgAAAQAAQUxQSAcAAAAAgICAgICAAFZQOCAcAAAAcAEAnQEqAwACAAzAziWMAnQBQAAA/uleCTgAAA==",
+        ),
+    ];
+
+    fn decoded(base64: &str) -> Vec<u8> {
+        STANDARD.decode(base64).unwrap()
+    }
+
+    #[test]
+    fn whole_pictures_are_known_by_their_bytes() {
+        for (mime, picture) in PICTURES {
+            let found = inspect(&decoded(picture)).unwrap();
+            assert_eq!((found.mime, found.width, found.height), (mime, 3, 2));
+        }
+    }
+
+    #[test]
+    fn a_picture_cut_short_is_none() {
+        for (mime, picture) in PICTURES {
+            let bytes = decoded(picture);
+            for length in 0..bytes.len() - 2 {
+                assert_eq!(inspect(&bytes[..length]), None, "{mime} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_pass_untouched_up_to_a_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("picture.dat");
+        let (mime, picture) = PICTURES[0];
+        let mut bytes = decoded(picture);
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(
+            load(&path).unwrap(),
+            format!("data:{mime};base64,{picture}")
+        );
+        bytes[16..20].copy_from_slice(&8_001u32.to_be_bytes());
+        fs::write(&path, &bytes).unwrap();
+        let error = load(&path).unwrap_err().to_string();
+        assert_eq!(error, "it has 8001 by 2 pixels, and a side can have 8000");
+        fs::write(&path, vec![0; MAX_IMAGE_BYTES as usize + 1]).unwrap();
+        assert_eq!(
+            load(&path).unwrap_err().to_string(),
+            "it has more than 3750000 bytes"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn strange_bytes_do_no_harm(
+            which in 0..PICTURES.len(),
+            at in any::<proptest::sample::Index>(),
+            noise in proptest::collection::vec(any::<u8>(), 0..8),
+        ) {
+            let mut bytes = decoded(PICTURES[which].1);
+            let at = at.index(bytes.len());
+            let end = bytes.len().min(at + noise.len());
+            bytes.splice(at..end, noise);
+            inspect(&bytes);
+        }
     }
 }

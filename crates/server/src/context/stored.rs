@@ -54,6 +54,7 @@ pub(crate) fn baseline(stored: &TurnContext) -> Option<Baseline> {
             .collaboration_mode
             .as_ref()
             .and_then(|mode| mode.parse().ok()),
+        developer_instructions: stored.developer_instructions.clone(),
     })
 }
 

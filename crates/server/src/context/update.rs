@@ -1,5 +1,5 @@
 //! What changed since the model was last told: only that, so that a provider's cache of the history stays
-//! good. Texts that are fixed for a thread (AGENTS.md, skills, developer instructions) are not repeated.
+//! good. What is read once for a thread (AGENTS.md, skills) is not repeated.
 
 use quipu_wire::Json;
 
@@ -12,11 +12,16 @@ pub(crate) fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
     let switched = told.model != facts.model.slug;
     let permissions_changed =
         told.approval_policy != facts.approval_policy || told.sandbox != facts.sandbox;
+    let instructions_changed = told.developer_instructions != facts.developer_instructions;
     let mode_changed = told.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
     let manner_changed = told.personality != facts.personality && !switched;
     let developer = [
         switched.then(|| sections::model_switch(facts)),
         permissions_changed.then(|| permissions::block(facts)),
+        facts
+            .developer_instructions
+            .clone()
+            .filter(|_| instructions_changed),
         sections::collaboration_mode(&facts.collaboration_mode).filter(|_| mode_changed),
         sections::personality_change(facts).filter(|_| manner_changed),
     ];
