@@ -1,6 +1,8 @@
 //! One request until a provider answers it: credentials, a fresh token after a 401, and the silent
 //! retries before a stream opens.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
@@ -16,7 +18,12 @@ use crate::provider::WireApi;
 use crate::rate_limits::snapshots;
 use crate::refusal::Refusal;
 use crate::request::Request;
-use crate::retry::{LONGEST_WAIT, backoff};
+use crate::retry::backoff;
+
+/// A longer wait than this is not made in silence.
+const LONGEST_SILENCE: Duration = Duration::from_secs(2);
+/// How many tokens are tried for one request, whatever their source thinks.
+const MAX_RECOVERIES: u32 = 3;
 
 /// An answer whose body is still to be read.
 pub(crate) struct Answer {
@@ -59,7 +66,7 @@ pub(crate) async fn exchange(
     attempts: &mut u32,
 ) -> Result<Answer, Failure> {
     let mut credentials = current(shared).await?;
-    let mut tries = 0;
+    let (mut tries, mut recoveries) = (0, 0);
     loop {
         let attempt = *attempts;
         *attempts += 1;
@@ -71,9 +78,11 @@ pub(crate) async fn exchange(
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(refusal)) => {
                 if refusal.status == StatusCode::UNAUTHORIZED
+                    && recoveries < MAX_RECOVERIES
                     && let Some(fresh) = recover(shared).await?
                 {
                     credentials = fresh;
+                    recoveries += 1;
                     continue;
                 }
                 refused(shared, &refusal)
@@ -81,8 +90,8 @@ pub(crate) async fn exchange(
             Err(failure) => failure,
         };
         let wait = failure.kind.retry_after();
-        let patient = wait.is_none_or(|wait| wait <= LONGEST_WAIT);
-        if !failure.transient || !patient || tries >= shared.provider.request_retries() {
+        let short = wait.is_none_or(|wait| wait <= LONGEST_SILENCE);
+        if !failure.transient || !short || tries >= shared.provider.request_retries() {
             return Err(failure);
         }
         tries += 1;

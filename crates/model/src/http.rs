@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::credentials::{Credentials, Secret, redact};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
-use crate::provider::{ProviderConfig, WireApi, env_var};
+use crate::provider::{ProviderConfig, WireApi, env_var, public_url};
 use crate::refusal::Refusal;
 use crate::request::RequestMeta;
 
@@ -152,9 +152,9 @@ impl Call {
         })
     }
 
-    /// The address without its query, which may hold a key.
-    fn public_url(&self) -> &str {
-        self.url.split('?').next().unwrap_or_default()
+    /// The address without what may be a key.
+    fn public_url(&self) -> String {
+        public_url(&self.url)
     }
 
     /// Sends the body and waits for the head of the answer.
@@ -197,7 +197,7 @@ impl Call {
         Refusal {
             status,
             headers,
-            url: self.public_url().to_owned(),
+            url: self.public_url(),
             body,
         }
     }

@@ -282,7 +282,7 @@ impl fmt::Debug for ProviderConfig {
         f.debug_struct("ProviderConfig")
             .field("id", &self.id)
             .field("name", &self.name)
-            .field("base_url", &self.base_url)
+            .field("base_url", &self.base_url.as_deref().map(public_url))
             .field("wire_api", &self.wire_api)
             .field("env_key", &self.env_key)
             .field("experimental_bearer_token", &self.experimental_bearer_token)
@@ -291,6 +291,17 @@ impl fmt::Debug for ProviderConfig {
             .field("env_http_headers", &self.env_http_headers)
             .finish_non_exhaustive()
     }
+}
+
+/// An address without its query and its user, either of which may hold a key.
+pub(crate) fn public_url(url: &str) -> String {
+    let address = url.split('?').next().unwrap_or_default();
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return address.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
 }
 
 /// The value of an environment variable that is set and not blank.
@@ -336,15 +347,16 @@ mod tests {
     #[test]
     fn debug_shows_names_but_no_values() {
         let config = ProviderConfig {
+            base_url: Some("https://me:sk-4@host/v1?key=sk-5".into()),
             experimental_bearer_token: Some(Secret::new("tok-1")),
             query_params: Some([("key".to_owned(), "sk-2".to_owned())].into()),
             http_headers: Some([("x-api-key".to_owned(), "sk-3".to_owned())].into()),
             ..Default::default()
         };
         let shown = format!("{config:?}");
-        for secret in ["tok-1", "sk-2", "sk-3"] {
+        for secret in ["tok-1", "sk-2", "sk-3", "sk-4", "sk-5"] {
             assert!(!shown.contains(secret), "{shown}");
         }
-        assert!(shown.contains("x-api-key"));
+        assert!(shown.contains("x-api-key") && shown.contains("https://host/v1"));
     }
 }

@@ -5,6 +5,8 @@
 mod greeting;
 pub mod play;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -17,6 +19,9 @@ use crate::request::Request;
 use crate::script::{Script, Step};
 use play::{Ending, Player};
 
+/// How much of an answer comes at once.
+const CHUNK: usize = 16 * 1024;
+
 /// What opening a scripted answer gives.
 pub(crate) enum Opening {
     Answer(Playing, HeaderMap),
@@ -24,18 +29,32 @@ pub(crate) enum Opening {
 }
 
 /// An answer being played.
-pub(crate) struct Playing(Player);
+pub(crate) struct Playing {
+    player: Player,
+    /// A frame whose wait is still to come.
+    held: Option<(Duration, Bytes)>,
+}
 
 impl Playing {
-    /// The next bytes; `Err` when the script breaks the connection.
+    /// The next bytes; `Err` when the script breaks the connection. Frames without a wait between
+    /// them come together, as they would from a network.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, &'static str> {
-        if let Some((wait, bytes)) = self.0.next() {
-            if !wait.is_zero() {
-                sleep(wait).await;
+        // A long script must not keep others from running.
+        tokio::task::consume_budget().await;
+        let mut chunk = Vec::new();
+        while let Some((wait, bytes)) = self.held.take().or_else(|| self.player.next()) {
+            if !wait.is_zero() && !chunk.is_empty() {
+                self.held = Some((wait, bytes));
+                break;
             }
-            return Ok(Some(bytes));
+            sleep(wait).await;
+            chunk.extend_from_slice(&bytes);
+            if chunk.len() >= CHUNK {
+                break;
+            }
         }
-        match self.0.ending() {
+        match self.player.ending() {
+            _ if !chunk.is_empty() => Ok(Some(chunk.into())),
             Ending::Close => Ok(None),
             Ending::Cut => Err("the script broke the connection"),
             Ending::Stall => std::future::pending().await,
@@ -50,9 +69,7 @@ pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
         Some(Err(reason)) => Step::says(format!("The script cannot be played: {reason}")),
         None => Step::says(greeting::text().await),
     };
-    if !step.first_wait().is_zero() {
-        sleep(step.first_wait()).await;
-    }
+    sleep(step.first_wait()).await;
     let headers = headers(&step);
     if let Some(status) = step.failure(attempt) {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -65,7 +82,8 @@ pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
         }));
     }
     let id = uuid::Uuid::new_v4().simple().to_string();
-    Opening::Answer(Playing(Player::new(step, &id, attempt)), headers)
+    let player = Player::new(step, &id, attempt);
+    Opening::Answer(Playing { player, held: None }, headers)
 }
 
 fn headers(step: &Step) -> HeaderMap {

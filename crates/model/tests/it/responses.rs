@@ -293,6 +293,18 @@ impl CredentialSource for Stale {
 }
 
 #[tokio::test]
+async fn a_source_that_never_tires_is_stopped() {
+    let server = ModelServer::start().await.unwrap();
+    let model = Client::new(provider(&server, WireApi::Responses), Stale);
+    let events = collect(model.stream(request(r#"{"script":[{"fail":401}]}"#))).await;
+    assert!(
+        matches!(events.last(), Some(ModelEvent::Failed(_))),
+        "{events:?}"
+    );
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[tokio::test]
 async fn a_refused_token_is_replaced_once_without_counting_as_a_retry() {
     let server = ModelServer::start().await.unwrap();
     server.queue(step(json!({"fail": 401})));
