@@ -5,7 +5,8 @@
 //! worktree becomes writable.
 
 use std::{
-    fs, io,
+    fs::{self, Metadata},
+    io,
     path::{Component, Path, PathBuf},
 };
 
@@ -14,7 +15,7 @@ use crate::{Grants, Network, Policy, Readable, git};
 /// Entries directly below a writable folder that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
 
-/// The one of them that cannot be created in the workspace either.
+/// The one of them that cannot even be created in the workspace.
 const RESERVED: &str = ".codex";
 
 /// What programs need in order to run at all.
@@ -37,8 +38,8 @@ pub struct Rules {
     pub(crate) readable: Option<Vec<PathBuf>>,
     /// Parents before children; the deepest entry above a path decides.
     pub(crate) entries: Vec<Entry>,
-    /// Paths that do not exist and must not come into being.
-    pub(crate) absent: Vec<Absent>,
+    /// Paths that are read-only or not there, and stay so.
+    pub(crate) reserved: Vec<Reserved>,
 }
 
 /// One exception from what holds around it.
@@ -57,9 +58,9 @@ pub(crate) enum Access {
     Masked,
 }
 
-/// A path that must not be created.
+/// A path that must not be created; or changed, if it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Absent {
+pub(crate) struct Reserved {
     pub path: PathBuf,
     pub directory: bool,
 }
@@ -90,7 +91,7 @@ impl Rules {
             network: policy.network().or(grants.network.unwrap_or(Network::Off)),
             readable: readable_roots(readable, grants),
             entries: Vec::new(),
-            absent: Vec::new(),
+            reserved: Vec::new(),
         };
         let mut roots: Vec<PathBuf> = roots
             .iter()
@@ -119,9 +120,9 @@ impl Rules {
     /// What makes a resolved path writable, if something does.
     pub(crate) fn writable_root(&self, path: &Path) -> Option<&Path> {
         if self
-            .absent
+            .reserved
             .iter()
-            .any(|absent| path.starts_with(&absent.path))
+            .any(|reserved| path.starts_with(&reserved.path))
         {
             return None;
         }
@@ -140,7 +141,7 @@ impl Rules {
 
     fn exceptions(&self) -> impl Iterator<Item = &Path> {
         let entries = self.entries.iter().map(|entry| entry.path.as_path());
-        entries.chain(self.absent.iter().map(|absent| absent.path.as_path()))
+        entries.chain(self.reserved.iter().map(|reserved| reserved.path.as_path()))
     }
 
     fn open(&mut self, path: PathBuf) {
@@ -161,6 +162,7 @@ impl Rules {
     fn protect(&mut self, root: &Path, opened: &[PathBuf], is_workspace: bool) {
         for name in PROTECTED {
             let path = root.join(name);
+            let reserved = is_workspace && name == RESERVED;
             if opened.contains(&path) {
                 continue;
             }
@@ -176,17 +178,18 @@ impl Rules {
                         access: Access::Masked,
                     });
                 }
+                // Even if it is there: it may be the placeholder of another command, about to go.
+                found if reserved && found.as_ref().map_or(true, Metadata::is_dir) => {
+                    self.reserved.push(Reserved {
+                        path,
+                        directory: true,
+                    });
+                }
                 Ok(found) => {
                     if name == ".git" && found.is_file() {
                         self.follow_git_file(root);
                     }
                     self.close(path);
-                }
-                Err(_) if is_workspace && name == RESERVED => {
-                    self.absent.push(Absent {
-                        path,
-                        directory: true,
-                    });
                 }
                 Err(_) => {}
             }
@@ -207,14 +210,10 @@ impl Rules {
             self.open(path);
         }
         for path in worktree.steering {
-            if path.exists() {
-                self.close(path);
-            } else {
-                self.absent.push(Absent {
-                    path,
-                    directory: false,
-                });
-            }
+            self.reserved.push(Reserved {
+                path,
+                directory: false,
+            });
         }
     }
 

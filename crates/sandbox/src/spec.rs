@@ -12,7 +12,7 @@ use std::{
 use crate::{
     Network,
     capabilities::Backend,
-    rules::{Absent, Access, Entry, Rules},
+    rules::{Access, Entry, Reserved, Rules},
 };
 
 /// Everything the helper has to know.
@@ -86,10 +86,10 @@ code_struct!(Rules {
     network,
     readable,
     entries,
-    absent
+    reserved
 });
 code_struct!(Entry { path, access });
-code_struct!(Absent { path, directory });
+code_struct!(Reserved { path, directory });
 code_enum!(Network { Off = 0, Internet = 1, Host = 2 });
 code_enum!(Access { Write = 0, Read = 1, Masked = 2 });
 
@@ -214,7 +214,7 @@ mod tests {
                         path: "/w".into(),
                         access: Access::Masked,
                     }],
-                    absent: vec![Absent {
+                    reserved: vec![Reserved {
                         path: "/w/.codex".into(),
                         directory: true,
                     }],

@@ -100,7 +100,7 @@ fn layers(rules: &Rules) -> Result<Vec<Layer>, Failure> {
             // The root itself is not copied but left writable.
             Access::Write if entry.path == Path::new("/") => {}
             Access::Write => layers.extend(copy_with(&entry.path, 0)?),
-            Access::Read => layers.extend(copy_with(&entry.path, MOUNT_ATTR_RDONLY)?),
+            Access::Read => layers.push(protected(&entry.path)?),
             Access::Masked => {
                 let null = copy(Path::new("/dev/null"))?;
                 layers.extend(null.map(|null| Layer {
@@ -110,10 +110,16 @@ fn layers(rules: &Rules) -> Result<Vec<Layer>, Failure> {
             }
         }
     }
-    for absent in &rules.absent {
-        layers.extend(copy_with(&absent.path, MOUNT_ATTR_RDONLY)?);
+    for reserved in &rules.reserved {
+        layers.extend(copy_with(&reserved.path, MOUNT_ATTR_RDONLY)?);
     }
     Ok(layers)
+}
+
+/// A copy that cannot be written. If the path was there a moment ago and is not any more, nothing can
+/// be protected, so nothing is run.
+fn protected(path: &Path) -> Result<Layer, Failure> {
+    copy_with(path, MOUNT_ATTR_RDONLY)?.ok_or_else(|| at(path)(io::ErrorKind::NotFound.into()))
 }
 
 fn copy_with(path: &Path, attributes: u64) -> Result<Option<Layer>, Failure> {

@@ -24,7 +24,7 @@ const ALWAYS: libc::c_int =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
 
 pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
-    let placeholders: Vec<_> = match jail.rules.absent.iter().map(Placeholder::hold).collect() {
+    let placeholders: Vec<_> = match jail.rules.reserved.iter().map(Placeholder::hold).collect() {
         Ok(placeholders) => placeholders,
         Err(failure) => lifeline.fail(&failure),
     };

@@ -1,14 +1,20 @@
 //! This program in other roles: a loader hook turns it into an attacker or a stubborn process when
 //! the environment says so, so that no other tools are needed inside a sandbox.
 
-use std::{ffi::OsString, io, os::fd::AsRawFd, path::Path};
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::AsRawFd,
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use quipu_sandbox::Command;
 
 use crate::{escape, lab::program, ownership};
 
 /// Which role to play.
-const ROLE: &str = "QUIPU_TEST_ROLE";
+pub const ROLE: &str = "QUIPU_TEST_ROLE";
 
 /// The exit code of an actor whose deed was prevented.
 const PREVENTED: i32 = 7;
@@ -17,10 +23,19 @@ const PREVENTED: i32 = 7;
 #[unsafe(link_section = ".init_array")]
 static PLAY: extern "C" fn() = play;
 
+/// The process that started this one or the one it was forked from.
+static SUPERVISOR: AtomicU32 = AtomicU32::new(0);
+
+/// The supervisor of the command that this process belongs to.
+pub fn supervisor() -> u32 {
+    SUPERVISOR.load(Ordering::Relaxed)
+}
+
 extern "C" fn play() {
     let Some(role) = std::env::var_os(ROLE) else {
         return;
     };
+    SUPERVISOR.store(std::os::unix::process::parent_id(), Ordering::Relaxed);
     let role = role.to_string_lossy();
     let deed = escape::attack(&role).or_else(|| ownership::deed(&role));
     let code = match deed.map(|deed| deed()) {

@@ -151,7 +151,7 @@ pub fn test_process(test: &str, user: u32) -> std::process::Command {
 }
 
 /// Runs a test again as an ordinary user; says so if this user cannot become another.
-pub fn repeat_as_nobody(test: &str) {
+pub fn repeat_as_nobody(test: &str, env: &[(&str, &Path)]) {
     if user_id() != 0 {
         eprintln!("{test}: this user cannot become another, so only this user is tested");
         return;
@@ -160,7 +160,10 @@ pub fn repeat_as_nobody(test: &str) {
         status,
         stdout,
         stderr,
-    } = test_process(test, NOBODY).output().unwrap();
+    } = test_process(test, NOBODY)
+        .envs(env.iter().copied())
+        .output()
+        .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(
         status.success(),

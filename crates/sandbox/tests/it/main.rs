@@ -8,6 +8,7 @@ mod lab;
 mod ownership;
 mod process;
 mod terminal;
+mod work;
 mod worktree;
 
 quipu_sandbox::run_helper_in_tests!();

@@ -13,7 +13,7 @@ use std::{
 
 use super::{Deed, Works, number, property};
 use crate::lab::system_call;
-use Works::{ForAnybody, ForRoot};
+use Works::{ForAnybody, ForRoot, Unknown};
 
 pub const ATTACKS: &[(&str, Works, Deed)] = &[
     ("write by path", ForAnybody, || {
@@ -158,6 +158,36 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         append(&property("SHM_FILE"))
     }),
     ("open by handle", ForRoot, by_handle),
+    ("exchange the text of a path", Unknown, race_text),
+    ("exchange a folder for a link", Unknown, race_link),
+    ("link in, write later", ForAnybody, || {
+        symlink(outside("file"), workspace("folder/link"))?;
+        append(&workspace("folder/link"))
+    }),
+    ("create by a dangling link", ForAnybody, || {
+        symlink(outside("new"), workspace("folder/link"))?;
+        fs::write(workspace("folder/link"), "x")
+    }),
+    ("change the mode by a link", ForAnybody, || {
+        symlink(outside("file"), workspace("folder/link"))?;
+        fs::set_permissions(workspace("folder/link"), Permissions::from_mode(0o666))
+    }),
+    ("set flags of a file", ForAnybody, || {
+        use std::os::fd::AsRawFd;
+        let file = File::open(outside("file"))?;
+        let mut flags = 0_u64;
+        let at = &raw mut flags as usize;
+        // Get them, set them.
+        system_call(
+            libc::SYS_ioctl,
+            &[file.as_raw_fd() as usize, 0x8008_6601, at],
+        )?;
+        system_call(
+            libc::SYS_ioctl,
+            &[file.as_raw_fd() as usize, 0x4008_6602, at],
+        )
+        .map(drop)
+    }),
 ];
 
 fn outside(name: &str) -> PathBuf {
@@ -233,4 +263,62 @@ fn by_handle() -> io::Result<()> {
         libc::O_WRONLY as usize,
     ];
     system_call(libc::SYS_open_by_handle_at, &arguments).map(drop)
+}
+
+/// How long a race is run.
+const RACE: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// A thread changes the path while others look at it, from one that may be written to one that may
+/// not. What comes of it shows afterwards.
+fn race_text() -> io::Result<()> {
+    let [good, bad] = ["folder/safe/a", ".git/hooks/a"].map(|name| c_string(&workspace(name)));
+    fs::create_dir(workspace("folder/safe"))?;
+    let mut text = [0_u8; 512];
+    let at = text.as_mut_ptr() as usize;
+    let end = std::time::Instant::now() + RACE;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while std::time::Instant::now() < end {
+                for path in [&good, &bad] {
+                    let bytes = path.as_bytes_with_nul();
+                    // SAFETY: the buffer outlives the thread and is large enough; that others read it
+                    // meanwhile is the point.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len());
+                    }
+                }
+            }
+        });
+        while std::time::Instant::now() < end {
+            let flags = (libc::O_CREAT | libc::O_WRONLY) as usize;
+            if let Ok(fd) = system_call(libc::SYS_openat, &[at_cwd(), at, flags, 0o700]) {
+                system_call(libc::SYS_close, &[fd as usize]).ok();
+            }
+            system_call(libc::SYS_fchmodat, &[at_cwd(), at, 0o777]).ok();
+            system_call(libc::SYS_mkdirat, &[at_cwd(), at, 0o700]).ok();
+        }
+    });
+    Err(io::ErrorKind::PermissionDenied.into())
+}
+
+/// A folder on the way is exchanged for a link to a protected one, again and again.
+fn race_link() -> io::Result<()> {
+    let [way, link] = ["folder/way", "folder/link"].map(workspace);
+    fs::create_dir(&way)?;
+    symlink(workspace(".git/hooks"), &link)?;
+    let end = std::time::Instant::now() + RACE;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while std::time::Instant::now() < end {
+                exchange_paths(&way, &link).ok();
+            }
+        });
+        while std::time::Instant::now() < end {
+            fs::write(way.join("a"), "x").ok();
+            fs::set_permissions(way.join("pre-commit"), Permissions::from_mode(0o777)).ok();
+            fs::rename(way.join("a"), way.join("b")).ok();
+            fs::remove_file(way.join("pre-commit")).ok();
+        }
+    });
+    Err(io::ErrorKind::PermissionDenied.into())
 }

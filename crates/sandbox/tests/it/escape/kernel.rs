@@ -3,11 +3,11 @@
 use std::{
     fs::{self, OpenOptions},
     io,
-    os::{fd::AsRawFd, unix::process::CommandExt},
+    os::fd::AsRawFd,
 };
 
 use super::{Deed, Works, number, property};
-use crate::lab::system_call;
+use crate::{actor::ROLE, lab::system_call};
 use Works::{ForAnybody, ForRoot, Unknown};
 
 pub const ATTACKS: &[(&str, Works, Deed)] = &[
@@ -118,6 +118,24 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         // The x32 number of io_uring_setup would be another way to the same call.
         system_call(0x4000_0000 | libc::SYS_getpid, &[]).map(drop)
     }),
+    #[cfg(target_arch = "x86_64")]
+    ("calls of another architecture", Unknown, || {
+        // SAFETY: the child only asks for its own id, in the way of 32-bit programs.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                std::arch::asm!("int 0x80", inout("eax") 20 => _);
+                libc::_exit(0);
+            }
+            let mut status = 0;
+            libc::waitpid(child, &raw mut status, 0);
+            if libc::WIFEXITED(status) {
+                Ok(())
+            } else {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+        }
+    }),
     ("a file system of one's own", ForRoot, || {
         system_call(libc::SYS_fsopen, &[c"tmpfs".as_ptr() as usize, 0]).map(drop)
     }),
@@ -146,7 +164,7 @@ fn unshare(what: libc::c_int) -> io::Result<()> {
     system_call(libc::SYS_unshare, &[what as usize]).map(drop)
 }
 
-/// Runs a program that makes whoever runs it root; it comes back here as `SETUID_ROLE`.
+/// Runs a program that makes whoever runs it root; it comes back here.
 #[expect(clippy::disallowed_methods, reason = "an attacker runs what it likes")]
 fn become_root() -> io::Result<()> {
     if std::env::var_os("SECOND_LIFE").is_some() {
@@ -161,7 +179,14 @@ fn become_root() -> io::Result<()> {
     if program.as_os_str().is_empty() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    Err(std::process::Command::new(program)
+    let mut command = std::process::Command::new(program);
+    let ended = command
         .env("SECOND_LIFE", "yes")
-        .exec())
+        .env(ROLE, "become root by a program")
+        .status()?;
+    if ended.success() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
 }

@@ -77,7 +77,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
 ];
 
 fn parent() -> usize {
-    std::os::unix::process::parent_id() as usize
+    crate::actor::supervisor() as usize
 }
 
 fn signal(pid: usize) -> io::Result<()> {

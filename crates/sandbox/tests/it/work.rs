@@ -1,0 +1,354 @@
+//! A sandbox keeps commands in, not from their work.
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    net::TcpListener,
+    os::unix::{fs::symlink, net::UnixListener},
+    path::Path,
+};
+
+use quipu_sandbox::{
+    Command, Enforcement, Exit, Grants, Network, Policy, Readable, Rules, SpawnError,
+    WorkspaceWrite, spawn,
+};
+
+use crate::lab::{BACKENDS, Scratch, finish, repeat_as_nobody, shell, user_id};
+
+/// What people do in a project, in one script.
+const EVERYDAY: &str = r"
+set -e
+umask 027
+echo one > top.txt
+mkdir -p src/deep/er
+echo two > src/deep/er/two.txt
+echo more >> top.txt
+sed -i s/one/ONE/ top.txt
+cp -p top.txt src/copy.txt
+mv src/copy.txt moved.txt
+mv src/deep deeper
+ln moved.txt hard.txt
+echo through >> hard.txt
+ln -s moved.txt soft.txt
+echo soft >> soft.txt
+ln -s nowhere dangling
+chmod +x top.txt
+chmod 600 moved.txt
+touch -d '2001-02-03 04:05:06 UTC' src
+touch empty
+truncate -s 5 empty
+mkfifo pipe
+mkdir -m 700 private
+rm -rf src
+mkdir src
+: > .hidden
+printf '#!/bin/sh\necho script ran\n' > run.sh
+chmod 755 run.sh
+./run.sh
+tar cf archive.tar deeper top.txt
+mkdir unpacked
+tar xf archive.tar -C unpacked
+rm archive.tar
+(cd unpacked && echo relative > ../relative.txt && rm -r deeper)
+rmdir private
+mkdir a b && touch a/1 && mv -T a b
+perl -e 'open(F,q(+<),q(top.txt)); truncate(F,2)'
+git init -q nested && cd nested && git -c user.name=n -c user.email=e commit -q --allow-empty -m m
+cd .. && git -C nested log --format=%s
+find . -path ./nested/.git -prune -o -printf '%p %y %m %s %l\n' | sort | grep -v '^./.codex '
+cat top.txt moved.txt relative.txt
+";
+
+#[tokio::test]
+async fn everyday_work_is_the_same_inside() {
+    let bare = Scratch::new();
+    let expected = finish(shell(EVERYDAY, &bare.workspace, Policy::FullAccess)).await;
+    assert_eq!(expected.exit, Exit::Code(0), "{expected:?}");
+    for enforcement in BACKENDS.into_iter().chain([Enforcement::OldLandlock(1)]) {
+        let scratch = Scratch::new();
+        let done = finish(scratch.shell(EVERYDAY, enforcement)).await;
+        assert_eq!(
+            done.stdout, expected.stdout,
+            "{enforcement:?}: {}",
+            done.stderr
+        );
+        assert_eq!(done.exit, Exit::Code(0), "{enforcement:?}: {done:?}");
+    }
+}
+
+#[test]
+fn everyday_work_is_the_same_for_an_ordinary_user() {
+    repeat_as_nobody("work::everyday_work_is_the_same_inside", &[]);
+}
+
+#[tokio::test]
+async fn a_namespace_has_devices_memory_and_terminals() {
+    let scratch = Scratch::new();
+    let script = "echo x > /dev/null && head -c 3 /dev/urandom | wc -c && echo m > /dev/shm/m && \
+                  cat /dev/shm/m && script -qec 'test -t 0 && echo terminal' /dev/null && \
+                  ls /proc | grep -c '^[0-9]*$'";
+    let done = finish(scratch.shell(script, Enforcement::Namespaces)).await;
+    let lines: Vec<&str> = done.stdout.lines().map(str::trim).collect();
+    assert_eq!(lines[..3], ["3", "m", "terminal"], "{done:?}");
+    assert!(lines[3].parse::<u32>().unwrap() < 8, "{done:?}");
+    assert!(!Path::new("/dev/shm/m").exists());
+}
+
+#[tokio::test]
+async fn a_namespace_has_a_loopback_of_its_own() {
+    let scratch = Scratch::new();
+    let script = "perl -MIO::Socket::INET -e '\
+        my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => q(127.0.0.1)) or die $!;\
+        my $c = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:).$s->sockport) or die $!;\
+        print q(connected)'";
+    let done = finish(scratch.shell(script, Enforcement::Namespaces)).await;
+    assert_eq!(done.stdout, "connected", "{done:?}");
+}
+
+#[tokio::test]
+async fn the_network_can_be_opened_by_degrees() {
+    let scratch = Scratch::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let path = scratch.outside.join("socket");
+    let _unix = UnixListener::bind(&path).unwrap();
+    let script = format!(
+        "perl -MIO::Socket::INET -MIO::Socket::UNIX -e '\
+         print IO::Socket::INET->new(PeerAddr => q({})) ? q(tcp ) : q(no-tcp );\
+         print IO::Socket::UNIX->new(Peer => q({})) ? q(unix) : q(no-unix)'",
+        server.local_addr().unwrap(),
+        path.display(),
+    );
+    for enforcement in BACKENDS {
+        for (network, expected) in [
+            (Network::Off, "no-tcp no-unix"),
+            (Network::Internet, "tcp no-unix"),
+            (Network::Host, "tcp unix"),
+        ] {
+            let mut command = scratch.shell(&script, enforcement);
+            command.policy = Policy::WorkspaceWrite(WorkspaceWrite {
+                network,
+                ..scratch.policy()
+            });
+            assert_eq!(
+                finish(command).await.stdout,
+                expected,
+                "{enforcement:?} {network:?}"
+            );
+            let mut command = scratch.shell(&script, enforcement);
+            command.grants.network = Some(network);
+            assert_eq!(
+                finish(command).await.stdout,
+                expected,
+                "{enforcement:?} {network:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn more_can_be_granted_to_one_command() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.outside.join("granted")).unwrap();
+    File::create(scratch.outside.join("file")).unwrap();
+    let outside = scratch.outside.display();
+    let script = format!(
+        "echo 1 > {outside}/granted/new; echo 2 > {outside}/file; echo 3 > {outside}/other; true"
+    );
+    for enforcement in BACKENDS {
+        let mut command = scratch.shell(&script, enforcement);
+        command.grants.writable = vec![
+            scratch.outside.join("granted"),
+            scratch.outside.join("file"),
+        ];
+        let done = finish(command).await;
+        let read = |name: &str| fs::read_to_string(scratch.outside.join(name)).unwrap_or_default();
+        assert_eq!(
+            (read("granted/new").trim(), read("file").trim()),
+            ("1", "2"),
+            "{done:?}"
+        );
+        assert_eq!(read("other"), "", "{done:?}");
+        fs::remove_file(scratch.outside.join("granted/new")).unwrap();
+        fs::write(scratch.outside.join("file"), "").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn reading_can_be_restricted() {
+    let scratch = Scratch::new();
+    fs::write(scratch.outside.join("secret"), "secret").unwrap();
+    fs::write(scratch.workspace.join("own"), "own").unwrap();
+    fs::create_dir(scratch.outside.join("shared")).unwrap();
+    fs::write(scratch.outside.join("shared/text"), "shared").unwrap();
+    let outside = scratch.outside.display();
+    let script = format!(
+        "cat own; cat {outside}/shared/text; cat {outside}/secret; ls {outside}; ls /root; \
+         echo x >> {outside}/shared/text; echo made > made; cat made; ls -d /dev/null /proc/self; \
+         echo x > /dev/null && echo null"
+    );
+    for enforcement in BACKENDS {
+        let policy = WorkspaceWrite {
+            readable: Readable::Only {
+                roots: vec![scratch.outside.join("shared"), "/no/such/folder".into()],
+                platform_defaults: true,
+            },
+            ..scratch.policy()
+        };
+        let mut command = scratch.shell(&script, enforcement);
+        command.policy = Policy::WorkspaceWrite(policy);
+        let done = finish(command).await;
+        assert!(
+            done.stdout.starts_with("ownshared"),
+            "{enforcement:?} {done:?}"
+        );
+        assert!(
+            !done.stdout.contains("secret\n"),
+            "{enforcement:?} {done:?}"
+        );
+        assert!(done.stdout.contains("made\n"), "{enforcement:?} {done:?}");
+        assert!(done.stdout.ends_with("null\n"), "{enforcement:?} {done:?}");
+        let text = fs::read_to_string(scratch.outside.join("shared/text")).unwrap();
+        assert_eq!(text, "shared");
+    }
+}
+
+#[tokio::test]
+async fn the_way_to_a_protected_path_cannot_be_moved() {
+    // The workspace lies inside another writable folder.
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let outer = scratch.outside.join("outer");
+        let inner = outer.join("way/inner");
+        fs::create_dir_all(inner.join(".git/hooks")).unwrap();
+        let policy = WorkspaceWrite {
+            workspace: inner.clone(),
+            writable_roots: vec![outer.clone()],
+            ..scratch.policy()
+        };
+        let script = "mv ../../way ../../moved; mv ../inner ../moved; mkdir -p ../../way/inner/.git; \
+                      echo evil > ../../way/inner/.git/hooks/evil; \
+                      cd ../..; rm -rf way 2>/dev/null; echo fine > fine; ls";
+        let mut command = Command {
+            enforcement,
+            ..shell(script, &inner, Policy::FullAccess)
+        };
+        command.policy = Policy::WorkspaceWrite(policy);
+        let done = finish(command).await;
+        assert_eq!(
+            fs::read_dir(inner.join(".git/hooks")).unwrap().count(),
+            0,
+            "{done:?}"
+        );
+        assert_eq!(done.stdout, "fine\nway\n", "{enforcement:?} {done:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_protected_path_may_be_a_link() {
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let repository = scratch.workspace.join("elsewhere/git");
+        fs::create_dir_all(repository.join("hooks")).unwrap();
+        symlink(&repository, scratch.workspace.join(".git")).unwrap();
+        let script = "echo evil > elsewhere/git/hooks/evil; echo evil > .git/hooks/evil; rm -f .git; \
+                      mkdir .git; mv elsewhere away; echo fine > elsewhere/fine; ls elsewhere";
+        let done = finish(scratch.shell(script, enforcement)).await;
+        assert_eq!(done.stdout, "fine\ngit\n", "{enforcement:?} {done:?}");
+        assert_eq!(fs::read_dir(repository.join("hooks")).unwrap().count(), 0);
+        assert_eq!(
+            fs::read_link(scratch.workspace.join(".git")).unwrap(),
+            repository
+        );
+    }
+}
+
+#[tokio::test]
+async fn placeholders_are_shared_and_leave_no_trace() {
+    let scratch = Scratch::new();
+    let codex = scratch.workspace.join(".codex");
+    let run = |script: &'static str| {
+        let command = scratch.shell(script, Enforcement::Namespaces);
+        tokio::spawn(finish(command))
+    };
+    let runs: Vec<_> = (0..20)
+        .map(|_| run("mkdir .codex 2>&1; touch .codex/x 2>&1; true"))
+        .collect();
+    for done in runs {
+        let done = done.await.unwrap();
+        assert!(done.stdout.contains("File exists"), "{done:?}");
+        assert!(done.stdout.contains("Read-only file system"), "{done:?}");
+    }
+    assert!(!codex.exists());
+    // What was there before stays.
+    fs::create_dir(&codex).unwrap();
+    run("true").await.unwrap();
+    assert!(codex.exists());
+}
+
+#[tokio::test]
+async fn what_cannot_be_enforced_is_refused() {
+    let scratch = Scratch::new();
+    let error = spawn(scratch.shell("true", Enforcement::OldLandlock(0)))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SpawnError::CannotEnforce { .. }), "{error}");
+    let mut ignored = scratch.shell("echo ran", Enforcement::OldLandlock(0));
+    ignored.policy = Policy::External {
+        network: Network::Off,
+    };
+    assert_eq!(finish(ignored).await.stdout, "ran\n");
+}
+
+#[test]
+fn rules_say_what_may_be_written() {
+    let scratch = Scratch::new();
+    let (workspace, outside) = (&scratch.workspace, &scratch.outside);
+    fs::create_dir_all(workspace.join(".git/refs")).unwrap();
+    symlink(outside, workspace.join("out")).unwrap();
+    symlink(outside.join("missing"), workspace.join("dangling")).unwrap();
+    let policy = Policy::WorkspaceWrite(scratch.policy());
+    let rules = Rules::resolve(&policy, &Grants::default()).unwrap();
+    for (path, expected) in [
+        ("new", true),
+        ("new/deep/er", true),
+        ("out/new", false),
+        ("dangling", false),
+        ("../outside/new", false),
+        ("new/../../outside/new", false),
+        (".git", false),
+        (".git/config", false),
+        (".codex", false),
+        (".codex/config.toml", false),
+        (".codexes", true),
+        (".agents", true),
+    ] {
+        assert_eq!(rules.can_write(&workspace.join(path)), expected, "{path}");
+    }
+    assert!(!rules.can_write(Path::new("/etc/passwd")));
+    assert!(!rules.can_write(Path::new("relative")));
+    let grants = Grants {
+        writable: vec![workspace.join(".git/refs")],
+        ..Grants::default()
+    };
+    let rules = Rules::resolve(&policy, &grants).unwrap();
+    assert!(rules.can_write(&workspace.join(".git/refs/new")));
+    assert!(!rules.can_write(&workspace.join(".git/new")));
+    assert!(Rules::resolve(&Policy::FullAccess, &Grants::default()).is_none());
+}
+
+#[tokio::test]
+async fn root_keeps_files_of_others_in_the_workspace() {
+    if user_id() != 0 {
+        eprintln!("only root has files of others");
+        return;
+    }
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let mut file = File::create(scratch.workspace.join("theirs")).unwrap();
+        file.write_all(b"text").unwrap();
+        std::os::unix::fs::chown(scratch.workspace.join("theirs"), Some(1234), Some(1234)).unwrap();
+        let script = "echo more >> theirs && chown 4321 theirs && stat -c '%u %g' theirs && id -u";
+        let done = finish(scratch.shell(script, enforcement)).await;
+        assert_eq!(done.stdout, "4321 1234\n0\n", "{enforcement:?} {done:?}");
+    }
+}
