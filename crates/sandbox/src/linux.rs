@@ -5,7 +5,6 @@ pub(crate) mod broker;
 pub(crate) mod landlock;
 mod mounts;
 mod namespaces;
-mod placeholder;
 pub(crate) mod restrict;
 pub(crate) mod seccomp;
 mod sys;

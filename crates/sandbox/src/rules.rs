@@ -5,8 +5,7 @@
 //! worktree becomes writable.
 
 use std::{
-    fs::{self, Metadata},
-    io,
+    fs, io,
     path::{Component, Path, PathBuf},
 };
 
@@ -38,7 +37,7 @@ pub struct Rules {
     pub(crate) readable: Option<Vec<PathBuf>>,
     /// Parents before children; the deepest entry above a path decides.
     pub(crate) entries: Vec<Entry>,
-    /// Paths that are read-only or not there, and stay so.
+    /// Paths that do not exist and must not be created.
     pub(crate) reserved: Vec<Reserved>,
 }
 
@@ -58,7 +57,7 @@ pub(crate) enum Access {
     Masked,
 }
 
-/// A path that must not be created; or changed, if it exists.
+/// A path that must not be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reserved {
     pub path: PathBuf,
@@ -162,7 +161,6 @@ impl Rules {
     fn protect(&mut self, root: &Path, opened: &[PathBuf], is_workspace: bool) {
         for name in PROTECTED {
             let path = root.join(name);
-            let reserved = is_workspace && name == RESERVED;
             if opened.contains(&path) {
                 continue;
             }
@@ -178,18 +176,17 @@ impl Rules {
                         access: Access::Masked,
                     });
                 }
-                // Even if it is there: it may be the placeholder of another command, about to go.
-                found if reserved && found.as_ref().map_or(true, Metadata::is_dir) => {
-                    self.reserved.push(Reserved {
-                        path,
-                        directory: true,
-                    });
-                }
                 Ok(found) => {
                     if name == ".git" && found.is_file() {
                         self.follow_git_file(root);
                     }
                     self.close(path);
+                }
+                Err(_) if is_workspace && name == RESERVED => {
+                    self.reserved.push(Reserved {
+                        path,
+                        directory: true,
+                    });
                 }
                 Err(_) => {}
             }
@@ -210,10 +207,14 @@ impl Rules {
             self.open(path);
         }
         for path in worktree.steering {
-            self.reserved.push(Reserved {
-                path,
-                directory: false,
-            });
+            if path.exists() {
+                self.close(path);
+            } else {
+                self.reserved.push(Reserved {
+                    path,
+                    directory: false,
+                });
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use std::{
 use super::sys::{self, MOUNT_ATTR_NODEV, MOUNT_ATTR_NOSUID, MOUNT_ATTR_RDONLY};
 use crate::{
     report::{Failure, Step},
-    rules::{Access, Rules},
+    rules::{Access, Reserved, Rules},
 };
 
 /// Devices that every program may expect.
@@ -46,6 +46,17 @@ const STAGE: &str = "/dev";
 struct Layer {
     path: PathBuf,
     tree: OwnedFd,
+}
+
+/// Puts something at a reserved path: only what exists can be protected. It stays there, since other
+/// commands may rely on it by then.
+pub(super) fn reserve(reserved: &Reserved) {
+    // Where we cannot create anything, neither can the command.
+    if reserved.directory {
+        fs::create_dir(&reserved.path).ok();
+    } else {
+        fs::File::create_new(&reserved.path).ok();
+    }
 }
 
 /// Changes this mount namespace to what the rules allow.

@@ -2,7 +2,7 @@
 //!
 //! The helper forks once into all of them. The child becomes the first process there, builds the
 //! file system view, gives up every privilege and supervises the command; if it ends, the kernel
-//! kills all that is left. The parent only keeps what must be tidied up outside.
+//! kills all that is left. The parent only waits for that, so that somebody takes leave of it.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
     process::exit,
 };
 
-use super::{mounts, placeholder::Placeholder, restrict, seccomp::Filter, sys};
+use super::{mounts, restrict, seccomp::Filter, sys};
 use crate::{
     Network,
     fd::{StdFds, check},
@@ -24,10 +24,7 @@ const ALWAYS: libc::c_int =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
 
 pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
-    let placeholders: Vec<_> = match jail.rules.reserved.iter().map(Placeholder::hold).collect() {
-        Ok(placeholders) => placeholders,
-        Err(failure) => lifeline.fail(&failure),
-    };
+    jail.rules.reserved.iter().for_each(mounts::reserve);
     let network = if jail.rules.network == Network::Off {
         libc::CLONE_NEWNET
     } else {
@@ -45,13 +42,8 @@ pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -
                 // The child ends when `go` closes without a word.
                 lifeline.fail(&Failure::new(Step::IdMap, &error));
             }
-            // The streams end with the command, the lifeline when all is tidied up.
-            drop(stdio);
+            drop((lifeline, stdio));
             wait_for(child, go);
-            for placeholder in placeholders.into_iter().flatten() {
-                placeholder.release();
-            }
-            drop(lifeline);
             exit(0);
         }
     }

@@ -185,7 +185,8 @@ impl Scene {
         }
         let entries = fs::read_dir(outside).unwrap().count();
         let hooks = fs::read_dir(workspace.join(".git/hooks")).unwrap().count();
-        let codex = workspace.join(".codex").exists();
+        // An empty folder may be there to keep others from making one.
+        let codex = workspace.join(".codex/config.toml").exists();
         (entries != 5 || hooks != 1 || codex).then(|| format!("{entries} {hooks} {codex}"))
     }
 }

@@ -263,26 +263,15 @@ async fn a_protected_path_may_be_a_link() {
 }
 
 #[tokio::test]
-async fn placeholders_are_shared_and_leave_no_trace() {
+async fn no_configuration_can_be_made_up() {
     let scratch = Scratch::new();
-    let codex = scratch.workspace.join(".codex");
-    let run = |script: &'static str| {
-        let command = scratch.shell(script, Enforcement::Namespaces);
-        tokio::spawn(finish(command))
-    };
-    let runs: Vec<_> = (0..20)
-        .map(|_| run("mkdir .codex 2>&1; touch .codex/x 2>&1; true"))
-        .collect();
-    for done in runs {
+    let script = "mkdir .codex 2>&1; touch .codex/x 2>&1; true";
+    let runs = (0..20).map(|_| tokio::spawn(finish(scratch.shell(script, BACKENDS[0]))));
+    for done in runs.collect::<Vec<_>>() {
         let done = done.await.unwrap();
         assert!(done.stdout.contains("File exists"), "{done:?}");
         assert!(done.stdout.contains("Read-only file system"), "{done:?}");
     }
-    assert!(!codex.exists());
-    // What was there before stays.
-    fs::create_dir(&codex).unwrap();
-    run("true").await.unwrap();
-    assert!(codex.exists());
 }
 
 #[tokio::test]

@@ -62,14 +62,18 @@ async fn a_linked_worktree_cannot_steer_git() {
             own.join("config.worktree"),
             scratch.workspace.join(".git"),
         ] {
-            let before = fs::read(&path).ok();
+            let before = fs::read(&path).unwrap_or_default();
             let path_text = path.display();
             let script = format!(
                 "echo evil >> {path_text}; rm -f {path_text}; echo evil > x; mv -f x {path_text}; \
                  ln -sf /evil {path_text}"
             );
             git(&scratch, &script, enforcement).await;
-            assert_eq!(fs::read(&path).ok(), before, "{enforcement:?} {path_text}");
+            assert_eq!(
+                fs::read(&path).unwrap_or_default(),
+                before,
+                "{enforcement:?} {path_text}"
+            );
         }
     }
 }
