@@ -94,18 +94,17 @@ pub(crate) struct Escalation {
 }
 
 impl Facts {
-    /// The base instructions that a new thread with this model and personality would get.
-    pub(crate) fn model_instructions(&self) -> String {
-        base::instructions(self.usable_personality())
-    }
-
     /// What the model should know about its manner, if it can make use of it.
     pub(crate) fn manner(&self) -> Option<&'static str> {
-        self.usable_personality().and_then(base::manner)
+        self.personality
+            .filter(|_| self.model.takes_personality)
+            .and_then(base::manner)
     }
 
-    fn usable_personality(&self) -> Option<Personality> {
-        self.personality.filter(|_| self.model.takes_personality)
+    /// Whether it has to be told, since the base instructions do not.
+    pub(crate) fn base_lacks_manner(&self) -> bool {
+        self.manner()
+            .is_some_and(|manner| !self.base_instructions.contains(manner))
     }
 
     /// What the model will have been told once these facts are in its history.

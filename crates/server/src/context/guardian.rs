@@ -145,12 +145,19 @@ pub(crate) fn refusal(verdict: &Verdict) -> String {
     )
 }
 
+/// Who a line of a transcript is by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    Person,
+    Agent,
+    Tool,
+}
+
 /// One line of a transcript.
 struct Entry {
+    speaker: Speaker,
     label: String,
     text: String,
-    by_person: bool,
-    room: Room,
 }
 
 /// The conversation in brief: the person's words first, then the latest of the rest, as far as there is
@@ -161,13 +168,13 @@ fn transcript(history: &[HistoryItem]) -> Vec<ContentItem> {
     let mut kept = vec![false; entries.len()];
     for by_person in [true, false] {
         for (entry, kept) in entries.iter().zip(&mut kept).rev() {
-            if entry.by_person != by_person || (!by_person && others == 0) {
+            let is_turn = by_person == (entry.speaker == Speaker::Person);
+            if !is_turn || (!by_person && others == 0) {
                 continue;
             }
-            let left = if entry.room.entry == TOOLS.entry {
-                &mut tools
-            } else {
-                &mut messages
+            let left = match entry.speaker {
+                Speaker::Tool => &mut tools,
+                Speaker::Person | Speaker::Agent => &mut messages,
             };
             let Some(rest) = left.checked_sub(estimated_tokens(&entry.text)) else {
                 continue;
@@ -183,19 +190,10 @@ fn transcript(history: &[HistoryItem]) -> Vec<ContentItem> {
             "(Some entries are left out; their numbers are missing.)\n",
         ));
     }
-    for (number, (entry, _)) in entries
-        .iter()
-        .zip(kept)
-        .enumerate()
-        .filter(|(_, (_, kept))| *kept)
-    {
+    let numbered = (1..).zip(entries).zip(kept).filter(|(_, kept)| *kept);
+    for ((number, Entry { label, text, .. }), _) in numbered {
         let gap = if parts.is_empty() { "" } else { "\n" };
-        parts.push(message::text(format!(
-            "{gap}[{}] {}: {}\n",
-            number + 1,
-            entry.label,
-            entry.text
-        )));
+        parts.push(message::text(format!("{gap}[{number}] {label}: {text}\n")));
     }
     parts
 }
@@ -203,25 +201,33 @@ fn transcript(history: &[HistoryItem]) -> Vec<ContentItem> {
 fn entries(history: &[HistoryItem]) -> Vec<Entry> {
     let mut names: HashMap<String, String> = HashMap::new();
     let mut entries = Vec::new();
-    let mut add = |label: String, text: &str, room: Room| {
+    let mut add = |speaker: Speaker, label: String, text: &str| {
+        let room = if speaker == Speaker::Tool {
+            TOOLS
+        } else {
+            MESSAGES
+        };
         if !text.trim().is_empty() {
-            let by_person = label == "user";
+            let text = cut(text, room.entry);
             entries.push(Entry {
+                speaker,
                 label,
-                text: cut(text, room.entry),
-                by_person,
-                room,
+                text,
             });
         }
     };
     for item in history {
         if let Some(words) = words_of_person(item) {
-            add("user".to_owned(), &words, MESSAGES);
+            add(Speaker::Person, "user".to_owned(), &words);
             continue;
         }
         if let Some(output) = ToolOutput::read(item.raw().get()) {
             let name = names.get(&output.call_id).map_or("unknown", String::as_str);
-            add(format!("tool {name} result"), &output.into_text(), TOOLS);
+            add(
+                Speaker::Tool,
+                format!("tool {name} result"),
+                &output.into_text(),
+            );
             continue;
         }
         let Ok(parsed) = serde_json::from_str::<ResponseItem>(item.raw().get()) else {
@@ -230,7 +236,7 @@ fn entries(history: &[HistoryItem]) -> Vec<Entry> {
         match parsed {
             ResponseItem::Message { role, content, .. } if role == "assistant" => {
                 let text: String = content.iter().filter_map(part_text).collect();
-                add("assistant".to_owned(), &text, MESSAGES);
+                add(Speaker::Agent, "assistant".to_owned(), &text);
             }
             ResponseItem::FunctionCall {
                 name,
@@ -244,14 +250,14 @@ fn entries(history: &[HistoryItem]) -> Vec<Entry> {
                 call_id,
                 ..
             } => {
-                add(format!("tool {name} call"), &input, TOOLS);
+                add(Speaker::Tool, format!("tool {name} call"), &input);
                 names.insert(call_id, name);
             }
             ResponseItem::LocalShellCall {
                 call_id, action, ..
             } => {
                 let action = serde_json::to_string(&action).unwrap_or_default();
-                add("tool local_shell call".to_owned(), &action, TOOLS);
+                add(Speaker::Tool, "tool local_shell call".to_owned(), &action);
                 names.extend(call_id.map(|id| (id, "local_shell".to_owned())));
             }
             _ => {}
@@ -282,17 +288,12 @@ fn shortened(action: &Value) -> Value {
 
 /// A text of at most so many tokens, the note on what is missing included.
 fn cut(text: &str, tokens: usize) -> String {
-    let note = |cut: &str| {
-        format!(
-            "<truncated omitted_approx_tokens=\"{}\" />",
-            estimated_tokens(cut)
-        )
-    };
     let most = tokens * 4;
     let Some((_, missing, _)) = split(text, most) else {
         return text.to_owned();
     };
-    let note = note(missing);
+    let missing = estimated_tokens(missing);
+    let note = format!("<truncated omitted_approx_tokens=\"{missing}\" />");
     match split(text, most.saturating_sub(note.len())) {
         Some((head, _, tail)) => [head, &note, tail].concat(),
         None => text.to_owned(),

@@ -10,13 +10,12 @@ use super::{environment, permissions, sections, skills};
 /// The whole context. `previous_model` is the model of the turn before, if there was one.
 pub(crate) fn initial(facts: &Facts, previous_model: Option<&str>) -> Vec<Json> {
     let switched = previous_model.is_some_and(|model| model != facts.model.slug);
-    let in_base = *facts.base_instructions == *facts.model_instructions();
     let developer = [
-        switched.then(|| sections::model_switch(facts)),
+        switched.then(sections::model_switch),
         Some(permissions::block(facts)),
         facts.developer_instructions.clone(),
         sections::collaboration_mode(&facts.collaboration_mode),
-        sections::personality(facts).filter(|_| !switched && !in_base),
+        sections::personality(facts).filter(|_| facts.base_lacks_manner()),
         skills::section(&facts.skills),
         sections::commit_attribution(facts),
     ];

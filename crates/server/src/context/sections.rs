@@ -4,15 +4,11 @@ use quipu_wire::{CollaborationMode, Personality};
 
 use super::facts::Facts;
 
-/// Tells a model that another one spoke before it. Its own instructions follow if the thread's differ
-/// from them, since those were written for the model that the thread began with.
-pub(crate) fn model_switch(facts: &Facts) -> String {
-    let intro = include_str!("prompts/model_switch.md").trim_ascii_end();
-    let own = facts.model_instructions();
-    if *own == *facts.base_instructions {
-        return format!("<model_switch>\n{intro}\n</model_switch>");
-    }
-    format!("<model_switch>\n{intro} These are your instructions:\n\n{own}\n</model_switch>")
+/// Tells a model that another one spoke before it. The base instructions are the same for every model, so
+/// they need not be repeated.
+pub(crate) fn model_switch() -> String {
+    let note = include_str!("prompts/model_switch.md").trim_ascii_end();
+    format!("<model_switch>\n{note}\n</model_switch>")
 }
 
 /// The instructions of the way of working in force, if it has any.

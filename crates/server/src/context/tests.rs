@@ -171,8 +171,13 @@ fn all_sections_of_the_beginning_stand_in_their_order() {
     );
     assert_eq!(
         outline(Some("m0")),
-        [&["developer", "<model_switch>"][..], &common, &end].concat(),
-        "the instructions that a new model gets hold its manner already"
+        [
+            &["developer", "<model_switch>"][..],
+            &common,
+            &["<personality_spec>"],
+            &end
+        ]
+        .concat()
     );
 }
 
@@ -220,10 +225,17 @@ fn later_turns_tell_only_what_changed() {
     };
     let other = Facts {
         model: model("m2"),
-        personality: Some(Personality::Friendly),
         ..facts()
     };
     assert_eq!(changes(&other), [["developer", "<model_switch>"]]);
+    let bare = Facts {
+        base_instructions: "of the client".into(),
+        ..other
+    };
+    assert_eq!(
+        changes(&bare),
+        [["developer", "<model_switch>", "<personality_spec>"]]
+    );
     let friendly = Facts {
         personality: Some(Personality::Friendly),
         ..facts()
@@ -273,21 +285,6 @@ fn later_turns_tell_only_what_changed() {
             .collect::<Vec<_>>(),
         ["developer", "user"]
     );
-}
-
-#[test]
-fn a_new_model_gets_its_instructions_only_if_the_thread_has_others() {
-    let text = |facts: &Facts| super::sections::model_switch(facts);
-    assert!(!text(&facts()).contains(base::instructions(None).lines().next().unwrap()));
-    let plain = ModelFacts {
-        slug: "m2".into(),
-        takes_personality: false,
-    };
-    let other = Facts {
-        model: plain,
-        ..facts()
-    };
-    assert!(text(&other).contains(&base::instructions(None)));
 }
 
 #[test]

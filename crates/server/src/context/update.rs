@@ -14,9 +14,10 @@ pub(crate) fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
         told.approval_policy != facts.approval_policy || told.sandbox != facts.sandbox;
     let instructions_changed = told.developer_instructions != facts.developer_instructions;
     let mode_changed = told.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
-    let manner_changed = told.personality != facts.personality && !switched;
+    let manner_changed =
+        told.personality != facts.personality || (switched && facts.base_lacks_manner());
     let developer = [
-        switched.then(|| sections::model_switch(facts)),
+        switched.then(sections::model_switch),
         permissions_changed.then(|| permissions::block(facts)),
         facts
             .developer_instructions
