@@ -144,3 +144,169 @@ pub(crate) fn closed_early() -> ErrorKind {
 pub(crate) fn incomplete(reason: &str) -> String {
     format!("Incomplete response returned, reason: {reason}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// JSON made of the words that the formats know, in places where they need not fit.
+    fn value() -> impl Strategy<Value = Value> {
+        let word = select(vec![
+            "message",
+            "reasoning",
+            "function_call",
+            "custom_tool_call",
+            "text",
+            "thinking",
+            "tool_use",
+            "text_delta",
+            "thinking_delta",
+            "input_json_delta",
+            "signature_delta",
+            "final_answer",
+            "a",
+            "b",
+            "{\"x\":",
+        ]);
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            (0i64..3).prop_map(Value::from),
+            word.prop_map(Value::from),
+        ];
+        let key = select(vec![
+            "id",
+            "type",
+            "delta",
+            "content",
+            "role",
+            "name",
+            "arguments",
+            "call_id",
+            "input",
+            "summary",
+            "usage",
+            "error",
+            "message",
+            "code",
+            "text",
+            "thinking",
+            "partial_json",
+            "tool_calls",
+            "function",
+            "index",
+            "finish_reason",
+            "stop_reason",
+        ]);
+        leaf.prop_recursive(3, 24, 5, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::btree_map(key.clone(), inner, 0..5)
+                    .prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    fn event() -> impl Strategy<Value = String> {
+        let kind = select(vec![
+            "response.output_text.delta",
+            "response.output_item.added",
+            "response.output_item.done",
+            "response.reasoning_text.delta",
+            "response.reasoning_summary_text.delta",
+            "response.reasoning_summary_part.added",
+            "response.created",
+            "response.completed",
+            "response.failed",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_start",
+            "message_delta",
+            "message_stop",
+            "ping",
+            "error",
+        ]);
+        let field = select(vec![
+            "item",
+            "item_id",
+            "delta",
+            "response",
+            "headers",
+            "content_block",
+            "index",
+            "choices",
+            "message",
+            "usage",
+            "error",
+            "id",
+        ]);
+        let fields = proptest::collection::btree_map(field, value(), 0..5);
+        let object = (kind, fields, any::<bool>()).prop_map(|(kind, fields, listed)| {
+            let mut event = json!(fields);
+            event["type"] = kind.into();
+            if listed {
+                event["choices"] = json!([{"delta": event["delta"], "finish_reason": event["id"]}]);
+            }
+            event.to_string()
+        });
+        prop_oneof![12 => object, 1 => Just("[DONE]".to_owned()), 1 => ".{0,12}"]
+    }
+
+    fn context() -> Context {
+        let schema = serde_json::value::to_raw_value(&json!({})).unwrap();
+        let request = Request {
+            output_schema: Some(schema.into()),
+            ..Request::default()
+        };
+        Context {
+            provider: "here".into(),
+            request: Arc::new(request),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_slots_stay_in_order(
+            events in proptest::collection::vec(event(), 0..30),
+            wire in select(vec![WireApi::Responses, WireApi::Chat, WireApi::Anthropic]),
+        ) {
+            let mut decoder = Decoder::new(wire, context(), Slots::default());
+            let mut out = Vec::new();
+            let mut ended = false;
+            for data in &events {
+                match decoder.event(data.as_bytes(), &mut out) {
+                    Ok(Step::More | Step::Unreadable) => {}
+                    Ok(Step::Done) | Err(_) => { ended = true; break }
+                }
+            }
+            if !ended {
+                drop(decoder.end(&mut out));
+            }
+            let (mut open, mut done) = (HashSet::new(), HashSet::new());
+            for event in &out {
+                match event {
+                    ModelEvent::ItemStarted { slot, .. } => prop_assert!(open.insert(*slot)),
+                    ModelEvent::ItemDone { slot, .. } => {
+                        open.remove(slot);
+                        prop_assert!(done.insert(*slot), "an item was done twice");
+                    }
+                    ModelEvent::TextDelta { slot, .. }
+                    | ModelEvent::ReasoningTextDelta { slot, .. }
+                    | ModelEvent::ReasoningPartAdded { slot, .. }
+                    | ModelEvent::ReasoningSummaryDelta { slot, .. } => {
+                        prop_assert!(open.contains(slot), "a delta without its item");
+                    }
+                    _ => {}
+                }
+            }
+            let ends = out.iter().filter(|event| matches!(event, ModelEvent::Completed(_))).count();
+            prop_assert!(ends <= 1);
+        }
+    }
+}
