@@ -6,10 +6,11 @@ use std::process::{ExitStatus, Stdio};
 
 use quipu_rpc::Connection;
 use quipu_rpc::websocket;
-use rustix::process::{Pid, Signal, kill_process};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use crate::client::{PATIENCE, within};
@@ -21,6 +22,7 @@ const MESSAGE_LIMIT: usize = 256 << 20;
 pub struct Launch {
     command: Command,
     home: TempDir,
+    reads_stderr: bool,
 }
 
 impl Launch {
@@ -42,7 +44,11 @@ impl Launch {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        Launch { command, home }
+        Launch {
+            command,
+            home,
+            reads_stderr: true,
+        }
     }
 
     /// The same program under another name, as an installation would link it.
@@ -70,6 +76,14 @@ impl Launch {
         self
     }
 
+    /// Leaves standard error in its pipe.
+    pub fn stderr_unread(self) -> Launch {
+        Launch {
+            reads_stderr: false,
+            ..self
+        }
+    }
+
     /// The folder in which the process runs and that holds its home.
     pub fn folder(&self) -> &Path {
         self.home.path()
@@ -78,16 +92,23 @@ impl Launch {
     pub fn start(mut self) -> ServerProcess {
         let mut child = self.command.spawn().expect("the program can be started");
         let (said, heard) = watch::channel(String::new());
-        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-        tokio::spawn(async move {
-            while let Ok(Some(line)) = lines.next_line().await {
-                said.send_modify(|text| text.extend([&line, "\n"]));
-            }
-        });
+        let stderr = child.stderr.take().expect("it is piped");
+        let unread = if self.reads_stderr {
+            let mut lines = BufReader::new(stderr).lines();
+            tokio::spawn(async move {
+                while let Ok(Some(line)) = lines.next_line().await {
+                    said.send_modify(|text| text.extend([&line, "\n"]));
+                }
+            });
+            None
+        } else {
+            Some(stderr)
+        };
         ServerProcess {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: heard,
+            _unread: unread,
             child,
             home: self.home,
         }
@@ -99,6 +120,7 @@ pub struct ServerProcess {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
     stderr: watch::Receiver<String>,
+    _unread: Option<ChildStderr>,
     child: Child,
     home: TempDir,
 }

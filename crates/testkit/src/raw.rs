@@ -9,21 +9,22 @@ use crate::client::within;
 /// Texts out, values in.
 pub struct Raw {
     reader: Reader,
-    writer: Writer,
+    writer: Option<Writer>,
 }
 
 impl Raw {
     pub fn new(connection: Connection) -> Raw {
         Raw {
             reader: connection.reader,
-            writer: connection.writer,
+            writer: Some(connection.writer),
         }
     }
 
     /// Sends texts, each as one message.
     pub async fn send<T: Into<Bytes>>(&mut self, messages: impl IntoIterator<Item = T>) {
         let messages: Vec<Bytes> = messages.into_iter().map(Into::into).collect();
-        let sent = within("room to write", self.writer.write(messages)).await;
+        let writer = self.writer.as_mut().expect("nothing is sent after the end");
+        let sent = within("room to write", writer.write(messages)).await;
         sent.expect("the server reads");
     }
 
@@ -50,9 +51,10 @@ impl Raw {
         self.next().await.expect("requests are answered")
     }
 
-    /// Ends the sending direction.
+    /// Ends the sending direction. A pipe ends when its writer is dropped.
     pub async fn end(&mut self) {
-        let closed = self.writer.close(CloseCode::NORMAL).await;
+        let mut writer = self.writer.take().expect("a connection is ended once");
+        let closed = writer.close(CloseCode::NORMAL).await;
         closed.expect("a connection can be ended");
     }
 }

@@ -1,0 +1,205 @@
+//! Arguments: what is accepted where, and how a mistake ends.
+
+use quipu_testkit::process::Launch;
+use tokio::io::AsyncReadExt as _;
+
+use crate::support::{QUIPU, app_server};
+
+/// Runs to the end without input; exit code, standard output and standard error.
+async fn run(launch: Launch) -> (i32, String, String) {
+    let mut process = launch.start();
+    drop(process.stdin.take());
+    let mut output = String::new();
+    let mut stdout = process.stdout.take().unwrap();
+    stdout.read_to_string(&mut output).await.unwrap();
+    let status = process.exit().await;
+    (status.code().unwrap(), output, process.stderr())
+}
+
+#[tokio::test]
+async fn the_version_is_told_in_the_form_each_name_promises() {
+    let quipu = format!(
+        "quipu {} (app-server protocol 0.118.0)\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (name, expected) in [
+        ("quipu", quipu.as_str()),
+        ("codex", "codex-cli 0.118.0\n"),
+        ("codex-app-server", "codex-app-server 0.118.0\n"),
+    ] {
+        for flag in ["--version", "-V"] {
+            let (code, output, _) = run(Launch::named(QUIPU, name).args([flag])).await;
+            assert_eq!((code, output.as_str()), (0, expected));
+        }
+    }
+}
+
+#[tokio::test]
+async fn help_names_the_options_that_clients_look_for() {
+    let (code, output, _) = run(app_server(["--help"])).await;
+    assert_eq!(code, 0);
+    for option in [
+        "--listen",
+        "--config",
+        "--enable",
+        "--disable",
+        "--ws-auth",
+        "--ws-token-file",
+        "--ws-shared-secret-file",
+        "--ws-issuer",
+        "--ws-audience",
+        "--ws-max-clock-skew-seconds",
+        "--analytics-default-enabled",
+        "generate-ts",
+        "generate-json-schema",
+    ] {
+        assert!(output.contains(option), "{option} is not in\n{output}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_makes_it_the_program_it_is_named_after() {
+    for (name, args) in [
+        ("codex", &["app-server"][..]),
+        ("codex", &["app-server", "--listen", "stdio://"]),
+        ("codex-app-server", &[]),
+        (
+            "codex-app-server",
+            &["--listen", "stdio://", "-c", "model=m"],
+        ),
+    ] {
+        let (code, output, stderr) =
+            run(Launch::named(QUIPU, name).args(args.iter().copied())).await;
+        assert_eq!(
+            (code, output.as_str(), stderr.as_str()),
+            (0, "", ""),
+            "{name} {args:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_clients_pass_is_accepted() {
+    for args in [
+        "-c model=x app-server",
+        "--config shell_environment_policy.inherit=all --config model=\"m\" app-server",
+        "app-server -c web_search=\"live\"",
+        "app-server --enable guardian_approval -c model=m",
+        "--disable undo app-server --analytics-default-enabled",
+        "app-server --listen stdio:// -c a.b.C=\"x\"",
+        "app-server --ws-auth capability-token --ws-token-file /no/such",
+    ] {
+        let (code, output, stderr) = run(Launch::new(QUIPU).args(args.split(' '))).await;
+        assert_eq!(
+            (code, output.as_str(), stderr.as_str()),
+            (0, "", ""),
+            "{args}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn mistakes_end_with_the_official_codes_and_texts() {
+    let expected_listen = "expected `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`";
+    for (args, code, text) in [
+        ("app-server --listen foo", 2, expected_listen),
+        ("app-server --listen stdio", 2, expected_listen),
+        ("app-server --listen unix://", 2, expected_listen),
+        (
+            "app-server --listen ws://localhost:1",
+            2,
+            "invalid websocket --listen URL `ws://localhost:1`; expected `ws://IP:PORT`",
+        ),
+        (
+            "app-server --ws-auth nope",
+            2,
+            "[possible values: capability-token, signed-bearer-token]",
+        ),
+        (
+            "app-server --bogus",
+            2,
+            "unexpected argument '--bogus' found",
+        ),
+        (
+            "app-server --version",
+            2,
+            "unexpected argument '--version' found",
+        ),
+        ("app-server generate-json-schema", 2, "--out <DIR>"),
+        (
+            "app-server --enable nope",
+            1,
+            "Error: Unknown feature flag: nope\n",
+        ),
+        (
+            "--disable nope app-server",
+            1,
+            "Error: Unknown feature flag: nope\n",
+        ),
+        (
+            "-c x app-server",
+            1,
+            "Error: error parsing -c overrides: Invalid override (missing '='): x\n",
+        ),
+        (
+            "app-server -c =x",
+            1,
+            "Error: error parsing -c overrides: Empty key in override: =x\n",
+        ),
+        // A flag before the subcommand counts beside those after it.
+        (
+            "-c model=5 app-server -c web_search=live",
+            1,
+            "expected a string",
+        ),
+        (
+            "-c web_search=live app-server -c model=5",
+            1,
+            "expected a string",
+        ),
+        (
+            "app-server --ws-auth capability-token",
+            1,
+            "Error: `--ws-token-file` is required when `--ws-auth capability-token` is set\n",
+        ),
+        (
+            "app-server --ws-auth signed-bearer-token",
+            1,
+            "Error: `--ws-shared-secret-file` is required when `--ws-auth signed-bearer-token` is set\n",
+        ),
+        (
+            "app-server --ws-auth signed-bearer-token --ws-token-file f",
+            1,
+            "Error: `--ws-token-file` requires `--ws-auth capability-token`, not `signed-bearer-token`\n",
+        ),
+        (
+            "app-server --ws-auth capability-token --ws-issuer me",
+            1,
+            "Error: `--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and `--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`\n",
+        ),
+        (
+            "app-server --ws-token-file f",
+            1,
+            "Error: websocket auth flags require `--ws-auth capability-token` or `--ws-auth signed-bearer-token`\n",
+        ),
+        (
+            "app-server --listen ws://0.0.0.0:0",
+            1,
+            "--ws-auth capability-token --ws-token-file PATH",
+        ),
+        (
+            "app-server --listen ws://[::]:0",
+            1,
+            "refusing to listen on [::]:0 without authentication",
+        ),
+        (
+            "app-server --listen unix:///no/such/folder/socket",
+            1,
+            "Error: cannot listen on unix:///no/such",
+        ),
+    ] {
+        let (found, output, stderr) = run(Launch::new(QUIPU).args(args.split(' '))).await;
+        assert_eq!((found, output.as_str()), (code, ""), "{args}: {stderr}");
+        assert!(stderr.contains(text), "{args}: {stderr}");
+    }
+}

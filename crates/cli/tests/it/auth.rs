@@ -1,0 +1,223 @@
+//! Credentials of websocket clients, through the real flags, files and upgrade.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac as _};
+use quipu_testkit::process::ServerProcess;
+use quipu_testkit::raw::Raw;
+use serde_json::{Value, json};
+use sha2::Sha256;
+use tempfile::TempDir;
+
+use crate::http::{UPGRADE, ask};
+use crate::support::{app_server, converse};
+
+const SECRET: &str = "a secret that is long enough to sign with";
+
+fn secret_file(content: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, content).unwrap();
+    (folder, file)
+}
+
+fn start(mode: &str, file_flag: &str, content: &str, more: &[&str]) -> ServerProcess {
+    let (_folder, file) = secret_file(content);
+    let args = ["--listen", "ws://127.0.0.1:0", "--ws-auth", mode, file_flag];
+    let args = args.into_iter().chain([file.to_str().unwrap()]);
+    let process = app_server(args.chain(more.iter().copied())).start();
+    // The file is read once at the start, so the folder must live until the banner.
+    std::mem::forget(_folder);
+    process
+}
+
+fn token(header: &Value, claims: &Value, secret: &str) -> String {
+    let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let head = format!("{}.{}", encode(header), encode(claims));
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(head.as_bytes());
+    format!(
+        "{head}.{}",
+        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    )
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+}
+
+async fn refused(url: &str, authorization: Option<&str>) -> String {
+    let header = authorization.map_or(String::new(), |it| format!("\r\nAuthorization: {it}"));
+    let answer = ask(url, &format!("{UPGRADE}{header}")).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 401 Unauthorized\r\n"),
+        "{answer}"
+    );
+    answer.split("\r\n\r\n").nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_capability_token_opens_the_door() {
+    let mut process = start("capability-token", "--ws-token-file", " let me in \n", &[]);
+    let url = process.url().await;
+    assert_eq!(refused(&url, None).await, "missing websocket bearer token");
+    for header in ["let me in", "Basic let me in", "Bearer", "Bearer "] {
+        assert_eq!(
+            refused(&url, Some(header)).await,
+            "invalid authorization header",
+            "{header}"
+        );
+    }
+    for header in ["Bearer let me", "Bearer let me in!", "Bearer LET ME IN"] {
+        assert_eq!(
+            refused(&url, Some(header)).await,
+            "invalid websocket bearer token",
+            "{header}"
+        );
+    }
+    for header in ["Bearer let me in", "bearer  let me in "] {
+        let connection = process.websocket(&[("authorization", header)]).await;
+        converse(&mut Raw::new(connection)).await;
+    }
+    // Probes need no credential, other requests are told first what they lack as an upgrade.
+    assert!(
+        ask(&url, "GET /healthz HTTP/1.1")
+            .await
+            .starts_with("HTTP/1.1 200 OK")
+    );
+    assert!(
+        ask(&url, "GET / HTTP/1.1")
+            .await
+            .starts_with("HTTP/1.1 400 Bad Request")
+    );
+}
+
+#[tokio::test]
+async fn a_signed_token_must_be_ours_and_in_time() {
+    let more = [
+        "--ws-issuer",
+        " me ",
+        "--ws-audience",
+        "quipu",
+        "--ws-max-clock-skew-seconds",
+        "5",
+    ];
+    let mut process = start(
+        "signed-bearer-token",
+        "--ws-shared-secret-file",
+        SECRET,
+        &more,
+    );
+    let url = process.url().await;
+    let hs256 = json!({ "alg": "HS256", "typ": "JWT" });
+    let claims = |change: Value| {
+        let mut claims = json!({ "exp": now() + 60, "iss": "me", "aud": ["other", "quipu"] });
+        claims
+            .as_object_mut()
+            .unwrap()
+            .extend(change.as_object().unwrap().clone());
+        claims
+    };
+    let good = token(&hs256, &claims(json!({})), SECRET);
+    for (token, expected) in [
+        ("a.b.c".to_owned(), "invalid websocket jwt"),
+        (
+            token(&json!({ "alg": "none" }), &claims(json!({})), SECRET),
+            "invalid websocket jwt",
+        ),
+        (
+            token(
+                &hs256,
+                &claims(json!({})),
+                "some other secret of the same kind",
+            ),
+            "invalid websocket jwt",
+        ),
+        (
+            token(&hs256, &claims(json!({ "exp": null })), SECRET),
+            "invalid websocket jwt",
+        ),
+        (
+            token(&hs256, &claims(json!({ "exp": now() - 60 })), SECRET),
+            "expired websocket jwt",
+        ),
+        (
+            token(&hs256, &claims(json!({ "nbf": now() + 60 })), SECRET),
+            "websocket jwt is not valid yet",
+        ),
+        (
+            token(&hs256, &claims(json!({ "iss": "you" })), SECRET),
+            "websocket jwt issuer mismatch",
+        ),
+        (
+            token(&hs256, &claims(json!({ "aud": "you" })), SECRET),
+            "websocket jwt audience mismatch",
+        ),
+    ] {
+        assert_eq!(
+            refused(&url, Some(&format!("Bearer {token}"))).await,
+            expected
+        );
+    }
+    let header = format!("Bearer {good}");
+    let connection = process.websocket(&[("authorization", &header)]).await;
+    converse(&mut Raw::new(connection)).await;
+}
+
+#[tokio::test]
+async fn bad_secret_files_are_refused_at_the_start() {
+    for (mode, flag, content, text) in [
+        (
+            "capability-token",
+            "--ws-token-file",
+            " \n",
+            "must not be empty",
+        ),
+        (
+            "signed-bearer-token",
+            "--ws-shared-secret-file",
+            "short",
+            "must be at least 32 bytes",
+        ),
+    ] {
+        let mut process = start(mode, flag, content, &[]);
+        assert_eq!(process.exit().await.code(), Some(1));
+        let stderr = process.stderr();
+        assert!(
+            stderr.starts_with("Error: ") && stderr.contains(text),
+            "{stderr}"
+        );
+    }
+    let args = "--listen ws://127.0.0.1:0 --ws-auth capability-token --ws-token-file /no/such";
+    let mut process = app_server(args.split(' ')).start();
+    assert_eq!(process.exit().await.code(), Some(1));
+    let expected = "Error: failed to read websocket auth secret /no/such: No such file";
+    assert!(
+        process.stderr().starts_with(expected),
+        "{}",
+        process.stderr()
+    );
+}
+
+/// With a credential the server may listen beyond this machine.
+#[tokio::test]
+async fn authenticated_listeners_may_be_open_to_the_network() {
+    let (_folder, file) = secret_file("token");
+    let args = [
+        "--listen",
+        "ws://0.0.0.0:0",
+        "--ws-auth",
+        "capability-token",
+        "--ws-token-file",
+    ];
+    let mut process = app_server(args.into_iter().chain([file.to_str().unwrap()])).start();
+    process
+        .said("every client must present its credential")
+        .await;
+}

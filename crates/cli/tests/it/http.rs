@@ -1,0 +1,69 @@
+//! The HTTP side of the websocket listener: probes, refusals, and what precedes an upgrade.
+
+use quipu_testkit::client::within;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::support::websocket_server;
+
+/// The whole answer to a request head without its last blank line.
+pub async fn ask(url: &str, head: &str) -> String {
+    let address = url.strip_prefix("ws://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let text = format!("{head}\r\nhost: {address}\r\n\r\n");
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    within("an answer", stream.read_to_string(&mut answer))
+        .await
+        .unwrap();
+    answer
+}
+
+pub const UPGRADE: &str = "GET / HTTP/1.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+     sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==";
+
+#[tokio::test]
+async fn requests_other_than_upgrades_are_answered() {
+    let mut process = websocket_server();
+    let url = process.url().await;
+    let origin = "\r\nOrigin: http://localhost";
+    for (head, status, part) in [
+        ("GET /readyz HTTP/1.1", "200 OK", "content-length: 0"),
+        ("GET /healthz HTTP/1.1", "200 OK", "content-length: 0"),
+        ("HEAD /readyz HTTP/1.1", "200 OK", ""),
+        ("GET /healthz?x=1 HTTP/1.1", "200 OK", ""),
+        (
+            "POST /readyz HTTP/1.1",
+            "405 Method Not Allowed",
+            "allow: GET,HEAD",
+        ),
+        (
+            "GET / HTTP/1.1",
+            "400 Bad Request",
+            "Connection header did not include 'upgrade'",
+        ),
+        ("nonsense", "400 Bad Request", ""),
+        (
+            &format!("GET /healthz HTTP/1.1{origin}"),
+            "403 Forbidden",
+            "content-length: 0",
+        ),
+        (
+            &format!("{UPGRADE}{origin}"),
+            "403 Forbidden",
+            "content-length: 0",
+        ),
+        (
+            &format!("GET /x HTTP/1.1\r\nx: {}", "y".repeat(20_000)),
+            "431 ",
+            "",
+        ),
+    ] {
+        let answer = ask(&url, head).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{head}: {answer}"
+        );
+        assert!(answer.contains(part), "{head}: {answer}");
+    }
+}

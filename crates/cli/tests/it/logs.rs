@@ -1,0 +1,62 @@
+//! Logs: on standard error, as chosen by the environment, and never in the way.
+
+use quipu_testkit::raw::Raw;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
+
+use crate::support::{app_server, converse};
+
+async fn stderr_after_noise(vars: &[(&str, &str)]) -> String {
+    let launch = vars
+        .iter()
+        .fold(app_server([]), |it, (name, value)| it.env(name, value));
+    let mut process = launch.start();
+    let mut raw = Raw::new(process.stdio());
+    raw.send(["noise", r#"{"method":"initialized"}"#]).await;
+    converse(&mut raw).await;
+    raw.end().await;
+    process.exit().await;
+    process.stderr()
+}
+
+#[tokio::test]
+async fn errors_are_logged_unless_told_otherwise() {
+    let text = stderr_after_noise(&[]).await;
+    assert!(
+        text.contains("ERROR") && text.contains("Failed to deserialize JSONRPCMessage"),
+        "{text}"
+    );
+    assert!(!text.contains('\x1b'), "colours for nobody: {text}");
+    assert_eq!(stderr_after_noise(&[("RUST_LOG", "off")]).await, "");
+    let more = stderr_after_noise(&[("RUST_LOG", "debug")]).await;
+    assert!(more.contains("DEBUG"), "{more}");
+}
+
+#[tokio::test]
+async fn logs_can_be_json_lines() {
+    let text = stderr_after_noise(&[("LOG_FORMAT", " JSON "), ("RUST_LOG", "debug")]).await;
+    assert!(text.lines().count() > 1);
+    for line in text.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        for member in ["timestamp", "level", "fields", "target"] {
+            assert!(event.get(member).is_some(), "{member} is missing in {line}");
+        }
+    }
+}
+
+/// Many clients give the server a pipe for its logs and never read it.
+#[tokio::test]
+async fn a_log_that_nobody_reads_does_not_stop_the_server() {
+    let launch = app_server([]).env("RUST_LOG", "trace").stderr_unread();
+    let mut process = launch.start();
+    let mut stdin = process.stdin.take().unwrap();
+    stdin
+        .write_all("noise\n".repeat(20_000).as_bytes())
+        .await
+        .unwrap();
+    process.stdin = Some(stdin);
+    let mut raw = Raw::new(process.stdio());
+    converse(&mut raw).await;
+    raw.end().await;
+    assert_eq!(process.exit().await.code(), Some(0));
+}

@@ -1,0 +1,14 @@
+//! Tests of the program as a process: its arguments, its listeners, its ends.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod arguments;
+mod auth;
+mod home;
+mod http;
+mod logs;
+mod shutdown;
+mod slow_clients;
+mod stdio;
+mod support;
+mod unix;
+mod websocket;

@@ -1,0 +1,35 @@
+//! The program under test, and what several tests say to it.
+
+use quipu_testkit::process::{Launch, ServerProcess};
+use quipu_testkit::raw::Raw;
+use serde_json::{Value, json};
+
+/// The program as it was built.
+pub const QUIPU: &str = env!("CARGO_BIN_EXE_quipu");
+
+/// `quipu app-server` with more arguments.
+pub fn app_server<'a>(args: impl IntoIterator<Item = &'a str>) -> Launch {
+    Launch::new(QUIPU).args(["app-server"]).args(args)
+}
+
+/// A server on a websocket port of its own.
+pub fn websocket_server() -> ServerProcess {
+    app_server(["--listen", "ws://127.0.0.1:0"]).start()
+}
+
+pub fn initialize(id: i64) -> Value {
+    let info = json!({ "name": "test", "version": "1" });
+    json!({ "id": id, "method": "initialize", "params": { "clientInfo": info } })
+}
+
+pub fn list(id: i64) -> Value {
+    json!({ "id": id, "method": "thread/loaded/list", "params": {} })
+}
+
+/// Introduces itself and asks something, to see that the connection works.
+pub async fn converse(raw: &mut Raw) {
+    let hello = raw.call(&initialize(1)).await;
+    assert!(hello["result"].is_object(), "{hello}");
+    let page = raw.call(&list(2)).await;
+    assert!(page["result"].is_object(), "{page}");
+}
