@@ -113,7 +113,7 @@ impl Thread {
                 if self
                     .active
                     .as_ref()
-                    .is_some_and(|turn| turn.items.is_open(id))
+                    .is_some_and(|turn| turn.items.has_tool_item(id))
                 {
                     return self.finish_item(item);
                 }

@@ -62,8 +62,13 @@ impl Items {
         !std::mem::replace(&mut known.shown, true)
     }
 
-    pub fn is_open(&self, wanted: &str) -> bool {
-        self.open.iter().any(|(_, item)| id(item) == wanted)
+    /// Whether a tool's item of this id is open.
+    pub fn has_tool_item(&self, wanted: &str) -> bool {
+        let mut items = self
+            .open
+            .iter()
+            .filter(|(writer, _)| *writer == Writer::Other);
+        items.any(|(_, item)| id(item) == wanted)
     }
 
     /// Whether an item of this id was shown, open or not.

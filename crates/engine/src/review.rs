@@ -94,7 +94,7 @@ impl Thread {
             phase: None,
             memory_citation: None,
         });
-        self.finish();
+        self.proceed();
     }
 }
 

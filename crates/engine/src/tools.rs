@@ -28,7 +28,7 @@ impl Thread {
         match event {
             ToolEvent::ItemStarted(item) => self.tool_item_started(item),
             ToolEvent::Delta(delta) => self.tool_delta(call_id, delta),
-            ToolEvent::ItemCompleted(item) => self.finish_item(item),
+            ToolEvent::ItemCompleted(item) => self.tool_item_completed(item),
             ToolEvent::Ask {
                 question,
                 request,
@@ -62,12 +62,20 @@ impl Thread {
         self.open_item(item, Writer::Other);
     }
 
+    fn tool_item_completed(&mut self, item: ThreadItem) {
+        let Some(turn) = &self.active else { return };
+        let id = items::id(&item);
+        if turn.items.has_tool_item(id) || !turn.items.was_shown(id) {
+            self.finish_item(item);
+        }
+    }
+
     /// Tells more of an open item, of whichever turn.
     pub(crate) fn tool_delta(&mut self, item_id: &str, delta: ToolDelta) {
         let active = self
             .active
             .as_ref()
-            .filter(|turn| turn.items.is_open(item_id));
+            .filter(|turn| turn.items.has_tool_item(item_id));
         let turn_id = active.map(|turn| turn.id.as_str());
         let Some(turn_id) = turn_id.or_else(|| self.background.turn_of_item(item_id)) else {
             return;

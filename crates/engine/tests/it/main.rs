@@ -1,0 +1,10 @@
+//! The laws of a thread, checked on every trace: of random inputs, of a simulated world, and of the
+//! conversations that the reference was seen to have.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod checker;
+mod facts;
+mod make;
+mod raw;
+mod run;
+mod world;

@@ -1,0 +1,219 @@
+//! Short ways to make the data that inputs are made of.
+
+use quipu_engine::{
+    CallKind, Input, ModelEvent, ModelItem, OutputItem, ReviewStart, ShellStart, Start, ToolCall,
+    ToolEvent, UserMessage, Waiting,
+};
+use quipu_wire::{
+    CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
+    FileChangeRequestApprovalParams, Json, McpToolCallStatus, PatchApplyStatus, ServerRequest,
+    ThreadItem, TokenUsageBreakdown, TurnError, UserInput,
+};
+
+pub fn json(text: &str) -> Json {
+    Json::new(text).unwrap()
+}
+
+pub fn message(text: &str) -> UserMessage {
+    UserMessage {
+        item_id: format!("item-{text}"),
+        content: vec![UserInput::Text {
+            text: text.to_owned(),
+            text_elements: Vec::new(),
+        }],
+        history: vec![json(text)],
+    }
+}
+
+pub fn start(reply: u64, turn_id: &str, text: &str) -> Input {
+    Input::Start(Start {
+        reply,
+        turn_id: turn_id.to_owned(),
+        message: message(text),
+    })
+}
+
+pub fn steer(reply: u64, expected: &str, text: &str) -> Input {
+    Input::Steer {
+        reply,
+        expected: expected.to_owned(),
+        message: message(text),
+    }
+}
+
+pub fn review(reply: u64, turn_id: &str, label: &str) -> Input {
+    Input::Review(ReviewStart {
+        reply: Some(reply),
+        turn_id: turn_id.to_owned(),
+        label: label.to_owned(),
+        message: message(&format!("review {turn_id}")),
+    })
+}
+
+pub fn shell(turn_id: &str, item_id: &str) -> Input {
+    Input::Shell(ShellStart {
+        turn_id: turn_id.to_owned(),
+        item_id: item_id.to_owned(),
+        command: "true".to_owned(),
+    })
+}
+
+pub fn interrupt(reply: u64) -> Input {
+    Input::Interrupt { reply: Some(reply) }
+}
+
+pub fn model(sample: u64, event: ModelEvent) -> Input {
+    Input::Model { sample, event }
+}
+
+pub fn tool(call_id: &str, event: ToolEvent) -> Input {
+    Input::Tool {
+        call_id: call_id.to_owned(),
+        event,
+    }
+}
+
+pub fn output(id: &str, item: ModelItem) -> Box<OutputItem> {
+    let raw = serde_json::json!({ "id": id }).into();
+    Box::new(OutputItem {
+        id: id.to_owned(),
+        item,
+        raw,
+    })
+}
+
+pub fn words(text: &str) -> ModelItem {
+    ModelItem::Message {
+        text: Some(text.to_owned()),
+        phase: None,
+    }
+}
+
+/// A call as a model makes it.
+pub fn call(call_id: &str) -> Box<OutputItem> {
+    let raw = serde_json::json!({ "type": "function_call", "call_id": call_id, "name": "f" });
+    let item = ModelItem::Call(ToolCall {
+        call_id: call_id.to_owned(),
+        name: "f".to_owned(),
+        namespace: None,
+        kind: CallKind::Function("{}".to_owned()),
+    });
+    Box::new(OutputItem {
+        id: call_id.to_owned(),
+        item,
+        raw: raw.into(),
+    })
+}
+
+pub fn finished(output: &str) -> ToolEvent {
+    ToolEvent::Finished {
+        output: vec![json(output)],
+        end_turn: false,
+    }
+}
+
+pub fn ask(question: u64, waiting: Option<Waiting>) -> ToolEvent {
+    let params = FileChangeRequestApprovalParams {
+        thread_id: "thread".to_owned(),
+        turn_id: String::new(),
+        item_id: String::new(),
+        reason: None,
+        grant_root: None,
+    };
+    let request = Box::new(ServerRequest::ItemFileChangeRequestApproval(params));
+    ToolEvent::Ask {
+        question,
+        request,
+        waiting,
+    }
+}
+
+pub fn error(message: &str) -> TurnError {
+    TurnError {
+        message: message.to_owned(),
+        codex_error_info: None,
+        additional_details: None,
+    }
+}
+
+pub fn failed(message: &str) -> ModelEvent {
+    ModelEvent::Failed {
+        error: error(message),
+        window_exceeded: false,
+    }
+}
+
+pub fn tokens(total_tokens: i64) -> TokenUsageBreakdown {
+    TokenUsageBreakdown {
+        total_tokens,
+        input_tokens: total_tokens,
+        cached_input_tokens: 0,
+        output_tokens: 0,
+        reasoning_output_tokens: 0,
+    }
+}
+
+pub fn completed() -> ModelEvent {
+    ModelEvent::Completed {
+        usage: Some(tokens(15)),
+    }
+}
+
+/// An item of a tool. What its id begins with says what it is, so that it is the same at start and end.
+pub fn item(id: &str, is_done: bool) -> ThreadItem {
+    let id = id.to_owned();
+    match id.get(..3) {
+        Some("pat") => ThreadItem::FileChange {
+            id,
+            changes: Vec::new(),
+            status: if is_done {
+                PatchApplyStatus::Completed
+            } else {
+                PatchApplyStatus::InProgress
+            },
+        },
+        Some("mcp") => ThreadItem::McpToolCall {
+            id,
+            server: "server".to_owned(),
+            tool: "tool".to_owned(),
+            status: if is_done {
+                McpToolCallStatus::Completed
+            } else {
+                McpToolCallStatus::InProgress
+            },
+            arguments: Json::null(),
+            result: None,
+            error: None,
+            duration_ms: None,
+        },
+        Some("dyn") => ThreadItem::DynamicToolCall {
+            id,
+            tool: "tool".to_owned(),
+            arguments: Json::null(),
+            status: if is_done {
+                DynamicToolCallStatus::Completed
+            } else {
+                DynamicToolCallStatus::InProgress
+            },
+            content_items: None,
+            success: is_done.then_some(true),
+            duration_ms: None,
+        },
+        begin => ThreadItem::CommandExecution {
+            command: "true".to_owned(),
+            cwd: "/".to_owned(),
+            process_id: (begin == Some("bg-")).then(|| "1".to_owned()),
+            source: CommandExecutionSource::Agent,
+            status: if is_done {
+                CommandExecutionStatus::Completed
+            } else {
+                CommandExecutionStatus::InProgress
+            },
+            command_actions: Vec::new(),
+            aggregated_output: None,
+            exit_code: is_done.then_some(0),
+            duration_ms: None,
+            id,
+        },
+    }
+}

@@ -1,0 +1,290 @@
+//! Inputs without sense: stale, doubled, for unknown turns, calls and questions, in any order. A driver
+//! keeps its own ids apart, as it must; everything else may happen, and the laws hold.
+
+use proptest::prelude::*;
+use quipu_engine::{
+    Compacted, Context, Effect, Input, ModelEvent, ModelItem, ReviewOutcome, ToolDelta, ToolEvent,
+    Waiting,
+};
+
+use crate::make::{
+    ask, call, completed, error, failed, finished, interrupt, item, json, model, output, review,
+    shell, start, steer, tokens, tool, words,
+};
+use crate::run::Run;
+
+/// An input, but for the ids that the driver must keep apart.
+#[derive(Debug, Clone)]
+enum Raw {
+    Start,
+    Steer(usize),
+    Interrupt(bool),
+    Compact,
+    Review,
+    Shell,
+    Context(usize),
+    Compacted(usize),
+    Rendered(usize),
+    GraceOver(usize),
+    Answered(u64),
+    Fault,
+    Close,
+    Model(u64, ModelEvent),
+    Tool(&'static str, ToolEvent),
+}
+
+/// Ids of calls and of their items; what a shell runs under is among them.
+const CALLS: [&str; 7] = ["cmd1", "bg-1", "pat1", "mcp1", "dyn1", "sh2", "cmd1-2"];
+
+fn raw() -> impl Strategy<Value = Raw> {
+    let turn = 0..4usize;
+    let one = prop_oneof![
+        4 => Just(Raw::Start),
+        2 => turn.clone().prop_map(Raw::Steer),
+        2 => any::<bool>().prop_map(Raw::Interrupt),
+        1 => Just(Raw::Compact),
+        1 => Just(Raw::Review),
+        1 => Just(Raw::Shell),
+        4 => turn.clone().prop_map(Raw::Context),
+        2 => turn.clone().prop_map(Raw::Compacted),
+        2 => turn.clone().prop_map(Raw::Rendered),
+        2 => turn.prop_map(Raw::GraceOver),
+        2 => (0..3u64).prop_map(Raw::Answered),
+        1 => prop_oneof![4 => Just(Raw::Fault), 1 => Just(Raw::Close)],
+    ];
+    let event = (1..6u64, model_event()).prop_map(|(sample, event)| Raw::Model(sample, event));
+    let report = (prop::sample::select(&CALLS[..]), tool_event());
+    let report = report.prop_map(|(call_id, event)| Raw::Tool(call_id, event));
+    prop_oneof![3 => one, 4 => event, 3 => report]
+}
+
+fn model_event() -> impl Strategy<Value = ModelEvent> {
+    let slot = 0..3u32;
+    let item = || {
+        let id = prop::sample::select(vec!["msg1", "msg2", "cmd1", "item-text 1"]);
+        let kind = prop_oneof![
+            Just(words("words")),
+            Just(ModelItem::Message {
+                text: None,
+                phase: None
+            }),
+            Just(ModelItem::Reasoning {
+                summary: Vec::new(),
+                content: vec!["deep".to_owned()]
+            }),
+            Just(ModelItem::WebSearch {
+                query: String::new(),
+                action: None
+            }),
+            Just(ModelItem::Other),
+        ];
+        (id, kind).prop_map(|(id, kind)| output(id, kind))
+    };
+    let call = prop::sample::select(&CALLS[..]).prop_map(call);
+    let index = prop_oneof![0..3u32, Just(u32::MAX)];
+    let delta = || "delta".to_owned();
+    prop_oneof![
+        1 => Just(ModelEvent::Opened),
+        3 => (slot.clone(), item()).prop_map(|(slot, item)| ModelEvent::ItemStarted { slot, item }),
+        3 => (slot.clone(), item()).prop_map(|(slot, item)| ModelEvent::ItemDone { slot, item }),
+        4 => (slot.clone(), call).prop_map(|(slot, item)| ModelEvent::ItemDone { slot, item }),
+        2 => slot.clone().prop_map(move |slot| ModelEvent::TextDelta { slot, delta: delta() }),
+        1 => Just(ModelEvent::PlanDelta { delta: delta() }),
+        1 => Just(ModelEvent::PlanDone { text: delta() }),
+        1 => (slot.clone(), index.clone())
+            .prop_map(|(slot, index)| ModelEvent::ReasoningPartAdded { slot, index }),
+        1 => (slot.clone(), index.clone()).prop_map(move |(slot, index)| {
+            ModelEvent::ReasoningSummaryDelta { slot, index, delta: delta() }
+        }),
+        1 => (slot, index).prop_map(move |(slot, index)| {
+            ModelEvent::ReasoningTextDelta { slot, index, delta: delta() }
+        }),
+        1 => Just(ModelEvent::Retrying { error: error("again") }),
+        2 => prop::option::of(Just(tokens(i64::MAX))).prop_map(|usage| ModelEvent::Completed { usage }),
+        1 => any::<bool>().prop_map(|window_exceeded| ModelEvent::Failed {
+            error: error("failed"),
+            window_exceeded,
+        }),
+    ]
+}
+
+fn tool_event() -> impl Strategy<Value = ToolEvent> {
+    let id = || prop::sample::select(&CALLS[..]);
+    let waiting = prop::option::of(prop_oneof![
+        Just(Waiting::Approval),
+        Just(Waiting::UserInput)
+    ]);
+    prop_oneof![
+        3 => id().prop_map(|id| ToolEvent::ItemStarted(item(id, false))),
+        3 => id().prop_map(|id| ToolEvent::ItemCompleted(item(id, true))),
+        1 => Just(ToolEvent::Delta(ToolDelta::PatchOutput("out".to_owned()))),
+        2 => (0..3u64, waiting).prop_map(|(question, waiting)| ask(question, waiting)),
+        1 => Just(ToolEvent::DiffUpdated("diff".to_owned())),
+        1 => Just(ToolEvent::Note(json("note"))),
+        3 => any::<bool>().prop_map(|end_turn| ToolEvent::Finished {
+            output: vec![json("output")],
+            end_turn,
+        }),
+    ]
+}
+
+/// Makes an input whole. Notes and outputs get numbers, so that each can be followed.
+fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
+    let turn_id = format!("turn{n}");
+    let named = |turn: usize| turns.iter().rev().nth(turn).cloned().unwrap_or_default();
+    match raw {
+        Raw::Start => start(n, &turn_id, &format!("text {n}")),
+        Raw::Steer(turn) => steer(n, &named(turn), &format!("text {n}")),
+        Raw::Interrupt(true) => interrupt(n),
+        Raw::Interrupt(false) => Input::Interrupt { reply: None },
+        Raw::Compact => Input::Compact { turn_id },
+        Raw::Review => review(n, &turn_id, "all"),
+        Raw::Shell => shell(&turn_id, &format!("sh{n}")),
+        Raw::Context(turn) => context(named(turn)),
+        Raw::Compacted(turn) => compacted(named(turn)),
+        Raw::Rendered(turn) => rendered(named(turn)),
+        Raw::GraceOver(turn) => Input::GraceOver {
+            turn_id: named(turn),
+        },
+        Raw::Answered(question) => Input::Answered { question },
+        Raw::Fault => Input::Fault {
+            error: error("fault"),
+        },
+        Raw::Close => Input::Close,
+        Raw::Model(sample, event) => model(sample, event),
+        Raw::Tool(call_id, ToolEvent::Note(_)) => {
+            tool(call_id, ToolEvent::Note(json(&format!("note {n}"))))
+        }
+        Raw::Tool(call_id, ToolEvent::Finished { end_turn, .. }) => {
+            let output = vec![json(&format!("output {n}"))];
+            tool(call_id, ToolEvent::Finished { output, end_turn })
+        }
+        Raw::Tool(call_id, event) => tool(call_id, event),
+    }
+}
+
+fn context(turn_id: String) -> Input {
+    Input::Context {
+        turn_id,
+        context: Context {
+            history: vec![json("context")],
+            record: None,
+        },
+    }
+}
+
+fn compacted(turn_id: String) -> Input {
+    let compacted = Compacted {
+        history: vec![json("summary")],
+        tokens: 0,
+        record: Some(json("c")),
+    };
+    Input::Compacted { turn_id, compacted }
+}
+
+fn rendered(turn_id: String) -> Input {
+    let outcome = ReviewOutcome {
+        shown: "shown".to_owned(),
+        said: "said".to_owned(),
+        history: vec![json("user"), json("agent")],
+    };
+    Input::ReviewRendered { turn_id, outcome }
+}
+
+/// Gives the running turn whatever it can wait for, until none runs.
+fn settle(run: &mut Run) {
+    for n in 0..100 {
+        let Some(turn_id) = run.thread.active_turn().map(str::to_owned) else {
+            return;
+        };
+        let effects = run.trace.iter().flat_map(|(_, effects)| effects.clone());
+        let mut inputs = vec![context(turn_id.clone()), compacted(turn_id.clone())];
+        for effect in effects {
+            match effect {
+                Effect::Sample { sample, .. } => inputs.push(model(sample, completed())),
+                Effect::RunTool { call, .. } => {
+                    inputs.push(tool(
+                        &call.call_id,
+                        finished(&format!("last {n} {}", inputs.len())),
+                    ));
+                }
+                Effect::RunShell { item_id, .. } => {
+                    inputs.push(tool(
+                        &item_id,
+                        finished(&format!("last {n} {}", inputs.len())),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        inputs.push(Input::GraceOver {
+            turn_id: turn_id.clone(),
+        });
+        inputs.push(rendered(turn_id));
+        run.steps(inputs);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(3000),
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_laws_hold_for_any_inputs(
+        inputs in prop::collection::vec(raw(), 0..60),
+        compact_at in prop::option::of(0..20i64),
+        is_closed in any::<bool>(),
+    ) {
+        let mut run = Run::new();
+        run.thread.set_limits(Some(100), compact_at);
+        let mut turns = Vec::new();
+        for (raw, n) in inputs.into_iter().zip(1..) {
+            let input = whole(raw, n, &turns);
+            turns.extend(match &input {
+                Input::Start(start) => Some(start.turn_id.clone()),
+                Input::Review(review) => Some(review.turn_id.clone()),
+                Input::Shell(shell) => Some(shell.turn_id.clone()),
+                Input::Compact { turn_id } => Some(turn_id.clone()),
+                _ => None,
+            });
+            run.step(input);
+        }
+        if is_closed {
+            run.step(Input::Close);
+        }
+        settle(&mut run);
+        run.check().map_err(TestCaseError::fail)?;
+    }
+}
+
+/// The model fails while a request is open; what comes after belongs to nobody.
+#[test]
+fn events_after_the_end_of_a_response_do_nothing() {
+    let mut run = Run::new();
+    run.steps([
+        start(1, "turn", "hi"),
+        context("turn".to_owned()),
+        model(1, failed("no")),
+    ]);
+    let late = [
+        model(1, completed()),
+        model(1, failed("again")),
+        model(
+            1,
+            ModelEvent::ItemDone {
+                slot: 0,
+                item: call("cmd1"),
+            },
+        ),
+        context("turn".to_owned()),
+        Input::GraceOver {
+            turn_id: "turn".to_owned(),
+        },
+    ];
+    assert_eq!(run.steps(late), []);
+    run.assert_lawful();
+}

@@ -1,0 +1,68 @@
+//! A thread with the trace of everything that went in and came out.
+
+use quipu_engine::{Effect, Input, Thread, ThreadSetup};
+
+use crate::checker;
+use crate::make::json;
+
+pub struct Run {
+    pub thread: Thread,
+    pub trace: Vec<(Input, Vec<Effect>)>,
+}
+
+impl Run {
+    pub fn new() -> Run {
+        let setup = ThreadSetup {
+            id: "thread".to_owned(),
+            ..ThreadSetup::default()
+        };
+        let mut thread = Thread::new(setup);
+        thread.set_interrupt_note(json("interrupted"));
+        Run {
+            thread,
+            trace: Vec::new(),
+        }
+    }
+
+    /// Gives the thread an input, keeps what came of it and gives it back.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let effects = self.thread.step(input.clone());
+        self.trace.push((input, effects.clone()));
+        effects
+    }
+
+    pub fn steps(&mut self, inputs: impl IntoIterator<Item = Input>) -> Vec<Effect> {
+        inputs
+            .into_iter()
+            .flat_map(|input| self.step(input))
+            .collect()
+    }
+
+    /// Checks the laws on the trace, and that the thread has come to rest.
+    pub fn check(&self) -> Result<(), String> {
+        let result = match self.thread.active_turn() {
+            Some(turn) => Err(format!("turn {turn} has not ended")),
+            None => checker::check(&self.trace),
+        };
+        result.map_err(|error| format!("{error}\n{}", self.story()))
+    }
+
+    /// Checks the laws, for a test that is not a property.
+    #[track_caller]
+    pub fn assert_lawful(&self) {
+        if let Err(error) = self.check() {
+            panic!("{error}");
+        }
+    }
+
+    fn story(&self) -> String {
+        let mut story = String::new();
+        for (input, effects) in &self.trace {
+            story.push_str(&format!("> {input:?}\n"));
+            for effect in effects {
+                story.push_str(&format!("    {effect:?}\n"));
+            }
+        }
+        story
+    }
+}
