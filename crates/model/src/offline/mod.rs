@@ -47,7 +47,7 @@ impl Playing {
                 self.held = Some((wait, bytes));
                 break;
             }
-            sleep(wait).await;
+            pause(wait).await;
             chunk.extend_from_slice(&bytes);
             if chunk.len() >= CHUNK {
                 break;
@@ -62,6 +62,13 @@ impl Playing {
     }
 }
 
+/// Waits, unless there is nothing to wait for: even an empty sleep takes a tick of the timer.
+async fn pause(wait: Duration) {
+    if !wait.is_zero() {
+        sleep(wait).await;
+    }
+}
+
 /// Begins to answer. `attempt` counts from 0 within one request.
 pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
     let step = match scripted(&request.input) {
@@ -69,7 +76,7 @@ pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
         Some(Err(reason)) => Step::says(format!("The script cannot be played: {reason}")),
         None => Step::says(greeting::text().await),
     };
-    sleep(step.first_wait()).await;
+    pause(step.first_wait()).await;
     let headers = headers(&step);
     if let Some(status) = step.failure(attempt) {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
