@@ -1,0 +1,130 @@
+//! `apply_patch`: changes to files, checked as a whole before the first is written.
+
+use std::path::Path;
+
+use quipu_engine::{CallKind, ToolDelta, ToolEvent};
+use quipu_patch::{Call as PatchCall, Change, ChangeKind, Plan, TurnDiff, detect, prepare};
+use quipu_policy::patches::{PatchVerdict, decide_patch};
+use quipu_policy::texts::PATCH_REJECTED;
+use quipu_wire::{FileUpdateChange, PatchApplyStatus, PatchChangeKind, ThreadItem};
+use serde::Deserialize;
+
+use crate::approval::{Approval, ask_patch};
+use crate::call::{Finished, Running};
+use crate::toolbox::Toolbox;
+
+#[derive(Deserialize)]
+struct Arguments {
+    input: String,
+}
+
+pub(crate) async fn apply_patch(toolbox: &Toolbox, run: &Running) -> Finished {
+    let text = match &run.call.kind {
+        CallKind::Custom(text) => text.clone(),
+        _ => match run.arguments::<Arguments>() {
+            Ok(arguments) => arguments.input,
+            Err(error) => return error.into(),
+        },
+    };
+    apply(toolbox, run, text, run.scope.cwd.clone()).await
+}
+
+/// Treats a command that only applies a patch as the patch it is.
+pub(crate) async fn intercept(toolbox: &Toolbox, run: &Running, argv: &[String], cwd: &Path) -> Option<Finished> {
+    match detect(argv)? {
+        PatchCall::Patch { text, cd } => {
+            let folder = cd.map_or_else(|| cwd.to_owned(), |cd| cwd.join(cd));
+            if !folder.is_dir() {
+                return None;
+            }
+            Some(apply(toolbox, run, text, folder).await)
+        }
+        PatchCall::Bare => Some(
+            "apply_patch verification failed: patch detected without explicit call to apply_patch. Rerun as [\"apply_patch\", \"<patch>\"]"
+                .into(),
+        ),
+    }
+}
+
+async fn apply(toolbox: &Toolbox, run: &Running, text: String, cwd: std::path::PathBuf) -> Finished {
+    let folder = cwd.clone();
+    let prepared = tokio::task::spawn_blocking(move || prepare(&text, &folder)).await;
+    let plan = match prepared {
+        Ok(Ok(plan)) => plan,
+        Ok(Err(error)) => return error.to_string().into(),
+        Err(error) => return format!("apply_patch failed: {error}").into(),
+    };
+    let changes: Vec<FileUpdateChange> = plan.changes().iter().map(shown).collect();
+    let item = |status| ThreadItem::FileChange { id: run.id().to_owned(), changes: changes.clone(), status };
+    let files: Vec<_> = plan.targets().map(Path::to_owned).collect();
+    match toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings)) {
+        PatchVerdict::Refuse(why) => return why.into(),
+        PatchVerdict::Apply(_) => run.started(item(PatchApplyStatus::InProgress)).await,
+        PatchVerdict::Ask(question) => {
+            run.started(item(PatchApplyStatus::InProgress)).await;
+            let (approval, for_session) = ask_patch(run, question.reason).await;
+            let status = match approval {
+                Approval::Granted => None,
+                Approval::Failed => Some(PatchApplyStatus::Failed),
+                Approval::Declined | Approval::Cancelled => Some(PatchApplyStatus::Declined),
+            };
+            if let Some(status) = status {
+                run.completed(item(status)).await;
+                return match approval {
+                    Approval::Cancelled => Finished::ending(PATCH_REJECTED),
+                    _ => PATCH_REJECTED.into(),
+                };
+            }
+            if for_session {
+                toolbox.approvals().accept_files(question.files);
+            }
+        }
+    }
+    let (output, applied) = write(toolbox, run, plan).await;
+    run.delta(ToolDelta::PatchOutput(output.clone())).await;
+    let status = if applied { PatchApplyStatus::Completed } else { PatchApplyStatus::Failed };
+    run.completed(item(status)).await;
+    tell_diff(toolbox, run).await;
+    let code = i32::from(!applied);
+    format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}").into()
+}
+
+/// Writes the changes; what they were before goes into the diff of the turn.
+async fn write(toolbox: &Toolbox, run: &Running, plan: Plan) -> (String, bool) {
+    let mut diff = toolbox.0.diff.lock().await;
+    let current = diff.take_if(|(turn, _)| *turn == run.scope.turn_id).map(|(_, diff)| diff);
+    let mut tracked = current.unwrap_or_else(|| TurnDiff::new(&run.scope.cwd));
+    let done = tokio::task::spawn_blocking(move || {
+        tracked.track(&plan);
+        (plan.apply(), tracked)
+    })
+    .await;
+    match done {
+        Ok((applied, tracked)) => {
+            *diff = Some((run.scope.turn_id.clone(), tracked));
+            match applied {
+                Ok(report) => (report.to_string(), true),
+                Err(error) => (error.to_string(), false),
+            }
+        }
+        Err(error) => (format!("apply_patch failed: {error}"), false),
+    }
+}
+
+async fn tell_diff(toolbox: &Toolbox, run: &Running) {
+    let mut diff = toolbox.0.diff.lock().await;
+    let Some((_, tracked)) = diff.as_mut().filter(|(turn, _)| *turn == run.scope.turn_id) else { return };
+    let unified = tokio::task::block_in_place(|| tracked.unified());
+    run.report(ToolEvent::DiffUpdated(unified)).await;
+}
+
+fn shown(change: &Change) -> FileUpdateChange {
+    let kind = match &change.kind {
+        ChangeKind::Add => PatchChangeKind::Add,
+        ChangeKind::Delete => PatchChangeKind::Delete,
+        ChangeKind::Update { move_to } => PatchChangeKind::Update {
+            move_path: move_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        },
+    };
+    FileUpdateChange { path: change.path.to_string_lossy().into_owned(), kind, diff: change.diff() }
+}

@@ -1,0 +1,113 @@
+//! A call and its outcome.
+
+use std::sync::Arc;
+
+use quipu_engine::{CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
+use quipu_wire::{Json, ServerRequest, ThreadItem};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::host::{Answer, Host};
+use crate::scope::Scope;
+use crate::toolbox::Cancel;
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// What the model gets.
+    pub output: Output,
+    /// The user wants the whole turn to end.
+    pub end_turn: bool,
+}
+
+/// What the model gets back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    Text(String),
+    /// Texts and pictures.
+    Parts(Vec<Value>),
+}
+
+impl From<String> for Finished {
+    fn from(text: String) -> Finished {
+        Finished { output: Output::Text(text), end_turn: false }
+    }
+}
+
+impl From<&str> for Finished {
+    fn from(text: &str) -> Finished {
+        text.to_owned().into()
+    }
+}
+
+impl Finished {
+    /// The user ended the turn with their answer.
+    pub(crate) fn ending(text: &str) -> Finished {
+        Finished { output: Output::Text(text.to_owned()), end_turn: true }
+    }
+}
+
+/// The output of a call in the form its kind wants.
+#[must_use]
+pub fn output_item(call: &ToolCall, output: &Output) -> Json {
+    let kind = match call.kind {
+        CallKind::Custom(_) => "custom_tool_call_output",
+        CallKind::ToolSearch(_) => {
+            return Json::from(json!({
+                "type": "tool_search_output", "call_id": call.call_id, "status": "completed",
+                "execution": "client", "tools": [],
+            }));
+        }
+        CallKind::Function(_) | CallKind::LocalShell(_) => "function_call_output",
+    };
+    let output = match output {
+        Output::Text(text) => json!(text),
+        Output::Parts(parts) => json!(parts),
+    };
+    Json::from(json!({ "type": kind, "call_id": call.call_id, "output": output }))
+}
+
+/// A call while it runs.
+#[derive(Clone)]
+pub(crate) struct Running {
+    pub scope: Arc<Scope>,
+    pub host: Arc<dyn Host>,
+    pub call: Arc<ToolCall>,
+    pub cancel: Cancel,
+}
+
+impl Running {
+    pub fn id(&self) -> &str {
+        &self.call.call_id
+    }
+
+    /// Reads the JSON arguments; the error is for the model.
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let text = match &self.call.kind {
+            CallKind::Function(arguments) => arguments.as_str(),
+            CallKind::Custom(input) => input.as_str(),
+            CallKind::LocalShell(_) | CallKind::ToolSearch(_) => "{}",
+        };
+        serde_json::from_str(text).map_err(|error| format!("failed to parse function arguments: {error}"))
+    }
+
+    pub async fn report(&self, event: ToolEvent) {
+        self.host.report(self.id(), event).await;
+    }
+
+    pub async fn started(&self, item: ThreadItem) {
+        self.report(ToolEvent::ItemStarted(item)).await;
+    }
+
+    pub async fn completed(&self, item: ThreadItem) {
+        self.report(ToolEvent::ItemCompleted(item)).await;
+    }
+
+    pub async fn delta(&self, delta: ToolDelta) {
+        self.report(ToolEvent::Delta(delta)).await;
+    }
+
+    pub async fn ask(&self, request: ServerRequest, waiting: Option<Waiting>) -> Option<Answer> {
+        self.host.ask(self.id(), request, waiting).await
+    }
+}

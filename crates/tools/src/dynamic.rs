@@ -1,0 +1,70 @@
+//! Tools that the client provides: it is asked to run them.
+
+use std::time::Instant;
+
+use quipu_wire::{
+    DynamicToolCallOutputContentItem as Content, DynamicToolCallParams, DynamicToolCallResponse,
+    DynamicToolCallStatus, Json, ServerRequest, ThreadItem,
+};
+use serde_json::{Value, json};
+
+use crate::call::{Finished, Output, Running};
+
+pub(crate) fn knows(run: &Running, name: &str) -> bool {
+    run.scope.dynamic_tools.iter().any(|tool| tool.name == name)
+}
+
+pub(crate) async fn call(run: &Running) -> Finished {
+    let arguments: Json = match run.arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return error.into(),
+    };
+    let item = |status, content_items, success, duration_ms| ThreadItem::DynamicToolCall {
+        id: run.id().to_owned(),
+        tool: run.call.name.clone(),
+        arguments: arguments.clone(),
+        status,
+        content_items,
+        success,
+        duration_ms,
+    };
+    run.started(item(DynamicToolCallStatus::InProgress, None, None, None)).await;
+    let begun = Instant::now();
+    let request = ServerRequest::ItemToolCall(DynamicToolCallParams {
+        thread_id: run.scope.thread_id.clone(),
+        turn_id: run.scope.turn_id.clone(),
+        call_id: run.id().to_owned(),
+        tool: run.call.name.clone(),
+        arguments: arguments.clone(),
+    });
+    let Some(answer) = run.ask(request, None).await else {
+        return "dynamic tool call was cancelled before receiving a response".into();
+    };
+    let response = match answer {
+        Ok(json) => json.parse().unwrap_or_else(|_| failure("dynamic tool response was invalid")),
+        Err(()) => failure("dynamic tool request failed"),
+    };
+    let status = match response.success {
+        true => DynamicToolCallStatus::Completed,
+        false => DynamicToolCallStatus::Failed,
+    };
+    let elapsed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let parts = response.content_items.iter().filter_map(part).collect();
+    run.completed(item(status, Some(response.content_items), Some(response.success), Some(elapsed))).await;
+    Finished { output: Output::Parts(parts), end_turn: false }
+}
+
+fn failure(text: &str) -> DynamicToolCallResponse {
+    DynamicToolCallResponse {
+        content_items: vec![Content::InputText { text: text.to_owned() }],
+        success: false,
+    }
+}
+
+fn part(content: &Content) -> Option<Value> {
+    match content {
+        Content::InputText { text } => Some(json!({ "type": "input_text", "text": text })),
+        Content::InputImage { image_url } => Some(json!({ "type": "input_image", "image_url": image_url })),
+        Content::Unrecognized(_) => None,
+    }
+}

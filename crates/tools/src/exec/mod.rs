@@ -1,0 +1,217 @@
+//! `exec_command` and `write_stdin`: commands that may go on while the agent does other things.
+
+mod session;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quipu_engine::ToolDelta;
+use quipu_policy::actions::command_actions;
+use quipu_policy::command_line::display;
+use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
+use quipu_policy::permissions::{CommandTool, SandboxPermissions};
+use quipu_wire::{AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus};
+use serde::Deserialize;
+
+pub(crate) use session::Sessions;
+
+use crate::apply_patch;
+use crate::approval::{Approval, Asked};
+use crate::call::{Finished, Running};
+use crate::exec::session::{Session, pump};
+use crate::process::{self, Shown};
+use crate::shell::script_argv;
+use crate::text;
+use crate::toolbox::Toolbox;
+
+const DEFAULT_YIELD: u64 = 10_000;
+const WRITE_YIELD: u64 = 250;
+const YIELD: std::ops::RangeInclusive<u64> = 250..=30_000;
+const POLL: std::ops::RangeInclusive<u64> = 5_000..=300_000;
+const MAX_TOKENS: usize = 10_000;
+/// Between typing and reading, so that the answer is there.
+const AFTER_WRITE: Duration = Duration::from_millis(100);
+
+/// Makes programs behave when nobody looks at a terminal.
+const PLAIN_TERMINAL: [(&str, &str); 10] = [
+    ("NO_COLOR", "1"),
+    ("TERM", "dumb"),
+    ("LANG", "C.UTF-8"),
+    ("LC_CTYPE", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("COLORTERM", ""),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GH_PAGER", "cat"),
+    ("CODEX_CI", "1"),
+];
+
+#[derive(Deserialize)]
+struct Arguments {
+    cmd: String,
+    workdir: Option<String>,
+    shell: Option<String>,
+    login: Option<bool>,
+    #[serde(default)]
+    tty: bool,
+    yield_time_ms: Option<u64>,
+    max_output_tokens: Option<usize>,
+    #[serde(default)]
+    sandbox_permissions: SandboxPermissions,
+    justification: Option<String>,
+    #[serde(default)]
+    prefix_rule: Vec<String>,
+    additional_permissions: Option<AdditionalPermissionProfile>,
+}
+
+pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
+    let arguments: Arguments = match run.arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return error.into(),
+    };
+    let argv = match script_argv(run, &arguments.cmd, arguments.login, arguments.shell.as_deref()) {
+        Ok(argv) => argv,
+        Err(error) => return error.into(),
+    };
+    let cwd = run.scope.resolve(arguments.workdir.as_deref());
+    if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
+        return outcome;
+    }
+    let mut shown = Shown {
+        id: run.id().to_owned(),
+        command: display(&argv),
+        cwd: cwd.to_string_lossy().into_owned(),
+        process_id: None,
+        source: CommandExecutionSource::Agent,
+        actions: command_actions(&argv),
+    };
+    let request = CommandRequest {
+        argv: &argv,
+        cwd: &cwd,
+        tool: CommandTool::ExecCommand,
+        tty: arguments.tty,
+        permissions: arguments.sandbox_permissions,
+        additional_permissions: arguments.additional_permissions.as_ref(),
+        justification: arguments.justification.as_deref(),
+        prefix_rule: &arguments.prefix_rule,
+    };
+    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
+    let how = match allowed(toolbox, run, verdict, &shown).await {
+        Ok(how) => how,
+        Err(refused) => return refused,
+    };
+    let spawned = match process::spawn(run, &argv, &cwd, &how, &PLAIN_TERMINAL, arguments.tty).await {
+        Ok(spawned) => spawned,
+        Err(error) => return failed(&shown, &error.to_string()).into(),
+    };
+    let id = toolbox.0.sessions.free_id();
+    shown.process_id = Some(id.to_string());
+    shown.source = CommandExecutionSource::UnifiedExecStartup;
+    run.started(shown.started()).await;
+    let session = Arc::new(Session::new(id, shown, spawned.process));
+    toolbox.0.sessions.insert(Arc::clone(&session));
+    tokio::spawn(pump(run.clone(), Arc::clone(&session), spawned.output));
+    let wait = Duration::from_millis(clamp(arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD), YIELD));
+    collect(run, &session, wait, arguments.max_output_tokens, toolbox).await
+}
+
+/// Settles whether a command runs; a refusal is the outcome of the call.
+async fn allowed(toolbox: &Toolbox, run: &Running, verdict: CommandVerdict, shown: &Shown) -> Result<Run, Finished> {
+    let question = match verdict {
+        CommandVerdict::Run(how) => return Ok(how),
+        CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
+        CommandVerdict::Ask(question) => question,
+    };
+    let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+    let approval = toolbox.ask_command(run, &question, asked).await;
+    let status = match approval {
+        Approval::Granted => return Ok(question.run),
+        Approval::Failed => CommandExecutionStatus::Failed,
+        Approval::Declined | Approval::Cancelled => CommandExecutionStatus::Declined,
+    };
+    run.completed(shown.refused(status, None)).await;
+    let text = failed(shown, "rejected by user");
+    Err(match approval {
+        Approval::Cancelled => Finished::ending(&text),
+        _ => text.into(),
+    })
+}
+
+fn failed(shown: &Shown, why: &str) -> String {
+    format!("exec_command failed for `{}`: {why}", shown.command)
+}
+
+#[derive(Deserialize)]
+struct WriteArguments {
+    session_id: u32,
+    #[serde(default)]
+    chars: String,
+    yield_time_ms: Option<u64>,
+    max_output_tokens: Option<usize>,
+}
+
+pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
+    let arguments: WriteArguments = match run.arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return error.into(),
+    };
+    let Some(session) = toolbox.0.sessions.get(arguments.session_id) else {
+        return format!("write_stdin failed: Unknown process id {}", arguments.session_id).into();
+    };
+    let asked = arguments.yield_time_ms.unwrap_or(WRITE_YIELD);
+    let wait = match arguments.chars.is_empty() {
+        true => clamp(asked, POLL),
+        false => clamp(asked, YIELD),
+    };
+    if !arguments.chars.is_empty() {
+        if !session.process.stdin_is_open().await {
+            return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
+        }
+        if let Err(error) = session.process.write_stdin(arguments.chars.as_bytes()).await {
+            return format!("write_stdin failed: {error}").into();
+        }
+    }
+    let input = ToolDelta::TerminalInput { process_id: session.id.to_string(), stdin: arguments.chars.clone() };
+    run.host.report(&session.shown.id, quipu_engine::ToolEvent::Delta(input)).await;
+    if !arguments.chars.is_empty() {
+        tokio::time::sleep(AFTER_WRITE).await;
+    }
+    collect(run, &session, Duration::from_millis(wait), arguments.max_output_tokens, toolbox).await
+}
+
+fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {
+    value.clamp(*range.start(), *range.end())
+}
+
+/// Waits for the end of a process or of the agent's patience, and tells what it wrote meanwhile.
+async fn collect(
+    run: &Running,
+    session: &Session,
+    wait: Duration,
+    max_tokens: Option<usize>,
+    toolbox: &Toolbox,
+) -> Finished {
+    let begun = Instant::now();
+    tokio::select! {
+        () = session.ended() => {}
+        () = tokio::time::sleep(wait) => {}
+        () = run.cancel.cancelled() => {}
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let output = session.take_output();
+    let state = match session.exit_code() {
+        Some(code) => {
+            toolbox.0.sessions.remove(session.id);
+            format!("Process exited with code {code}")
+        }
+        None => format!("Process running with session ID {}", session.id),
+    };
+    let chunk: u32 = uuid::Uuid::new_v4().as_fields().0 & 0x00ff_ffff;
+    let shown = text::middle(&output, max_tokens.unwrap_or(MAX_TOKENS));
+    format!(
+        "Command: {}\nChunk ID: {chunk:06x}\nWall time: {seconds:.4} seconds\n{state}\nOriginal token count: {}\nOutput:\n{shown}",
+        session.shown.command,
+        text::tokens(&output),
+    )
+    .into()
+}

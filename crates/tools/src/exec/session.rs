@@ -1,0 +1,128 @@
+//! Processes that outlive the call that started them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use quipu_engine::ToolEvent;
+use quipu_sandbox::{Output, Process};
+use tokio::sync::watch;
+
+use crate::call::Running;
+use crate::process::{self, Deltas, Shown};
+use crate::text::HeadTail;
+
+/// The most output that is kept between two looks.
+const MAX_OUTPUT: usize = 1024 * 1024;
+/// Processes that may run at once; one more ends the one used longest ago.
+const MAX_SESSIONS: usize = 64;
+
+/// A running process and what it wrote since it was last asked.
+pub(crate) struct Session {
+    pub id: u32,
+    pub shown: Shown,
+    pub process: Process,
+    unread: Mutex<HeadTail>,
+    exit: watch::Sender<Option<i32>>,
+    begun: Instant,
+    used: Mutex<Instant>,
+}
+
+impl Session {
+    pub fn new(id: u32, shown: Shown, process: Process) -> Session {
+        let now = Instant::now();
+        Session {
+            id,
+            shown,
+            process,
+            unread: Mutex::new(HeadTail::new(MAX_OUTPUT)),
+            exit: watch::Sender::new(None),
+            begun: now,
+            used: Mutex::new(now),
+        }
+    }
+
+    /// Waits until the process and its item have ended.
+    pub async fn ended(&self) {
+        // The sender is `self`, so waiting cannot fail.
+        self.exit.subscribe().wait_for(Option::is_some).await.ok();
+    }
+
+    pub fn exit_code(&self) -> Option<i32> {
+        *self.exit.borrow()
+    }
+
+    /// What was written since the last time.
+    pub fn take_output(&self) -> String {
+        *lock(&self.used) = Instant::now();
+        lock(&self.unread).take()
+    }
+}
+
+/// Follows a process to its end: output to clients, to the next look, and into its item.
+pub(crate) async fn pump(run: Running, session: Arc<Session>, mut output: Output) {
+    let mut deltas = Deltas::new(run.clone());
+    let mut all = HeadTail::new(MAX_OUTPUT);
+    while let Some(chunk) = output.next().await {
+        all.push(&chunk.bytes);
+        lock(&session.unread).push(&chunk.bytes);
+        deltas.push(&chunk.bytes).await;
+    }
+    deltas.finish().await;
+    let code = process::code(session.process.wait().await);
+    let item = session.shown.ended(code, all.text(), session.begun.elapsed());
+    run.host.report(&session.shown.id, ToolEvent::ItemCompleted(item)).await;
+    session.exit.send_replace(Some(code));
+}
+
+/// The processes of a thread, by the number the model knows them by.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<BTreeMap<u32, Arc<Session>>>);
+
+impl Sessions {
+    /// A number that no running process has.
+    pub fn free_id(&self) -> u32 {
+        let sessions = lock(&self.0);
+        loop {
+            let id = 1000 + uuid::Uuid::new_v4().as_fields().0 % 99_000;
+            if !sessions.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    pub fn insert(&self, session: Arc<Session>) {
+        let mut sessions = lock(&self.0);
+        if sessions.len() >= MAX_SESSIONS
+            && let Some(oldest) = sessions.values().min_by_key(|it| (it.exit_code().is_none(), *lock(&it.used)))
+        {
+            let id = oldest.id;
+            oldest.process.kill();
+            sessions.remove(&id);
+        }
+        sessions.insert(session.id, session);
+    }
+
+    pub fn get(&self, id: u32) -> Option<Arc<Session>> {
+        lock(&self.0).get(&id).cloned()
+    }
+
+    pub fn remove(&self, id: u32) {
+        lock(&self.0).remove(&id);
+    }
+
+    pub fn any_alive(&self) -> bool {
+        lock(&self.0).values().any(|session| session.exit_code().is_none())
+    }
+
+    /// Ends all processes; their items complete as they go.
+    pub fn kill_all(&self) {
+        for session in std::mem::take(&mut *lock(&self.0)).into_values() {
+            session.process.kill();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

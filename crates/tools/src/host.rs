@@ -1,0 +1,22 @@
+//! What a running tool needs of the thread around it.
+
+use futures_util::future::BoxFuture;
+use quipu_engine::{ToolEvent, Waiting};
+use quipu_wire::{Json, ServerRequest};
+
+/// What a client answered: a result, or `Err` for an error of the client's own.
+pub type Answer = Result<Json, ()>;
+
+/// The thread, as a tool sees it.
+pub trait Host: Send + Sync {
+    /// Tells what the call is doing.
+    fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()>;
+
+    /// Asks the user; `None` if there will be no answer.
+    fn ask<'a>(
+        &'a self,
+        call_id: &'a str,
+        request: ServerRequest,
+        waiting: Option<Waiting>,
+    ) -> BoxFuture<'a, Option<Answer>>;
+}

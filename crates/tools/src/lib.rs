@@ -1,0 +1,32 @@
+//! The tools a model can call: schema, permission, run, output; one file each.
+//!
+//! A [`Toolbox`] belongs to one thread and outlives its turns: it holds the processes that go on in the
+//! background and what the user has agreed to. A call gets the settings of its turn as a [`Scope`] and
+//! tells what happens through a [`Host`]. What goes wrong inside a tool is text for the model; a call
+//! never fails a turn.
+
+mod apply_patch;
+mod approval;
+mod call;
+mod dynamic;
+mod exec;
+mod host;
+mod process;
+mod request_permissions;
+mod request_user_input;
+mod sandboxing;
+mod scope;
+mod shell;
+mod specs;
+mod text;
+mod toolbox;
+mod update_plan;
+mod user_shell;
+mod view_image;
+
+pub use call::{Finished, output_item};
+pub use host::{Answer, Host};
+pub use scope::{Features, Scope};
+pub use specs::{Spec, SpecKind, specs};
+pub use toolbox::{Cancel, Toolbox};
+pub use user_shell::ShellRun;

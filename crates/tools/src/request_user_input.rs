@@ -1,0 +1,71 @@
+//! `request_user_input`: the agent asks the user questions.
+
+use quipu_engine::Waiting;
+use quipu_wire::{
+    ServerRequest, ToolRequestUserInputOption, ToolRequestUserInputParams, ToolRequestUserInputQuestion,
+    ToolRequestUserInputResponse,
+};
+use serde::Deserialize;
+
+use crate::call::{Finished, Running};
+
+#[derive(Deserialize)]
+struct Arguments {
+    questions: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    id: String,
+    header: String,
+    question: String,
+    #[serde(default)]
+    options: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    label: String,
+    description: String,
+}
+
+pub(crate) async fn request_user_input(run: &Running) -> Finished {
+    if !run.scope.plan_mode && !run.scope.features.ask_anytime {
+        return "request_user_input is unavailable in Default mode".into();
+    }
+    let Arguments { questions } = match run.arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return error.into(),
+    };
+    if questions.iter().any(|question| question.options.is_empty()) {
+        return "request_user_input requires non-empty options for every question".into();
+    }
+    let questions = questions.into_iter().map(|question| ToolRequestUserInputQuestion {
+        id: question.id,
+        header: question.header,
+        question: question.question,
+        is_other: true,
+        is_secret: false,
+        options: Some(question.options.into_iter().map(option).collect()),
+    });
+    let request = ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
+        thread_id: run.scope.thread_id.clone(),
+        turn_id: run.scope.turn_id.clone(),
+        item_id: run.id().to_owned(),
+        questions: questions.collect(),
+    });
+    let answers = match run.ask(request, Some(Waiting::UserInput)).await {
+        None => return "request_user_input was cancelled before receiving a response".into(),
+        Some(Ok(json)) => json.parse().unwrap_or_else(|_| nothing()),
+        Some(Err(())) => nothing(),
+    };
+    serde_json::to_string(&answers).unwrap_or_default().into()
+}
+
+fn option(choice: Choice) -> ToolRequestUserInputOption {
+    ToolRequestUserInputOption { label: choice.label, description: choice.description }
+}
+
+fn nothing() -> ToolRequestUserInputResponse {
+    ToolRequestUserInputResponse { answers: Default::default() }
+}

@@ -1,0 +1,53 @@
+//! The settings of the turn that a call belongs to.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quipu_policy::rules::Rules;
+use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
+
+/// What holds for the calls of one turn.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    pub thread_id: String,
+    pub turn_id: String,
+    pub home: PathBuf,
+    pub cwd: PathBuf,
+    pub approval_policy: AskForApproval,
+    pub sandbox: SandboxPolicy,
+    pub rules: Arc<Rules>,
+    /// The user's shell, absolute.
+    pub shell: String,
+    /// The environment of commands.
+    pub env: Vec<(String, String)>,
+    /// `TMPDIR` of this process.
+    pub tmpdir: Option<PathBuf>,
+    pub dynamic_tools: Arc<[DynamicToolSpec]>,
+    /// The user plans, the agent must not act.
+    pub plan_mode: bool,
+    pub accepts_images: bool,
+    pub features: Features,
+}
+
+/// Optional abilities.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Features {
+    pub allow_login_shell: bool,
+    pub exec_permission_approvals: bool,
+    pub request_permissions_tool: bool,
+    /// Questions may be asked outside plan mode, too.
+    pub ask_anytime: bool,
+}
+
+impl Scope {
+    /// A path as the turn sees it.
+    pub(crate) fn resolve(&self, path: Option<&str>) -> PathBuf {
+        path.map_or_else(|| self.cwd.clone(), |path| self.cwd.join(path))
+    }
+
+    /// The folders that commands may write to.
+    pub(crate) fn writable_roots(&self) -> Vec<PathBuf> {
+        let slash_tmp = std::path::Path::new("/tmp").is_dir();
+        quipu_policy::patches::writable_roots(&self.sandbox, &self.cwd, self.tmpdir.as_deref(), slash_tmp)
+    }
+}

@@ -1,0 +1,242 @@
+//! `shell`, `shell_command` and `local_shell`: a command that is waited for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use quipu_policy::actions::command_actions;
+use quipu_policy::command_line::display;
+use quipu_policy::commands::{CommandQuestion, CommandRequest, CommandVerdict, Run, decide_command};
+use quipu_policy::permissions::{CommandTool, SandboxPermissions};
+use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
+use quipu_policy::texts::COMMAND_REJECTED;
+use quipu_wire::{AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus, Json};
+use serde::Deserialize;
+
+use crate::apply_patch;
+use crate::approval::{Approval, Asked};
+use crate::call::{Finished, Running};
+use crate::process::{self, Deltas, Done, Shown};
+use crate::text;
+use crate::toolbox::Toolbox;
+
+/// How long a command may take if the model does not say.
+const DEFAULT_TIMEOUT: u64 = 10_000;
+/// Tokens of output the model gets.
+const MAX_TOKENS: usize = 10_000;
+
+/// What the shell tools have in common.
+#[derive(Deserialize)]
+struct Common {
+    workdir: Option<String>,
+    #[serde(alias = "timeout")]
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    sandbox_permissions: SandboxPermissions,
+    justification: Option<String>,
+    #[serde(default)]
+    prefix_rule: Vec<String>,
+    additional_permissions: Option<AdditionalPermissionProfile>,
+}
+
+#[derive(Deserialize)]
+struct Shell {
+    command: Vec<String>,
+    #[serde(flatten)]
+    common: Common,
+}
+
+#[derive(Deserialize)]
+struct ShellCommand {
+    command: String,
+    login: Option<bool>,
+    #[serde(flatten)]
+    common: Common,
+}
+
+pub(crate) async fn shell(toolbox: &Toolbox, run: &Running) -> Finished {
+    match run.arguments::<Shell>() {
+        Ok(Shell { command, common }) => run_command(toolbox, run, command, common).await,
+        Err(error) => error.into(),
+    }
+}
+
+pub(crate) async fn shell_command(toolbox: &Toolbox, run: &Running) -> Finished {
+    let ShellCommand { command, login, common } = match run.arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return error.into(),
+    };
+    match script_argv(run, &command, login, None) {
+        Ok(argv) => run_command(toolbox, run, argv, common).await,
+        Err(error) => error.into(),
+    }
+}
+
+pub(crate) async fn local_shell(toolbox: &Toolbox, run: &Running, call: &Json) -> Finished {
+    #[derive(Deserialize)]
+    struct Call {
+        action: Action,
+    }
+    #[derive(Deserialize)]
+    struct Action {
+        command: Vec<String>,
+        timeout_ms: Option<u64>,
+        working_directory: Option<String>,
+    }
+    let Call { action } = match call.parse() {
+        Ok(call) => call,
+        Err(error) => return format!("failed to parse function arguments: {error}").into(),
+    };
+    let common = Common {
+        workdir: action.working_directory,
+        timeout_ms: action.timeout_ms,
+        sandbox_permissions: SandboxPermissions::UseDefault,
+        justification: None,
+        prefix_rule: Vec::new(),
+        additional_permissions: None,
+    };
+    run_command(toolbox, run, action.command, common).await
+}
+
+/// The words that run a script in the user's shell.
+pub(crate) fn script_argv(
+    run: &Running,
+    script: &str,
+    login: Option<bool>,
+    shell: Option<&str>,
+) -> Result<Vec<String>, String> {
+    let allowed = run.scope.features.allow_login_shell;
+    if login == Some(true) && !allowed {
+        return Err("login shell is disabled by config; omit `login` or set it to false.".to_owned());
+    }
+    let flag = if login.unwrap_or(allowed) { "-lc" } else { "-c" };
+    let shell = shell.unwrap_or(&run.scope.shell);
+    Ok(vec![shell.to_owned(), flag.to_owned(), script.to_owned()])
+}
+
+async fn run_command(toolbox: &Toolbox, run: &Running, argv: Vec<String>, common: Common) -> Finished {
+    if argv.is_empty() {
+        return "the command must not be empty".into();
+    }
+    let cwd = run.scope.resolve(common.workdir.as_deref());
+    if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
+        return outcome;
+    }
+    let shown = Shown {
+        id: run.id().to_owned(),
+        command: display(&argv),
+        cwd: cwd.to_string_lossy().into_owned(),
+        process_id: None,
+        source: CommandExecutionSource::Agent,
+        actions: command_actions(&argv),
+    };
+    let request = CommandRequest {
+        argv: &argv,
+        cwd: &cwd,
+        tool: CommandTool::Shell,
+        tty: false,
+        permissions: common.sandbox_permissions,
+        additional_permissions: common.additional_permissions.as_ref(),
+        justification: common.justification.as_deref(),
+        prefix_rule: &common.prefix_rule,
+    };
+    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
+    let how = match verdict {
+        CommandVerdict::Refuse(why) => return why.into(),
+        CommandVerdict::Run(how) => {
+            run.started(shown.started()).await;
+            how
+        }
+        CommandVerdict::Ask(question) => {
+            run.started(shown.started()).await;
+            match ask(toolbox, run, &question, &shown).await {
+                Ok(()) => question.run,
+                Err(refused) => return refused,
+            }
+        }
+    };
+    let limit = Duration::from_millis(common.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
+    execute(toolbox, run, &argv, &cwd, how, limit, &shown).await
+}
+
+/// Asks the user; a refusal completes the item and is the outcome of the call.
+async fn ask(toolbox: &Toolbox, run: &Running, question: &CommandQuestion, shown: &Shown) -> Result<(), Finished> {
+    let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+    let status = match toolbox.ask_command(run, question, asked).await {
+        Approval::Granted => return Ok(()),
+        Approval::Failed => CommandExecutionStatus::Failed,
+        Approval::Declined => CommandExecutionStatus::Declined,
+        Approval::Cancelled => {
+            run.completed(shown.refused(CommandExecutionStatus::Declined, None)).await;
+            return Err(Finished::ending(COMMAND_REJECTED));
+        }
+    };
+    run.completed(shown.refused(status, Some(COMMAND_REJECTED))).await;
+    Err(COMMAND_REJECTED.into())
+}
+
+async fn execute(
+    toolbox: &Toolbox,
+    run: &Running,
+    argv: &[String],
+    cwd: &Path,
+    mut how: Run,
+    limit: Duration,
+    shown: &Shown,
+) -> Finished {
+    let mut deltas = Deltas::new(run.clone());
+    loop {
+        let done = match process::spawn(run, argv, cwd, &how, &[], false).await {
+            Ok(spawned) => process::wait(run, spawned, limit, &mut deltas).await,
+            Err(error) => {
+                run.completed(shown.refused(CommandExecutionStatus::Failed, Some(&error.to_string()))).await;
+                return format!("execution error: {error}").into();
+            }
+        };
+        match retry(toolbox, run, &done, &how, shown).await {
+            Some(again) => how = again,
+            None => {
+                let all = String::from_utf8_lossy(&done.all).into_owned();
+                run.completed(shown.ended(done.exit_code, all, done.elapsed)).await;
+                return report(&done).into();
+            }
+        }
+    }
+}
+
+/// How to run the command again after the sandbox was in its way, if it should be.
+async fn retry(toolbox: &Toolbox, run: &Running, done: &Done, how: &Run, shown: &Shown) -> Option<Run> {
+    let output = String::from_utf8_lossy(&done.all);
+    let denied = !done.timed_out && !done.cancelled && looks_denied(done.exit_code, &[&output]);
+    if !denied {
+        return None;
+    }
+    let verdict = after_command_denial(how, &run.scope.approval_policy, &toolbox.approvals());
+    match verdict {
+        CommandRetry::Report => None,
+        CommandRetry::Again(again) => Some(*again),
+        CommandRetry::Ask(question) => {
+            let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+            match toolbox.ask_command(run, &question, asked).await {
+                Approval::Granted => Some(question.run),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// The result as the model reads it.
+fn report(done: &Done) -> String {
+    let seconds = (done.elapsed.as_secs_f64() * 10.0).round() / 10.0;
+    if done.cancelled {
+        return format!("Wall time: {seconds:.1} seconds\naborted by user");
+    }
+    let output = String::from_utf8_lossy(&done.all);
+    let note = if done.timed_out {
+        format!("command timed out after {} milliseconds\n", done.elapsed.as_millis())
+    } else {
+        String::new()
+    };
+    let output = text::middle(&format!("{note}{output}"), MAX_TOKENS);
+    format!("Exit code: {}\nWall time: {seconds} seconds\nOutput:\n{output}", done.exit_code)
+}
+

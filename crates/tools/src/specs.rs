@@ -1,0 +1,199 @@
+//! What the model is told about each tool.
+
+use quipu_wire::{DynamicToolSpec, Json};
+use serde_json::{Value, json};
+
+use crate::scope::Scope;
+
+/// A tool as the model is offered it.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub name: String,
+    pub description: String,
+    pub kind: SpecKind,
+}
+
+/// How a tool is called.
+#[derive(Debug, Clone)]
+pub enum SpecKind {
+    /// With a JSON object that matches this schema.
+    Function(Json),
+    /// With a patch, as free text.
+    Patch,
+}
+
+/// Which tools a model gets, in order. `patch_as_text` is for models that write patches as free text;
+/// `None` offers no tool for patches.
+#[must_use]
+pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> Vec<Spec> {
+    let mut specs = vec![exec_command(scope), write_stdin(), update_plan()];
+    if !is_subagent {
+        specs.push(request_user_input());
+    }
+    if scope.features.request_permissions_tool {
+        specs.push(request_permissions());
+    }
+    if let Some(as_text) = patch_as_text {
+        specs.push(apply_patch(as_text));
+    }
+    specs.push(view_image());
+    let offered = scope.dynamic_tools.iter().filter(|tool| !tool.defer_loading);
+    specs.extend(offered.map(dynamic));
+    specs
+}
+
+fn function(name: &str, description: &str, properties: Value, required: &[&str]) -> Spec {
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    Spec { name: name.to_owned(), description: description.to_owned(), kind: SpecKind::Function(schema.into()) }
+}
+
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn number(description: &str) -> Value {
+    json!({ "type": "number", "description": description })
+}
+
+fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
+}
+
+fn exec_command(scope: &Scope) -> Spec {
+    let mut properties = json!({
+        "cmd": text("The shell command to run."),
+        "workdir": text("The folder to run it in; the working directory of the turn if left out."),
+        "shell": text("The shell to run it with; the user's own if left out."),
+        "tty": flag("Whether the command gets a terminal, which programs that talk with their user need."),
+        "yield_time_ms": number("How long to wait for output before the command goes on in the background."),
+        "max_output_tokens": number("How much output to return; more is cut in the middle."),
+        "sandbox_permissions": text("`use_default`, or `require_escalated` to ask the user for a run outside the sandbox."),
+        "justification": text("With `require_escalated`: a short question to the user that says why."),
+        "prefix_rule": {
+            "type": "array", "items": { "type": "string" },
+            "description": "With `require_escalated`: the beginning of the command, word by word, that the user may allow for good.",
+        },
+    });
+    if scope.features.allow_login_shell {
+        properties["login"] = flag("Whether the shell reads the user's profile first. True if left out.");
+    }
+    function(
+        "exec_command",
+        "Runs a command and returns its output, or a session ID if it is still running.",
+        properties,
+        &["cmd"],
+    )
+}
+
+fn write_stdin() -> Spec {
+    function(
+        "write_stdin",
+        "Types into a command that is still running, or just waits for more of its output.",
+        json!({
+            "session_id": number("The session ID that `exec_command` returned."),
+            "chars": text("What to type; nothing only looks for new output."),
+            "yield_time_ms": number("How long to wait for output."),
+            "max_output_tokens": number("How much output to return; more is cut in the middle."),
+        }),
+        &["session_id"],
+    )
+}
+
+fn update_plan() -> Spec {
+    let step = json!({
+        "type": "object",
+        "properties": { "step": text("What is to be done."), "status": text("`pending`, `in_progress` or `completed`.") },
+        "required": ["step", "status"],
+        "additionalProperties": false,
+    });
+    function(
+        "update_plan",
+        "Shows the user your plan for a longer task and how far it has come. Keep one step in progress at a time.",
+        json!({
+            "explanation": text("Why the plan changed."),
+            "plan": { "type": "array", "items": step, "description": "All steps, in order." },
+        }),
+        &["plan"],
+    )
+}
+
+fn request_user_input() -> Spec {
+    let option = json!({
+        "type": "object",
+        "properties": { "label": text("The answer in a few words."), "description": text("What choosing it means.") },
+        "required": ["label", "description"],
+        "additionalProperties": false,
+    });
+    let question = json!({
+        "type": "object",
+        "properties": {
+            "id": text("A name for the question, in snake_case."),
+            "header": text("One or two words that say what it is about."),
+            "question": text("The question, in one sentence."),
+            "options": { "type": "array", "items": option, "description": "Two or three answers, the best first." },
+        },
+        "required": ["id", "header", "question", "options"],
+        "additionalProperties": false,
+    });
+    function(
+        "request_user_input",
+        "Asks the user one to three short questions and waits for the answers. Only in plan mode.",
+        json!({ "questions": { "type": "array", "items": question } }),
+        &["questions"],
+    )
+}
+
+fn request_permissions() -> Spec {
+    let paths = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
+    function(
+        "request_permissions",
+        "Asks the user for permissions that later commands of this turn need.",
+        json!({
+            "reason": text("Why they are needed, for the user."),
+            "permissions": {
+                "type": "object",
+                "properties": {
+                    "network": { "type": "object", "properties": { "enabled": flag("Whether to reach the network.") }, "additionalProperties": false },
+                    "file_system": {
+                        "type": "object",
+                        "properties": { "read": paths("Paths to read."), "write": paths("Paths to write.") },
+                        "additionalProperties": false,
+                    },
+                },
+                "additionalProperties": false,
+            },
+        }),
+        &["permissions"],
+    )
+}
+
+fn apply_patch(as_text: bool) -> Spec {
+    let description = "Adds, changes, moves and deletes files. A patch starts with `*** Begin Patch` and ends with \
+        `*** End Patch`; between them come `*** Add File: PATH` with `+` lines, `*** Delete File: PATH`, or `*** Update \
+        File: PATH` (and `*** Move to: PATH`) with hunks: `@@` and a line to find the place by, then lines that begin \
+        with a space (kept), `-` (removed) or `+` (added).";
+    if as_text {
+        let name = "apply_patch".to_owned();
+        return Spec { name, description: description.to_owned(), kind: SpecKind::Patch };
+    }
+    function("apply_patch", description, json!({ "input": text("The whole patch.") }), &["input"])
+}
+
+fn view_image() -> Spec {
+    function(
+        "view_image",
+        "Looks at a picture in the file system.",
+        json!({ "path": text("The file.") }),
+        &["path"],
+    )
+}
+
+fn dynamic(tool: &DynamicToolSpec) -> Spec {
+    Spec {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        kind: SpecKind::Function(tool.input_schema.clone()),
+    }
+}

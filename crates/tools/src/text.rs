@@ -1,0 +1,139 @@
+//! Output of commands as text: bounded, and cut only between characters.
+
+/// About this many bytes make a token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// About how many tokens a text has.
+pub(crate) fn tokens(text: &str) -> usize {
+    text.len().div_ceil(BYTES_PER_TOKEN)
+}
+
+/// Keeps the beginning and the end of a text that is too long, and says what is missing.
+pub(crate) fn middle(text: &str, max_tokens: usize) -> String {
+    let budget = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    if text.len() <= budget {
+        return text.to_owned();
+    }
+    let mut head = budget / 2;
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    let mut tail = text.len() - (budget - budget / 2);
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let cut = (tail - head).div_ceil(BYTES_PER_TOKEN);
+    let lines = text.lines().count();
+    format!("Total output lines: {lines}\n\n{}…{cut} tokens truncated…{}", &text[..head], &text[tail..])
+}
+
+/// Turns bytes into text as they come, without breaking a character over two pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    rest: Vec<u8>,
+}
+
+impl Decoder {
+    pub fn push(&mut self, bytes: &[u8]) -> String {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Ok(_) => self.rest.len(),
+            // An unfinished character at the end waits for its rest.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => self.rest.len(),
+        };
+        let taken: Vec<u8> = self.rest.drain(..whole).collect();
+        String::from_utf8_lossy(&taken).into_owned()
+    }
+
+    pub fn finish(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.rest)).into_owned()
+    }
+}
+
+/// The first and the last part of a long output.
+#[derive(Debug)]
+pub(crate) struct HeadTail {
+    limit: usize,
+    head: Vec<u8>,
+    tail: std::collections::VecDeque<u8>,
+    dropped: usize,
+}
+
+impl HeadTail {
+    pub fn new(limit: usize) -> HeadTail {
+        HeadTail { limit, head: Vec::new(), tail: std::collections::VecDeque::new(), dropped: 0 }
+    }
+
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        let half = self.limit / 2;
+        if self.head.len() < half {
+            let room = (half - self.head.len()).min(bytes.len());
+            self.head.extend_from_slice(&bytes[..room]);
+            bytes = &bytes[room..];
+        }
+        self.tail.extend(bytes);
+        let over = self.tail.len().saturating_sub(self.limit - half);
+        self.tail.drain(..over);
+        self.dropped += over;
+    }
+
+    /// Takes everything kept since the last time.
+    pub fn take(&mut self) -> String {
+        let mut bytes = std::mem::take(&mut self.head);
+        if self.dropped > 0 {
+            bytes.extend_from_slice(format!("\n…{} bytes omitted…\n", self.dropped).as_bytes());
+        }
+        bytes.extend(std::mem::take(&mut self.tail));
+        self.dropped = 0;
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    pub fn text(&self) -> String {
+        let mut bytes = self.head.clone();
+        if self.dropped > 0 {
+            bytes.extend_from_slice(format!("\n…{} bytes omitted…\n", self.dropped).as_bytes());
+        }
+        bytes.extend(self.tail.iter());
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_never_broken() {
+        let text = "aé漢🦀z";
+        for cut in 0..=text.len() {
+            let mut decoder = Decoder::default();
+            let mut out = decoder.push(&text.as_bytes()[..cut]);
+            out += &decoder.push(&text.as_bytes()[cut..]);
+            out += &decoder.finish();
+            assert_eq!(out, text);
+        }
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.push(b"a\xffb"), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn long_output_keeps_its_ends() {
+        let mut kept = HeadTail::new(8);
+        for byte in b"0123456789abcdef" {
+            kept.push(&[*byte]);
+        }
+        assert_eq!(kept.text(), "0123\n…8 bytes omitted…\ncdef");
+        assert_eq!(kept.take(), "0123\n…8 bytes omitted…\ncdef");
+        assert_eq!(kept.take(), "");
+    }
+
+    #[test]
+    fn long_text_is_cut_in_the_middle() {
+        assert_eq!(middle("short", 10), "short");
+        let long = "é".repeat(100);
+        let cut = middle(&long, 10);
+        assert!(cut.starts_with("Total output lines: 1\n\néééé"));
+        assert!(cut.contains("…40 tokens truncated…"), "{cut}");
+    }
+}

@@ -1,0 +1,130 @@
+//! All tools of one thread.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quipu_engine::{CallKind, ToolCall};
+use quipu_patch::TurnDiff;
+use quipu_policy::permissions::Grants;
+use quipu_policy::session::SessionApprovals;
+use quipu_policy::settings::Settings;
+use tokio::sync::{RwLock, watch};
+
+use crate::call::{Finished, Running};
+use crate::exec::Sessions;
+use crate::host::Host;
+use crate::scope::Scope;
+use crate::{apply_patch, dynamic, exec, request_permissions, request_user_input, shell, update_plan, view_image};
+
+/// The tools of a thread and what they remember.
+#[derive(Clone, Default)]
+pub struct Toolbox(pub(crate) Arc<Inner>);
+
+#[derive(Default)]
+pub(crate) struct Inner {
+    approvals: Mutex<SessionApprovals>,
+    grants: Mutex<Grants>,
+    pub sessions: Sessions,
+    /// The changes of the turn with this id.
+    pub diff: tokio::sync::Mutex<Option<(String, TurnDiff)>>,
+    /// Tools that are safe beside each other share it; the others have it alone.
+    gate: RwLock<()>,
+}
+
+/// Tells the calls of a turn to stop.
+#[derive(Clone)]
+pub struct Cancel(watch::Sender<bool>);
+
+impl Default for Cancel {
+    fn default() -> Cancel {
+        Cancel(watch::Sender::new(false))
+    }
+}
+
+impl Cancel {
+    /// Stops all calls that share it.
+    pub fn cancel(&self) {
+        self.0.send_replace(true);
+    }
+
+    pub(crate) async fn cancelled(&self) {
+        // The sender is `self`, so waiting cannot fail.
+        self.0.subscribe().wait_for(|cancelled| *cancelled).await.ok();
+    }
+}
+
+impl Toolbox {
+    /// Runs a call to its end. Whatever goes wrong is told to the model.
+    pub async fn run(&self, scope: Arc<Scope>, host: Arc<dyn Host>, call: ToolCall, cancel: Cancel) -> Finished {
+        let run = Running { scope, host, call: Arc::new(call), cancel };
+        let parallel = matches!(
+            run.call.name.as_str(),
+            "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec" | "view_image"
+        );
+        let (_shared, _alone);
+        if parallel {
+            _shared = self.0.gate.read().await;
+        } else if run.call.name != "write_stdin" {
+            _alone = self.0.gate.write().await;
+        }
+        self.dispatch(&run).await
+    }
+
+    async fn dispatch(&self, run: &Running) -> Finished {
+        match (run.call.name.as_str(), &run.call.kind) {
+            ("exec_command", CallKind::Function(_)) => exec::exec_command(self, run).await,
+            ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
+            ("shell" | "container.exec", CallKind::Function(_)) => shell::shell(self, run).await,
+            ("shell_command", CallKind::Function(_)) => shell::shell_command(self, run).await,
+            ("local_shell", CallKind::LocalShell(call)) => shell::local_shell(self, run, call).await,
+            ("apply_patch", _) => apply_patch::apply_patch(self, run).await,
+            ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
+            ("view_image", CallKind::Function(_)) => view_image::view_image(run).await,
+            ("request_user_input", CallKind::Function(_)) => request_user_input::request_user_input(run).await,
+            ("request_permissions", CallKind::Function(_)) => {
+                request_permissions::request_permissions(self, run).await
+            }
+            (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
+            (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),
+            (name, _) => format!("unsupported call: {name}").into(),
+        }
+    }
+
+    /// Whether processes of earlier calls still run.
+    #[must_use]
+    pub fn has_processes(&self) -> bool {
+        self.0.sessions.any_alive()
+    }
+
+    /// Ends the processes of earlier calls.
+    pub fn kill_processes(&self) {
+        self.0.sessions.kill_all();
+    }
+
+    /// Forgets what was agreed to for one turn only.
+    pub fn end_turn(&self) {
+        self.grants().end_turn();
+    }
+
+    pub(crate) fn approvals(&self) -> MutexGuard<'_, SessionApprovals> {
+        self.0.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn grants(&self) -> MutexGuard<'_, Grants> {
+        self.0.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides something with all that is known of the user's wishes.
+    pub(crate) fn decide<T>(&self, scope: &Scope, decide: impl FnOnce(&Settings<'_>) -> T) -> T {
+        let writable = scope.writable_roots();
+        let (grants, session) = (self.grants(), self.approvals());
+        decide(&Settings {
+            approval_policy: &scope.approval_policy,
+            sandbox: &scope.sandbox,
+            writable: &writable,
+            rules: &scope.rules,
+            grants: &grants,
+            session: &session,
+            additional_permissions: scope.features.exec_permission_approvals,
+        })
+    }
+}
