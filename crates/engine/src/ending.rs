@@ -1,11 +1,10 @@
 //! How turns end: by themselves, by an interrupt, by a fault, or because the thread is unloaded.
 
-use quipu_wire::{
-    ServerNotification, ThreadItem, Turn, TurnCompletedNotification, TurnError, TurnStatus,
-};
+use quipu_wire::{ServerNotification, Turn, TurnCompletedNotification, TurnError, TurnStatus};
 
 use crate::effect::{Answer, Effect, Record, Refusal, TurnEnd};
 use crate::input::Input;
+use crate::items;
 use crate::thread::Thread;
 use crate::turn::ActiveTurn;
 
@@ -193,19 +192,15 @@ impl Thread {
         let turn_id = turn.id.clone();
         for id in std::mem::take(&mut turn.shells) {
             let was_shown = turn.items.was_shown(&id);
-            let item = turn.items.take(&id);
+            let item = turn.items.take(&id).map(items::abandoned);
             self.background
                 .keep_shell(id, turn_id.clone(), item, was_shown);
         }
         for item in turn.items.take_all() {
-            match item {
-                ThreadItem::CommandExecution {
-                    process_id: Some(_),
-                    ..
-                } => {
-                    self.background.keep_process(turn_id.clone(), item);
-                }
-                item => self.complete(item),
+            if items::is_process(&item) {
+                self.background.keep_process(turn_id.clone(), item);
+            } else {
+                self.complete(item);
             }
         }
     }

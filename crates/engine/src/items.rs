@@ -82,6 +82,13 @@ impl Items {
         Some(self.open.remove(index).1)
     }
 
+    /// Takes the item of a tool that ended, unless its process lives on.
+    pub fn take_ended(&mut self, wanted: &str) -> Option<ThreadItem> {
+        let is_ended = |(_, item): &(Writer, ThreadItem)| id(item) == wanted && !is_process(item);
+        let index = self.open.iter().position(is_ended)?;
+        Some(self.open.remove(index).1)
+    }
+
     /// The item that is being written there.
     pub fn written(&mut self, by: Writer) -> Option<&mut ThreadItem> {
         let found = self.open.iter_mut().find(|(writer, _)| *writer == by);
@@ -115,6 +122,17 @@ impl Items {
 /// Whether two items are of one kind.
 pub fn same_kind(one: &ThreadItem, other: &ThreadItem) -> bool {
     discriminant(one) == discriminant(other)
+}
+
+/// Whether an item shows a process, which may outlive its call and its turn.
+pub fn is_process(item: &ThreadItem) -> bool {
+    matches!(
+        item,
+        ThreadItem::CommandExecution {
+            process_id: Some(_),
+            ..
+        }
+    )
 }
 
 /// Expands to a match over every kind of item that has an id.

@@ -145,27 +145,19 @@ impl Thread {
     fn tool_finished(&mut self, call_id: &str, output: Vec<Json>, end_turn: bool) {
         self.withdraw_questions(call_id);
         let Some(turn) = &mut self.active else { return };
+        let unfinished = turn.items.take_ended(call_id);
         if let Some(call) = turn.calls.iter_mut().find(|call| call.call_id == call_id) {
             call.output = Some(output);
         } else {
             turn.shells.retain(|id| id != call_id);
             turn.pending.extend(output.into_iter().map(Pending::Note));
-            self.close_item(call_id);
+        }
+        if let Some(item) = unfinished {
+            self.complete(items::abandoned(item));
         }
         if end_turn {
             self.stop(TurnEnd::Interrupted);
         }
         self.proceed();
-    }
-
-    /// Ends an item whose tool ended without saying so.
-    fn close_item(&mut self, item_id: &str) {
-        let item = self
-            .active
-            .as_mut()
-            .and_then(|turn| turn.items.take(item_id));
-        if let Some(item) = item {
-            self.complete(items::abandoned(item));
-        }
     }
 }

@@ -4,7 +4,9 @@
 
 mod checker;
 mod facts;
+mod lines;
 mod make;
 mod raw;
 mod run;
+mod transcripts;
 mod world;

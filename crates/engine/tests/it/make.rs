@@ -1,8 +1,8 @@
 //! Short ways to make the data that inputs are made of.
 
 use quipu_engine::{
-    CallKind, Input, ModelEvent, ModelItem, OutputItem, ReviewStart, ShellStart, Start, ToolCall,
-    ToolEvent, UserMessage, Waiting,
+    CallKind, Compacted, Context, Input, ModelEvent, ModelItem, OutputItem, ReviewOutcome,
+    ReviewStart, ShellStart, Start, ToolCall, ToolEvent, UserMessage, Waiting,
 };
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
@@ -71,6 +71,70 @@ pub fn tool(call_id: &str, event: ToolEvent) -> Input {
         call_id: call_id.to_owned(),
         event,
     }
+}
+
+pub fn context(turn_id: &str) -> Input {
+    let context = Context {
+        history: vec![json("context")],
+        record: Some(json("settings")),
+    };
+    Input::Context {
+        turn_id: turn_id.to_owned(),
+        context,
+    }
+}
+
+pub fn compacted(turn_id: &str) -> Input {
+    let compacted = Compacted {
+        history: vec![json("summary")],
+        tokens: 7,
+        record: None,
+    };
+    Input::Compacted {
+        turn_id: turn_id.to_owned(),
+        compacted,
+    }
+}
+
+pub fn rendered(turn_id: &str) -> Input {
+    let outcome = ReviewOutcome {
+        shown: "shown".to_owned(),
+        said: "said".to_owned(),
+        history: vec![json("user action"), json("agent")],
+    };
+    Input::ReviewRendered {
+        turn_id: turn_id.to_owned(),
+        outcome,
+    }
+}
+
+pub fn compact(turn_id: &str) -> Input {
+    Input::Compact {
+        turn_id: turn_id.to_owned(),
+    }
+}
+
+pub fn grace_over(turn_id: &str) -> Input {
+    Input::GraceOver {
+        turn_id: turn_id.to_owned(),
+    }
+}
+
+/// A message as a model streams it.
+pub fn said(sample: u64, id: &str, pieces: &[&str]) -> Vec<Input> {
+    let begin = ModelEvent::ItemStarted {
+        slot: 0,
+        item: output(id, words("")),
+    };
+    let deltas = pieces.iter().map(|delta| (*delta).to_owned());
+    let deltas = deltas.map(|delta| ModelEvent::TextDelta { slot: 0, delta });
+    let end = done(0, output(id, words(&pieces.concat())));
+    let events = std::iter::once(begin).chain(deltas).chain([end]);
+    events.map(|event| model(sample, event)).collect()
+}
+
+pub fn done(slot: u32, item: Box<OutputItem>) -> ModelEvent {
+    ModelEvent::ItemDone { slot, item }
 }
 
 pub fn output(id: &str, item: ModelItem) -> Box<OutputItem> {

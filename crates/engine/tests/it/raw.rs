@@ -2,14 +2,11 @@
 //! keeps its own ids apart, as it must; everything else may happen, and the laws hold.
 
 use proptest::prelude::*;
-use quipu_engine::{
-    Compacted, Context, Effect, Input, ModelEvent, ModelItem, ReviewOutcome, ToolDelta, ToolEvent,
-    Waiting,
-};
+use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, Waiting};
 
 use crate::make::{
-    ask, call, completed, error, failed, finished, interrupt, item, json, model, output, review,
-    shell, start, steer, tokens, tool, words,
+    ask, call, compacted, completed, context, done, error, failed, finished, grace_over, interrupt,
+    item, json, model, output, rendered, review, shell, start, steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -140,9 +137,9 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
         Raw::Compact => Input::Compact { turn_id },
         Raw::Review => review(n, &turn_id, "all"),
         Raw::Shell => shell(&turn_id, &format!("sh{n}")),
-        Raw::Context(turn) => context(named(turn)),
-        Raw::Compacted(turn) => compacted(named(turn)),
-        Raw::Rendered(turn) => rendered(named(turn)),
+        Raw::Context(turn) => context(&named(turn)),
+        Raw::Compacted(turn) => compacted(&named(turn)),
+        Raw::Rendered(turn) => rendered(&named(turn)),
         Raw::GraceOver(turn) => Input::GraceOver {
             turn_id: named(turn),
         },
@@ -163,34 +160,6 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
     }
 }
 
-fn context(turn_id: String) -> Input {
-    Input::Context {
-        turn_id,
-        context: Context {
-            history: vec![json("context")],
-            record: None,
-        },
-    }
-}
-
-fn compacted(turn_id: String) -> Input {
-    let compacted = Compacted {
-        history: vec![json("summary")],
-        tokens: 0,
-        record: Some(json("c")),
-    };
-    Input::Compacted { turn_id, compacted }
-}
-
-fn rendered(turn_id: String) -> Input {
-    let outcome = ReviewOutcome {
-        shown: "shown".to_owned(),
-        said: "said".to_owned(),
-        history: vec![json("user"), json("agent")],
-    };
-    Input::ReviewRendered { turn_id, outcome }
-}
-
 /// Gives the running turn whatever it can wait for, until none runs.
 fn settle(run: &mut Run) {
     for n in 0..100 {
@@ -198,7 +167,7 @@ fn settle(run: &mut Run) {
             return;
         };
         let effects = run.trace.iter().flat_map(|(_, effects)| effects.clone());
-        let mut inputs = vec![context(turn_id.clone()), compacted(turn_id.clone())];
+        let mut inputs = vec![context(&turn_id), compacted(&turn_id)];
         for effect in effects {
             match effect {
                 Effect::Sample { sample, .. } => inputs.push(model(sample, completed())),
@@ -217,10 +186,8 @@ fn settle(run: &mut Run) {
                 _ => {}
             }
         }
-        inputs.push(Input::GraceOver {
-            turn_id: turn_id.clone(),
-        });
-        inputs.push(rendered(turn_id));
+        inputs.push(grace_over(&turn_id));
+        inputs.push(rendered(&turn_id));
         run.steps(inputs);
     }
 }
@@ -267,23 +234,15 @@ fn events_after_the_end_of_a_response_do_nothing() {
     let mut run = Run::new();
     run.steps([
         start(1, "turn", "hi"),
-        context("turn".to_owned()),
+        context("turn"),
         model(1, failed("no")),
     ]);
     let late = [
         model(1, completed()),
         model(1, failed("again")),
-        model(
-            1,
-            ModelEvent::ItemDone {
-                slot: 0,
-                item: call("cmd1"),
-            },
-        ),
-        context("turn".to_owned()),
-        Input::GraceOver {
-            turn_id: "turn".to_owned(),
-        },
+        model(1, done(0, call("cmd1"))),
+        context("turn"),
+        grace_over("turn"),
     ];
     assert_eq!(run.steps(late), []);
     run.assert_lawful();

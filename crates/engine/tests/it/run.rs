@@ -3,7 +3,7 @@
 use quipu_engine::{Effect, Input, Thread, ThreadSetup};
 
 use crate::checker;
-use crate::make::json;
+use crate::make::{call, completed, context, done, json, model, start};
 
 pub struct Run {
     pub thread: Thread,
@@ -22,6 +22,18 @@ impl Run {
             thread,
             trace: Vec::new(),
         }
+    }
+
+    /// A run with a turn whose first response, which is complete, calls a tool.
+    pub fn calling(call_id: &str) -> Run {
+        let mut run = Run::new();
+        run.steps([
+            start(1, "turn", "hi"),
+            context("turn"),
+            model(1, done(0, call(call_id))),
+            model(1, completed()),
+        ]);
+        run
     }
 
     /// Gives the thread an input, keeps what came of it and gives it back.

@@ -2,10 +2,7 @@
 //! like. Whatever happens, the laws hold and every turn ends.
 
 use proptest::prelude::*;
-use quipu_engine::{
-    Compacted, Context, Effect, Input, ModelEvent, ModelItem, ReviewOutcome, ToolDelta, ToolEvent,
-    Waiting,
-};
+use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, Waiting};
 use quipu_wire::{RateLimitSnapshot, WebSearchAction};
 
 use crate::make::{
@@ -187,29 +184,9 @@ impl World {
     /// Lets a job go on; one that ends is removed first.
     fn go(&mut self, who: usize, what: u8, which: u8) {
         let input = match self.jobs[who].clone() {
-            Job::Context(turn_id) => {
-                let context = Context {
-                    history: vec![json("context")],
-                    record: None,
-                };
-                Input::Context { turn_id, context }
-            }
-            Job::NewHistory(turn_id) => {
-                let compacted = Compacted {
-                    history: vec![json("summary")],
-                    tokens: 5,
-                    record: None,
-                };
-                Input::Compacted { turn_id, compacted }
-            }
-            Job::Rendering(turn_id) => Input::ReviewRendered {
-                turn_id,
-                outcome: ReviewOutcome {
-                    shown: "review".to_owned(),
-                    said: "review".to_owned(),
-                    history: vec![json("user"), json("agent")],
-                },
-            },
+            Job::Context(turn_id) => make::context(&turn_id),
+            Job::NewHistory(turn_id) => make::compacted(&turn_id),
+            Job::Rendering(turn_id) => make::rendered(&turn_id),
             Job::Grace(turn_id) => Input::GraceOver { turn_id },
             Job::Question(question) => Input::Answered { question },
             Job::Model(sample) => return self.model(who, sample, what, which),
