@@ -1,12 +1,14 @@
 //! The state that connections share.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use quipu_config::{PROJECT_FOLDER, Trust};
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
+use quipu_policy::rules::Rules;
 use quipu_rpc::CloseCode;
 use tokio::time::timeout;
 
@@ -15,7 +17,7 @@ use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::questions::Questions;
 use crate::settings::Settings;
-use crate::threads::{Message, Threads};
+use crate::threads::{Message, Session, Threads};
 
 /// A server without its listener: give it connections with [`serve`](crate::serve).
 pub struct Server {
@@ -92,10 +94,36 @@ impl Server {
         self.settings.config.home().path()
     }
 
+    /// The user's shell.
+    pub(crate) fn shell(&self) -> String {
+        let shell = self
+            .settings
+            .config
+            .env()
+            .get("SHELL")
+            .filter(|shell| shell.starts_with('/'));
+        shell.unwrap_or("/bin/bash").to_owned()
+    }
+
     /// The name of the user's shell.
-    pub(crate) fn shell_name(&self) -> &str {
-        let shell = self.settings.config.env().get("SHELL").unwrap_or("bash");
-        shell.rsplit('/').next().unwrap_or("bash")
+    pub(crate) fn shell_name(&self) -> String {
+        self.shell().rsplit('/').next().unwrap_or("bash").to_owned()
+    }
+
+    /// The rules of a thread's layers. A file that cannot be read is left out and told about.
+    pub(crate) fn rules(&self, session: &Session) -> Arc<Rules> {
+        let mut folders = vec![PathBuf::from("/etc/codex/rules"), self.home().join("rules")];
+        if session.snapshot.trust() == Some(Trust::Trusted)
+            && let Some(project) = session.snapshot.project()
+        {
+            let own = project.directories().into_iter();
+            folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
+        }
+        let loaded = quipu_policy::rules::load(&folders);
+        for problem in &loaded.problems {
+            tracing::warn!(%problem, "a rules file is not in force");
+        }
+        Arc::new(loaded.rules)
     }
 
     /// Whether OpenAI can be used without further ado.

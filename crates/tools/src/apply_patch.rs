@@ -30,7 +30,12 @@ pub(crate) async fn apply_patch(toolbox: &Toolbox, run: &Running) -> Finished {
 }
 
 /// Treats a command that only applies a patch as the patch it is.
-pub(crate) async fn intercept(toolbox: &Toolbox, run: &Running, argv: &[String], cwd: &Path) -> Option<Finished> {
+pub(crate) async fn intercept(
+    toolbox: &Toolbox,
+    run: &Running,
+    argv: &[String],
+    cwd: &Path,
+) -> Option<Finished> {
     match detect(argv)? {
         PatchCall::Patch { text, cd } => {
             let folder = cd.map_or_else(|| cwd.to_owned(), |cd| cwd.join(cd));
@@ -46,7 +51,12 @@ pub(crate) async fn intercept(toolbox: &Toolbox, run: &Running, argv: &[String],
     }
 }
 
-async fn apply(toolbox: &Toolbox, run: &Running, text: String, cwd: std::path::PathBuf) -> Finished {
+async fn apply(
+    toolbox: &Toolbox,
+    run: &Running,
+    text: String,
+    cwd: std::path::PathBuf,
+) -> Finished {
     let folder = cwd.clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(&text, &folder)).await;
     let plan = match prepared {
@@ -55,7 +65,11 @@ async fn apply(toolbox: &Toolbox, run: &Running, text: String, cwd: std::path::P
         Err(error) => return format!("apply_patch failed: {error}").into(),
     };
     let changes: Vec<FileUpdateChange> = plan.changes().iter().map(shown).collect();
-    let item = |status| ThreadItem::FileChange { id: run.id().to_owned(), changes: changes.clone(), status };
+    let item = |status| ThreadItem::FileChange {
+        id: run.id().to_owned(),
+        changes: changes.clone(),
+        status,
+    };
     let files: Vec<_> = plan.targets().map(Path::to_owned).collect();
     match toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings)) {
         PatchVerdict::Refuse(why) => return why.into(),
@@ -82,7 +96,11 @@ async fn apply(toolbox: &Toolbox, run: &Running, text: String, cwd: std::path::P
     }
     let (output, applied) = write(toolbox, run, plan).await;
     run.delta(ToolDelta::PatchOutput(output.clone())).await;
-    let status = if applied { PatchApplyStatus::Completed } else { PatchApplyStatus::Failed };
+    let status = if applied {
+        PatchApplyStatus::Completed
+    } else {
+        PatchApplyStatus::Failed
+    };
     run.completed(item(status)).await;
     tell_diff(toolbox, run).await;
     let code = i32::from(!applied);
@@ -92,7 +110,9 @@ async fn apply(toolbox: &Toolbox, run: &Running, text: String, cwd: std::path::P
 /// Writes the changes; what they were before goes into the diff of the turn.
 async fn write(toolbox: &Toolbox, run: &Running, plan: Plan) -> (String, bool) {
     let mut diff = toolbox.0.diff.lock().await;
-    let current = diff.take_if(|(turn, _)| *turn == run.scope.turn_id).map(|(_, diff)| diff);
+    let current = diff
+        .take_if(|(turn, _)| *turn == run.scope.turn_id)
+        .map(|(_, diff)| diff);
     let mut tracked = current.unwrap_or_else(|| TurnDiff::new(&run.scope.cwd));
     let done = tokio::task::spawn_blocking(move || {
         tracked.track(&plan);
@@ -113,7 +133,9 @@ async fn write(toolbox: &Toolbox, run: &Running, plan: Plan) -> (String, bool) {
 
 async fn tell_diff(toolbox: &Toolbox, run: &Running) {
     let mut diff = toolbox.0.diff.lock().await;
-    let Some((_, tracked)) = diff.as_mut().filter(|(turn, _)| *turn == run.scope.turn_id) else { return };
+    let Some((_, tracked)) = diff.as_mut().filter(|(turn, _)| *turn == run.scope.turn_id) else {
+        return;
+    };
     let unified = tokio::task::block_in_place(|| tracked.unified());
     run.report(ToolEvent::DiffUpdated(unified)).await;
 }
@@ -123,8 +145,14 @@ fn shown(change: &Change) -> FileUpdateChange {
         ChangeKind::Add => PatchChangeKind::Add,
         ChangeKind::Delete => PatchChangeKind::Delete,
         ChangeKind::Update { move_to } => PatchChangeKind::Update {
-            move_path: move_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            move_path: move_to
+                .as_ref()
+                .map(|path| path.to_string_lossy().into_owned()),
         },
     };
-    FileUpdateChange { path: change.path.to_string_lossy().into_owned(), kind, diff: change.diff() }
+    FileUpdateChange {
+        path: change.path.to_string_lossy().into_owned(),
+        kind,
+        diff: change.diff(),
+    }
 }

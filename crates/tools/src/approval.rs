@@ -4,9 +4,10 @@ use quipu_engine::Waiting;
 use quipu_policy::commands::CommandQuestion;
 use quipu_policy::rules::append_allow_prefix;
 use quipu_wire::{
-    CommandAction, CommandExecutionApprovalDecision as Decision, CommandExecutionRequestApprovalParams,
-    CommandExecutionRequestApprovalResponse, FileChangeApprovalDecision, FileChangeRequestApprovalParams,
-    FileChangeRequestApprovalResponse, ServerRequest,
+    CommandAction, CommandExecutionApprovalDecision as Decision,
+    CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
+    FileChangeApprovalDecision, FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse,
+    ServerRequest,
 };
 
 use crate::call::Running;
@@ -34,7 +35,12 @@ pub(crate) struct Asked<'a> {
 
 impl Toolbox {
     /// Asks whether a command may run, and keeps what the answer says about later ones.
-    pub(crate) async fn ask_command(&self, run: &Running, question: &CommandQuestion, asked: Asked<'_>) -> Approval {
+    pub(crate) async fn ask_command(
+        &self,
+        run: &Running,
+        question: &CommandQuestion,
+        asked: Asked<'_>,
+    ) -> Approval {
         let params = CommandExecutionRequestApprovalParams {
             thread_id: run.scope.thread_id.clone(),
             turn_id: run.scope.turn_id.clone(),
@@ -62,14 +68,16 @@ impl Toolbox {
                 self.approvals().accept_command(question.run.key.clone());
                 Approval::Granted
             }
-            Decision::AcceptWithExecpolicyAmendment { execpolicy_amendment } => {
+            Decision::AcceptWithExecpolicyAmendment {
+                execpolicy_amendment,
+            } => {
                 self.amend(run, &execpolicy_amendment.0).await;
                 Approval::Granted
             }
             Decision::Cancel => Approval::Cancelled,
-            Decision::Decline | Decision::ApplyNetworkPolicyAmendment { .. } | Decision::Unrecognized(_) => {
-                Approval::Declined
-            }
+            Decision::Decline
+            | Decision::ApplyNetworkPolicyAmendment { .. }
+            | Decision::Unrecognized(_) => Approval::Declined,
         }
     }
 

@@ -30,7 +30,10 @@ pub enum Output {
 
 impl From<String> for Finished {
     fn from(text: String) -> Finished {
-        Finished { output: Output::Text(text), end_turn: false }
+        Finished {
+            output: Output::Text(text),
+            end_turn: false,
+        }
     }
 }
 
@@ -43,7 +46,10 @@ impl From<&str> for Finished {
 impl Finished {
     /// The user ended the turn with their answer.
     pub(crate) fn ending(text: &str) -> Finished {
-        Finished { output: Output::Text(text.to_owned()), end_turn: true }
+        Finished {
+            output: Output::Text(text.to_owned()),
+            end_turn: true,
+        }
     }
 }
 
@@ -88,7 +94,8 @@ impl Running {
             CallKind::Custom(input) => input.as_str(),
             CallKind::LocalShell(_) | CallKind::ToolSearch(_) => "{}",
         };
-        serde_json::from_str(text).map_err(|error| format!("failed to parse function arguments: {error}"))
+        serde_json::from_str(text)
+            .map_err(|error| format!("failed to parse function arguments: {error}"))
     }
 
     pub async fn report(&self, event: ToolEvent) {

@@ -28,7 +28,8 @@ pub(crate) async fn call(run: &Running) -> Finished {
         success,
         duration_ms,
     };
-    run.started(item(DynamicToolCallStatus::InProgress, None, None, None)).await;
+    run.started(item(DynamicToolCallStatus::InProgress, None, None, None))
+        .await;
     let begun = Instant::now();
     let request = ServerRequest::ItemToolCall(DynamicToolCallParams {
         thread_id: run.scope.thread_id.clone(),
@@ -41,7 +42,9 @@ pub(crate) async fn call(run: &Running) -> Finished {
         return "dynamic tool call was cancelled before receiving a response".into();
     };
     let response = match answer {
-        Ok(json) => json.parse().unwrap_or_else(|_| failure("dynamic tool response was invalid")),
+        Ok(json) => json
+            .parse()
+            .unwrap_or_else(|_| failure("dynamic tool response was invalid")),
         Err(()) => failure("dynamic tool request failed"),
     };
     let status = match response.success {
@@ -50,13 +53,24 @@ pub(crate) async fn call(run: &Running) -> Finished {
     };
     let elapsed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
     let parts = response.content_items.iter().filter_map(part).collect();
-    run.completed(item(status, Some(response.content_items), Some(response.success), Some(elapsed))).await;
-    Finished { output: Output::Parts(parts), end_turn: false }
+    run.completed(item(
+        status,
+        Some(response.content_items),
+        Some(response.success),
+        Some(elapsed),
+    ))
+    .await;
+    Finished {
+        output: Output::Parts(parts),
+        end_turn: false,
+    }
 }
 
 fn failure(text: &str) -> DynamicToolCallResponse {
     DynamicToolCallResponse {
-        content_items: vec![Content::InputText { text: text.to_owned() }],
+        content_items: vec![Content::InputText {
+            text: text.to_owned(),
+        }],
         success: false,
     }
 }
@@ -64,7 +78,9 @@ fn failure(text: &str) -> DynamicToolCallResponse {
 fn part(content: &Content) -> Option<Value> {
     match content {
         Content::InputText { text } => Some(json!({ "type": "input_text", "text": text })),
-        Content::InputImage { image_url } => Some(json!({ "type": "input_image", "image_url": image_url })),
+        Content::InputImage { image_url } => {
+            Some(json!({ "type": "input_image", "image_url": image_url }))
+        }
         Content::Unrecognized(_) => None,
     }
 }

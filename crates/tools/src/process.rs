@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use quipu_engine::ToolDelta;
 use quipu_policy::commands::{Confinement, Run};
-use quipu_sandbox::{Command, Exit, Linger, Policy, SpawnError, Spawned, Stdio, Stream, WindowSize};
+use quipu_sandbox::{
+    Command, Exit, Linger, Policy, SpawnError, Spawned, Stdio, Stream, WindowSize,
+};
 use quipu_wire::{CommandAction, CommandExecutionSource, CommandExecutionStatus, ThreadItem};
 
 use crate::call::Running;
@@ -48,7 +50,12 @@ impl Shown {
     /// A command that never ran.
     pub fn refused(&self, status: CommandExecutionStatus, why: Option<&str>) -> ThreadItem {
         let ran = why.map(|_| (-1, 0));
-        self.item(status, why.map(str::to_owned), ran.map(|it| it.0), ran.map(|it| it.1))
+        self.item(
+            status,
+            why.map(str::to_owned),
+            ran.map(|it| it.0),
+            ran.map(|it| it.1),
+        )
     }
 
     fn item(
@@ -88,7 +95,11 @@ pub(crate) async fn spawn(
     };
     let offline = policy.is_enforced() && policy.network() == quipu_sandbox::Network::Off;
     let mut command = Command::new(argv, cwd, policy);
-    let env = run.scope.env.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let env = run
+        .scope
+        .env
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.as_str()));
     let marker = offline.then_some(NO_NETWORK);
     let env = env.chain(extra_env.iter().copied()).chain(marker);
     command.env = env.map(|(key, value)| (key.into(), value.into())).collect();
@@ -117,7 +128,11 @@ pub(crate) struct Deltas {
 
 impl Deltas {
     pub fn new(run: Running) -> Deltas {
-        Deltas { run, decoder: Decoder::default(), sent: 0 }
+        Deltas {
+            run,
+            decoder: Decoder::default(),
+            sent: 0,
+        }
     }
 
     pub async fn push(&mut self, bytes: &[u8]) {
@@ -137,7 +152,9 @@ impl Deltas {
                 end -= 1;
             }
             self.sent += 1;
-            self.run.delta(ToolDelta::CommandOutput(text[..end].to_owned())).await;
+            self.run
+                .delta(ToolDelta::CommandOutput(text[..end].to_owned()))
+                .await;
             text = &text[end..];
         }
     }
@@ -159,8 +176,16 @@ pub(crate) struct Done {
 const MAX_KEPT: usize = 1024 * 1024;
 
 /// Waits for a command, but not longer than `limit`.
-pub(crate) async fn wait(run: &Running, spawned: Spawned, limit: Duration, deltas: &mut Deltas) -> Done {
-    let Spawned { process, mut output } = spawned;
+pub(crate) async fn wait(
+    run: &Running,
+    spawned: Spawned,
+    limit: Duration,
+    deltas: &mut Deltas,
+) -> Done {
+    let Spawned {
+        process,
+        mut output,
+    } = spawned;
     let begun = Instant::now();
     let process = Arc::new(process);
     let mut done = Done {

@@ -3,9 +3,9 @@
 use quipu_engine::Waiting;
 use quipu_policy::permissions::{PermissionsVerdict, decide_permissions, grant_text, intersect};
 use quipu_wire::{
-    AbsolutePath, AdditionalFileSystemPermissions, AdditionalNetworkPermissions, GrantedPermissionProfile,
-    PermissionGrantScope, PermissionsRequestApprovalParams, PermissionsRequestApprovalResponse,
-    RequestPermissionProfile, ServerRequest,
+    AbsolutePath, AdditionalFileSystemPermissions, AdditionalNetworkPermissions,
+    GrantedPermissionProfile, PermissionGrantScope, PermissionsRequestApprovalParams,
+    PermissionsRequestApprovalResponse, RequestPermissionProfile, ServerRequest,
 };
 use serde::Deserialize;
 
@@ -35,16 +35,21 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
     if !run.scope.features.request_permissions_tool {
         return "unsupported call: request_permissions".into();
     }
-    let Arguments { reason, permissions } = match run.arguments() {
+    let Arguments {
+        reason,
+        permissions,
+    } = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
     let wanted = RequestPermissionProfile {
         network: permissions.network,
-        file_system: permissions.file_system.map(|paths| AdditionalFileSystemPermissions {
-            read: absolute(run, paths.read),
-            write: absolute(run, paths.write),
-        }),
+        file_system: permissions
+            .file_system
+            .map(|paths| AdditionalFileSystemPermissions {
+                read: absolute(run, paths.read),
+                write: absolute(run, paths.write),
+            }),
     };
     match decide_permissions(&wanted, &run.scope.approval_policy) {
         PermissionsVerdict::Ask => {}
@@ -70,15 +75,26 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
 }
 
 fn absolute(run: &Running, paths: Option<Vec<String>>) -> Option<Vec<AbsolutePath>> {
-    paths.map(|paths| paths.iter().filter_map(|path| AbsolutePath::new(run.scope.cwd.join(path))).collect())
+    paths.map(|paths| {
+        paths
+            .iter()
+            .filter_map(|path| AbsolutePath::new(run.scope.cwd.join(path)))
+            .collect()
+    })
 }
 
 fn nothing() -> GrantedPermissionProfile {
-    GrantedPermissionProfile { network: None, file_system: None }
+    GrantedPermissionProfile {
+        network: None,
+        file_system: None,
+    }
 }
 
 fn refused() -> PermissionsRequestApprovalResponse {
-    PermissionsRequestApprovalResponse { permissions: nothing(), scope: PermissionGrantScope::Turn }
+    PermissionsRequestApprovalResponse {
+        permissions: nothing(),
+        scope: PermissionGrantScope::Turn,
+    }
 }
 
 fn granted(permissions: &GrantedPermissionProfile, scope: PermissionGrantScope) -> Finished {

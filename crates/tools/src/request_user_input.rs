@@ -2,8 +2,8 @@
 
 use quipu_engine::Waiting;
 use quipu_wire::{
-    ServerRequest, ToolRequestUserInputOption, ToolRequestUserInputParams, ToolRequestUserInputQuestion,
-    ToolRequestUserInputResponse,
+    ServerRequest, ToolRequestUserInputOption, ToolRequestUserInputParams,
+    ToolRequestUserInputQuestion, ToolRequestUserInputResponse,
 };
 use serde::Deserialize;
 
@@ -40,14 +40,16 @@ pub(crate) async fn request_user_input(run: &Running) -> Finished {
     if questions.iter().any(|question| question.options.is_empty()) {
         return "request_user_input requires non-empty options for every question".into();
     }
-    let questions = questions.into_iter().map(|question| ToolRequestUserInputQuestion {
-        id: question.id,
-        header: question.header,
-        question: question.question,
-        is_other: true,
-        is_secret: false,
-        options: Some(question.options.into_iter().map(option).collect()),
-    });
+    let questions = questions
+        .into_iter()
+        .map(|question| ToolRequestUserInputQuestion {
+            id: question.id,
+            header: question.header,
+            question: question.question,
+            is_other: true,
+            is_secret: false,
+            options: Some(question.options.into_iter().map(option).collect()),
+        });
     let request = ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
         thread_id: run.scope.thread_id.clone(),
         turn_id: run.scope.turn_id.clone(),
@@ -63,9 +65,14 @@ pub(crate) async fn request_user_input(run: &Running) -> Finished {
 }
 
 fn option(choice: Choice) -> ToolRequestUserInputOption {
-    ToolRequestUserInputOption { label: choice.label, description: choice.description }
+    ToolRequestUserInputOption {
+        label: choice.label,
+        description: choice.description,
+    }
 }
 
 fn nothing() -> ToolRequestUserInputResponse {
-    ToolRequestUserInputResponse { answers: Default::default() }
+    ToolRequestUserInputResponse {
+        answers: Default::default(),
+    }
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use quipu_sandbox::{Grants, Network, Policy, Readable, WorkspaceWrite};
-use quipu_wire::{AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy};
+use quipu_wire::{
+    AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy,
+};
 
 /// A policy for commands that work in `cwd`.
 pub(crate) fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
@@ -15,9 +17,13 @@ pub(crate) fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
                 _ => Network::Off,
             },
         },
-        SandboxPolicy::ReadOnly { access, network_access } => {
-            Policy::ReadOnly { readable: readable(access), network: network(*network_access) }
-        }
+        SandboxPolicy::ReadOnly {
+            access,
+            network_access,
+        } => Policy::ReadOnly {
+            readable: readable(access),
+            network: network(*network_access),
+        },
         SandboxPolicy::WorkspaceWrite {
             writable_roots,
             read_only_access,
@@ -33,19 +39,29 @@ pub(crate) fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
             exclude_slash_tmp: *exclude_slash_tmp,
         }),
         // What cannot be understood is held back as much as possible.
-        SandboxPolicy::Unrecognized(_) => Policy::ReadOnly { readable: Readable::Everything, network: Network::Off },
+        SandboxPolicy::Unrecognized(_) => Policy::ReadOnly {
+            readable: Readable::Everything,
+            network: Network::Off,
+        },
     }
 }
 
 /// What a user agreed to beyond the policy.
 pub(crate) fn grants(profile: Option<&AdditionalPermissionProfile>) -> Grants {
-    let Some(profile) = profile else { return Grants::default() };
+    let Some(profile) = profile else {
+        return Grants::default();
+    };
     let files = profile.file_system.as_ref();
-    let list = |paths_of: Option<&Vec<AbsolutePath>>| paths_of.map(|it| paths(it)).unwrap_or_default();
+    let list =
+        |paths_of: Option<&Vec<AbsolutePath>>| paths_of.map(|it| paths(it)).unwrap_or_default();
     Grants {
         writable: list(files.and_then(|files| files.write.as_ref())),
         readable: list(files.and_then(|files| files.read.as_ref())),
-        network: profile.network.as_ref().filter(|it| it.enabled == Some(true)).map(|_| Network::Internet),
+        network: profile
+            .network
+            .as_ref()
+            .filter(|it| it.enabled == Some(true))
+            .map(|_| Network::Internet),
     }
 }
 
@@ -56,10 +72,17 @@ fn network(on: bool) -> Network {
 fn readable(access: &ReadOnlyAccess) -> Readable {
     match access {
         ReadOnlyAccess::FullAccess => Readable::Everything,
-        ReadOnlyAccess::Restricted { include_platform_defaults, readable_roots } => {
-            Readable::Only { roots: paths(readable_roots), platform_defaults: *include_platform_defaults }
-        }
-        ReadOnlyAccess::Unrecognized(_) => Readable::Only { roots: Vec::new(), platform_defaults: true },
+        ReadOnlyAccess::Restricted {
+            include_platform_defaults,
+            readable_roots,
+        } => Readable::Only {
+            roots: paths(readable_roots),
+            platform_defaults: *include_platform_defaults,
+        },
+        ReadOnlyAccess::Unrecognized(_) => Readable::Only {
+            roots: Vec::new(),
+            platform_defaults: true,
+        },
     }
 }
 

@@ -48,6 +48,11 @@ impl Scope {
     /// The folders that commands may write to.
     pub(crate) fn writable_roots(&self) -> Vec<PathBuf> {
         let slash_tmp = std::path::Path::new("/tmp").is_dir();
-        quipu_policy::patches::writable_roots(&self.sandbox, &self.cwd, self.tmpdir.as_deref(), slash_tmp)
+        quipu_policy::patches::writable_roots(
+            &self.sandbox,
+            &self.cwd,
+            self.tmpdir.as_deref(),
+            slash_tmp,
+        )
     }
 }

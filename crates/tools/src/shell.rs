@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use quipu_policy::actions::command_actions;
 use quipu_policy::command_line::display;
-use quipu_policy::commands::{CommandQuestion, CommandRequest, CommandVerdict, Run, decide_command};
+use quipu_policy::commands::{
+    CommandQuestion, CommandRequest, CommandVerdict, Run, decide_command,
+};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
-use quipu_wire::{AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus, Json};
+use quipu_wire::{
+    AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus, Json,
+};
 use serde::Deserialize;
 
 use crate::apply_patch;
@@ -61,7 +65,11 @@ pub(crate) async fn shell(toolbox: &Toolbox, run: &Running) -> Finished {
 }
 
 pub(crate) async fn shell_command(toolbox: &Toolbox, run: &Running) -> Finished {
-    let ShellCommand { command, login, common } = match run.arguments() {
+    let ShellCommand {
+        command,
+        login,
+        common,
+    } = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
@@ -106,14 +114,25 @@ pub(crate) fn script_argv(
 ) -> Result<Vec<String>, String> {
     let allowed = run.scope.features.allow_login_shell;
     if login == Some(true) && !allowed {
-        return Err("login shell is disabled by config; omit `login` or set it to false.".to_owned());
+        return Err(
+            "login shell is disabled by config; omit `login` or set it to false.".to_owned(),
+        );
     }
-    let flag = if login.unwrap_or(allowed) { "-lc" } else { "-c" };
+    let flag = if login.unwrap_or(allowed) {
+        "-lc"
+    } else {
+        "-c"
+    };
     let shell = shell.unwrap_or(&run.scope.shell);
     Ok(vec![shell.to_owned(), flag.to_owned(), script.to_owned()])
 }
 
-async fn run_command(toolbox: &Toolbox, run: &Running, argv: Vec<String>, common: Common) -> Finished {
+async fn run_command(
+    toolbox: &Toolbox,
+    run: &Running,
+    argv: Vec<String>,
+    common: Common,
+) -> Finished {
     if argv.is_empty() {
         return "the command must not be empty".into();
     }
@@ -159,18 +178,29 @@ async fn run_command(toolbox: &Toolbox, run: &Running, argv: Vec<String>, common
 }
 
 /// Asks the user; a refusal completes the item and is the outcome of the call.
-async fn ask(toolbox: &Toolbox, run: &Running, question: &CommandQuestion, shown: &Shown) -> Result<(), Finished> {
-    let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+async fn ask(
+    toolbox: &Toolbox,
+    run: &Running,
+    question: &CommandQuestion,
+    shown: &Shown,
+) -> Result<(), Finished> {
+    let asked = Asked {
+        command: shown.command.clone(),
+        cwd: &shown.cwd,
+        actions: shown.actions.clone(),
+    };
     let status = match toolbox.ask_command(run, question, asked).await {
         Approval::Granted => return Ok(()),
         Approval::Failed => CommandExecutionStatus::Failed,
         Approval::Declined => CommandExecutionStatus::Declined,
         Approval::Cancelled => {
-            run.completed(shown.refused(CommandExecutionStatus::Declined, None)).await;
+            run.completed(shown.refused(CommandExecutionStatus::Declined, None))
+                .await;
             return Err(Finished::ending(COMMAND_REJECTED));
         }
     };
-    run.completed(shown.refused(status, Some(COMMAND_REJECTED))).await;
+    run.completed(shown.refused(status, Some(COMMAND_REJECTED)))
+        .await;
     Err(COMMAND_REJECTED.into())
 }
 
@@ -188,7 +218,10 @@ async fn execute(
         let done = match process::spawn(run, argv, cwd, &how, &[], false).await {
             Ok(spawned) => process::wait(run, spawned, limit, &mut deltas).await,
             Err(error) => {
-                run.completed(shown.refused(CommandExecutionStatus::Failed, Some(&error.to_string()))).await;
+                run.completed(
+                    shown.refused(CommandExecutionStatus::Failed, Some(&error.to_string())),
+                )
+                .await;
                 return format!("execution error: {error}").into();
             }
         };
@@ -196,7 +229,8 @@ async fn execute(
             Some(again) => how = again,
             None => {
                 let all = String::from_utf8_lossy(&done.all).into_owned();
-                run.completed(shown.ended(done.exit_code, all, done.elapsed)).await;
+                run.completed(shown.ended(done.exit_code, all, done.elapsed))
+                    .await;
                 return report(&done).into();
             }
         }
@@ -204,7 +238,13 @@ async fn execute(
 }
 
 /// How to run the command again after the sandbox was in its way, if it should be.
-async fn retry(toolbox: &Toolbox, run: &Running, done: &Done, how: &Run, shown: &Shown) -> Option<Run> {
+async fn retry(
+    toolbox: &Toolbox,
+    run: &Running,
+    done: &Done,
+    how: &Run,
+    shown: &Shown,
+) -> Option<Run> {
     let output = String::from_utf8_lossy(&done.all);
     let denied = !done.timed_out && !done.cancelled && looks_denied(done.exit_code, &[&output]);
     if !denied {
@@ -215,7 +255,11 @@ async fn retry(toolbox: &Toolbox, run: &Running, done: &Done, how: &Run, shown: 
         CommandRetry::Report => None,
         CommandRetry::Again(again) => Some(*again),
         CommandRetry::Ask(question) => {
-            let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+            let asked = Asked {
+                command: shown.command.clone(),
+                cwd: &shown.cwd,
+                actions: shown.actions.clone(),
+            };
             match toolbox.ask_command(run, &question, asked).await {
                 Approval::Granted => Some(question.run),
                 _ => None,
@@ -232,11 +276,16 @@ fn report(done: &Done) -> String {
     }
     let output = String::from_utf8_lossy(&done.all);
     let note = if done.timed_out {
-        format!("command timed out after {} milliseconds\n", done.elapsed.as_millis())
+        format!(
+            "command timed out after {} milliseconds\n",
+            done.elapsed.as_millis()
+        )
     } else {
         String::new()
     };
     let output = text::middle(&format!("{note}{output}"), MAX_TOKENS);
-    format!("Exit code: {}\nWall time: {seconds} seconds\nOutput:\n{output}", done.exit_code)
+    format!(
+        "Exit code: {}\nWall time: {seconds} seconds\nOutput:\n{output}",
+        done.exit_code
+    )
 }
-

@@ -37,7 +37,10 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> V
         specs.push(apply_patch(as_text));
     }
     specs.push(view_image());
-    let offered = scope.dynamic_tools.iter().filter(|tool| !tool.defer_loading);
+    let offered = scope
+        .dynamic_tools
+        .iter()
+        .filter(|tool| !tool.defer_loading);
     specs.extend(offered.map(dynamic));
     specs
 }
@@ -46,7 +49,11 @@ fn function(name: &str, description: &str, properties: Value, required: &[&str])
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    Spec { name: name.to_owned(), description: description.to_owned(), kind: SpecKind::Function(schema.into()) }
+    Spec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        kind: SpecKind::Function(schema.into()),
+    }
 }
 
 fn text(description: &str) -> Value {
@@ -77,7 +84,8 @@ fn exec_command(scope: &Scope) -> Spec {
         },
     });
     if scope.features.allow_login_shell {
-        properties["login"] = flag("Whether the shell reads the user's profile first. True if left out.");
+        properties["login"] =
+            flag("Whether the shell reads the user's profile first. True if left out.");
     }
     function(
         "exec_command",
@@ -146,7 +154,8 @@ fn request_user_input() -> Spec {
 }
 
 fn request_permissions() -> Spec {
-    let paths = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
+    let paths =
+        |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     function(
         "request_permissions",
         "Asks the user for permissions that later commands of this turn need.",
@@ -176,9 +185,18 @@ fn apply_patch(as_text: bool) -> Spec {
         with a space (kept), `-` (removed) or `+` (added).";
     if as_text {
         let name = "apply_patch".to_owned();
-        return Spec { name, description: description.to_owned(), kind: SpecKind::Patch };
+        return Spec {
+            name,
+            description: description.to_owned(),
+            kind: SpecKind::Patch,
+        };
     }
-    function("apply_patch", description, json!({ "input": text("The whole patch.") }), &["input"])
+    function(
+        "apply_patch",
+        description,
+        json!({ "input": text("The whole patch.") }),
+        &["input"],
+    )
 }
 
 fn view_image() -> Spec {

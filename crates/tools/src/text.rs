@@ -24,7 +24,11 @@ pub(crate) fn middle(text: &str, max_tokens: usize) -> String {
     }
     let cut = (tail - head).div_ceil(BYTES_PER_TOKEN);
     let lines = text.lines().count();
-    format!("Total output lines: {lines}\n\n{}…{cut} tokens truncated…{}", &text[..head], &text[tail..])
+    format!(
+        "Total output lines: {lines}\n\n{}…{cut} tokens truncated…{}",
+        &text[..head],
+        &text[tail..]
+    )
 }
 
 /// Turns bytes into text as they come, without breaking a character over two pieces.
@@ -62,7 +66,12 @@ pub(crate) struct HeadTail {
 
 impl HeadTail {
     pub fn new(limit: usize) -> HeadTail {
-        HeadTail { limit, head: Vec::new(), tail: std::collections::VecDeque::new(), dropped: 0 }
+        HeadTail {
+            limit,
+            head: Vec::new(),
+            tail: std::collections::VecDeque::new(),
+            dropped: 0,
+        }
     }
 
     pub fn push(&mut self, mut bytes: &[u8]) {

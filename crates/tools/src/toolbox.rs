@@ -13,7 +13,10 @@ use crate::call::{Finished, Running};
 use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
-use crate::{apply_patch, dynamic, exec, request_permissions, request_user_input, shell, update_plan, view_image};
+use crate::{
+    apply_patch, dynamic, exec, request_permissions, request_user_input, shell, update_plan,
+    view_image,
+};
 
 /// The tools of a thread and what they remember.
 #[derive(Clone, Default)]
@@ -48,17 +51,37 @@ impl Cancel {
 
     pub(crate) async fn cancelled(&self) {
         // The sender is `self`, so waiting cannot fail.
-        self.0.subscribe().wait_for(|cancelled| *cancelled).await.ok();
+        self.0
+            .subscribe()
+            .wait_for(|cancelled| *cancelled)
+            .await
+            .ok();
     }
 }
 
 impl Toolbox {
     /// Runs a call to its end. Whatever goes wrong is told to the model.
-    pub async fn run(&self, scope: Arc<Scope>, host: Arc<dyn Host>, call: ToolCall, cancel: Cancel) -> Finished {
-        let run = Running { scope, host, call: Arc::new(call), cancel };
+    pub async fn run(
+        &self,
+        scope: Arc<Scope>,
+        host: Arc<dyn Host>,
+        call: ToolCall,
+        cancel: Cancel,
+    ) -> Finished {
+        let run = Running {
+            scope,
+            host,
+            call: Arc::new(call),
+            cancel,
+        };
         let parallel = matches!(
             run.call.name.as_str(),
-            "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec" | "view_image"
+            "exec_command"
+                | "shell"
+                | "shell_command"
+                | "local_shell"
+                | "container.exec"
+                | "view_image"
         );
         let (_shared, _alone);
         if parallel {
@@ -75,11 +98,15 @@ impl Toolbox {
             ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
             ("shell" | "container.exec", CallKind::Function(_)) => shell::shell(self, run).await,
             ("shell_command", CallKind::Function(_)) => shell::shell_command(self, run).await,
-            ("local_shell", CallKind::LocalShell(call)) => shell::local_shell(self, run, call).await,
+            ("local_shell", CallKind::LocalShell(call)) => {
+                shell::local_shell(self, run, call).await
+            }
             ("apply_patch", _) => apply_patch::apply_patch(self, run).await,
             ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
             ("view_image", CallKind::Function(_)) => view_image::view_image(run).await,
-            ("request_user_input", CallKind::Function(_)) => request_user_input::request_user_input(run).await,
+            ("request_user_input", CallKind::Function(_)) => {
+                request_user_input::request_user_input(run).await
+            }
             ("request_permissions", CallKind::Function(_)) => {
                 request_permissions::request_permissions(self, run).await
             }
@@ -106,7 +133,10 @@ impl Toolbox {
     }
 
     pub(crate) fn approvals(&self) -> MutexGuard<'_, SessionApprovals> {
-        self.0.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .approvals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn grants(&self) -> MutexGuard<'_, Grants> {

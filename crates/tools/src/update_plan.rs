@@ -42,6 +42,10 @@ pub(crate) async fn update_plan(run: &Running) -> Finished {
             Status::Completed => TurnPlanStepStatus::Completed,
         },
     });
-    run.report(ToolEvent::PlanUpdated { explanation, plan: plan.collect() }).await;
+    run.report(ToolEvent::PlanUpdated {
+        explanation,
+        plan: plan.collect(),
+    })
+    .await;
     "Plan updated".into()
 }

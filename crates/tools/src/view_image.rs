@@ -33,21 +33,31 @@ pub(crate) async fn view_image(run: &Running) -> Finished {
         return format!("image path `{shown}` is not a file").into();
     }
     if meta.len() > MAX_BYTES {
-        return format!("unable to process image at `{shown}`: it is larger than {MAX_BYTES} bytes").into();
+        return format!(
+            "unable to process image at `{shown}`: it is larger than {MAX_BYTES} bytes"
+        )
+        .into();
     }
     let bytes = match tokio::fs::read(&path).await {
         Ok(bytes) => bytes,
         Err(error) => return format!("unable to process image at `{shown}`: {error}").into(),
     };
     let Some(kind) = kind(&bytes) else {
-        return format!("unable to process image at `{shown}`: not a PNG, JPEG, GIF or WebP file").into();
+        return format!("unable to process image at `{shown}`: not a PNG, JPEG, GIF or WebP file")
+            .into();
     };
-    let item = ThreadItem::ImageView { id: run.id().to_owned(), path: path.to_string_lossy().into_owned() };
+    let item = ThreadItem::ImageView {
+        id: run.id().to_owned(),
+        path: path.to_string_lossy().into_owned(),
+    };
     run.started(item.clone()).await;
     run.completed(item).await;
     let data = base64::engine::general_purpose::STANDARD.encode(bytes);
     let part = json!({ "type": "input_image", "image_url": format!("data:{kind};base64,{data}") });
-    Finished { output: Output::Parts(vec![part]), end_turn: false }
+    Finished {
+        output: Output::Parts(vec![part]),
+        end_turn: false,
+    }
 }
 
 /// What sort of picture the bytes are, by how they begin.
@@ -56,7 +66,21 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some("image/webp"),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use quipu_engine::{Input, Thread as Engine};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
+use quipu_policy::rules::Rules;
 use quipu_wire::{ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -46,6 +47,8 @@ pub(super) struct Actor {
     pub turn: TurnSettings,
     pub sampling: Option<(u64, JoinHandle<()>)>,
     pub tooling: Tooling,
+    /// What the rules files allow and forbid.
+    pub rules: Arc<Rules>,
     pub questions: BTreeMap<u64, Question>,
     /// The running turn as a client that joins now must see it.
     pub live: Vec<ThreadItem>,
@@ -229,7 +232,7 @@ impl Actor {
 
     async fn close(&mut self) {
         self.step(Input::Close).await;
-        self.tooling.shut_down().await;
+        self.tooling.shut_down();
         if let Some(log) = &mut self.log
             && let Err(error) = log.rest()
         {

@@ -181,8 +181,10 @@ impl Actor {
     /// Keeps the running turn as a client that joins now must see it.
     fn follow(&mut self, notification: &ServerNotification) {
         match notification {
-            ServerNotification::TurnStarted(_) | ServerNotification::TurnCompleted(_) => {
-                self.live.clear()
+            ServerNotification::TurnStarted(_) => self.live.clear(),
+            ServerNotification::TurnCompleted(_) => {
+                self.live.clear();
+                self.tooling.end_turn();
             }
             ServerNotification::ItemStarted(params) => self.live.push(params.item.clone()),
             ServerNotification::ItemCompleted(params) => {

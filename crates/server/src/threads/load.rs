@@ -230,6 +230,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         turn: TurnSettings::default(),
         sampling: None,
         tooling: Tooling::default(),
+        rules: server.rules(&session),
         questions: Default::default(),
         live: Vec::new(),
         elicitations: 0,

@@ -11,7 +11,7 @@ mod records;
 mod replies;
 mod sampler;
 mod session;
-mod stored_items;
+
 mod subscribers;
 mod tooling;
 mod view;

@@ -107,7 +107,7 @@ impl Actor {
         let info = session.model_info();
         Facts {
             cwd: session.cwd_text(),
-            shell: self.server.shell_name().to_owned(),
+            shell: self.server.shell_name(),
             date: clock::local_date(),
             timezone: clock::timezone(),
             approval_policy: session.approval_policy.clone(),
@@ -212,7 +212,7 @@ impl Actor {
         }
         let tools = match purpose {
             Purpose::Compaction => ToolSet::default(),
-            Purpose::Turn | Purpose::Review => self.tools(purpose),
+            Purpose::Turn | Purpose::Review => self.tools(turn_id, purpose),
         };
         let effort = self.session.effort.or(info.default_reasoning_level);
         let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
@@ -223,6 +223,7 @@ impl Actor {
             instructions,
             input,
             tools,
+            tool_choice: Default::default(),
             parallel_tool_calls: info.supports_parallel_tool_calls,
             reasoning: reasons.then_some(Reasoning {
                 effort,

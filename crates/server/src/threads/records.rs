@@ -3,11 +3,10 @@
 use quipu_engine::{Record, TurnEnd};
 use quipu_journal::event::{self, Event};
 use quipu_journal::{Compacted, Record as Line, TurnContext};
-use quipu_wire::{
-    CodexErrorInfo, Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError, UserInput,
-};
+use quipu_wire::{Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError, UserInput};
 
-use super::stored_items;
+/// How much of a command's output the log keeps.
+const MAX_OUTPUT: usize = 10_000;
 
 /// What the lines depend on besides the record.
 pub(super) struct Writing<'a> {
@@ -37,8 +36,13 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
         Record::Reasoning {
             summary, content, ..
         } => reasoning(summary, content),
-        Record::Item { turn_id, item } => stored_items::completed(writing.thread_id, turn_id, item),
-        Record::DynamicCall { turn_id, item } => stored_items::requested(turn_id, item),
+        Record::Item { turn_id, item } => {
+            Event::of_item(shortened(item), writing.thread_id, &turn_id)
+                .into_iter()
+                .map(Line::from)
+                .collect()
+        }
+        Record::DynamicCall { turn_id, item } => requested(turn_id, item),
         Record::TokenUsage { usage, rate_limits } => one(Event::TokenCount(event::TokenCount {
             info: usage.as_ref().map(usage_info),
             rate_limits: Json::new(&stored_limits(&rate_limits)).ok(),
@@ -182,41 +186,57 @@ fn stored_limits(limits: &quipu_wire::RateLimitSnapshot) -> serde_json::Value {
 }
 
 fn error_event(error: TurnError) -> event::ErrorEvent {
-    use event::ErrorInfo;
-    let info = error.codex_error_info.map(|info| match info {
-        CodexErrorInfo::ContextWindowExceeded => ErrorInfo::ContextWindowExceeded,
-        CodexErrorInfo::UsageLimitExceeded => ErrorInfo::UsageLimitExceeded,
-        CodexErrorInfo::ServerOverloaded => ErrorInfo::ServerOverloaded,
-        CodexErrorInfo::InternalServerError => ErrorInfo::InternalServerError,
-        CodexErrorInfo::Unauthorized => ErrorInfo::Unauthorized,
-        CodexErrorInfo::BadRequest => ErrorInfo::BadRequest,
-        CodexErrorInfo::SandboxError => ErrorInfo::SandboxError,
-        CodexErrorInfo::HttpConnectionFailed { http_status_code } => {
-            ErrorInfo::HttpConnectionFailed { http_status_code }
-        }
-        CodexErrorInfo::ResponseStreamConnectionFailed { http_status_code } => {
-            ErrorInfo::ResponseStreamConnectionFailed { http_status_code }
-        }
-        CodexErrorInfo::ResponseStreamDisconnected { http_status_code } => {
-            ErrorInfo::ResponseStreamDisconnected { http_status_code }
-        }
-        CodexErrorInfo::ResponseTooManyFailedAttempts { http_status_code } => {
-            ErrorInfo::ResponseTooManyFailedAttempts { http_status_code }
-        }
-        _ => ErrorInfo::Other,
-    });
     event::ErrorEvent {
         message: error.message,
-        codex_error_info: info,
+        codex_error_info: error.codex_error_info.map(Into::into),
     }
 }
 
-/// Whether an item of a turn is kept at all; an item that only shows state is not.
-pub(super) fn is_stored(item: &ThreadItem) -> bool {
-    !matches!(
-        item,
-        ThreadItem::UserMessage { .. }
-            | ThreadItem::ContextCompaction { .. }
-            | ThreadItem::Unrecognized(_)
-    )
+/// A tool of the client was asked to run.
+fn requested(turn_id: String, item: ThreadItem) -> Vec<Line> {
+    let ThreadItem::DynamicToolCall {
+        id,
+        tool,
+        arguments,
+        ..
+    } = item
+    else {
+        return Vec::new();
+    };
+    let request = event::DynamicToolCallRequest {
+        call_id: id,
+        turn_id,
+        tool,
+        arguments,
+    };
+    vec![Line::from(Event::DynamicToolCallRequest(request))]
+}
+
+/// The log keeps the ends of a long output.
+fn shortened(mut item: ThreadItem) -> ThreadItem {
+    if let ThreadItem::CommandExecution {
+        aggregated_output: Some(output),
+        ..
+    } = &mut item
+    {
+        *output = middle_cut(std::mem::take(output));
+    }
+    item
+}
+
+/// Keeps the head and the tail of a long output.
+fn middle_cut(text: String) -> String {
+    if text.len() <= MAX_OUTPUT {
+        return text;
+    }
+    let mut head = MAX_OUTPUT / 2;
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    let mut tail = text.len() - MAX_OUTPUT / 2;
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let cut = text[head..tail].chars().count();
+    format!("{}…{cut} chars truncated…{}", &text[..head], &text[tail..])
 }

@@ -1,93 +1,255 @@
-//! The tools of a thread: which run, and how they end.
+//! The tools of a thread: which are offered, which run, and how they end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use quipu_engine::{CallKind, ToolCall, ToolEvent};
-use quipu_wire::Json;
-use serde_json::json;
-use tokio::task::JoinHandle;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
+use quipu_model::catalogue::ApplyPatchTool;
+use quipu_model::{Grammar, ToolSet, ToolSpec};
+use quipu_tools::{Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox};
+use quipu_wire::{Json, ModeKind, ServerRequest};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 
 use super::actor::Actor;
-use super::message::{Message, ToolReport};
+use super::message::{Message, ThreadHandle, ToolReport};
+use crate::context::notes;
+use crate::context::truncate::Budget;
 
-/// The running calls, by turn.
+/// Tokens of a user's own command that the model gets.
+const SHELL_BUDGET: usize = 10_000;
+
+/// A thread's tools and what it takes to stop them.
 #[derive(Default)]
 pub(super) struct Tooling {
-    running: HashMap<String, Vec<JoinHandle<()>>>,
+    toolbox: Toolbox,
+    cancels: HashMap<String, Cancel>,
 }
 
 impl Tooling {
     /// Whether processes of earlier turns still run.
     pub fn has_processes(&self) -> bool {
-        false
+        self.toolbox.has_processes()
     }
 
-    pub fn kill_processes(&self) {}
+    pub fn kill_processes(&self) {
+        self.toolbox.kill_processes();
+    }
 
+    /// Stops the calls of a turn.
     pub fn cancel(&mut self, turn_id: &str) {
-        for task in self.running.remove(turn_id).unwrap_or_default() {
-            task.abort();
+        if let Some(cancel) = self.cancels.remove(turn_id) {
+            cancel.cancel();
         }
     }
 
-    pub async fn shut_down(&mut self) {
-        for (_, tasks) in self.running.drain() {
-            tasks.iter().for_each(JoinHandle::abort);
+    /// A turn ended by itself: nothing of it is left to stop.
+    pub fn end_turn(&mut self) {
+        self.cancels.clear();
+        self.toolbox.end_turn();
+    }
+
+    pub fn shut_down(&mut self) {
+        for (_, cancel) in self.cancels.drain() {
+            cancel.cancel();
         }
+        self.toolbox.kill_processes();
+    }
+
+    fn cancel_for(&mut self, turn_id: &str) -> Cancel {
+        self.cancels.entry(turn_id.to_owned()).or_default().clone()
     }
 }
 
 impl Actor {
     /// The tools offered for a purpose.
-    pub fn tools(&self, _purpose: quipu_engine::Purpose) -> quipu_model::ToolSet {
-        quipu_model::ToolSet::default()
+    pub fn tools(&self, turn_id: &str, purpose: Purpose) -> ToolSet {
+        let info = self.session.model_info();
+        let patch_as_text = info
+            .apply_patch_tool_type
+            .map(|kind| kind == ApplyPatchTool::Freeform);
+        let scope = self.scope(turn_id, purpose);
+        let specs = quipu_tools::specs(&scope, patch_as_text, purpose == Purpose::Review);
+        ToolSet::new(specs.into_iter().filter_map(offered).collect())
     }
 
     pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
+        let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
+        let cancel = self.tooling.cancel_for(&turn_id);
+        let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let task = tokio::spawn(async move {
-            let text = match &call.kind {
-                CallKind::Custom(_) => format!("unsupported custom tool call: {}", call.name),
-                _ => format!("unsupported call: {}", call.name),
-            };
-            let output = vec![output_item(&call, &text)];
-            let event = ToolReport::Event(ToolEvent::Finished {
-                output,
-                end_turn: false,
+        let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
+        tokio::spawn(async move {
+            let running =
+                std::panic::AssertUnwindSafe(toolbox.run(scope, host, call.clone(), cancel));
+            let finished = running.catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!(tool = call.name, "a tool failed by a defect of the server");
+                Finished::from("the tool failed by a defect of the server; try something else")
             });
+            let output = vec![quipu_tools::output_item(&call, &finished.output)];
+            let event = ToolEvent::Finished {
+                output,
+                end_turn: finished.end_turn,
+            };
             handle
                 .send(Message::Tool {
                     call_id: call.call_id,
-                    event,
+                    event: ToolReport::Event(event),
                 })
                 .await;
         });
-        self.tooling.running.entry(turn_id).or_default().push(task);
     }
 
-    pub fn run_shell(&mut self, turn_id: String, item_id: String, _command: String) {
+    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) {
+        let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
+        let cancel = self.tooling.cancel_for(&turn_id);
+        let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let task = tokio::spawn(async move {
-            let event = ToolReport::Event(ToolEvent::Finished {
-                output: Vec::new(),
+        let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
+        tokio::spawn(async move {
+            let run = toolbox
+                .run_shell(scope, host, item_id.clone(), command, cancel)
+                .await;
+            let record = notes::UserShellCommand {
+                command: &run.command,
+                exit_code: run.exit_code,
+                duration: run.elapsed,
+                output: &run.output,
+            };
+            let note = notes::user_shell_command(&record, Budget::Tokens(SHELL_BUDGET));
+            let event = ToolEvent::Finished {
+                output: vec![note],
                 end_turn: false,
-            });
+            };
             handle
                 .send(Message::Tool {
                     call_id: item_id,
-                    event,
+                    event: ToolReport::Event(event),
                 })
                 .await;
         });
-        self.tooling.running.entry(turn_id).or_default().push(task);
+    }
+
+    /// The settings of the turn, as tools need them.
+    fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
+        let session = &self.session;
+        let config = &self.server.settings.config;
+        let features = session.snapshot.features();
+        let enabled =
+            |name: &str| quipu_config::Feature::named(name).is_some_and(|it| features.enabled(it));
+        let vars = config.env().vars();
+        let mut env: Vec<(String, String)> = session
+            .snapshot
+            .shell_environment()
+            .apply(vars)
+            .into_iter()
+            .collect();
+        env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
+        Scope {
+            thread_id: self.handle.id.clone(),
+            turn_id: turn_id.to_owned(),
+            home: self.server.home().to_owned(),
+            cwd: session.cwd.clone(),
+            approval_policy: match purpose {
+                Purpose::Review => quipu_wire::AskForApproval::Never,
+                Purpose::Turn | Purpose::Compaction => session.approval_policy.clone(),
+            },
+            sandbox: session.sandbox.clone(),
+            rules: Arc::clone(&self.rules),
+            shell: self.server.shell(),
+            env,
+            tmpdir: config.env().get("TMPDIR").map(Into::into),
+            dynamic_tools: session.dynamic_tools.clone().into(),
+            plan_mode: session.mode.mode == ModeKind::Plan,
+            accepts_images: session.model_info().accepts_images(),
+            features: Features {
+                allow_login_shell: session.snapshot.permissions().allow_login_shell,
+                exec_permission_approvals: enabled("exec_permission_approvals"),
+                request_permissions_tool: enabled("request_permissions_tool"),
+                ask_anytime: enabled("default_mode_request_user_input"),
+            },
+        }
     }
 }
 
-/// The output of a call in the form its kind wants.
-fn output_item(call: &ToolCall, text: &str) -> Json {
-    let kind = match call.kind {
-        CallKind::Custom(_) => "custom_tool_call_output",
-        _ => "function_call_output",
-    };
-    Json::from(json!({ "type": kind, "call_id": call.call_id, "output": text }))
+/// The thread, as its tools see it.
+struct ThreadHost(ThreadHandle);
+
+impl Host for ThreadHost {
+    fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let event = ToolReport::Event(event);
+            self.0
+                .send(Message::Tool {
+                    call_id: call_id.to_owned(),
+                    event,
+                })
+                .await;
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        call_id: &'a str,
+        request: ServerRequest,
+        waiting: Option<Waiting>,
+    ) -> BoxFuture<'a, Option<Answer>> {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            let event = ToolReport::Ask {
+                request: Box::new(request),
+                waiting,
+                answer,
+            };
+            self.0
+                .send(Message::Tool {
+                    call_id: call_id.to_owned(),
+                    event,
+                })
+                .await;
+            let outcome = answered.await.ok().flatten()?;
+            Some(outcome.map_err(drop).and_then(|result| {
+                let text = std::str::from_utf8(result.as_bytes()).map_err(drop)?;
+                serde_json::from_str::<Json>(text).map_err(drop)
+            }))
+        })
+    }
 }
+
+fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
+    Some(match spec.kind {
+        SpecKind::Function(schema) => ToolSpec::Function {
+            name: spec.name,
+            description: spec.description,
+            strict: false,
+            defer_loading: None,
+            parameters: RawValue::from_string(schema.get().to_owned()).ok()?,
+        },
+        SpecKind::Patch => ToolSpec::Custom {
+            name: spec.name,
+            description: spec.description,
+            format: Some(Grammar {
+                syntax: "lark".to_owned(),
+                definition: PATCH_GRAMMAR.to_owned(),
+            }),
+        },
+    })
+}
+
+/// The patch language for providers that constrain what a model may write.
+const PATCH_GRAMMAR: &str = r#"start: "*** Begin Patch" LF op+ "*** End Patch" LF?
+op: add | delete | update
+add: "*** Add File: " PATH LF added+
+delete: "*** Delete File: " PATH LF
+update: "*** Update File: " PATH LF move? hunk*
+move: "*** Move to: " PATH LF
+hunk: place? line+ eof?
+place: ("@@" | "@@ " /[^\n]+/) LF
+added: "+" /[^\n]*/ LF
+line: ("+" | "-" | " ") /[^\n]*/ LF
+eof: "*** End of File" LF
+PATH: /[^\n]+/
+LF: /\n/
+"#;

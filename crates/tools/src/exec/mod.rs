@@ -69,7 +69,12 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
-    let argv = match script_argv(run, &arguments.cmd, arguments.login, arguments.shell.as_deref()) {
+    let argv = match script_argv(
+        run,
+        &arguments.cmd,
+        arguments.login,
+        arguments.shell.as_deref(),
+    ) {
         Ok(argv) => argv,
         Err(error) => return error.into(),
     };
@@ -100,7 +105,8 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(how) => how,
         Err(refused) => return refused,
     };
-    let spawned = match process::spawn(run, &argv, &cwd, &how, &PLAIN_TERMINAL, arguments.tty).await {
+    let spawned = match process::spawn(run, &argv, &cwd, &how, &PLAIN_TERMINAL, arguments.tty).await
+    {
         Ok(spawned) => spawned,
         Err(error) => return failed(&shown, &error.to_string()).into(),
     };
@@ -111,18 +117,30 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     let session = Arc::new(Session::new(id, shown, spawned.process));
     toolbox.0.sessions.insert(Arc::clone(&session));
     tokio::spawn(pump(run.clone(), Arc::clone(&session), spawned.output));
-    let wait = Duration::from_millis(clamp(arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD), YIELD));
+    let wait = Duration::from_millis(clamp(
+        arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD),
+        YIELD,
+    ));
     collect(run, &session, wait, arguments.max_output_tokens, toolbox).await
 }
 
 /// Settles whether a command runs; a refusal is the outcome of the call.
-async fn allowed(toolbox: &Toolbox, run: &Running, verdict: CommandVerdict, shown: &Shown) -> Result<Run, Finished> {
+async fn allowed(
+    toolbox: &Toolbox,
+    run: &Running,
+    verdict: CommandVerdict,
+    shown: &Shown,
+) -> Result<Run, Finished> {
     let question = match verdict {
         CommandVerdict::Run(how) => return Ok(how),
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
         CommandVerdict::Ask(question) => question,
     };
-    let asked = Asked { command: shown.command.clone(), cwd: &shown.cwd, actions: shown.actions.clone() };
+    let asked = Asked {
+        command: shown.command.clone(),
+        cwd: &shown.cwd,
+        actions: shown.actions.clone(),
+    };
     let approval = toolbox.ask_command(run, &question, asked).await;
     let status = match approval {
         Approval::Granted => return Ok(question.run),
@@ -156,7 +174,11 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         Err(error) => return error.into(),
     };
     let Some(session) = toolbox.0.sessions.get(arguments.session_id) else {
-        return format!("write_stdin failed: Unknown process id {}", arguments.session_id).into();
+        return format!(
+            "write_stdin failed: Unknown process id {}",
+            arguments.session_id
+        )
+        .into();
     };
     let asked = arguments.yield_time_ms.unwrap_or(WRITE_YIELD);
     let wait = match arguments.chars.is_empty() {
@@ -167,16 +189,32 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         if !session.process.stdin_is_open().await {
             return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
         }
-        if let Err(error) = session.process.write_stdin(arguments.chars.as_bytes()).await {
+        if let Err(error) = session
+            .process
+            .write_stdin(arguments.chars.as_bytes())
+            .await
+        {
             return format!("write_stdin failed: {error}").into();
         }
     }
-    let input = ToolDelta::TerminalInput { process_id: session.id.to_string(), stdin: arguments.chars.clone() };
-    run.host.report(&session.shown.id, quipu_engine::ToolEvent::Delta(input)).await;
+    let input = ToolDelta::TerminalInput {
+        process_id: session.id.to_string(),
+        stdin: arguments.chars.clone(),
+    };
+    run.host
+        .report(&session.shown.id, quipu_engine::ToolEvent::Delta(input))
+        .await;
     if !arguments.chars.is_empty() {
         tokio::time::sleep(AFTER_WRITE).await;
     }
-    collect(run, &session, Duration::from_millis(wait), arguments.max_output_tokens, toolbox).await
+    collect(
+        run,
+        &session,
+        Duration::from_millis(wait),
+        arguments.max_output_tokens,
+        toolbox,
+    )
+    .await
 }
 
 fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {

@@ -70,8 +70,12 @@ pub(crate) async fn pump(run: Running, session: Arc<Session>, mut output: Output
     }
     deltas.finish().await;
     let code = process::code(session.process.wait().await);
-    let item = session.shown.ended(code, all.text(), session.begun.elapsed());
-    run.host.report(&session.shown.id, ToolEvent::ItemCompleted(item)).await;
+    let item = session
+        .shown
+        .ended(code, all.text(), session.begun.elapsed());
+    run.host
+        .report(&session.shown.id, ToolEvent::ItemCompleted(item))
+        .await;
     session.exit.send_replace(Some(code));
 }
 
@@ -94,7 +98,9 @@ impl Sessions {
     pub fn insert(&self, session: Arc<Session>) {
         let mut sessions = lock(&self.0);
         if sessions.len() >= MAX_SESSIONS
-            && let Some(oldest) = sessions.values().min_by_key(|it| (it.exit_code().is_none(), *lock(&it.used)))
+            && let Some(oldest) = sessions
+                .values()
+                .min_by_key(|it| (it.exit_code().is_none(), *lock(&it.used)))
         {
             let id = oldest.id;
             oldest.process.kill();
@@ -112,7 +118,9 @@ impl Sessions {
     }
 
     pub fn any_alive(&self) -> bool {
-        lock(&self.0).values().any(|session| session.exit_code().is_none())
+        lock(&self.0)
+            .values()
+            .any(|session| session.exit_code().is_none())
     }
 
     /// Ends all processes; their items complete as they go.
