@@ -31,7 +31,8 @@ use crate::structured::Judge;
 /// used again.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// The events of one answer. Dropping it cancels the request.
+/// The events of one answer. Dropping it cancels the request. Read it in a spawned task: there the
+/// runtime runs the connection and its reader on one thread, which matters at thousands of deltas.
 pub struct ModelStream {
     batches: BoxStream<'static, Vec<ModelEvent>>,
     ready: std::vec::IntoIter<ModelEvent>,
