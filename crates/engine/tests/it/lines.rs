@@ -56,7 +56,10 @@ fn line(effect: &Effect) -> String {
 fn recorded(record: &Record) -> String {
     match record {
         Record::TurnStarted { kind, .. } => format!("turn started {kind:?}"),
-        Record::History(item) => format!("history {}", item.get()),
+        Record::History(item) => match &item.to_value()["content"][0]["text"] {
+            serde_json::Value::String(text) => format!("history {text:?}"),
+            _ => format!("history {}", item.get()),
+        },
         Record::TurnContext(_) => "turn context".to_owned(),
         Record::UserMessage { item_id, .. } => format!("user message {item_id}"),
         Record::AgentMessage { item_id, text, .. } => format!("agent message {item_id} {text:?}"),

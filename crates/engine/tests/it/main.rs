@@ -2,6 +2,7 @@
 //! conversations that the reference was seen to have.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod bounds;
 mod checker;
 mod facts;
 mod lines;
@@ -9,4 +10,5 @@ mod make;
 mod raw;
 mod run;
 mod transcripts;
+mod turns;
 mod world;

@@ -10,8 +10,10 @@ use quipu_wire::{
     ThreadItem, TokenUsageBreakdown, TurnError, UserInput,
 };
 
+/// An item of a history that can be told from others.
 pub fn json(text: &str) -> Json {
-    Json::new(text).unwrap()
+    let content = serde_json::json!([{ "type": "input_text", "text": text }]);
+    serde_json::json!({ "type": "message", "role": "user", "content": content }).into()
 }
 
 pub fn message(text: &str) -> UserMessage {

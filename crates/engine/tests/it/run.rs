@@ -50,6 +50,13 @@ impl Run {
             .collect()
     }
 
+    /// The number of the last request to the model.
+    pub fn last_sample(&self) -> u64 {
+        let effects = self.trace.iter().flat_map(|(_, effects)| effects);
+        let samples = effects.filter(|effect| matches!(effect, Effect::Sample { .. }));
+        samples.count() as u64
+    }
+
     /// Checks the laws on the trace, and that the thread has come to rest.
     pub fn check(&self) -> Result<(), String> {
         let result = match self.thread.active_turn() {
