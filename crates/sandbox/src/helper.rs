@@ -14,11 +14,12 @@ mod leader;
 mod leader;
 pub(crate) mod process_table;
 mod supervise;
+mod zygote;
 
 use std::{
     io::{self, Read, Write},
     os::{
-        fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd},
+        fd::{AsFd, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
     process::exit,
@@ -29,7 +30,7 @@ pub(crate) use leader::Lock;
 pub(crate) use supervise::{Attendant, supervise};
 
 use crate::{
-    fd::{self, StdFds, check},
+    fd::{self, StdFds},
     report::{Failure, Report, Step},
     spec::{Code, Spec},
 };
@@ -41,51 +42,8 @@ pub(crate) const NAME: &str = "quipu-zygote";
 /// work and never returns; in all others it does nothing.
 pub fn maybe_run_helper() {
     if std::env::args_os().next().is_some_and(|name| name == NAME) {
-        run_zygote();
+        zygote::run();
     }
-}
-
-/// Forks a supervisor for each lifeline that arrives, until the server is gone.
-fn run_zygote() -> ! {
-    fd::close_from(3);
-    // SAFETY: the server passes its socket as descriptor 0; nothing else here uses it.
-    let server = unsafe { OwnedFd::from_raw_fd(0) };
-    // Nobody waits for supervisors: the server sees their end on their lifelines.
-    set_child_signal(libc::SIG_IGN);
-    while let Some(lifeline) = next_lifeline(server.as_fd()) {
-        // SAFETY: this process has one thread.
-        match check(unsafe { libc::fork() }) {
-            Ok(0) => {
-                set_child_signal(libc::SIG_DFL);
-                match fd::replace(server, lifeline) {
-                    Ok(lifeline) => run_supervisor(Lifeline::new(lifeline)),
-                    Err(_) => exit(1),
-                }
-            }
-            Ok(_) => {}
-            Err(error) => {
-                Lifeline::new(lifeline).send(&Report::Failed(Failure::new(Step::Fork, &error)));
-            }
-        }
-    }
-    exit(0);
-}
-
-/// The next lifeline that the server passes; `None` when it is gone.
-fn next_lifeline(server: BorrowedFd<'_>) -> Option<OwnedFd> {
-    loop {
-        match fd::recv_with_fds(server, &mut [0]) {
-            Ok((1, Some([lifeline]))) => return Some(lifeline),
-            Ok((1, None)) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(_) | Err(_) => return None,
-        }
-    }
-}
-
-fn set_child_signal(action: libc::sighandler_t) {
-    // SAFETY: sets one of the two predefined actions.
-    unsafe { libc::signal(libc::SIGCHLD, action) };
 }
 
 fn run_supervisor(mut lifeline: Lifeline) -> ! {

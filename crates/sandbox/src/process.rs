@@ -14,8 +14,8 @@ use crate::{
     pty,
 };
 
-/// The character that means "end of input" on a terminal.
-const END_OF_INPUT: &[u8] = &[4];
+/// What ends the input on a terminal: the end of the line, then the character that says so.
+const END_OF_INPUT: &[u8] = b"\n\x04";
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Process {
         Ok(())
     }
 
-    /// Ends stdin. On a terminal this types the end-of-input character. A second call does nothing.
+    /// Ends stdin. On a terminal this is typed: a line end and the end-of-input character. A second call does nothing.
     pub async fn close_stdin(&self) -> Result<(), StdinError> {
         if self.terminal.is_some() {
             match self.write_stdin(END_OF_INPUT).await {

@@ -1,7 +1,7 @@
 //! All processes that came from one command, wherever they tried to hide.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io,
     time::{Duration, Instant},
 };
@@ -65,18 +65,21 @@ impl Family {
         leader: libc::pid_t,
         mut on_end: impl FnMut(libc::pid_t, libc::c_int),
     ) {
-        let give_up = Instant::now() + PATIENCE;
+        let mut give_up = Instant::now() + PATIENCE;
         while Instant::now() < give_up {
             match self {
                 Self::Namespace => kill(-1),
                 Self::Descendants if cfg!(target_os = "linux") => {
-                    descendants().into_iter().for_each(kill);
+                    descendants(&HashSet::new()).into_iter().for_each(kill);
                 }
                 Self::Descendants => kill(-leader),
             }
             loop {
                 match reap() {
-                    Reaped::Child(pid, status) => on_end(pid, status),
+                    Reaped::Child(pid, status) => {
+                        on_end(pid, status);
+                        give_up = Instant::now() + PATIENCE;
+                    }
                     Reaped::NoChildren => return,
                     Reaped::Nothing => break,
                 }
@@ -86,11 +89,35 @@ impl Family {
     }
 }
 
-/// Every process whose line of parents leads to this one.
-fn descendants() -> Vec<libc::pid_t> {
+/// Takes leave of children that have ended, all of them supervisors. One that was killed had no time
+/// to kill its command: whose processes have become children of this process and are killed here.
+pub(super) fn bury(supervisors: &mut HashSet<libc::pid_t>) {
+    let mut has_orphans = false;
+    let give_up = Instant::now() + PATIENCE;
+    while Instant::now() < give_up {
+        while let Reaped::Child(pid, status) = reap() {
+            has_orphans |= supervisors.remove(&pid) && libc::WIFSIGNALED(status);
+        }
+        let orphans = if has_orphans {
+            descendants(supervisors)
+        } else {
+            Vec::new()
+        };
+        if orphans.is_empty() {
+            return;
+        }
+        orphans.into_iter().for_each(kill);
+        wait([], Some(Duration::from_millis(5)));
+    }
+}
+
+/// Every process whose line of parents leads to this one, but not by way of those to be spared.
+fn descendants(spared: &HashSet<libc::pid_t>) -> Vec<libc::pid_t> {
     let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
     for entry in process_table::all() {
-        children.entry(entry.parent).or_default().push(entry.pid);
+        if !spared.contains(&entry.pid) {
+            children.entry(entry.parent).or_default().push(entry.pid);
+        }
     }
     let mut found = Vec::new();
     let mut next = vec![std::process::id().cast_signed()];

@@ -67,6 +67,9 @@ fn prepare(spec: &Spec, program: &CString) -> Command {
             if tty {
                 check(libc::ioctl(0, libc::TIOCSCTTY.into(), 0))?;
             }
+            for signal in 1..32 {
+                libc::signal(signal, libc::SIG_DFL);
+            }
             let mut none: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut none);
             check(libc::sigprocmask(

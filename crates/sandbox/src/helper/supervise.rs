@@ -116,7 +116,7 @@ impl Lifeline {
 }
 
 /// Keeps child signals pending until [`wait_readable`], so that none is missed.
-fn watch_children() -> io::Result<()> {
+pub(super) fn watch_children() -> io::Result<()> {
     extern "C" fn wake(_: libc::c_int) {}
     // SAFETY: a sigaction of zeros is valid; the handler does nothing at all; the mask is local.
     unsafe {

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod actor;
+mod container;
 mod escape;
 mod lab;
 mod ownership;

@@ -17,7 +17,34 @@ use crate::{
 const HEADS: usize = 7;
 
 pub fn deed(role: &str) -> Option<fn() -> io::Result<()>> {
-    (role == "hydra").then_some(hydra as fn() -> io::Result<()>)
+    match role {
+        "hydra" => Some(hydra),
+        "phoenix" => Some(phoenix),
+        _ => None,
+    }
+}
+
+/// Each process has a child that takes its place, and makes another child, when it dies.
+fn phoenix() -> io::Result<()> {
+    say("ready\n");
+    // SAFETY: a process with one thread forks and calls simple system functions.
+    unsafe {
+        loop {
+            let mut alive = [0; 2];
+            libc::pipe(alive.as_mut_ptr());
+            if libc::fork() > 0 {
+                loop {
+                    libc::pause();
+                }
+            }
+            libc::close(alive[1]);
+            libc::setsid();
+            let mut byte = 0_u8;
+            // Returns when the parent is gone.
+            libc::read(alive[0], (&raw mut byte).cast(), 1);
+            libc::close(alive[0]);
+        }
+    }
 }
 
 /// Forks twice over, starts sessions, ignores every signal, gives up its streams, and stays.
@@ -106,6 +133,42 @@ async fn nothing_survives_kill() {
             process.wait().await,
             quipu_sandbox::Exit::Signal(libc::SIGKILL)
         );
+    }
+}
+
+#[tokio::test]
+async fn nothing_rises_again() {
+    for (command, mark) in hydras() {
+        let command = cast("phoenix", &[("MARK", Path::new(&mark))], command);
+        let Spawned {
+            process,
+            mut output,
+        } = spawn(command).await.unwrap();
+        read_until(&mut output, "ready").await;
+        process.kill();
+        process.gone().await;
+        assert_eq!(Marked::find(&mark).count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_supervisor_ends_only_with_its_command() {
+    for (command, mark) in hydras() {
+        let (Spawned { process, .. }, heads) = start(command, &mark).await;
+        let signal = |signal| {
+            // SAFETY: sends a signal to a supervisor of this process.
+            unsafe { libc::kill(process.supervisor_id().cast_signed(), signal) };
+        };
+        // What a terminal or a service manager sends to all processes of a program.
+        [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM]
+            .into_iter()
+            .for_each(signal);
+        assert_eq!(Marked::find(&mark).count(), HEADS);
+        // If it is killed all the same, the command goes with it.
+        signal(libc::SIGKILL);
+        heads.assert_end();
+        process.gone().await;
+        assert_eq!(Marked::find(&mark).count(), 0);
     }
 }
 

@@ -16,7 +16,7 @@ use quipu_sandbox::{
 use crate::lab::{BACKENDS, Scratch, finish, repeat_as_nobody, shell, user_id};
 
 /// What people do in a project, in one script.
-const EVERYDAY: &str = r"
+pub const EVERYDAY: &str = r"
 set -e
 umask 027
 echo one > top.txt
