@@ -108,6 +108,12 @@ impl Thread {
         self.usage.tokens()
     }
 
+    /// The rate limits as last told.
+    #[must_use]
+    pub fn rate_limits(&self) -> &quipu_wire::RateLimitSnapshot {
+        &self.usage.rate_limits
+    }
+
     /// Replaces the history, as a rollback does; only between turns.
     pub fn replace_history(&mut self, items: Vec<Json>, tokens: i64) {
         self.history.replace(items, tokens);

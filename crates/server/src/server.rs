@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future;
 use quipu_config::{PROJECT_FOLDER, Trust};
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
@@ -18,6 +19,9 @@ use crate::lanes::Lanes;
 use crate::questions::Questions;
 use crate::settings::Settings;
 use crate::threads::{Message, Session, Threads};
+
+/// How long running turns may take to end once they are told to.
+const INTERRUPT: Duration = Duration::from_secs(2);
 
 /// A server without its listener: give it connections with [`serve`](crate::serve).
 pub struct Server {
@@ -53,7 +57,9 @@ impl Server {
     pub(crate) async fn drain(&self, limit: Duration) {
         let rooms = self.hub.all().into_iter();
         let answered = rooms.map(|client| async move { client.room.emptied().await });
-        if timeout(limit, futures_util::future::join_all(answered))
+        let turns = self.threads.all().into_iter().map(|thread| async move { thread.quiet(false).await });
+        let done = future::join(future::join_all(answered), future::join_all(turns));
+        if timeout(limit, done)
             .await
             .is_err()
         {
@@ -65,6 +71,14 @@ impl Server {
     pub(crate) async fn interrupt(&self) {
         for client in self.hub.all() {
             client.leave();
+        }
+        let threads = self.threads.all();
+        let ended = threads.iter().map(|thread| async move {
+            thread.quiet(true).await;
+            thread.close().await;
+        });
+        if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {
+            tracing::error!("some threads did not end in time");
         }
     }
 

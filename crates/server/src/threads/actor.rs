@@ -157,9 +157,11 @@ impl Actor {
                 self.step(Input::Answered { question }).await;
             }
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
-            Message::Quiesce { done } => {
+            Message::WhenQuiet { interrupt, done } => {
                 self.quiet.push(done);
-                self.step(Input::Interrupt { reply: None }).await;
+                if interrupt {
+                    self.step(Input::Interrupt { reply: None }).await;
+                }
             }
             Message::Close { .. } => {}
         }

@@ -77,7 +77,8 @@ impl Actor {
                 let request = self.request(&turn_id, purpose);
                 let model = request.model.clone();
                 let stream = self.model.stream(request);
-                let task = sampler::start(self.handle.clone(), sample, model, stream);
+                let plan_mode = self.session.mode.mode == quipu_wire::ModeKind::Plan;
+                let task = sampler::start(self.handle.clone(), sample, model, plan_mode, stream);
                 self.sampling = Some((sample, task));
             }
             Effect::CancelSample { sample } => {

@@ -86,8 +86,9 @@ pub(crate) enum Message {
     GraceOver {
         turn_id: String,
     },
-    /// Ends the running turn, if any; `done` fires when none runs.
-    Quiesce {
+    /// `done` fires when no turn runs; `interrupt` ends the one that does.
+    WhenQuiet {
+        interrupt: bool,
         done: oneshot::Sender<()>,
     },
     /// Unloads the thread.
@@ -172,6 +173,15 @@ impl ThreadHandle {
         let (done, looked) = oneshot::channel();
         self.send(Message::Look { done }).await;
         looked.await.ok()
+    }
+
+    /// Waits until no turn runs, ending the one that does if asked to.
+    pub async fn quiet(&self, interrupt: bool) {
+        let (done, quiet) = oneshot::channel();
+        if self.send(Message::WhenQuiet { interrupt, done }).await {
+            // A dropped sender means the thread is gone, and its turn with it.
+            quiet.await.ok();
+        }
     }
 
     /// Unloads the thread and waits until it is.

@@ -1,11 +1,14 @@
 //! One request to the model: a task that turns its answer into messages for the thread.
 
+use std::collections::HashMap;
+
 use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, ToolCall};
 use quipu_model::{ItemKind, ModelStream};
 use quipu_wire::{Json, ResponseItem, TurnError, WebSearchAction};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
+use crate::context::speech::{Said, Speech, SpeechFilter};
 
 /// Events that travel together at most.
 const BATCH: usize = 256;
@@ -15,20 +18,17 @@ pub(super) fn start(
     thread: ThreadHandle,
     sample: u64,
     model: String,
+    plan_mode: bool,
     mut stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let reader = Reader { model };
+        let mut reader = Reader { model, plan_mode, messages: HashMap::new() };
         while let Some(first) = stream.next().await {
             let mut events = Vec::new();
             let mut next = Some(first);
             while let Some(event) = next {
-                events.extend(reader.read(event));
-                next = if events.len() < BATCH {
-                    stream.next_ready()
-                } else {
-                    None
-                };
+                reader.read(event, &mut events);
+                next = if events.len() < BATCH { stream.next_ready() } else { None };
             }
             if !thread.send(Message::Model { sample, events }).await {
                 return;
@@ -37,74 +37,145 @@ pub(super) fn start(
     })
 }
 
+/// Turns a provider's events into the engine's.
 struct Reader {
     model: String,
+    plan_mode: bool,
+    /// Messages that are being said, by slot.
+    messages: HashMap<u32, Speaking>,
+}
+
+/// A message while the model says it.
+struct Speaking {
+    filter: SpeechFilter,
+    /// Its start, held back in plan mode until there are words for the person.
+    unsaid: Option<Box<OutputItem>>,
+    plan: Option<String>,
 }
 
 impl Reader {
-    fn read(&self, event: quipu_model::ModelEvent) -> Option<ModelEvent> {
+    fn read(&mut self, event: quipu_model::ModelEvent, out: &mut Vec<ModelEvent>) {
         use quipu_model::ModelEvent as From;
-        Some(match event {
+        out.push(match event {
             From::Opened(_) => ModelEvent::Opened,
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
-            From::ModelRerouted { model } => ModelEvent::Rerouted {
-                from: self.model.clone(),
-                to: model,
-            },
-            From::ItemStarted { slot, item } => ModelEvent::ItemStarted {
-                slot,
-                item: Box::new(self.item(*item)?),
-            },
-            From::TextDelta { slot, delta } => ModelEvent::TextDelta { slot, delta },
-            From::ReasoningPartAdded { slot, index } => {
-                ModelEvent::ReasoningPartAdded { slot, index }
-            }
+            From::ModelRerouted { model } => ModelEvent::Rerouted { from: self.model.clone(), to: model },
+            From::ItemStarted { slot, item } => return self.started(slot, *item, out),
+            From::TextDelta { slot, delta } => return self.said(slot, &delta, out),
+            From::ReasoningPartAdded { slot, index } => ModelEvent::ReasoningPartAdded { slot, index },
             From::ReasoningSummaryDelta { slot, index, delta } => {
                 ModelEvent::ReasoningSummaryDelta { slot, index, delta }
             }
-            From::ReasoningTextDelta { slot, index, delta } => {
-                ModelEvent::ReasoningTextDelta { slot, index, delta }
+            From::ReasoningTextDelta { slot, index, delta } => ModelEvent::ReasoningTextDelta { slot, index, delta },
+            From::ItemDone { slot, item } => return self.done(slot, *item, out),
+            From::Retrying(retrying) => {
+                self.messages.clear();
+                ModelEvent::Retrying {
+                    error: TurnError {
+                        message: retrying.message(),
+                        codex_error_info: Some(retrying.info()),
+                        additional_details: Some(retrying.error.to_string()),
+                    },
+                }
             }
-            From::ItemDone { slot, item } => ModelEvent::ItemDone {
-                slot,
-                item: Box::new(self.item(*item)?),
-            },
-            From::Retrying(retrying) => ModelEvent::Retrying {
-                error: TurnError {
-                    message: retrying.message(),
-                    codex_error_info: Some(retrying.info()),
-                    additional_details: Some(retrying.error.to_string()),
-                },
-            },
-            From::Completed(completed) => ModelEvent::Completed {
-                usage: completed.usage.map(|usage| usage.breakdown()),
-            },
+            From::Completed(completed) => {
+                ModelEvent::Completed { usage: completed.usage.map(|usage| usage.breakdown()) }
+            }
             From::Failed(error) => ModelEvent::Failed {
-                window_exceeded: matches!(
-                    error.kind,
-                    quipu_model::ErrorKind::ContextWindowExceeded
-                ),
+                window_exceeded: matches!(error.kind, quipu_model::ErrorKind::ContextWindowExceeded),
                 error: TurnError {
                     message: error.to_string(),
                     codex_error_info: Some(error.info()),
                     additional_details: error.details(),
                 },
             },
-        })
+        });
+    }
+
+    fn started(&mut self, slot: u32, item: quipu_model::OutputItem, out: &mut Vec<ModelEvent>) {
+        let Some(item) = self.item(item).map(Box::new) else { return };
+        if !matches!(item.item, ModelItem::Message { .. }) {
+            return out.push(ModelEvent::ItemStarted { slot, item });
+        }
+        let mut speaking = Speaking { filter: SpeechFilter::new(self.plan_mode), unsaid: None, plan: None };
+        if self.plan_mode {
+            speaking.unsaid = Some(item);
+        } else {
+            out.push(ModelEvent::ItemStarted { slot, item });
+        }
+        self.messages.insert(slot, speaking);
+    }
+
+    fn said(&mut self, slot: u32, delta: &str, out: &mut Vec<ModelEvent>) {
+        let Some(Speaking { filter, unsaid, plan }) = self.messages.get_mut(&slot) else { return };
+        filter.push(delta, |speech| pass(slot, speech, unsaid, plan, out));
+    }
+
+    /// The end of an item; of a message, with what is shown of it.
+    fn done(&mut self, slot: u32, item: quipu_model::OutputItem, out: &mut Vec<ModelEvent>) {
+        let Some(mut item) = self.item(item).map(Box::new) else { return };
+        let speaking = self.messages.remove(&slot);
+        let was_said = speaking.as_ref().is_some_and(|it| it.unsaid.is_none());
+        let mut plan_told = false;
+        if let Some(Speaking { mut filter, mut unsaid, mut plan }) = speaking {
+            filter.finish(|speech| pass(slot, speech, &mut unsaid, &mut plan, out));
+            plan_told = plan.is_some();
+        }
+        if let ModelItem::Message { text: Some(text), .. } = &mut item.item {
+            let said = Said::read(text, self.plan_mode);
+            if let Some(plan) = said.plan {
+                if !plan_told {
+                    out.push(ModelEvent::PlanDelta { delta: plan.clone() });
+                }
+                out.push(ModelEvent::PlanDone { text: plan });
+            }
+            *text = said.text;
+        }
+        if self.plan_mode
+            && let ModelItem::Message { text, .. } = &mut item.item
+            && !was_said
+            && text.as_ref().is_none_or(|text| text.trim().is_empty())
+        {
+            *text = None;
+        }
+        out.push(ModelEvent::ItemDone { slot, item });
     }
 
     fn item(&self, output: quipu_model::OutputItem) -> Option<OutputItem> {
         let raw = Json::from((*output.raw).to_owned());
-        let item = model_item(&output.kind, &raw)?;
+        let item = model_item(output.kind, &raw)?;
         // Items that came without an id get one of ours.
-        let id = output
-            .id
-            .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        let id = output.id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         Some(OutputItem { id, item, raw })
     }
 }
 
-fn model_item(kind: &ItemKind, raw: &Json) -> Option<ModelItem> {
+/// Passes on a piece of speech: words to the person belong to the message, the plan is an item of its own.
+fn pass(
+    slot: u32,
+    speech: Speech<'_>,
+    unsaid: &mut Option<Box<OutputItem>>,
+    plan: &mut Option<String>,
+    out: &mut Vec<ModelEvent>,
+) {
+    match speech {
+        Speech::Text("") => {}
+        Speech::Text(text) => {
+            if let Some(item) = unsaid.take() {
+                out.push(ModelEvent::ItemStarted { slot, item });
+            }
+            out.push(ModelEvent::TextDelta { slot, delta: text.to_owned() });
+        }
+        Speech::PlanStart => {
+            *plan = Some(String::new());
+            out.push(ModelEvent::PlanDelta { delta: String::new() });
+        }
+        Speech::PlanText(text) => out.push(ModelEvent::PlanDelta { delta: text.to_owned() }),
+        Speech::PlanEnd => {}
+    }
+}
+
+fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
     let parsed: ResponseItem = match raw.parse() {
         Ok(item) => item,
         Err(error) => {

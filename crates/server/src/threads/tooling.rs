@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::message::{Message, ThreadHandle, ToolReport};
 use crate::context::notes;
-use crate::context::truncate::Budget;
+use crate::context::truncate::{self, Budget};
 
 /// Tokens of a user's own command that the model gets.
 const SHELL_BUDGET: usize = 10_000;
@@ -81,6 +81,7 @@ impl Actor {
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
+        let truncation = self.session.model_info().truncation_policy;
         tokio::spawn(async move {
             let running =
                 std::panic::AssertUnwindSafe(toolbox.run(scope, host, call.clone(), cancel));
@@ -88,7 +89,8 @@ impl Actor {
                 tracing::error!(tool = call.name, "a tool failed by a defect of the server");
                 Finished::from("the tool failed by a defect of the server; try something else")
             });
-            let output = vec![quipu_tools::output_item(&call, &finished.output)];
+            let output = quipu_tools::output_item(&call, &finished.output);
+            let output = vec![truncate::recorded_output(&output, truncation).unwrap_or(output)];
             let event = ToolEvent::Finished {
                 output,
                 end_turn: finished.end_turn,
