@@ -59,7 +59,7 @@ fn field(field: &WireField) -> TokenStream {
     } = field;
     let absence = match absence {
         None => quote!(Never),
-        Some(Absence::Nullable) => quote!(Nullable),
+        Some(Absence::Nullable | Absence::Omitted) => quote!(Nullable),
         Some(Absence::Optional) => quote!(Optional),
         Some(Absence::Sparse) => quote!(Sparse),
     };

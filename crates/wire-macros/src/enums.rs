@@ -281,33 +281,43 @@ fn unions(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Cod
         )
     });
     let (serde, body) = if options.untagged {
-        (quote!(#[serde(untagged)]), None)
+        (quote!(#[serde(untagged)]), untagged(ident, variants))
     } else if let Some(tag) = &options.tag {
         (
             quote!(#[serde(tag = #tag)]),
-            Some(internally_tagged(ident, options, tag, variants)),
+            internally_tagged(ident, options, tag, variants),
         )
     } else {
-        (quote!(), Some(externally_tagged(ident, options, variants)))
+        (quote!(), externally_tagged(ident, options, variants))
     };
-    let derives = match body {
-        None => quote!(serde::Serialize, serde::Deserialize,),
-        Some(_) => quote!(serde::Serialize,),
-    };
-    let impls = body.map(|body| {
-        quote! {
-            impl<'de> serde::Deserialize<'de> for #ident {
-                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    #body
-                }
+    let impls = quote! {
+        impl<'de> serde::Deserialize<'de> for #ident {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #body
             }
         }
-    });
+    };
     Code {
-        derives,
+        derives: quote!(serde::Serialize,),
         serde,
         unrecognized,
-        impls: impls.unwrap_or_default(),
+        impls,
+    }
+}
+
+/// Tries the variants in order: first without leniency, so that a variant whose fields tolerate unknown
+/// words does not take what is meant for a later one.
+fn untagged(owner: &Ident, variants: &[WireVariant]) -> TokenStream {
+    let tries = variants.iter().map(|variant| {
+        let ident = &variant.ident;
+        quote!(if let Some(value) = crate::codec::fitting(&raw) { return Some(#owner::#ident(value)); })
+    });
+    let refusal = format!("data did not match any variant of untagged enum {owner}");
+    quote! {
+        let raw = crate::codec::raw(deserializer)?;
+        let read = || { #(#tries)* None };
+        let read = crate::codec::strict(read).or_else(read);
+        read.ok_or_else(|| serde::de::Error::custom(#refusal))
     }
 }
 

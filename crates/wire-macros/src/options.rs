@@ -106,6 +106,8 @@ pub enum Absence {
     Optional,
     /// Left out; `?: T`.
     Sparse,
+    /// Left out, although the schemas say `null`: `T | null`.
+    Omitted,
 }
 
 /// What stands for an absent field, and whether the schema shows it.
@@ -144,6 +146,7 @@ impl FieldOptions {
                 "nullable" => options.absence = Some(Absence::Nullable),
                 "optional" => options.absence = Some(Absence::Optional),
                 "sparse" => options.absence = Some(Absence::Sparse),
+                "omitted" => options.absence = Some(Absence::Omitted),
                 "default" if meta.input.peek(syn::Token![=]) => {
                     options.default = Some(DefaultValue::Json(string(meta)?));
                 }

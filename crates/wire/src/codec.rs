@@ -104,6 +104,11 @@ pub(crate) fn from_raw<T: DeserializeOwned, E: de::Error>(raw: &RawValue) -> Res
     decode(raw.get()).map_err(nested)
 }
 
+/// The value as one variant of several, if it is that.
+pub(crate) fn fitting<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
 /// The part of an object that its named fields leave over.
 pub(crate) trait Rest: Sized {
     fn read(json: &str, known: &[&str]) -> Result<Self, serde_json::Error>;

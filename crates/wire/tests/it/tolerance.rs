@@ -1,0 +1,99 @@
+//! Two readers of one set of types: a client reads what a newer server sends, a server tells its caller
+//! about every value it does not know.
+
+use quipu_wire::codec::decode_strictly;
+use quipu_wire::*;
+use serde_json::{Value, json};
+
+#[test]
+fn unknown_members_are_ignored_by_both() {
+    let params = json!({ "threadId": "t", "input": [], "title": "x", "metadata": {}, "user": 1 });
+    let strict: TurnStartParams = decode_strictly(&params.to_string()).unwrap();
+    let tolerant: TurnStartParams = serde_json::from_value(params).unwrap();
+    assert_eq!(strict, tolerant);
+}
+
+#[test]
+fn unknown_words_are_kept_apart_by_a_client_and_refused_by_a_server() {
+    let text = r#"{"threadId":"t","input":[],"effort":"galactic"}"#;
+    let read: TurnStartParams = serde_json::from_str(text).unwrap();
+    assert_eq!(read.effort, Some(ReasoningEffort::Unrecognized));
+    assert_eq!(
+        decode_strictly::<TurnStartParams>(text).unwrap_err(),
+        "unknown variant `galactic`, expected one of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`"
+    );
+}
+
+#[test]
+fn unknown_items_pass_through_a_client_unchanged() {
+    let item = json!({ "type": "hologram", "id": "i", "depth": [1, 2] });
+    let notification = json!({ "item": item, "threadId": "t", "turnId": "u" });
+    let read = ServerNotification::decode("item/completed", &notification.to_string()).unwrap();
+    let ServerNotification::ItemCompleted(completed) = &read else {
+        panic!("not the notification that was sent")
+    };
+    assert!(matches!(completed.item, ThreadItem::Unrecognized(_)));
+    let written = serde_json::to_value(&read).unwrap();
+    assert_eq!(written["params"], notification);
+    let error = decode_strictly::<ThreadItem>(&item.to_string()).unwrap_err();
+    assert!(
+        error.starts_with("unknown variant `hologram`, expected one of `userMessage`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn unknown_methods_reach_a_client_whole() {
+    let read = ServerNotification::decode("thread/goal/updated", r#"{"goal":1}"#).unwrap();
+    assert_eq!(read.method(), "thread/goal/updated");
+    let read = ServerRequest::decode("item/hologram/show", r#"{"x":1}"#).unwrap();
+    assert_eq!(read.params().unwrap(), Json::from(json!({ "x": 1 })));
+}
+
+/// These are the texts that follow `Invalid request: ` on the official server's wire.
+#[test]
+fn a_server_explains_what_is_wrong() {
+    fn error<T: serde::de::DeserializeOwned>(params: Value) -> String {
+        decode_strictly::<T>(&params.to_string()).err().unwrap()
+    }
+    let turn = |input: Value| error::<TurnStartParams>(json!({ "threadId": "t", "input": input }));
+    assert_eq!(
+        error::<TurnStartParams>(json!({})),
+        "missing field `threadId`"
+    );
+    assert_eq!(
+        turn(json!(5)),
+        "invalid type: integer `5`, expected a sequence"
+    );
+    assert_eq!(turn(json!([{}])), "missing field `type`");
+    assert_eq!(turn(json!([{ "type": "text" }])), "missing field `text`");
+    assert_eq!(
+        turn(json!([{ "text": "t", "type": true }])),
+        "invalid type: boolean `true`, expected variant identifier"
+    );
+    assert_eq!(
+        turn(json!([{ "type": "smell" }])),
+        "unknown variant `smell`, expected one of `text`, `image`, `localImage`, `skill`, `mention`"
+    );
+    let start = |key: &str, value: Value| error::<ThreadStartParams>(json!({ key: value }));
+    assert_eq!(
+        start("approvalPolicy", json!("bogus")),
+        "unknown variant `bogus`, expected one of `untrusted`, `on-failure`, `on-request`, `granular`, `never`"
+    );
+    assert_eq!(
+        start("approvalPolicy", json!([])),
+        "invalid type: sequence, expected string or map"
+    );
+    assert_eq!(
+        start("ephemeral", json!("yes")),
+        "invalid type: string \"yes\", expected a boolean"
+    );
+    assert_eq!(
+        error::<ThreadListParams>(json!({ "limit": -1 })),
+        "invalid value: integer `-1`, expected u32"
+    );
+    assert_eq!(
+        error::<FsReadFileParams>(json!({ "path": "relative" })),
+        "AbsolutePathBuf deserialized without a base path"
+    );
+}
