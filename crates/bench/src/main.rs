@@ -1,3 +1,86 @@
-//! The benchmarks behind the README's performance table.
+//! Measures what a server of the protocol costs, Quipu beside any other one, on the same machine in the
+//! same run. `docs/performance.md` tells how to read it.
 
-fn main() {}
+mod args;
+mod ground;
+mod load;
+mod report;
+mod rows;
+mod session;
+mod usage;
+
+use std::error::Error;
+use std::io::{self, Write as _};
+
+use clap::Parser as _;
+use tokio::net::TcpListener;
+
+use crate::args::Args;
+use crate::ground::{Ground, Subject};
+use crate::report::{Measured, Report};
+use crate::rows::Row;
+
+/// Whatever ends a measurement early, in words.
+type Failure = Box<dyn Error + Send + Sync>;
+type Result<T, E = Failure> = std::result::Result<T, E>;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let args = Args::parse();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let model = format!("http://{}/v1", listener.local_addr()?);
+    tokio::spawn(quipu_testkit::model::serve(listener));
+    let subjects = args.subjects()?;
+    if args.load {
+        return load::run(&subjects, &model, args.quick).await;
+    }
+    let rows = args.rows()?;
+    let mut report = Report::new(&subjects, args.rounds(), args.quick);
+    for row in rows {
+        progress(row.name())?;
+        report.add(measure(row, &subjects, &model, &args).await?);
+    }
+    if let Some(path) = &args.json {
+        std::fs::write(path, report.json()?)?;
+    }
+    write!(io::stdout().lock(), "{}", report.table())?;
+    Ok(())
+}
+
+/// All rounds of one row. The subjects take turns within a round, so that a busy minute of the machine
+/// falls on all of them.
+async fn measure<'a>(
+    row: &'a dyn Row,
+    subjects: &[Subject],
+    model: &str,
+    args: &Args,
+) -> Result<Measured<'a>> {
+    let subjects = match row.compares() {
+        true => subjects,
+        false => &subjects[..1],
+    };
+    let mut grounds = Vec::new();
+    for subject in subjects {
+        let ground = Ground::new(subject, model, args.quick)?;
+        row.prepare(&ground)
+            .await
+            .map_err(|error| told(row, subject, &error))?;
+        grounds.push(ground);
+    }
+    let mut measured = Measured::new(row.figures(), subjects.len());
+    for _ in 0..args.rounds() {
+        for (ground, samples) in grounds.iter().zip(measured.samples_mut()) {
+            let values = row.run(ground).await;
+            samples.push(values.map_err(|error| told(row, ground.subject(), &error))?);
+        }
+    }
+    Ok(measured)
+}
+
+fn told(row: &dyn Row, subject: &Subject, error: &Failure) -> Failure {
+    format!("{} on {}: {error}", row.name(), subject.name).into()
+}
+
+fn progress(what: &str) -> io::Result<()> {
+    writeln!(io::stderr().lock(), "measuring {what}")
+}

@@ -1,0 +1,80 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::Result;
+use crate::ground::Subject;
+use crate::rows::{self, Row};
+
+/// Measures app-servers side by side. It installs nothing and leaves nothing behind.
+#[derive(Debug, Parser)]
+#[command(name = "quipu-bench")]
+pub struct Args {
+    /// The Quipu binary [default: the one beside this program]
+    #[arg(long, value_name = "PATH")]
+    quipu: Option<PathBuf>,
+    /// Another server to measure in the same run; ratios are to the first one
+    #[arg(long = "peer", value_name = "NAME=BINARY", value_parser = peer)]
+    peers: Vec<Subject>,
+    /// Only these rows
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    rows: Vec<String>,
+    /// How often each row is measured
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: Option<u16>,
+    /// One round with a tenth of all counts and sizes: shows that it works, measures little
+    #[arg(long)]
+    pub quick: bool,
+    /// Also write all samples to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Run the websocket load test instead of the table
+    #[arg(long)]
+    pub load: bool,
+}
+
+impl Args {
+    pub fn rounds(&self) -> u16 {
+        self.rounds.unwrap_or(if self.quick { 1 } else { 5 })
+    }
+
+    /// Quipu first, then the peers as given.
+    pub fn subjects(&self) -> Result<Vec<Subject>> {
+        let quipu = match &self.quipu {
+            Some(path) => path.clone(),
+            None => std::env::current_exe()?.with_file_name("quipu"),
+        };
+        let quipu = Subject::new("quipu", quipu);
+        let subjects: Vec<_> = [quipu].into_iter().chain(self.peers.clone()).collect();
+        match subjects.iter().find(|it| !it.program.is_file()) {
+            Some(missing) => Err(format!(
+                "{} is no file; build it with `cargo build --release -p quipu-cli`, or give another path",
+                missing.program.display()
+            )
+            .into()),
+            None => Ok(subjects),
+        }
+    }
+
+    /// The rows asked for, in the table's order.
+    pub fn rows(&self) -> Result<Vec<&'static dyn Row>> {
+        let all = &rows::ALL;
+        let is_known = |name: &String| all.iter().any(|row| row.name() == name);
+        if let Some(unknown) = self.rows.iter().find(|name| !is_known(name)) {
+            let names: Vec<_> = all.iter().map(|row| row.name()).collect();
+            return Err(format!("no row {unknown}; there are {}", names.join(", ")).into());
+        }
+        let is_wanted =
+            |row: &&dyn Row| self.rows.is_empty() || self.rows.iter().any(|it| it == row.name());
+        Ok(all.iter().copied().filter(is_wanted).collect())
+    }
+}
+
+fn peer(text: &str) -> Result<Subject> {
+    match text.split_once('=') {
+        Some((name, program)) if !name.is_empty() => Ok(Subject::new(name, program)),
+        _ => Err("give a peer as NAME=BINARY".into()),
+    }
+}

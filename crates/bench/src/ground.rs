@@ -1,0 +1,102 @@
+//! What is measured and where: a program with fresh folders, a bare `HOME` and the scripted model.
+
+use std::path::{Path, PathBuf};
+
+use quipu_testkit::process::Launch;
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::session::Session;
+
+/// A server program.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub name: String,
+    pub program: PathBuf,
+}
+
+impl Subject {
+    pub fn new(name: &str, program: impl Into<PathBuf>) -> Subject {
+        Subject {
+            name: name.to_owned(),
+            program: program.into(),
+        }
+    }
+}
+
+/// A home folder with settings that name the scripted model.
+#[derive(Debug)]
+pub struct Home(TempDir);
+
+impl Home {
+    pub fn new(model: &str) -> Result<Home> {
+        let folder = tempfile::tempdir()?;
+        let settings = format!(
+            r#"model = "mock-model"
+model_provider = "mock"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.mock]
+name = "mock"
+base_url = "{model}"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"#
+        );
+        std::fs::write(folder.path().join("config.toml"), settings)?;
+        Ok(Home(folder))
+    }
+
+    /// The program in this home. Its `HOME` and current folder are new and empty.
+    pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
+        let path = self.0.path().to_string_lossy();
+        Launch::new(program)
+            .args(std::iter::once("app-server").chain(args.iter().copied()))
+            .env("QUIPU_HOME", &path)
+            .env("CODEX_HOME", &path)
+            .env("RUST_LOG", "error")
+    }
+}
+
+/// One subject in one row: it stays for all rounds.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    subject: &'a Subject,
+    model: &'a str,
+    quick: bool,
+    stock: Home,
+}
+
+impl<'a> Ground<'a> {
+    pub fn new(subject: &'a Subject, model: &'a str, quick: bool) -> Result<Ground<'a>> {
+        Ok(Ground {
+            subject,
+            model,
+            quick,
+            stock: Home::new(model)?,
+        })
+    }
+
+    pub fn subject(&self) -> &Subject {
+        self.subject
+    }
+
+    /// A count or size of a row, a tenth of it in a quick run.
+    pub fn count(&self, full: usize) -> usize {
+        if self.quick { full.div_ceil(10) } else { full }
+    }
+
+    /// A server in a home of its own.
+    pub async fn start(&self) -> Result<Session> {
+        let home = Home::new(self.model)?;
+        let launch = home.launch(&self.subject.program, &[]);
+        Session::start(launch, Some(home)).await
+    }
+
+    /// A server in the home that the row prepared.
+    pub async fn start_stocked(&self) -> Result<Session> {
+        let launch = self.stock.launch(&self.subject.program, &[]);
+        Session::start(launch, None).await
+    }
+}

@@ -1,0 +1,228 @@
+//! Samples become a table for people and JSON for the record.
+
+use serde::Serialize;
+
+use crate::Result;
+use crate::ground::Subject;
+use crate::rows::{Figure, Goal, median};
+
+/// The values of one row: by subject, round and figure.
+pub struct Measured<'a> {
+    figures: &'a [Figure],
+    samples: Vec<Vec<Vec<f64>>>,
+}
+
+impl<'a> Measured<'a> {
+    pub fn new(figures: &'a [Figure], subjects: usize) -> Measured<'a> {
+        Measured {
+            figures,
+            samples: vec![Vec::new(); subjects],
+        }
+    }
+
+    /// The rounds of each subject.
+    pub fn samples_mut(&mut self) -> impl Iterator<Item = &mut Vec<Vec<f64>>> {
+        self.samples.iter_mut()
+    }
+}
+
+/// Everything that was measured.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<'a> {
+    processors: usize,
+    rounds: u16,
+    /// Counts and sizes were a tenth of what the names say.
+    quick: bool,
+    subjects: Vec<&'a str>,
+    lines: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    figure: &'a Figure,
+    results: Vec<Summary>,
+    /// Of each subject's median to that of the first peer.
+    ratios: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    median: f64,
+    min: f64,
+    max: f64,
+    samples: Vec<f64>,
+}
+
+impl Summary {
+    fn new(samples: Vec<f64>) -> Summary {
+        Summary {
+            median: median(samples.iter().copied()),
+            min: samples.iter().copied().fold(f64::INFINITY, f64::min),
+            max: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            samples,
+        }
+    }
+
+    fn cell(&self) -> String {
+        format!(
+            "{} ({}–{})",
+            short(self.median),
+            short(self.min),
+            short(self.max)
+        )
+    }
+}
+
+impl<'a> Report<'a> {
+    pub fn new(subjects: &'a [Subject], rounds: u16, quick: bool) -> Report<'a> {
+        Report {
+            processors: std::thread::available_parallelism().map_or(0, Into::into),
+            rounds,
+            quick,
+            subjects: subjects.iter().map(|it| it.name.as_str()).collect(),
+            lines: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, measured: Measured<'a>) {
+        for (index, figure) in measured.figures.iter().enumerate() {
+            let of = |rounds: &Vec<Vec<f64>>| rounds.iter().map(|it| rounded(it[index])).collect();
+            let results: Vec<_> = measured.samples.iter().map(of).map(Summary::new).collect();
+            let base = results.get(1).map(|it| it.median);
+            let ratios = base.map_or(Vec::new(), |base| {
+                results.iter().map(|it| rounded(it.median / base)).collect()
+            });
+            self.lines.push(Line {
+                figure,
+                results,
+                ratios,
+            });
+        }
+    }
+
+    pub fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// A Markdown table: median, least and most of all rounds.
+    pub fn table(&self) -> String {
+        let mut out = String::new();
+        let mut row = |cells: Vec<String>| {
+            out.push_str("| ");
+            out.push_str(&cells.join(" | "));
+            out.push_str(" |\n");
+        };
+        let mut head = vec!["measure".to_owned(), "unit".to_owned()];
+        head.extend(self.subjects.iter().map(|it| (*it).to_owned()));
+        let base = self.subjects.get(1);
+        head.extend(base.map(|it| format!("ratio to {it}")));
+        head.extend(base.map(|_| "goal".to_owned()));
+        let columns = head.len();
+        row(head);
+        row(vec!["---".to_owned(); columns]);
+        for line in &self.lines {
+            let mut cells = vec![line.figure.name.to_owned(), line.figure.unit.to_owned()];
+            cells.extend(line.results.iter().map(Summary::cell));
+            cells.resize(2 + self.subjects.len(), "—".to_owned());
+            if base.is_some() {
+                let ratios: Vec<_> = others(&line.ratios).map(short).collect();
+                cells.push(if ratios.is_empty() {
+                    "—".to_owned()
+                } else {
+                    ratios.join(", ")
+                });
+                cells.push(goal(line));
+            }
+            row(cells);
+        }
+        if self.quick {
+            out.push_str("\nA quick run: counts and sizes were a tenth of what the names say.\n");
+        }
+        out
+    }
+}
+
+/// The ratios but that of the first peer, which is 1.
+fn others(ratios: &[f64]) -> impl Iterator<Item = f64> {
+    let is_base = |index: &usize| *index == 1;
+    let all = ratios.iter().copied().enumerate();
+    all.filter(move |(index, _)| !is_base(index))
+        .map(|(_, it)| it)
+}
+
+fn goal(line: &Line<'_>) -> String {
+    let (text, holds) = match (line.figure.goal, line.ratios.first()) {
+        (Goal::AtMost(goal), Some(ratio)) => (format!("≤ {goal}"), *ratio <= goal),
+        (Goal::AtLeast(goal), Some(ratio)) => (format!("≥ {goal}"), *ratio >= goal),
+        _ => return "—".to_owned(),
+    };
+    format!("{text} {}", if holds { "held" } else { "missed" })
+}
+
+/// Three digits that mean something.
+fn short(value: f64) -> String {
+    let decimals = match value.abs() {
+        big if big >= 100.0 => 0,
+        middle if middle >= 10.0 => 1,
+        small if small >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// To a thousandth; the rest is noise.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_medians_ratios_and_goals() {
+        let subjects = [Subject::new("quipu", "a"), Subject::new("other", "b")];
+        let figures = [Figure {
+            name: "a turn",
+            unit: "ms",
+            goal: Goal::AtMost(0.1),
+        }];
+        let mut measured = Measured::new(&figures, 2);
+        for (samples, values) in measured
+            .samples_mut()
+            .zip([[1.0, 3.0, 2.0], [20.0, 10.0, 40.0]])
+        {
+            samples.extend(values.map(|it| vec![it]));
+        }
+        let mut report = Report::new(&subjects, 3, false);
+        report.add(measured);
+        let table = report.table();
+        let last = table.lines().last().unwrap();
+        assert_eq!(
+            last,
+            "| a turn | ms | 2.00 (1.00–3.00) | 20.0 (10.0–40.0) | 0.100 | ≤ 0.1 held |"
+        );
+        assert!(report.json().unwrap().contains("\"ratios\""));
+    }
+
+    #[test]
+    fn a_row_without_peers_has_no_ratio() {
+        let subjects = [Subject::new("quipu", "a"), Subject::new("other", "b")];
+        let figures = [Figure {
+            name: "a page",
+            unit: "ms",
+            goal: Goal::None,
+        }];
+        let mut measured = Measured::new(&figures, 1);
+        measured.samples_mut().for_each(|it| it.push(vec![0.5]));
+        let mut report = Report::new(&subjects, 1, true);
+        report.add(measured);
+        assert!(
+            report
+                .table()
+                .contains("| 0.500 (0.500–0.500) | — | — | — |")
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! One running server and its only client.
+
+use std::time::{Duration, Instant};
+
+use quipu_rpc::{Event, Inbox, Peer, PeerOptions, RawJson};
+use quipu_testkit::process::{Launch, ServerProcess};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::ground::Home;
+use crate::{Result, usage};
+
+/// How long anything may take before the measurement is given up.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server that has been greeted. It is killed when dropped.
+pub struct Session {
+    peer: Peer,
+    inbox: Inbox,
+    process: ServerProcess,
+    greeted_after: Duration,
+    _home: Option<Home>,
+}
+
+/// When the parts of a turn arrived, counted from its request.
+pub struct TurnTimes {
+    pub first_delta: Option<Duration>,
+    pub whole: Duration,
+}
+
+impl Session {
+    /// Starts a server; `home` is kept as long as the session.
+    pub async fn start(launch: Launch, home: Option<Home>) -> Result<Session> {
+        let start = Instant::now();
+        let mut process = launch.start();
+        let (peer, inbox) = Peer::start(process.stdio(), PeerOptions::default());
+        let mut session = Session {
+            peer,
+            inbox,
+            process,
+            greeted_after: Duration::ZERO,
+            _home: home,
+        };
+        session.call("initialize", &hello()).await?;
+        session.greeted_after = start.elapsed();
+        session.peer.notify("initialized", &json!({}))?;
+        Ok(session)
+    }
+
+    /// From before the process was made until `initialize` was answered.
+    pub fn greeted_after(&self) -> Duration {
+        self.greeted_after
+    }
+
+    /// Processor time of the server so far.
+    pub fn cpu(&self) -> Result<Duration> {
+        usage::cpu(self.process.pid())
+    }
+
+    /// Memory of the server in MB, once it has come to rest.
+    pub async fn memory(&self) -> Result<f64> {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        usage::memory(self.process.pid())
+    }
+
+    pub async fn call(&self, method: &str, params: &Value) -> Result<Value> {
+        let answer = self.peer.call(method, params).within(PATIENCE).await;
+        let answer = answer.map_err(|error| format!("{method}: {error}"))?;
+        Ok(serde_json::from_slice(answer.as_bytes())?)
+    }
+
+    /// A new thread's id.
+    pub async fn thread(&self) -> Result<String> {
+        let params = json!({"cwd": self.process.folder()});
+        let answer = self.call("thread/start", &params).await?;
+        match answer["thread"]["id"].as_str() {
+            Some(id) => Ok(id.to_owned()),
+            None => Err("thread/start: the answer has no id".into()),
+        }
+    }
+
+    pub async fn threads(&self, count: usize) -> Result<Vec<String>> {
+        let mut threads = Vec::with_capacity(count);
+        for _ in 0..count {
+            threads.push(self.thread().await?);
+        }
+        Ok(threads)
+    }
+
+    /// One turn from its request to its end.
+    pub async fn turn(&mut self, thread: &str, prompt: &str) -> Result<TurnTimes> {
+        let start = Instant::now();
+        let asked = self.peer.call("turn/start", &turn_params(thread, prompt));
+        let mut first_delta = None;
+        loop {
+            match self.next().await? {
+                Notice::Delta => first_delta = first_delta.or_else(|| Some(start.elapsed())),
+                Notice::TurnCompleted(id) if id == thread => break,
+                Notice::TurnCompleted(_) | Notice::Other => {}
+            }
+        }
+        let whole = start.elapsed();
+        asked.within(PATIENCE).await?;
+        Ok(TurnTimes { first_delta, whole })
+    }
+
+    /// So many turns on every thread, all threads at once.
+    pub async fn turns_at_once(
+        &mut self,
+        threads: &[String],
+        each: usize,
+        prompt: &str,
+    ) -> Result<()> {
+        let ask = |peer: &Peer, thread: &str| peer.call("turn/start", &turn_params(thread, prompt));
+        let mut asked: Vec<_> = threads.iter().map(|it| ask(&self.peer, it)).collect();
+        let mut completed = 0;
+        let mut left: std::collections::HashMap<&str, usize> =
+            threads.iter().map(|it| (it.as_str(), each - 1)).collect();
+        while completed < threads.len() * each {
+            let Notice::TurnCompleted(thread) = self.next().await? else {
+                continue;
+            };
+            completed += 1;
+            if let Some(more) = left.get_mut(thread.as_str()).filter(|more| **more > 0) {
+                *more -= 1;
+                asked.push(ask(&self.peer, &thread));
+            }
+        }
+        for call in asked {
+            call.within(PATIENCE).await?;
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Notice> {
+        match tokio::time::timeout(PATIENCE, self.inbox.next()).await? {
+            Some(Event::Notification(it)) => Notice::read(&it.method, it.params.as_ref()),
+            Some(Event::Request(it)) => Err(format!("the server asks {}", it.method).into()),
+            Some(_) => Err("the server sends what is no message".into()),
+            None => Err(format!("the server has ended: {}", self.process.stderr()).into()),
+        }
+    }
+
+    /// Closes the server's input and waits for its end, so that all of its work is stored.
+    pub async fn finish(mut self) -> Result<()> {
+        drop(self.peer);
+        let ended = self.process.exit().await;
+        match ended.success() {
+            true => Ok(()),
+            false => Err(format!("the server ended with {ended}").into()),
+        }
+    }
+}
+
+/// What a measurement wants to know of a notification. The rest is not even parsed.
+enum Notice {
+    Delta,
+    TurnCompleted(String),
+    Other,
+}
+
+impl Notice {
+    fn read(method: &str, params: Option<&RawJson>) -> Result<Notice> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Completed {
+            thread_id: String,
+            turn: Turn,
+        }
+        #[derive(Deserialize)]
+        struct Turn {
+            status: String,
+            error: Option<Value>,
+        }
+        match (method, params) {
+            ("item/agentMessage/delta", _) => Ok(Notice::Delta),
+            ("turn/completed", Some(params)) => {
+                let Completed { thread_id, turn } = serde_json::from_slice(params.as_bytes())?;
+                match turn.status.as_str() {
+                    "completed" => Ok(Notice::TurnCompleted(thread_id)),
+                    status => Err(format!("a turn ended {status}: {:?}", turn.error).into()),
+                }
+            }
+            _ => Ok(Notice::Other),
+        }
+    }
+}
+
+/// What a client says first.
+pub fn hello() -> Value {
+    json!({
+        "clientInfo": {"name": "bench", "title": "Bench", "version": "1.0"},
+        "capabilities": {"experimentalApi": true},
+    })
+}
+
+/// A turn of one text.
+pub fn turn_params(thread: &str, prompt: &str) -> Value {
+    json!({"threadId": thread, "input": [{"type": "text", "text": prompt}]})
+}
