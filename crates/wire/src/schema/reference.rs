@@ -152,6 +152,7 @@ fn shape(page: &mut String, def: &TypeDef) {
         Shape::Alias(ty) => write!(page, "{}\n\n", type_name(*ty)).ok(),
         Shape::Struct([], _) => write!(page, "none.\n\n").ok(),
         Shape::Struct(fields, _) => {
+            page.truncate(page.trim_end().len());
             page.push_str("\n\n");
             table(page, None, fields);
             Some(())

@@ -1,0 +1,3 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+export type ClientNotification = { "method": "initialized" };

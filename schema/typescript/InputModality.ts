@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * A kind of input.
+ */
+export type InputModality = "text" | "image";

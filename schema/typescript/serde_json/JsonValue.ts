@@ -1,0 +1,3 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;

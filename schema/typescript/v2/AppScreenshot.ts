@@ -1,0 +1,10 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * A picture of an app in use.
+ */
+export type AppScreenshot = { url: string | null, fileId: string | null, 
+/**
+ * What the user said in it.
+ */
+userPrompt: string, };

@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * Result of `command/exec/resize`.
+ */
+export type CommandExecResizeResponse = Record<string, never>;

@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * Parameters of `fs/unwatch`.
+ */
+export type FsUnwatchParams = { watchId: string, };

@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * What a hook is.
+ */
+export type HookHandlerType = "command" | "prompt" | "agent";

@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * What a hook belongs to.
+ */
+export type HookScope = "thread" | "turn";

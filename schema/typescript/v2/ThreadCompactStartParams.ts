@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * Parameters of `thread/compact/start`.
+ */
+export type ThreadCompactStartParams = { threadId: string, };

@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * Parameters of `thread/unarchive`.
+ */
+export type ThreadUnarchiveParams = { threadId: string, };

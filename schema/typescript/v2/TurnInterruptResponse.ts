@@ -1,0 +1,6 @@
+// GENERATED CODE! DO NOT MODIFY BY HAND!
+
+/**
+ * Result of `turn/interrupt`.
+ */
+export type TurnInterruptResponse = Record<string, never>;
