@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use quipu_rpc::{ErrorObject, Responder};
+use quipu_rpc::{CloseReason, ErrorObject, Responder};
 use quipu_wire::method::Method;
+use serde::Serialize;
 
 use crate::hub::Client;
 use crate::room::Place;
@@ -40,8 +41,17 @@ impl<M: Method> Reply<M> {
             Ok(result) => self.responder.result(&result).await,
             Err(error) => self.responder.error(&error).await,
         };
-        if let Err(reason) = sent {
-            tracing::debug!(method = M::NAME, %reason, "the client left before its answer");
-        }
+        note_failure::<M>(sent);
+    }
+
+    /// Answers with something that writes the same JSON as the result would, without being one.
+    pub async fn send_as(self, result: &impl Serialize) {
+        note_failure::<M>(self.responder.result(result).await);
+    }
+}
+
+fn note_failure<M: Method>(sent: Result<(), CloseReason>) {
+    if let Err(reason) = sent {
+        tracing::debug!(method = M::NAME, %reason, "the client left before its answer");
     }
 }

@@ -8,9 +8,11 @@
 #![allow(dead_code, reason = "the thread handlers that use it are being added")]
 
 mod clock;
+mod commands;
 mod connection;
 mod context;
 mod cx;
+mod files;
 mod git;
 mod handlers;
 mod hub;
@@ -20,6 +22,7 @@ mod listen;
 mod questions;
 mod room;
 mod router;
+mod search;
 mod server;
 mod settings;
 mod threads;

@@ -13,10 +13,13 @@ use quipu_policy::rules::Rules;
 use quipu_rpc::CloseCode;
 use tokio::time::timeout;
 
+use crate::commands::Commands;
+use crate::files::Watches;
 use crate::hub::{Client, Hub};
 use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::questions::Questions;
+use crate::search::Searches;
 use crate::settings::Settings;
 use crate::threads::{Message, Session, Threads};
 
@@ -32,6 +35,9 @@ pub struct Server {
     pub(crate) identity: Identity,
     pub(crate) threads: Threads,
     pub(crate) store: Store,
+    pub(crate) watches: Watches,
+    pub(crate) commands: Commands,
+    pub(crate) searches: Searches,
     models: Mutex<HashMap<String, ModelClient>>,
 }
 
@@ -49,6 +55,9 @@ impl Server {
             identity,
             threads: Threads::default(),
             store,
+            watches: Watches::default(),
+            commands: Commands::default(),
+            searches: Searches::default(),
             models: Mutex::default(),
         })
     }
@@ -93,6 +102,8 @@ impl Server {
     /// Releases what belongs to a connection.
     pub(crate) async fn disconnected(&self, client: &Client) {
         self.hub.disconnect(client.id);
+        self.watches.disconnected(client.id);
+        self.searches.disconnected(client.id);
         for thread in self.threads.all() {
             thread.send(Message::Gone(client.id)).await;
         }

@@ -26,6 +26,7 @@ mod view_image;
 
 pub use call::{Finished, output_item};
 pub use host::{Answer, Host};
+pub use sandboxing::policy as sandbox_policy;
 pub use scope::{Features, Scope};
 pub use specs::{Spec, SpecKind, specs};
 pub use toolbox::{Cancel, Toolbox};

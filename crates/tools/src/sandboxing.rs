@@ -8,7 +8,7 @@ use quipu_wire::{
 };
 
 /// A policy for commands that work in `cwd`.
-pub(crate) fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
+pub fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
         SandboxPolicy::ExternalSandbox { network_access } => Policy::External {

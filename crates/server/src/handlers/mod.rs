@@ -2,7 +2,24 @@
 
 mod app_list;
 mod collaboration_mode_list;
+mod command_exec;
+mod command_exec_resize;
+mod command_exec_terminate;
+mod command_exec_write;
 mod experimental_feature_list;
+mod fs_copy;
+mod fs_create_directory;
+mod fs_get_metadata;
+mod fs_read_directory;
+mod fs_read_file;
+mod fs_remove;
+mod fs_unwatch;
+mod fs_watch;
+mod fs_write_file;
+mod fuzzy_file_search;
+mod fuzzy_file_search_session_start;
+mod fuzzy_file_search_session_stop;
+mod fuzzy_file_search_session_update;
 mod initialize;
 mod mcp_server_status_list;
 mod mock_experimental_method;

@@ -1,0 +1,174 @@
+//! What a `command/exec` asks for, checked in the order that decides which error a client sees.
+
+use std::time::Duration;
+
+use quipu_config::{LoadRequest, Snapshot};
+use quipu_rpc::ErrorObject;
+use quipu_sandbox::{Command, Network, Stdio, WindowSize};
+use quipu_tools::sandbox_policy;
+use quipu_wire::{CommandExecParams, CommandExecTerminalSize};
+
+use crate::Cx;
+
+/// The time a command gets if nobody says.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The bytes that are kept of each stream if nobody says.
+const CAP: usize = 1024 * 1024;
+/// The bytes that are kept of each stream at most if they are to be returned at once.
+const MOST_BUFFERED: usize = 512 * 1024 * 1024;
+/// The size of a terminal if nobody says.
+const TERMINAL: WindowSize = WindowSize { rows: 24, cols: 80 };
+/// Tells a command that it cannot reach the network, under the name that scripts look for.
+const NO_NETWORK: &str = "CODEX_SANDBOX_NETWORK_DISABLED";
+
+/// A command that is ready to start.
+pub(crate) struct Plan {
+    pub command: Command,
+    pub process_id: Option<String>,
+    pub timeout: Option<Duration>,
+    /// The most bytes of each stream.
+    pub cap: usize,
+    pub output: Delivery,
+}
+
+/// How output reaches the client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// With the result.
+    AtEnd,
+    /// In notifications, as it comes.
+    Streamed,
+}
+
+impl Plan {
+    pub fn new(cx: &Cx, params: CommandExecParams) -> Result<Plan, ErrorObject> {
+        if params.command.is_empty() {
+            return Err(ErrorObject::invalid_request("command must not be empty"));
+        }
+        check_options(&params)?;
+        let timeout = timeout(&params)?;
+        let config = cx.server.settings.config.load(&LoadRequest::default());
+        let config = config.map_err(|error| {
+            ErrorObject::internal(format!("failed to load configuration: {error}"))
+        })?;
+        let stdio = stdio(&params)?;
+        let command = command(cx, &params, &config, stdio)?;
+        let streams = params.tty || params.stream_stdin || params.stream_stdout_stderr;
+        if streams && params.process_id.is_none() {
+            return Err(ErrorObject::invalid_request(
+                "command/exec tty or streaming requires a client-supplied processId",
+            ));
+        }
+        if let Some(name) = &params.process_id {
+            cx.server.commands.refuse_duplicate(cx.client.id, name)?;
+        }
+        let output = match params.tty || params.stream_stdout_stderr {
+            true => Delivery::Streamed,
+            false => Delivery::AtEnd,
+        };
+        Ok(Plan {
+            command,
+            timeout,
+            cap: cap(&params, output),
+            output,
+            process_id: params.process_id,
+        })
+    }
+}
+
+fn check_options(params: &CommandExecParams) -> Result<(), ErrorObject> {
+    let conflict = if params.size.is_some() && !params.tty {
+        "command/exec size requires tty: true"
+    } else if params.disable_output_cap && params.output_bytes_cap.is_some() {
+        "command/exec cannot set both outputBytesCap and disableOutputCap"
+    } else if params.disable_timeout && params.timeout_ms.is_some() {
+        "command/exec cannot set both timeoutMs and disableTimeout"
+    } else {
+        return Ok(());
+    };
+    Err(ErrorObject::invalid_params(conflict))
+}
+
+fn timeout(params: &CommandExecParams) -> Result<Option<Duration>, ErrorObject> {
+    match params.timeout_ms {
+        _ if params.disable_timeout => Ok(None),
+        None => Ok(Some(TIMEOUT)),
+        Some(given) => match u64::try_from(given) {
+            Ok(given) => Ok(Some(Duration::from_millis(given))),
+            Err(_) => Err(ErrorObject::invalid_params(format!(
+                "command/exec timeoutMs must be non-negative, got {given}"
+            ))),
+        },
+    }
+}
+
+fn cap(params: &CommandExecParams, output: Delivery) -> usize {
+    let cap = match params.output_bytes_cap {
+        _ if params.disable_output_cap => usize::MAX,
+        None => CAP,
+        Some(cap) => cap,
+    };
+    match output {
+        Delivery::Streamed => cap,
+        Delivery::AtEnd => cap.min(MOST_BUFFERED),
+    }
+}
+
+fn stdio(params: &CommandExecParams) -> Result<Stdio, ErrorObject> {
+    let size = params.size.as_ref().map_or(Ok(TERMINAL), window_size)?;
+    Ok(match (params.tty, params.stream_stdin) {
+        (true, _) => Stdio::Pty(size),
+        (false, true) => Stdio::Pipes,
+        (false, false) => Stdio::NullStdin,
+    })
+}
+
+/// A terminal of that size, which must have room for something.
+pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, ErrorObject> {
+    if size.rows == 0 || size.cols == 0 {
+        return Err(ErrorObject::invalid_params(
+            "command/exec size rows and cols must be greater than 0",
+        ));
+    }
+    Ok(WindowSize {
+        rows: size.rows,
+        cols: size.cols,
+    })
+}
+
+fn command(
+    cx: &Cx,
+    params: &CommandExecParams,
+    config: &Snapshot,
+    stdio: Stdio,
+) -> Result<Command, ErrorObject> {
+    let policy = match &params.sandbox_policy {
+        None => sandbox_policy(&config.permissions().sandbox_policy, cx.server.cwd()),
+        Some(given) => {
+            config.requirements().allow_policy(given).map_err(|error| {
+                ErrorObject::invalid_request(format!("invalid sandbox policy: {error}"))
+            })?;
+            sandbox_policy(given, cx.server.cwd())
+        }
+    };
+    let env = cx.server.settings.config.env();
+    let mut vars = config.shell_environment().apply(env.vars());
+    for (name, value) in params.env.iter().flatten() {
+        match value {
+            Some(value) => vars.insert(name.clone(), value.clone()),
+            None => vars.remove(name),
+        };
+    }
+    if policy.network() == Network::Off {
+        vars.insert(NO_NETWORK.to_owned(), "1".to_owned());
+    }
+    let cwd = params.cwd.as_deref().unwrap_or_default();
+    let mut command = Command::new(&params.command, cx.server.cwd().join(cwd), policy);
+    command.env = vars
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    command.search_path = env.get("PATH").map(Into::into);
+    command.stdio = stdio;
+    Ok(command)
+}

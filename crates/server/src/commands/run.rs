@@ -1,0 +1,255 @@
+//! One command from its start to the answer.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use quipu_rpc::ErrorObject;
+use quipu_sandbox::{Chunk, Exit, Output, SpawnError, Spawned, Stdio, Stream, spawn};
+use quipu_wire::method::event;
+use quipu_wire::{
+    CommandExecOutputDeltaNotification, CommandExecOutputStream, CommandExecResponse,
+};
+
+use super::plan::Delivery;
+use super::stdin::{Pending, Stdin};
+use super::{Key, Plan, Running};
+use crate::Cx;
+use crate::hub::Client;
+
+/// The exit code of a command that took too long.
+const TIMED_OUT: i32 = 124;
+/// The exit code of a command that a signal ended.
+const SIGNALLED: i32 = -1;
+/// The same in a terminal.
+const SIGNALLED_IN_TERMINAL: i32 = 1;
+
+/// A started command whose end is to be waited for.
+pub(crate) struct Run {
+    cx: Cx,
+    /// Makes the command known by its name for as long as this lives.
+    name: Option<Name>,
+    running: Arc<Running>,
+    input: Option<Pending>,
+    output: Output,
+    timeout: Option<Duration>,
+    sink: Sink,
+    terminal: bool,
+}
+
+impl Run {
+    /// Starts a command.
+    pub async fn start(cx: Cx, plan: Plan) -> Result<Run, ErrorObject> {
+        let stdio = plan.command.stdio;
+        let Spawned { process, output } = spawn(plan.command).await.map_err(|error| {
+            let text = match (&error, error.os_error()) {
+                (SpawnError::CannotEnforce { .. } | SpawnError::Setup { .. }, _) => {
+                    format!("exec failed: {error}")
+                }
+                (_, Some(cause)) => format!("failed to spawn command: {cause}"),
+                (_, None) => format!("failed to spawn command: {error}"),
+            };
+            ErrorObject::internal(text)
+        })?;
+        let (stdin, input) = match stdio {
+            Stdio::NullStdin => (Stdin::none(), None),
+            Stdio::Pipes | Stdio::Pty(_) => {
+                let (stdin, input) = Stdin::streamed();
+                (stdin, Some(input))
+            }
+        };
+        let running = Arc::new(Running { process, stdin });
+        let sink = Sink::new(plan.output, plan.process_id.as_deref(), plan.cap);
+        let name = plan.process_id.map(|id| Name::new(&cx, id, &running));
+        Ok(Run {
+            cx,
+            name,
+            running,
+            input,
+            output,
+            timeout: plan.timeout,
+            sink,
+            terminal: matches!(stdio, Stdio::Pty(_)),
+        })
+    }
+
+    /// Hands on all output and returns the result. Kills the command when its time is over or its client
+    /// has left.
+    pub async fn finish(self) -> CommandExecResponse {
+        let Run {
+            cx,
+            name,
+            running,
+            input,
+            mut output,
+            timeout,
+            mut sink,
+            terminal,
+        } = self;
+        let process = &running.process;
+        let drain = async {
+            while let Some(chunk) = output.next().await {
+                sink.take(chunk, &cx.client).await;
+            }
+            process.wait().await
+        };
+        let feed = async {
+            if let Some(input) = input {
+                input.write_to(process).await;
+            }
+        };
+        let (exit, timed_out) = tokio::select! {
+            ended = within(timeout, cx.client.left(), drain, || process.kill()) => ended,
+            // Input never ends a command, so only the other branch can be first.
+            never = async { feed.await; std::future::pending().await } => never,
+        };
+        // The name is free again when the client reads the answer.
+        drop(name);
+        let exit_code = match exit {
+            _ if timed_out => TIMED_OUT,
+            Exit::Code(code) => code,
+            Exit::Signal(_) if terminal => SIGNALLED_IN_TERMINAL,
+            Exit::Signal(_) => SIGNALLED,
+        };
+        sink.result(exit_code)
+    }
+}
+
+/// Waits for the end of a command, which is killed when its time is over or nobody wants it any more.
+/// Says whether its time was over.
+async fn within(
+    timeout: Option<Duration>,
+    unwanted: impl Future<Output = ()>,
+    end: impl Future<Output = Exit>,
+    kill: impl Fn(),
+) -> (Exit, bool) {
+    let expired = async {
+        match timeout {
+            Some(timeout) => tokio::time::sleep(timeout).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(end);
+    let timed_out = tokio::select! {
+        biased;
+        exit = &mut end => return (exit, false),
+        () = expired => true,
+        () = unwanted => false,
+    };
+    kill();
+    (end.await, timed_out)
+}
+
+/// The entry of a command in the table of running ones.
+struct Name {
+    cx: Cx,
+    key: Key,
+}
+
+impl Name {
+    fn new(cx: &Cx, process_id: String, running: &Arc<Running>) -> Name {
+        let key = (cx.client.id, process_id);
+        let mut table = cx.server.commands.lock();
+        table.insert(key.clone(), Arc::clone(running));
+        Name {
+            cx: cx.clone(),
+            key,
+        }
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        self.cx.server.commands.lock().remove(&self.key);
+    }
+}
+
+/// Where output goes: at most so many bytes of each stream.
+enum Sink {
+    Kept {
+        cap: usize,
+        stdout: Vec<u8>,
+        stderr: Vec<u8>,
+    },
+    Streamed {
+        process_id: String,
+        /// What each stream may still send; `None` once it was told that there will be no more.
+        stdout: Option<usize>,
+        stderr: Option<usize>,
+    },
+}
+
+impl Sink {
+    fn new(output: Delivery, process_id: Option<&str>, cap: usize) -> Sink {
+        match output {
+            Delivery::AtEnd => Sink::Kept {
+                cap,
+                stdout: Vec::new(),
+                stderr: Vec::new(),
+            },
+            Delivery::Streamed => Sink::Streamed {
+                process_id: process_id.unwrap_or_default().to_owned(),
+                stdout: Some(cap),
+                stderr: Some(cap),
+            },
+        }
+    }
+
+    async fn take(&mut self, mut chunk: Chunk, client: &Client) {
+        match self {
+            Sink::Kept {
+                cap,
+                stdout,
+                stderr,
+            } => {
+                let kept = match chunk.stream {
+                    Stream::Stdout => stdout,
+                    Stream::Stderr => stderr,
+                };
+                let room = *cap - kept.len();
+                kept.extend_from_slice(&chunk.bytes[..room.min(chunk.bytes.len())]);
+            }
+            Sink::Streamed {
+                process_id,
+                stdout,
+                stderr,
+            } => {
+                let (stream, left) = match chunk.stream {
+                    Stream::Stdout => (CommandExecOutputStream::Stdout, stdout),
+                    Stream::Stderr => (CommandExecOutputStream::Stderr, stderr),
+                };
+                let Some(room) = *left else { return };
+                chunk.bytes.truncate(room);
+                let room = room - chunk.bytes.len();
+                *left = (room > 0).then_some(room);
+                let delta = CommandExecOutputDeltaNotification {
+                    process_id: process_id.clone(),
+                    stream,
+                    delta_base64: STANDARD.encode(&chunk.bytes),
+                    cap_reached: room == 0,
+                };
+                client.notify::<event::CommandExecOutputDelta>(&delta).await;
+            }
+        }
+    }
+
+    fn result(self, exit_code: i32) -> CommandExecResponse {
+        let (stdout, stderr) = match self {
+            Sink::Kept { stdout, stderr, .. } => (text(stdout), text(stderr)),
+            Sink::Streamed { .. } => Default::default(),
+        };
+        CommandExecResponse {
+            exit_code,
+            stdout,
+            stderr,
+        }
+    }
+}
+
+/// Output as text; what is not UTF-8 is replaced.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

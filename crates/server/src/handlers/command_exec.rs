@@ -1,0 +1,25 @@
+//! `command/exec`: runs a command outside any thread and answers when it has ended.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::CommandExecParams;
+use quipu_wire::method::request::CommandExec;
+
+use super::Handler;
+use crate::commands::{Plan, Run};
+use crate::lanes::run_free;
+use crate::{Cx, Reply};
+
+impl Handler for CommandExec {
+    async fn handle(cx: Cx, params: CommandExecParams, reply: Reply<Self>) {
+        match start(cx, params).await {
+            // Later requests can name the command now; they do not wait for its end.
+            Ok(run) => run_free(async { reply.send(Ok(run.finish().await)).await }),
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}
+
+async fn start(cx: Cx, params: CommandExecParams) -> Result<Run, ErrorObject> {
+    let plan = Plan::new(&cx, params)?;
+    Run::start(cx, plan).await
+}

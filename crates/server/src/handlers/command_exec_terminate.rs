@@ -1,0 +1,19 @@
+//! `command/exec/terminate`: ends a running command, whose own answer follows.
+
+use quipu_wire::method::request::CommandExecTerminate;
+use quipu_wire::{CommandExecTerminateParams, CommandExecTerminateResponse};
+
+use super::Handler;
+use crate::{Cx, Reply};
+
+impl Handler for CommandExecTerminate {
+    async fn handle(cx: Cx, params: CommandExecTerminateParams, reply: Reply<Self>) {
+        match cx.server.commands.get(cx.client.id, &params.process_id) {
+            Ok(command) => {
+                reply.send(Ok(CommandExecTerminateResponse {})).await;
+                command.process.kill();
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `fs/createDirectory`: a folder, with its parents unless told otherwise.
+
+use std::fs;
+
+use quipu_wire::method::request::FsCreateDirectory;
+use quipu_wire::{FsCreateDirectoryParams, FsCreateDirectoryResponse};
+
+use super::Handler;
+use crate::{Cx, Reply, files};
+
+impl Handler for FsCreateDirectory {
+    async fn handle(_cx: Cx, params: FsCreateDirectoryParams, reply: Reply<Self>) {
+        let created = files::run(move || {
+            let path = params.path.as_path();
+            if params.recursive.unwrap_or(true) {
+                fs::create_dir_all(path)?;
+            } else {
+                fs::create_dir(path)?;
+            }
+            Ok(FsCreateDirectoryResponse {})
+        });
+        reply.send(created.await).await;
+    }
+}

@@ -1,0 +1,34 @@
+//! `fs/getMetadata`: what a path leads to.
+
+use std::fs;
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quipu_wire::method::request::FsGetMetadata;
+use quipu_wire::{FsGetMetadataParams, FsGetMetadataResponse};
+
+use super::Handler;
+use crate::{Cx, Reply, files};
+
+impl Handler for FsGetMetadata {
+    async fn handle(_cx: Cx, params: FsGetMetadataParams, reply: Reply<Self>) {
+        let metadata = files::run(move || {
+            let metadata = fs::metadata(params.path.as_path())?;
+            Ok(FsGetMetadataResponse {
+                is_directory: metadata.is_dir(),
+                is_file: metadata.is_file(),
+                created_at_ms: milliseconds(metadata.created()),
+                modified_at_ms: milliseconds(metadata.modified()),
+            })
+        });
+        reply.send(metadata.await).await;
+    }
+}
+
+/// Unix milliseconds; 0 if the file system does not know.
+fn milliseconds(time: io::Result<SystemTime>) -> i64 {
+    let since = time
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(0))
+}

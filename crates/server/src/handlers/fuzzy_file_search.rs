@@ -1,0 +1,18 @@
+//! `fuzzyFileSearch`: files by a few letters of their path, once.
+
+use quipu_wire::method::request::FuzzyFileSearch;
+use quipu_wire::{FuzzyFileSearchParams, FuzzyFileSearchResponse};
+
+use super::Handler;
+use crate::search::Roots;
+use crate::{Cx, Reply};
+
+impl Handler for FuzzyFileSearch {
+    async fn handle(cx: Cx, params: FuzzyFileSearchParams, reply: Reply<Self>) {
+        let roots = Roots::new(params.roots, cx.server.cwd());
+        let token = params.cancellation_token.map(|token| (cx.client.id, token));
+        let searches = &cx.server.searches;
+        let files = searches.search(roots, &params.query, token).await;
+        reply.send(Ok(FuzzyFileSearchResponse { files })).await;
+    }
+}

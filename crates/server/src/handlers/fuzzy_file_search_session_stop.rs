@@ -1,0 +1,15 @@
+//! `fuzzyFileSearch/sessionStop`: the end of a session. One that is not there is as good as ended.
+
+use quipu_wire::method::request::FuzzyFileSearchSessionStop;
+use quipu_wire::{FuzzyFileSearchSessionStopParams, FuzzyFileSearchSessionStopResponse};
+
+use super::Handler;
+use crate::search::ended;
+use crate::{Cx, Reply};
+
+impl Handler for FuzzyFileSearchSessionStop {
+    async fn handle(cx: Cx, params: FuzzyFileSearchSessionStopParams, reply: Reply<Self>) {
+        ended(cx.server.searches.stop(&params.session_id)).await;
+        reply.send(Ok(FuzzyFileSearchSessionStopResponse {})).await;
+    }
+}

@@ -1,0 +1,154 @@
+//! Finding files by a few letters of their path: once, or again and again while somebody types.
+
+mod index;
+mod rank;
+mod session;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+use quipu_wire::FuzzyFileSearchResult;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use crate::Cx;
+use crate::hub::ClientId;
+use index::Index;
+use rank::{Best, Query};
+use session::Session;
+
+pub(crate) use index::Roots;
+
+/// Searches that run at once; each uses all processors.
+const AT_ONCE: usize = 2;
+/// The most sessions of one client.
+const SESSIONS: usize = 32;
+
+/// The searches of all clients.
+pub(crate) struct Searches {
+    room: Semaphore,
+    /// The latest search of each token; an older one stops.
+    latest: Mutex<HashMap<Token, Arc<AtomicBool>>>,
+    sessions: Mutex<HashMap<String, Session>>,
+}
+
+type Token = (ClientId, String);
+
+impl Default for Searches {
+    fn default() -> Searches {
+        Searches {
+            room: Semaphore::new(AT_ONCE),
+            latest: Mutex::default(),
+            sessions: Mutex::default(),
+        }
+    }
+}
+
+impl Searches {
+    /// Searches once. A newer search with the same token ends this one, which then returns what it has.
+    pub async fn search(
+        &self,
+        roots: Roots,
+        query: &str,
+        token: Option<Token>,
+    ) -> Vec<FuzzyFileSearchResult> {
+        let stop = Arc::<AtomicBool>::default();
+        let _current = token.map(|token| self.supersede(token, &stop));
+        let (Some(query), Ok(_room)) = (Query::new(query), self.room.acquire().await) else {
+            return Vec::new();
+        };
+        let searched = tokio::task::spawn_blocking(move || {
+            let index = Index::new(roots, stop);
+            index.fill();
+            let mut best = Best::default();
+            best.add(&query, &index.since(0).0, || index.is_stopped());
+            best.results(&query, index.roots())
+        });
+        searched.await.unwrap_or_default()
+    }
+
+    fn supersede(&self, token: Token, stop: &Arc<AtomicBool>) -> Current<'_> {
+        if let Some(older) = lock(&self.latest).insert(token.clone(), Arc::clone(stop)) {
+            older.store(true, Ordering::Relaxed);
+        }
+        Current {
+            searches: self,
+            token,
+            stop: Arc::clone(stop),
+        }
+    }
+
+    /// Starts a session; an older one of the same name ends.
+    pub fn open(&self, cx: &Cx, id: String, roots: Roots) {
+        let session = Session::start(cx, id.clone(), roots);
+        lock(&self.sessions).insert(id, session);
+        // The client may have left before, and its sessions have been ended before this one was there.
+        if cx.client.left().now_or_never().is_some() {
+            self.disconnected(cx.client.id);
+        }
+    }
+
+    /// Whether the client may have one session more.
+    pub fn has_room(&self, client: ClientId) -> bool {
+        let sessions = lock(&self.sessions);
+        sessions.values().filter(|it| it.owner() == client).count() < SESSIONS
+    }
+
+    /// Gives a session another query, if it is still there.
+    pub fn update(&self, id: &str, query: String) {
+        if let Some(session) = lock(&self.sessions).get(id) {
+            session.ask(query);
+        }
+    }
+
+    pub fn has(&self, id: &str) -> bool {
+        lock(&self.sessions).contains_key(id)
+    }
+
+    /// Ends a session; when the returned task has ended, nothing is told any more.
+    pub fn stop(&self, id: &str) -> Option<JoinHandle<()>> {
+        lock(&self.sessions).remove(id).map(Session::stop)
+    }
+
+    /// Ends the sessions that a client started.
+    pub fn disconnected(&self, client: ClientId) {
+        lock(&self.sessions).retain(|_, session| session.owner() != client);
+    }
+}
+
+/// Holds a token while a search runs.
+struct Current<'a> {
+    searches: &'a Searches,
+    token: Token,
+    stop: Arc<AtomicBool>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut latest = lock(&self.searches.latest);
+        if latest
+            .get(&self.token)
+            .is_some_and(|it| Arc::ptr_eq(it, &self.stop))
+        {
+            latest.remove(&self.token);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until a stopped session tells nothing any more.
+pub(crate) async fn ended(telling: Option<JoinHandle<()>>) {
+    if let Some(Err(error)) = match telling {
+        Some(telling) => Some(telling.await),
+        None => None,
+    } && error.is_panic()
+    {
+        tracing::error!(%error, "a search session failed");
+    }
+}
