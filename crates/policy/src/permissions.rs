@@ -47,19 +47,16 @@ pub(crate) fn check_wanted(
     tool: CommandTool,
     settings: &Settings<'_>,
 ) -> Result<Wanted, String> {
-    let on_request = *settings.approval_policy == AskForApproval::OnRequest;
     let granted = settings.grants.all();
-    let covered = profile.is_some_and(|profile| {
-        !is_empty(profile)
-            && granted
-                .as_ref()
-                .is_some_and(|granted| covers(granted, profile))
-    });
-    let refused_first = match tool {
+    let covered = match (profile, &granted) {
+        (Some(profile), Some(granted)) => !is_empty(profile) && covers(granted, profile),
+        _ => false,
+    };
+    let escalates = match tool {
         CommandTool::Shell => asked == SandboxPermissions::RequireEscalated && profile.is_none(),
         CommandTool::ExecCommand => asked != SandboxPermissions::UseDefault && !covered,
     };
-    if refused_first && !on_request {
+    if escalates && *settings.approval_policy != AskForApproval::OnRequest {
         let name = policy_name(settings.approval_policy);
         let verb = match tool {
             CommandTool::Shell => "should not",
@@ -76,53 +73,55 @@ pub(crate) fn check_wanted(
             profile: granted,
         });
     }
-    if !settings.additional_permissions && !covered {
-        return Err("additional permissions are disabled; enable \
-                    `features.exec_permission_approvals` before using \
-                    `with_additional_permissions`"
-            .to_owned());
-    }
-    if asked == SandboxPermissions::RequireEscalated {
-        return Err(
-            "`additional_permissions` requires `sandbox_permissions` set to \
-                    `with_additional_permissions`"
-                .to_owned(),
-        );
-    }
-    if !on_request && !covered {
-        let name = policy_name(settings.approval_policy);
-        return Err(format!(
-            "approval policy is {name}; reject command — you cannot request additional permissions \
-             unless the approval policy is OnRequest"
-        ));
-    }
-    let Some(profile) = profile else {
-        return Err(
-            "missing `additional_permissions`; provide at least one of `network` or \
-                    `file_system` when using `with_additional_permissions`"
-                .to_owned(),
-        );
-    };
-    if is_empty(profile) {
-        return Err(
-            "`additional_permissions` must include at least one requested permission in \
-                    `network` or `file_system`"
-                .to_owned(),
-        );
-    }
-    let permissions = if covered {
-        SandboxPermissions::UseDefault
-    } else {
-        SandboxPermissions::WithAdditionalPermissions
-    };
-    let profile = Some(match granted {
-        Some(granted) => merge(profile, &granted),
-        None => profile.clone(),
-    });
+    let profile = check_profile(asked, profile, covered, settings)?;
     Ok(Wanted {
-        permissions,
-        profile,
+        permissions: if covered {
+            SandboxPermissions::UseDefault
+        } else {
+            SandboxPermissions::WithAdditionalPermissions
+        },
+        profile: Some(match granted {
+            Some(granted) => merge(profile, &granted),
+            None => profile.clone(),
+        }),
     })
+}
+
+/// The permissions that come with a command, if they may be asked for like this.
+///
+/// What was granted before (`covered`) needs neither the feature nor a policy that asks.
+fn check_profile<'p>(
+    asked: SandboxPermissions,
+    profile: Option<&'p AdditionalPermissionProfile>,
+    covered: bool,
+    settings: &Settings<'_>,
+) -> Result<&'p AdditionalPermissionProfile, String> {
+    let text = if !settings.additional_permissions && !covered {
+        "additional permissions are disabled; enable `features.exec_permission_approvals` before \
+         using `with_additional_permissions`"
+    } else if asked == SandboxPermissions::RequireEscalated {
+        "`additional_permissions` requires `sandbox_permissions` set to \
+         `with_additional_permissions`"
+    } else if *settings.approval_policy != AskForApproval::OnRequest && !covered {
+        return Err(format!(
+            "approval policy is {}; reject command — you cannot request additional permissions \
+             unless the approval policy is OnRequest",
+            policy_name(settings.approval_policy)
+        ));
+    } else {
+        match profile {
+            None => {
+                "missing `additional_permissions`; provide at least one of `network` or \
+                 `file_system` when using `with_additional_permissions`"
+            }
+            Some(profile) if is_empty(profile) => {
+                "`additional_permissions` must include at least one requested permission in \
+                 `network` or `file_system`"
+            }
+            Some(profile) => return Ok(profile),
+        }
+    };
+    Err(text.to_owned())
 }
 
 fn is_empty(profile: &AdditionalPermissionProfile) -> bool {

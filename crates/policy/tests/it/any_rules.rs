@@ -9,7 +9,7 @@ use quipu_policy::rules::{Decision, Place, PrefixRule, Rules};
 pub fn check(data: &[u8]) {
     let source = String::from_utf8_lossy(data);
     let place = Place {
-        cwd: Path::new("/work"),
+        cwd: Path::new("/project"),
         writable: &[],
     };
     match Rules::parse(Path::new("any.rules"), &source) {

@@ -100,7 +100,7 @@ fn the_table_is_as_recorded() {
         let argv = bash(row["command"].as_str().unwrap());
         let request = CommandRequest {
             argv: &argv,
-            cwd: Path::new("/work"),
+            cwd: Path::new("/project"),
             tool: match row["tool"].as_str().unwrap() {
                 "exec_command" => CommandTool::ExecCommand,
                 _ => CommandTool::Shell,
@@ -124,7 +124,7 @@ fn the_table_is_as_recorded() {
                 &Settings {
                     approval_policy: &policy(policy_name),
                     sandbox: &sandbox,
-                    writable: &[PathBuf::from("/work")],
+                    writable: &[PathBuf::from("/project")],
                     rules: &rules,
                     grants: &Grants::default(),
                     session: &SessionApprovals::default(),

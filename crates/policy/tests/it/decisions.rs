@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 
 use crate::support::{bash, words};
 
-const CWD: &str = "/work";
+const CWD: &str = "/project";
 
 fn from<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
@@ -291,14 +291,17 @@ fn patches_are_judged_by_where_they_write() {
         decide(&world, &[]),
         PatchVerdict::Refuse("patch rejected: empty patch")
     );
-    assert_eq!(decide(&world, &["a.txt", "/work/b/../c", "/tmp/x"]), apply);
+    assert_eq!(
+        decide(&world, &["a.txt", "/project/b/../c", "/tmp/x"]),
+        apply
+    );
     for outside in [
         "../a",
-        "/work/../etc/x",
+        "/project/../etc/x",
         ".git/config",
         ".codex/x",
         "/tmp/.agents/y",
-        "/workshop",
+        "/projector",
     ] {
         assert!(
             matches!(decide(&world, &["a", outside]), PatchVerdict::Ask(_)),
@@ -362,11 +365,11 @@ fn writable_roots_follow_the_policy() {
     let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
     assert_eq!(
         roots(json!({"type": "workspaceWrite", "writableRoots": ["/extra"]})),
-        paths(&["/extra", "/work", "/tmp", "/var/t"])
+        paths(&["/extra", "/project", "/tmp", "/var/t"])
     );
     let bare =
         json!({"type": "workspaceWrite", "excludeTmpdirEnvVar": true, "excludeSlashTmp": true});
-    assert_eq!(roots(bare), paths(&["/work"]));
+    assert_eq!(roots(bare), paths(&["/project"]));
     assert_eq!(roots(json!({"type": "readOnly"})), paths(&[]));
 }
 

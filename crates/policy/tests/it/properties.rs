@@ -113,7 +113,7 @@ fn decide(
     let argv = bash(script);
     let request = CommandRequest {
         argv: &argv,
-        cwd: Path::new("/work"),
+        cwd: Path::new("/project"),
         tool: CommandTool::Shell,
         tty: false,
         permissions: *permissions,
@@ -124,7 +124,7 @@ fn decide(
     let settings = Settings {
         approval_policy: policy,
         sandbox,
-        writable: &[PathBuf::from("/work")],
+        writable: &[PathBuf::from("/project")],
         rules,
         grants: &Grants::default(),
         session: &SessionApprovals::default(),
@@ -183,7 +183,7 @@ proptest! {
             let allowing = rules.iter().filter(|rule| rule.decision == Decision::Allow);
             let allowing = pooled(&allowing.cloned().collect::<Vec<_>>());
             for command in bash_commands(&text) {
-                let place = quipu_policy::rules::Place { cwd: Path::new("/work"), writable: &[] };
+                let place = quipu_policy::rules::Place { cwd: Path::new("/project"), writable: &[] };
                 let by_rule = !allowing.matches(&command, &place).is_empty();
                 prop_assert!(by_rule || is_known_safe(&command), "{command:?}");
             }

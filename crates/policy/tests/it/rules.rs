@@ -17,7 +17,7 @@ fn parse(source: &str) -> Rules {
 
 fn matches(rules: &Rules, command: &Command) -> Vec<RuleMatch> {
     let place = Place {
-        cwd: Path::new("/work"),
+        cwd: Path::new("/project"),
         writable: &[PathBuf::from("/tmp")],
     };
     rules.matches(command, &place)
@@ -182,9 +182,9 @@ fn own_programs_are_not_allowed_by_their_name() {
     for script in [
         "./date",
         "bin/date",
-        "/work/date",
+        "/project/date",
         "/tmp/date",
-        "/usr/../work/date",
+        "/usr/../project/date",
         "~/date",
     ] {
         assert_eq!(strictest(&rules, script), None, "{script}");
