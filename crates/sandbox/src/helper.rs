@@ -27,7 +27,9 @@ use std::{
 
 pub(crate) use family::Family;
 pub(crate) use leader::Lock;
-pub(crate) use supervise::{Attendant, supervise};
+#[cfg(target_os = "linux")]
+pub(crate) use supervise::Attendant;
+pub(crate) use supervise::supervise;
 
 use crate::{
     fd::{self, StdFds},

@@ -34,6 +34,9 @@ pub struct WorkspaceWrite {
     pub workspace: PathBuf,
     /// More folders (or single files) that may be written. Those that do not exist are ignored.
     pub writable_roots: Vec<PathBuf>,
+    /// Paths inside those folders that stay read-only all the same, like the server's own home;
+    /// beside the folders named `.git`, `.agents`, `.codex` and `.quipu` directly below each.
+    pub protected_paths: Vec<PathBuf>,
     /// What may be read beside the writable folders.
     pub readable: Readable,
     /// What may be reached.
@@ -50,6 +53,7 @@ impl WorkspaceWrite {
         Self {
             workspace: workspace.into(),
             writable_roots: Vec::new(),
+            protected_paths: Vec::new(),
             readable: Readable::Everything,
             network: Network::Off,
             exclude_tmpdir_env: false,

@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{Grants, Network, Policy, Readable, git};
+use crate::{Grants, Network, Policy, Readable, WorkspaceWrite, git};
 
 /// Entries directly below a writable folder that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
@@ -67,24 +67,10 @@ pub(crate) struct Reserved {
 impl Rules {
     /// Resolves a policy now; `None` if it restricts nothing.
     pub fn resolve(policy: &Policy, grants: &Grants) -> Option<Self> {
-        let (readable, roots) = match policy {
+        let (readable, workspace) = match policy {
             Policy::FullAccess | Policy::External { .. } => return None,
-            Policy::ReadOnly { readable, .. } => (readable, Vec::new()),
-            Policy::WorkspaceWrite(policy) => {
-                let mut roots = vec![policy.workspace.clone()];
-                roots.extend(policy.writable_roots.iter().cloned());
-                if !policy.exclude_slash_tmp {
-                    roots.push(PathBuf::from("/tmp"));
-                }
-                if !policy.exclude_tmpdir_env {
-                    roots.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
-                }
-                (&policy.readable, roots)
-            }
-        };
-        let workspace = match policy {
-            Policy::WorkspaceWrite(policy) => policy.workspace.canonicalize().ok(),
-            _ => None,
+            Policy::ReadOnly { readable, .. } => (readable, None),
+            Policy::WorkspaceWrite(policy) => (&policy.readable, Some(policy)),
         };
         let mut rules = Self {
             network: policy.network().or(grants.network.unwrap_or(Network::Off)),
@@ -92,19 +78,21 @@ impl Rules {
             entries: Vec::new(),
             reserved: Vec::new(),
         };
-        let mut roots: Vec<PathBuf> = roots
-            .iter()
-            .chain(&grants.writable)
-            .filter(|path| path.is_absolute())
-            .filter_map(|path| path.canonicalize().ok())
-            .collect();
-        roots.sort();
-        roots.dedup();
+        let own_roots = workspace.map(WorkspaceWrite::roots).unwrap_or_default();
+        let roots = real_paths(own_roots.iter().chain(&grants.writable));
         for root in &roots {
             rules.open(root.clone());
         }
+        let protected = workspace.iter().flat_map(|policy| &policy.protected_paths);
+        for path in real_paths(protected)
+            .into_iter()
+            .filter(|path| !roots.contains(path))
+        {
+            rules.close(path);
+        }
+        let workspace = workspace.and_then(|policy| policy.workspace.canonicalize().ok());
         for root in &roots {
-            rules.protect(root, &roots, workspace.as_deref() == Some(root));
+            rules.protect(root, &roots, workspace.as_ref() == Some(root));
         }
         rules.order();
         rules.pin_ways_to_exceptions();
@@ -121,14 +109,14 @@ impl Rules {
         if self
             .reserved
             .iter()
-            .any(|reserved| path.starts_with(&reserved.path))
+            .any(|reserved| lies_in(path, &reserved.path))
         {
             return None;
         }
-        let nearest = self
-            .entries
-            .iter()
-            .rfind(|entry| path.starts_with(&entry.path))?;
+        let nearest = self.entries.iter().rfind(|entry| match entry.access {
+            Access::Write => path.starts_with(&entry.path),
+            Access::Read | Access::Masked => lies_in(path, &entry.path),
+        })?;
         (nearest.access == Access::Write).then_some(&nearest.path)
     }
 
@@ -253,6 +241,32 @@ impl Rules {
     }
 }
 
+impl WorkspaceWrite {
+    /// All that this policy makes writable.
+    fn roots(&self) -> Vec<PathBuf> {
+        let mut roots = vec![self.workspace.clone()];
+        roots.extend(self.writable_roots.iter().cloned());
+        if !self.exclude_slash_tmp {
+            roots.push(PathBuf::from("/tmp"));
+        }
+        if !self.exclude_tmpdir_env {
+            roots.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
+        }
+        roots
+    }
+}
+
+/// The paths that exist, free of links.
+fn real_paths<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    let absolute = paths.filter(|path| path.is_absolute());
+    let mut real: Vec<PathBuf> = absolute
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    real.sort();
+    real.dedup();
+    real
+}
+
 fn readable_roots(readable: &Readable, grants: &Grants) -> Option<Vec<PathBuf>> {
     let Readable::Only {
         roots,
@@ -261,17 +275,37 @@ fn readable_roots(readable: &Readable, grants: &Grants) -> Option<Vec<PathBuf>> 
     else {
         return None;
     };
-    let platform = PLATFORM
+    let platform = if *platform_defaults {
+        &PLATFORM[..]
+    } else {
+        &[]
+    };
+    let named = platform
         .iter()
-        .filter(|_| *platform_defaults)
-        .map(PathBuf::from);
-    let mut all: Vec<PathBuf> = platform
-        .chain(roots.iter().cloned())
-        .chain(grants.readable.iter().cloned())
-        .filter(|path| path.is_absolute() && fs::symlink_metadata(path).is_ok())
-        .collect();
+        .map(PathBuf::from)
+        .chain(roots.iter().cloned());
+    let named: Vec<PathBuf> = named.chain(grants.readable.iter().cloned()).collect();
+    // A link is kept beside what it leads to, so that both names work.
+    let links = named
+        .iter()
+        .filter(|path| path.is_absolute() && path.is_symlink())
+        .cloned();
+    let mut all = real_paths(named.iter());
+    all.extend(links);
     all.sort_by_key(|path| path.components().count());
     Some(all)
+}
+
+/// Whether a path lies at or below a protected one. Some file systems do not mind the case of names,
+/// so it does not matter here.
+fn lies_in(path: &Path, protected: &Path) -> bool {
+    let mut parts = path.components();
+    protected.components().all(|expected| {
+        let expected = expected.as_os_str();
+        parts
+            .next()
+            .is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(expected))
+    })
 }
 
 /// Follows the links of the part of a path that exists; the rest must be plain names.

@@ -3,10 +3,7 @@
 use std::{
     ffi::{CString, OsStr},
     io,
-    os::{
-        fd::OwnedFd,
-        unix::{ffi::OsStrExt, process::CommandExt},
-    },
+    os::unix::{ffi::OsStrExt, process::CommandExt},
     process::Command,
 };
 

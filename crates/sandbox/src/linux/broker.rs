@@ -22,7 +22,7 @@ use std::{
     path::Path,
 };
 
-pub(crate) use self::calls::{CALLS, Call};
+pub(crate) use self::calls::{CALLS, Call, FlagArg};
 use self::{
     listener::{Answer, Listener, Question},
     target::Target,

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     bpf::{Program, Rule, Test, Verdict},
-    broker::{CALLS, Call},
+    broker::{CALLS, Call, FlagArg},
     landlock::SCOPED_SIGNALS,
     sys,
 };
@@ -219,7 +219,8 @@ fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool
             call if call.is_signal() && free_signals => program.decide(*number, &[], Verdict::Ask),
             call if call.is_signal() => {}
             Call::Open {
-                flags: Some(flags), ..
+                flags: FlagArg::Argument(flags),
+                ..
             } if partly_writable => {
                 let changing = [Test::AnyBit {
                     argument: *flags as u32,

@@ -133,6 +133,14 @@ pub fn program() -> &'static Path {
     program
 }
 
+/// Set for tests that stand for a server.
+pub const IN_ROLE: &str = "QUIPU_TEST_IN_ROLE";
+
+/// Whether this process was started to stand for a server; such tests do nothing by themselves.
+pub fn is_in_role() -> bool {
+    std::env::var_os(IN_ROLE).is_some()
+}
+
 /// Runs one test of this program in a process of its own, which belongs to `user`.
 #[expect(
     clippy::disallowed_methods,
@@ -141,7 +149,8 @@ pub fn program() -> &'static Path {
 pub fn test_process(test: &str, user: u32) -> std::process::Command {
     let mut command = std::process::Command::new(program());
     command
-        .args([test, "--exact", "--include-ignored", "--nocapture"])
+        .args([test, "--exact", "--nocapture"])
+        .env(IN_ROLE, "yes")
         .current_dir("/");
     if user != user_id() {
         std::os::unix::process::CommandExt::uid(&mut command, user);

@@ -244,6 +244,27 @@ async fn the_way_to_a_protected_path_cannot_be_moved() {
 }
 
 #[tokio::test]
+async fn more_paths_can_be_protected() {
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let home = scratch.workspace.join("a/home");
+        fs::create_dir_all(home.join("memories")).unwrap();
+        let policy = WorkspaceWrite {
+            writable_roots: vec![home.join("memories")],
+            protected_paths: vec![home.clone()],
+            ..scratch.policy()
+        };
+        let script = "cd a; touch home/config.toml home/memories/m; mv home h; mv ../a ../b; touch c; \
+                      find . | sort";
+        let mut command = scratch.shell(script, enforcement);
+        command.policy = Policy::WorkspaceWrite(policy);
+        let done = finish(command).await;
+        let expected = ".\n./c\n./home\n./home/memories\n./home/memories/m\n";
+        assert_eq!(done.stdout, expected, "{enforcement:?} {done:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_protected_path_may_be_a_link() {
     for enforcement in BACKENDS {
         let scratch = Scratch::new();
@@ -295,7 +316,12 @@ fn rules_say_what_may_be_written() {
     fs::create_dir_all(workspace.join(".git/refs")).unwrap();
     symlink(outside, workspace.join("out")).unwrap();
     symlink(outside.join("missing"), workspace.join("dangling")).unwrap();
-    let policy = Policy::WorkspaceWrite(scratch.policy());
+    fs::create_dir_all(workspace.join("own/home/memories")).unwrap();
+    let policy = Policy::WorkspaceWrite(WorkspaceWrite {
+        writable_roots: vec![workspace.join("own/home/memories")],
+        protected_paths: vec![workspace.join("own/home")],
+        ..scratch.policy()
+    });
     let rules = Rules::resolve(&policy, &Grants::default()).unwrap();
     for (path, expected) in [
         ("new", true),
@@ -309,6 +335,10 @@ fn rules_say_what_may_be_written() {
         (".codex", false),
         (".codex/config.toml", false),
         (".codexes", true),
+        (".GIT/hooks/pre-commit", false),
+        ("own/home/config.toml", false),
+        ("own/home/memories/new", true),
+        ("own/new", true),
         (".agents", true),
     ] {
         assert_eq!(rules.can_write(&workspace.join(path)), expected, "{path}");

@@ -2,6 +2,8 @@
 //!
 //! The filter and the supervisor read the same table, so they cannot disagree.
 
+use FlagArg::{Argument, Fixed};
+
 /// A path argument: the folder it starts from, if the call names one, and the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathArg {
@@ -25,8 +27,19 @@ pub(crate) enum Follow {
     Flags(usize),
 }
 
+/// Flags of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FlagArg {
+    Argument(usize),
+    Fixed(libc::c_int),
+}
+
 /// In which form a call has its two times.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "older calls have other forms")
+)]
 pub(crate) enum TimeForm {
     Seconds,
     Microseconds,
@@ -45,7 +58,7 @@ pub(crate) enum SignalArg {
 pub(crate) enum Call {
     Open {
         path: PathArg,
-        flags: Option<usize>,
+        flags: FlagArg,
         mode: usize,
     },
     MakeFolder {
@@ -58,20 +71,17 @@ pub(crate) enum Call {
     },
     Remove {
         path: PathArg,
-        flags: Option<usize>,
-    },
-    RemoveFolder {
-        path: PathArg,
+        flags: FlagArg,
     },
     Rename {
         from: PathArg,
         to: PathArg,
-        flags: Option<usize>,
+        flags: FlagArg,
     },
     Link {
         from: PathArg,
         to: PathArg,
-        flags: Option<usize>,
+        flags: FlagArg,
     },
     LinkText {
         text: usize,
@@ -154,6 +164,10 @@ const fn file(follow: Follow) -> FileArg {
 
 const FD: FileArg = FileArg::Descriptor(0);
 
+/// What `creat` means.
+#[cfg(target_arch = "x86_64")]
+const CREATE: libc::c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+
 /// A newer call than the C library's headers know on all platforms.
 pub(crate) const SYS_FCHMODAT2: libc::c_long = 452;
 
@@ -163,7 +177,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_openat,
         Call::Open {
             path: at(0, 1),
-            flags: Some(2),
+            flags: Argument(2),
             mode: 3,
         },
     ),
@@ -185,7 +199,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_unlinkat,
         Call::Remove {
             path: at(0, 1),
-            flags: Some(2),
+            flags: Argument(2),
         },
     ),
     (
@@ -193,7 +207,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         Call::Rename {
             from: at(0, 1),
             to: at(2, 3),
-            flags: None,
+            flags: Fixed(0),
         },
     ),
     (
@@ -201,7 +215,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         Call::Rename {
             from: at(0, 1),
             to: at(2, 3),
-            flags: Some(4),
+            flags: Argument(4),
         },
     ),
     (
@@ -209,7 +223,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         Call::Link {
             from: at(0, 1),
             to: at(2, 3),
-            flags: Some(4),
+            flags: Argument(4),
         },
     ),
     (
@@ -317,7 +331,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_open,
         Call::Open {
             path: plain(0),
-            flags: Some(1),
+            flags: Argument(1),
             mode: 2,
         },
     ),
@@ -326,7 +340,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_creat,
         Call::Open {
             path: plain(0),
-            flags: None,
+            flags: Fixed(CREATE),
             mode: 1,
         },
     ),
@@ -351,18 +365,24 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_unlink,
         Call::Remove {
             path: plain(0),
-            flags: None,
+            flags: Fixed(0),
         },
     ),
     #[cfg(target_arch = "x86_64")]
-    (libc::SYS_rmdir, Call::RemoveFolder { path: plain(0) }),
+    (
+        libc::SYS_rmdir,
+        Call::Remove {
+            path: plain(0),
+            flags: Fixed(libc::AT_REMOVEDIR),
+        },
+    ),
     #[cfg(target_arch = "x86_64")]
     (
         libc::SYS_rename,
         Call::Rename {
             from: plain(0),
             to: plain(1),
-            flags: None,
+            flags: Fixed(0),
         },
     ),
     #[cfg(target_arch = "x86_64")]
@@ -371,7 +391,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         Call::Link {
             from: plain(0),
             to: plain(1),
-            flags: None,
+            flags: Fixed(0),
         },
     ),
     #[cfg(target_arch = "x86_64")]

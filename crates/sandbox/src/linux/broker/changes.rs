@@ -22,9 +22,6 @@ use crate::{fd::check, linux::sys};
 /// The bits of a mode that can be set.
 const MODE_BITS: u32 = 0o7777;
 
-/// What `creat` means.
-const CREATE_FLAGS: libc::c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-
 impl Broker<'_> {
     /// Carries out a change, or finds that it is not ours to carry out. An error means that the
     /// question could not even be understood.
@@ -32,7 +29,7 @@ impl Broker<'_> {
         let question = target.question;
         match *call {
             Call::Open { path, flags, mode } => {
-                let flags = flags.map_or(CREATE_FLAGS, |index| question.int(index));
+                let flags = question.flags(flags);
                 self.open(
                     target,
                     &target.named(path)?,
@@ -48,19 +45,12 @@ impl Broker<'_> {
                 })
             }
             Call::MakeNode { path, mode } => self.make_node(target, path, question.int(mode)),
-            Call::Remove { path, flags } => {
-                let flags = flags.map_or(0, |index| question.int(index));
-                self.remove(target, path, flags)
-            }
-            Call::RemoveFolder { path } => self.remove(target, path, libc::AT_REMOVEDIR),
+            Call::Remove { path, flags } => self.remove(target, path, question.flags(flags)),
             Call::Rename { from, to, flags } => {
-                let flags = flags.map_or(0, |index| question.int(index).cast_unsigned());
+                let flags = question.flags(flags).cast_unsigned();
                 self.rename(target, from, to, flags)
             }
-            Call::Link { from, to, flags } => {
-                let flags = flags.map_or(0, |index| question.int(index));
-                self.link(target, from, to, flags)
-            }
+            Call::Link { from, to, flags } => self.link(target, from, to, question.flags(flags)),
             Call::LinkText { text, path } => {
                 let text = sys::c_path(Path::new(&target.text(text)?))?;
                 self.at_place(target, path, |place| {
@@ -222,6 +212,10 @@ fn reopen(found: &Found, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
     let kind = File::from(found.file.try_clone()?).metadata()?.file_type();
     if kind.is_symlink() {
         return Err(io::Error::from_raw_os_error(libc::ELOOP));
+    }
+    // A device leads out of any folder.
+    if !(kind.is_file() || kind.is_dir() || kind.is_fifo()) {
+        return Err(io::Error::from_raw_os_error(libc::EACCES));
     }
     // We must not wait for the other end of a pipe, whoever that may be.
     let wait = if kind.is_fifo() { libc::O_NONBLOCK } else { 0 };

@@ -5,6 +5,7 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
+use super::calls::FlagArg;
 use crate::fd::check;
 
 /// The descriptor on which the kernel asks.
@@ -25,6 +26,14 @@ impl Question {
     pub(super) fn int(&self, index: usize) -> libc::c_int {
         self.arguments[index] as libc::c_int
     }
+
+    /// The flags of the call.
+    pub(super) fn flags(&self, flags: FlagArg) -> libc::c_int {
+        match flags {
+            FlagArg::Argument(index) => self.int(index),
+            FlagArg::Fixed(flags) => flags,
+        }
+    }
 }
 
 /// What becomes of it.
@@ -44,6 +53,10 @@ pub(super) enum Answer {
 
 impl Listener {
     pub(super) fn new(fd: OwnedFd) -> Self {
+        // Since Linux 6.6: hand the processor over to whoever waits. Older kernels do without.
+        let (set_flags, sync_wake_up) = (libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, 1_u64);
+        // SAFETY: the request takes flags in place of an address.
+        unsafe { libc::ioctl(fd.as_raw_fd(), set_flags as _, sync_wake_up) };
         Self(fd)
     }
 
