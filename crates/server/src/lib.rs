@@ -7,24 +7,31 @@
 
 #![allow(dead_code, reason = "the thread handlers that use it are being added")]
 
+mod accounts;
+mod blocking;
 mod clock;
 mod commands;
 mod connection;
 mod context;
 mod cx;
+mod feedback;
 mod files;
 mod git;
+mod git_command;
 mod handlers;
 mod hub;
 mod identity;
 mod lanes;
 mod listen;
+mod models;
+mod paging;
 mod questions;
 mod room;
 mod router;
 mod search;
 mod server;
 mod settings;
+mod startup_warnings;
 mod threads;
 
 pub use connection::serve;

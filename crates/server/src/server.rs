@@ -6,22 +6,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future;
-use quipu_config::{PROJECT_FOLDER, Trust};
+use quipu_auth::Accounts;
+use quipu_config::{PROJECT_FOLDER, Snapshot, Trust};
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_policy::rules::Rules;
-use quipu_rpc::CloseCode;
+use quipu_rpc::{CloseCode, ErrorObject};
 use tokio::time::timeout;
 
+use crate::accounts::LoginCredentials;
 use crate::commands::Commands;
 use crate::files::Watches;
 use crate::hub::{Client, Hub};
 use crate::identity::Identity;
 use crate::lanes::Lanes;
+use crate::models::RemoteModels;
 use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
-use crate::threads::{Message, Session, Threads};
+use crate::threads::{self, Message, Session, Threads};
 
 /// How long running turns may take to end once they are told to.
 const INTERRUPT: Duration = Duration::from_secs(2);
@@ -38,6 +41,8 @@ pub struct Server {
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
     pub(crate) searches: Searches,
+    pub(crate) accounts: Arc<Accounts>,
+    pub(crate) remote_models: RemoteModels,
     models: Mutex<HashMap<String, ModelClient>>,
 }
 
@@ -47,6 +52,7 @@ impl Server {
     pub fn new(settings: Settings) -> Arc<Server> {
         let identity = Identity::new(settings.config.env());
         let store = Store::open(settings.config.home().path(), StoreOptions::default());
+        let accounts = Arc::new(Accounts::new(settings.config.home().path()));
         Arc::new(Server {
             settings,
             hub: Hub::default(),
@@ -58,6 +64,8 @@ impl Server {
             watches: Watches::default(),
             commands: Commands::default(),
             searches: Searches::default(),
+            accounts,
+            remote_models: RemoteModels::default(),
             models: Mutex::default(),
         })
     }
@@ -137,24 +145,34 @@ impl Server {
 
     /// The rules of a thread's layers. A file that cannot be read is left out and told about.
     pub(crate) fn rules(&self, session: &Session) -> Arc<Rules> {
-        let mut folders = vec![PathBuf::from("/etc/codex/rules"), self.home().join("rules")];
-        if session.snapshot.trust() == Some(Trust::Trusted)
-            && let Some(project) = session.snapshot.project()
-        {
-            let own = project.directories().into_iter();
-            folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
-        }
-        let loaded = quipu_policy::rules::load(&folders);
+        let loaded = quipu_policy::rules::load(&self.rules_folders(&session.snapshot));
         for problem in &loaded.problems {
             tracing::warn!(%problem, "a rules file is not in force");
         }
         Arc::new(loaded.rules)
     }
 
+    /// Where the rules files of these settings are.
+    pub(crate) fn rules_folders(&self, snapshot: &Snapshot) -> Vec<PathBuf> {
+        let mut folders = vec![PathBuf::from("/etc/codex/rules"), self.home().join("rules")];
+        if snapshot.trust() == Some(Trust::Trusted)
+            && let Some(project) = snapshot.project()
+        {
+            let own = project.directories().into_iter();
+            folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
+        }
+        folders
+    }
+
+    /// The provider that the settings choose.
+    pub(crate) fn provider(&self, snapshot: &Snapshot) -> Result<ProviderConfig, ErrorObject> {
+        threads::provider(self, snapshot, snapshot.model().provider.as_deref())
+    }
+
     /// Whether OpenAI can be used without further ado.
     pub(crate) fn has_openai_credentials(&self) -> bool {
         let key = self.settings.config.env().get("OPENAI_API_KEY");
-        key.is_some_and(|key| !key.is_empty()) || self.home().join("auth.json").exists()
+        key.is_some_and(|key| !key.is_empty()) || self.accounts.current().is_some()
     }
 
     /// The client of a provider; threads of one provider share its connections.
@@ -166,7 +184,12 @@ impl Server {
         {
             return client.clone();
         }
-        let client = ModelClient::new(provider.clone(), Credentials::None);
+        let client = if provider.requires_openai_auth {
+            let login = LoginCredentials(Arc::clone(&self.accounts));
+            ModelClient::new(provider.clone(), login)
+        } else {
+            ModelClient::new(provider.clone(), Credentials::None)
+        };
         models.insert(provider.id.clone(), client.clone());
         client
     }

@@ -22,7 +22,7 @@
 //! | `json_name = "…"`, `ts_name = "…"` | the published name where it differs from the Rust name |
 //! | `default` | derives `Default` |
 //!
-//! Options on a field: `rename`, `alias`, `nullable` / `optional` / `sparse` (how absence is written),
+//! Options on a field: `rename`, `alias`, `nullable` / `optional` / `sparse` / `omitted` (how absence is written),
 //! `default` (shown in the schema; `= "json"` for a value), `hidden_default`, `write_only`, `bigint`,
 //! `unknown`, `described` (an any-JSON field whose schema is `{}` rather than `true`), `flatten`,
 //! `experimental = "descriptor"` (with `sent`: still sent to clients without the capability), `nested`.

@@ -1,14 +1,26 @@
-//! `collaborationMode/list`: no presets are offered yet.
+//! `collaborationMode/list`: the ways of working together.
 
 use quipu_wire::method::request::CollaborationModeList;
-use quipu_wire::{CollaborationModeListParams, CollaborationModeListResponse};
+use quipu_wire::{
+    CollaborationModeListParams, CollaborationModeListResponse, CollaborationModeMask, ModeKind,
+    ReasoningEffort,
+};
 
 use super::Handler;
 use crate::{Cx, Reply};
 
 impl Handler for CollaborationModeList {
     async fn handle(_cx: Cx, _params: CollaborationModeListParams, reply: Reply<Self>) {
-        let empty = CollaborationModeListResponse { data: Vec::new() };
-        reply.send(Ok(empty)).await;
+        let preset = |name: &str, mode, reasoning_effort| CollaborationModeMask {
+            name: name.to_owned(),
+            mode: Some(mode),
+            model: None,
+            reasoning_effort: Some(reasoning_effort),
+        };
+        let data = vec![
+            preset("Plan", ModeKind::Plan, Some(ReasoningEffort::Medium)),
+            preset("Default", ModeKind::Default, None),
+        ];
+        reply.send(Ok(CollaborationModeListResponse { data })).await;
     }
 }

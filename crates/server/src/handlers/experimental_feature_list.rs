@@ -1,17 +1,65 @@
-//! `experimentalFeature/list`: no features are offered yet.
+//! `experimentalFeature/list`: the switches of the program, and which are on.
 
+use quipu_config::{Feature, Features, LoadRequest, Stage};
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExperimentalFeatureList;
-use quipu_wire::{ExperimentalFeatureListParams, ExperimentalFeatureListResponse};
+use quipu_wire::{
+    ExperimentalFeature, ExperimentalFeatureListParams, ExperimentalFeatureListResponse,
+    ExperimentalFeatureStage,
+};
 
 use super::Handler;
+use crate::blocking::blocking;
+use crate::paging::page;
 use crate::{Cx, Reply};
 
 impl Handler for ExperimentalFeatureList {
-    async fn handle(_cx: Cx, _params: ExperimentalFeatureListParams, reply: Reply<Self>) {
-        let empty = ExperimentalFeatureListResponse {
-            data: Vec::new(),
-            next_cursor: None,
-        };
-        reply.send(Ok(empty)).await;
+    async fn handle(cx: Cx, params: ExperimentalFeatureListParams, reply: Reply<Self>) {
+        reply.send(list(&cx, &params).await).await;
+    }
+}
+
+async fn list(
+    cx: &Cx,
+    params: &ExperimentalFeatureListParams,
+) -> Result<ExperimentalFeatureListResponse, ErrorObject> {
+    let load = |server: &std::sync::Arc<crate::Server>| {
+        server.settings.config.load(&LoadRequest::default())
+    };
+    let snapshot = blocking(&cx.server, load)
+        .await?
+        .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    let all = Feature::ALL.iter();
+    let features = all
+        .map(|feature| describe(*feature, snapshot.features()))
+        .collect();
+    let cursor = params.cursor.as_deref();
+    let page = page(features, cursor, params.limit, "feature flags")?;
+    Ok(ExperimentalFeatureListResponse {
+        data: page.data,
+        next_cursor: page.next_cursor,
+    })
+}
+
+fn describe(feature: Feature, features: &Features) -> ExperimentalFeature {
+    let stage = feature.stage();
+    let text = match stage {
+        Stage::Beta(text) => Some(text),
+        _ => None,
+    };
+    ExperimentalFeature {
+        name: feature.name().to_owned(),
+        stage: match stage {
+            Stage::Stable => ExperimentalFeatureStage::Stable,
+            Stage::Beta(_) => ExperimentalFeatureStage::Beta,
+            Stage::UnderDevelopment => ExperimentalFeatureStage::UnderDevelopment,
+            Stage::Deprecated => ExperimentalFeatureStage::Deprecated,
+            Stage::Removed => ExperimentalFeatureStage::Removed,
+        },
+        display_name: text.map(|text| text.title.to_owned()),
+        description: text.map(|text| text.description.to_owned()),
+        announcement: text.map(|text| text.announcement.to_owned()),
+        enabled: features.enabled(feature),
+        default_enabled: feature.default_enabled(),
     }
 }

@@ -1,16 +1,15 @@
 //! `initialize`: who the client is, what it can do, and what is wrong with the configuration.
 
-use std::sync::Arc;
-
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::method::request::Initialize;
-use quipu_wire::{AbsolutePath, ConfigWarningNotification, InitializeParams, InitializeResponse};
+use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse};
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::hub::Introduction;
 use crate::identity::is_header_value;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Reply, startup_warnings};
 
 impl Handler for Initialize {
     async fn handle(cx: Cx, params: InitializeParams, reply: Reply<Self>) {
@@ -19,7 +18,8 @@ impl Handler for Initialize {
             Err(error) => return reply.send(Err(error)).await,
         };
         reply.send(Ok(result)).await;
-        for warning in warnings(&cx.server).await {
+        let warnings = blocking(&cx.server, |server| startup_warnings::read(server)).await;
+        for warning in warnings.unwrap_or_default() {
             introduction
                 .notify::<ConfigWarning>(&cx.client, &warning)
                 .await;
@@ -70,25 +70,4 @@ fn introduce(
         platform_os: std::env::consts::OS.to_owned(),
     };
     Ok((introduction, result))
-}
-
-/// What the person should know about the configuration, read from disk for every client.
-async fn warnings(server: &Arc<Server>) -> Vec<ConfigWarningNotification> {
-    let server = Arc::clone(server);
-    let read = tokio::task::spawn_blocking(move || server.settings.config.start_up());
-    match read.await {
-        Ok(Ok(start_up)) => start_up
-            .invalid
-            .into_iter()
-            .chain(start_up.warnings)
-            .collect(),
-        Ok(Err(error)) => {
-            tracing::error!(%error, "the configuration cannot be read");
-            Vec::new()
-        }
-        Err(error) => {
-            tracing::error!(%error, "reading the configuration failed");
-            Vec::new()
-        }
-    }
 }

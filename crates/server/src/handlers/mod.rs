@@ -1,12 +1,23 @@
 //! One file per method: what the server does when a client asks.
 
+mod account_login_cancel;
+mod account_login_start;
+mod account_logout;
+mod account_rate_limits_read;
+mod account_read;
 mod app_list;
 mod collaboration_mode_list;
 mod command_exec;
 mod command_exec_resize;
 mod command_exec_terminate;
 mod command_exec_write;
+mod config_batch_write;
+mod config_read;
+mod config_requirements_read;
+mod config_value_write;
+mod experimental_feature_enablement_set;
 mod experimental_feature_list;
+mod feedback_upload;
 mod fs_copy;
 mod fs_create_directory;
 mod fs_get_metadata;
@@ -20,12 +31,16 @@ mod fuzzy_file_search;
 mod fuzzy_file_search_session_start;
 mod fuzzy_file_search_session_stop;
 mod fuzzy_file_search_session_update;
+mod get_auth_status;
+mod get_conversation_summary;
+mod git_diff_to_remote;
 mod initialize;
 mod mcp_server_status_list;
 mod mock_experimental_method;
 mod model_list;
 mod plugin_list;
 mod review_start;
+mod skills_config_write;
 mod skills_list;
 mod thread_archive;
 mod thread_background_terminals_clean;
@@ -47,6 +62,7 @@ mod turn_interrupt;
 mod turn_start;
 mod turn_steer;
 mod unavailable;
+mod windows_sandbox_setup_start;
 
 use std::future::Future;
 

@@ -1,17 +1,32 @@
-//! `model/list`: no models are offered yet.
+//! `model/list`: the models to pick from.
 
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ModelList;
 use quipu_wire::{ModelListParams, ModelListResponse};
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::{Cx, Reply, models};
 
 impl Handler for ModelList {
-    async fn handle(_cx: Cx, _params: ModelListParams, reply: Reply<Self>) {
-        let empty = ModelListResponse {
-            data: Vec::new(),
-            next_cursor: None,
-        };
-        reply.send(Ok(empty)).await;
+    async fn handle(cx: Cx, params: ModelListParams, reply: Reply<Self>) {
+        reply.send(list(&cx, &params).await).await;
     }
+}
+
+async fn list(cx: &Cx, params: &ModelListParams) -> Result<ModelListResponse, ErrorObject> {
+    let (snapshot, provider) = blocking(&cx.server, |server| {
+        // With settings that cannot be used, the defaults are in force.
+        let start_up =
+            server.settings.config.start_up().map_err(|error| {
+                ErrorObject::internal(format!("failed to reload config: {error}"))
+            })?;
+        let provider = server.provider(&start_up.snapshot)?;
+        Ok::<_, ErrorObject>((start_up.snapshot, provider))
+    })
+    .await??;
+    let models = models::list(&cx.server, &snapshot, &provider).await;
+    let hidden = params.include_hidden.unwrap_or_default();
+    quipu_model::catalogue::page(&models, hidden, params.cursor.as_deref(), params.limit)
+        .map_err(|error| ErrorObject::invalid_request(error.to_string()))
 }

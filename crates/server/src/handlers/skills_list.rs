@@ -1,14 +1,80 @@
-//! `skills/list`: no skills are found yet.
+//! `skills/list`: the skills that count in some directories.
 
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use quipu_config::LoadRequest;
+use quipu_extend::skills;
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::SkillsList;
-use quipu_wire::{SkillsListParams, SkillsListResponse};
+use quipu_wire::{SkillErrorInfo, SkillsListEntry, SkillsListParams, SkillsListResponse};
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::{Cx, Reply, Server};
 
 impl Handler for SkillsList {
-    async fn handle(_cx: Cx, _params: SkillsListParams, reply: Reply<Self>) {
-        let empty = SkillsListResponse { data: Vec::new() };
-        reply.send(Ok(empty)).await;
+    async fn handle(cx: Cx, params: SkillsListParams, reply: Reply<Self>) {
+        let listed = blocking(&cx.server, move |server| list(server, params)).await;
+        let answer = listed.and_then(|listed| listed);
+        reply
+            .send(answer.map(|data| SkillsListResponse { data }))
+            .await;
+    }
+}
+
+/// Looks on the disk every time, so that what is listed is there.
+fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry>, ErrorObject> {
+    let mut cwds = params.cwds;
+    if cwds.is_empty() {
+        cwds.push(server.cwd().to_string_lossy().into_owned());
+    }
+    let mut extra: HashMap<String, Vec<PathBuf>> = HashMap::new();
+    for roots in params.per_cwd_extra_user_roots.into_iter().flatten() {
+        if !cwds.contains(&roots.cwd) {
+            continue;
+        }
+        for root in roots.extra_user_roots {
+            if !Path::new(&root).is_absolute() {
+                let text = format!(
+                    "skills/list perCwdExtraUserRoots extraUserRoots paths must be absolute: {root}"
+                );
+                return Err(ErrorObject::invalid_request(text));
+            }
+            let known = extra.entry(roots.cwd.clone()).or_default();
+            known.push(PathBuf::from(root));
+        }
+    }
+    let entry = |cwd: String| {
+        let extra = extra.get(&cwd).map_or(&[][..], Vec::as_slice);
+        entry(server, cwd, extra)
+    };
+    Ok(cwds.into_iter().map(entry).collect())
+}
+
+fn entry(server: &Server, cwd: String, extra: &[PathBuf]) -> SkillsListEntry {
+    let config = &server.settings.config;
+    let request = LoadRequest {
+        cwd: Some(Path::new(&cwd)),
+        ..LoadRequest::default()
+    };
+    match config.load(&request) {
+        Ok(snapshot) => {
+            let skills = skills::find(&snapshot, config.env(), extra);
+            let found = skills.found.into_iter();
+            SkillsListEntry {
+                cwd,
+                skills: found.map(|skill| skill.metadata).collect(),
+                errors: skills.errors,
+            }
+        }
+        Err(error) => SkillsListEntry {
+            skills: Vec::new(),
+            errors: vec![SkillErrorInfo {
+                path: cwd.clone(),
+                message: error.to_string(),
+            }],
+            cwd,
+        },
     }
 }

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 pub(crate) use load::{Opened, StartRequest};
 pub(crate) use message::{Message, ThreadHandle};
-pub(crate) use session::{Overrides, Session};
+pub(crate) use session::{Overrides, Session, provider};
 pub(crate) use view::from_summary;
 
 /// The loaded threads.
@@ -52,8 +52,12 @@ impl Threads {
         self.lock().insert(handle.id.clone(), handle);
     }
 
-    fn remove(&self, id: &str) {
-        self.lock().remove(id);
+    /// Forgets a thread that is unloaded, but not one that was loaded under its id since.
+    pub fn remove(&self, handle: &ThreadHandle) {
+        let mut loaded = self.lock();
+        if loaded.get(&handle.id).is_some_and(|it| it.is(handle)) {
+            loaded.remove(&handle.id);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ThreadHandle>> {

@@ -75,6 +75,8 @@ pub(crate) struct Session {
     pub snapshot: Arc<Snapshot>,
     pub provider: ProviderConfig,
     pub model: String,
+    /// What is known of the model, with what the configuration says of it.
+    pub info: Arc<ModelInfo>,
     pub effort: Option<ReasoningEffort>,
     pub summary: Option<ReasoningSummary>,
     pub service_tier: Option<ServiceTier>,
@@ -118,9 +120,11 @@ impl Session {
                 developer_instructions: None,
             },
         };
+        let info = model_info(&snapshot, &provider, &model);
         Ok(Session {
             provider,
             model,
+            info,
             effort: settings.reasoning_effort,
             summary: settings.reasoning_summary,
             service_tier: overrides.service_tier.unwrap_or(settings.service_tier),
@@ -171,17 +175,9 @@ impl Session {
             self.mode.settings.model.clone_from(&self.model);
             self.mode.settings.reasoning_effort = self.effort;
         }
-    }
-
-    /// What is known of the model in use, with what the configuration says of it.
-    pub fn model_info(&self) -> ModelInfo {
-        let mut info = ModelInfo::lookup(&self.model, self.provider.wire_api);
-        let settings = self.snapshot.model();
-        info.context_window = settings.context_window.or(info.context_window);
-        info.auto_compact_token_limit = settings
-            .auto_compact_token_limit
-            .or(info.auto_compact_token_limit);
-        info
+        if self.info.slug != self.model {
+            self.info = model_info(&self.snapshot, &self.provider, &self.model);
+        }
     }
 
     pub fn cwd_text(&self) -> String {
@@ -255,7 +251,7 @@ fn chosen(overrides: &Overrides) -> Table {
 }
 
 /// The provider in use: the one chosen, else OpenAI if there are credentials for it, else the offline model.
-fn provider(
+pub(crate) fn provider(
     server: &Server,
     snapshot: &Snapshot,
     chosen: Option<&str>,
@@ -296,4 +292,12 @@ fn default_model(provider: &ProviderConfig) -> String {
         .into_iter()
         .next()
         .map_or_else(|| provider.id.clone(), |model| model.slug)
+}
+
+fn model_info(snapshot: &Snapshot, provider: &ProviderConfig, model: &str) -> Arc<ModelInfo> {
+    let mut info = provider.model(model);
+    let settings = snapshot.model();
+    info.context_window = settings.context_window.or(info.context_window);
+    info.auto_compact_token_limit = settings.auto_compact_token_limit.or(info.auto_compact_token_limit);
+    Arc::new(info)
 }

@@ -74,6 +74,7 @@ pub struct ConfigLayer {
     /// The values of this layer alone.
     pub config: Json,
     /// Why the layer does not count, such as an untrusted project; absent if it counts.
+    #[wire(omitted)]
     pub disabled_reason: Option<String>,
 }
 
@@ -123,7 +124,8 @@ pub struct ConfigReadResponse {
     pub config: Config,
     /// For each single value that a layer sets, by dotted path, the layer that won.
     pub origins: BTreeMap<String, ConfigLayerMetadata>,
-    /// The strongest first, disabled ones included; null unless asked for.
+    /// The strongest first, disabled ones included; absent unless asked for.
+    #[wire(omitted)]
     pub layers: Option<Vec<ConfigLayer>>,
 }
 

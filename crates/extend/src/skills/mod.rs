@@ -1,0 +1,109 @@
+//! Skills: folders with a `SKILL.md` that tells the model how to do something.
+
+mod interface;
+mod manifest;
+mod roots;
+mod walk;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use quipu_config::settings::{SkillSelector, SkillSwitch};
+use quipu_config::{Env, Snapshot};
+use quipu_wire::{SkillErrorInfo, SkillMetadata, SkillScope};
+
+use roots::Root;
+
+/// The skills for a directory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Skills {
+    /// By scope, then by name, then by path.
+    pub found: Vec<Skill>,
+    /// Skills that cannot be used.
+    pub errors: Vec<SkillErrorInfo>,
+}
+
+/// A skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    /// What clients are told of it.
+    pub metadata: SkillMetadata,
+    /// Whether the model may choose it by itself.
+    pub implicit: bool,
+}
+
+/// Looks for the skills that count in the directory of these settings. `extra` are folders of the user's
+/// to look in as well.
+pub fn find(snapshot: &Snapshot, env: &Env, extra: &[PathBuf]) -> Skills {
+    let settings = snapshot.skills();
+    let mut skills = Skills::default();
+    let mut seen = HashSet::new();
+    for root in roots::of(snapshot, env, settings.bundled, extra) {
+        for file in walk::skill_files(&root) {
+            if seen.insert(canonical(&file)) {
+                skills.add(&root, &file, &settings.switches);
+            }
+        }
+    }
+    skills.found.sort_by(|a, b| order(a).cmp(&order(b)));
+    skills
+}
+
+impl Skills {
+    fn add(&mut self, root: &Root, file: &Path, switches: &[SkillSwitch]) {
+        let manifest = match manifest::read(file) {
+            Ok(manifest) => manifest,
+            // What comes with the program is not the user's to mend.
+            Err(_) if root.scope == SkillScope::System => return,
+            Err(error) => {
+                self.errors.push(SkillErrorInfo {
+                    path: file.to_string_lossy().into_owned(),
+                    message: error.to_string(),
+                });
+                return;
+            }
+        };
+        let about = interface::read(file.parent().unwrap_or(file));
+        if about.hidden {
+            return;
+        }
+        let enabled = is_enabled(file, &manifest.name, switches);
+        self.found.push(Skill {
+            metadata: SkillMetadata {
+                name: manifest.name,
+                description: manifest.description,
+                short_description: manifest.short_description,
+                interface: about.interface,
+                dependencies: about.dependencies,
+                path: file.to_string_lossy().into_owned(),
+                scope: root.scope,
+                enabled,
+            },
+            implicit: about.implicit,
+        });
+    }
+}
+
+/// Skills are on unless the last switch that means them says otherwise.
+fn is_enabled(file: &Path, name: &str, switches: &[SkillSwitch]) -> bool {
+    let means_it = |switch: &&SkillSwitch| match &switch.selector {
+        SkillSelector::Name(selected) => selected == name,
+        SkillSelector::Path(path) => canonical(path) == canonical(file),
+    };
+    let last = switches.iter().rev().find(means_it);
+    last.is_none_or(|switch| switch.enabled)
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn order(skill: &Skill) -> (u8, &str, &str) {
+    let rank = match skill.metadata.scope {
+        SkillScope::Repo => 0,
+        SkillScope::User => 1,
+        SkillScope::System => 2,
+        _ => 3,
+    };
+    (rank, &skill.metadata.name, &skill.metadata.path)
+}

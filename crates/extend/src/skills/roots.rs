@@ -1,0 +1,48 @@
+//! The folders that hold skills, in the order in which they are looked through.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use quipu_config::{Env, PROJECT_FOLDER, Snapshot};
+use quipu_wire::SkillScope;
+
+/// Skills for everybody on the machine.
+const ADMIN: &str = "/etc/codex/skills";
+
+/// A folder with skills.
+pub(super) struct Root {
+    pub path: PathBuf,
+    pub scope: SkillScope,
+}
+
+/// The folders that count for these settings; they need not exist.
+pub(super) fn of(snapshot: &Snapshot, env: &Env, bundled: bool, extra: &[PathBuf]) -> Vec<Root> {
+    let home = snapshot.home().path();
+    let project: Vec<&Path> = snapshot
+        .project()
+        .map(|project| project.directories())
+        .unwrap_or_default();
+    let mut roots = Vec::new();
+    let mut add = |path: PathBuf, scope| roots.push(Root { path, scope });
+    for folder in project.iter().rev().map(|dir| dir.join(PROJECT_FOLDER)) {
+        if folder != home {
+            add(folder.join("skills"), SkillScope::Repo);
+        }
+    }
+    add(home.join("skills"), SkillScope::User);
+    if let Some(user) = env.user_home() {
+        add(user.join(".agents/skills"), SkillScope::User);
+    }
+    if bundled {
+        add(home.join("skills/.system"), SkillScope::System);
+    }
+    add(PathBuf::from(ADMIN), SkillScope::Admin);
+    for dir in &project {
+        add(dir.join(".agents/skills"), SkillScope::Repo);
+    }
+    let extra: BTreeSet<PathBuf> = extra.iter().map(|path| super::canonical(path)).collect();
+    for path in extra {
+        add(path, SkillScope::User);
+    }
+    roots
+}

@@ -1,0 +1,57 @@
+//! Finds the `SKILL.md` files below a folder, without getting lost in large or circular trees.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quipu_wire::SkillScope;
+
+use super::roots::Root;
+
+const FILE_NAME: &str = "SKILL.md";
+/// How far below the folder a skill may be.
+const MAX_DEPTH: usize = 6;
+/// How many folders are looked into.
+const MAX_FOLDERS: usize = 2000;
+
+/// The skills of a folder, those nearest to it first.
+pub(super) fn skill_files(root: &Root) -> Vec<PathBuf> {
+    let follow_links = root.scope != SkillScope::System;
+    let mut found = Vec::new();
+    let mut queue = VecDeque::from([(root.path.clone(), 0)]);
+    let mut seen = HashSet::new();
+    while let Some((folder, depth)) = queue.pop_front() {
+        if seen.len() >= MAX_FOLDERS || !seen.insert(super::canonical(&folder)) {
+            continue;
+        }
+        let (files, folders) = look_into(&folder, follow_links);
+        found.extend(files);
+        if depth < MAX_DEPTH {
+            queue.extend(folders.into_iter().map(|folder| (folder, depth + 1)));
+        }
+    }
+    found
+}
+
+/// The skill and the folders in a folder, by name. What cannot be read holds nothing.
+fn look_into(folder: &Path, follow_links: bool) -> (Option<PathBuf>, Vec<PathBuf>) {
+    let mut skill = None;
+    let mut folders = Vec::new();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let path = entry.path();
+        if kind.is_file() && name == FILE_NAME {
+            skill = Some(path);
+        } else if !name.to_string_lossy().starts_with('.')
+            && (kind.is_dir() || (kind.is_symlink() && follow_links && path.is_dir()))
+        {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    (skill, folders)
+}

@@ -1,0 +1,17 @@
+//! Work that waits for the disk, kept off the threads that serve connections.
+
+use std::sync::Arc;
+
+use quipu_rpc::ErrorObject;
+
+use crate::Server;
+
+/// Runs `work` where waiting harms nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Arc<Server>) -> T + Send + 'static,
+) -> Result<T, ErrorObject> {
+    let server = Arc::clone(server);
+    let done = tokio::task::spawn_blocking(move || work(&server)).await;
+    done.map_err(|error| ErrorObject::internal(format!("the request failed: {error}")))
+}

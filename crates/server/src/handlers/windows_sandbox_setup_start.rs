@@ -1,0 +1,32 @@
+//! `windowsSandbox/setupStart`: there is nothing to set up where there is no Windows.
+
+use quipu_wire::method::event::WindowsSandboxSetupCompleted;
+use quipu_wire::method::request::WindowsSandboxSetupStart;
+use quipu_wire::{
+    WindowsSandboxSetupCompletedNotification, WindowsSandboxSetupMode,
+    WindowsSandboxSetupStartParams, WindowsSandboxSetupStartResponse,
+};
+
+use super::Handler;
+use crate::{Cx, Reply};
+
+impl Handler for WindowsSandboxSetupStart {
+    async fn handle(cx: Cx, params: WindowsSandboxSetupStartParams, reply: Reply<Self>) {
+        let started = WindowsSandboxSetupStartResponse { started: true };
+        reply.send(Ok(started)).await;
+        let kind = match params.mode {
+            WindowsSandboxSetupMode::Elevated => "elevated",
+            _ => "legacy",
+        };
+        let completed = WindowsSandboxSetupCompletedNotification {
+            mode: params.mode,
+            success: false,
+            error: Some(format!(
+                "{kind} Windows sandbox setup is only supported on Windows"
+            )),
+        };
+        cx.client
+            .notify::<WindowsSandboxSetupCompleted>(&completed)
+            .await;
+    }
+}
