@@ -7,8 +7,9 @@ use quipu_wire::{
     AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy,
 };
 
-/// A policy for commands that work in `cwd`.
-pub fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
+/// A policy for commands that work in `cwd`. The server's `home` decides what later commands may do, so
+/// it stays out of their reach.
+pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
         SandboxPolicy::ExternalSandbox { network_access } => Policy::External {
@@ -37,6 +38,7 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path) -> Policy {
             network: network(*network_access),
             exclude_tmpdir_env: *exclude_tmpdir_env_var,
             exclude_slash_tmp: *exclude_slash_tmp,
+            protected_paths: vec![home.to_owned()],
         }),
         // What cannot be understood is held back as much as possible.
         SandboxPolicy::Unrecognized(_) => Policy::ReadOnly {

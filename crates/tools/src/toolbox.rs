@@ -127,6 +127,11 @@ impl Toolbox {
         self.0.sessions.kill_all();
     }
 
+    /// Ends all processes, and those that calls are just starting. For a thread that is unloaded.
+    pub fn shut_down(&self) {
+        self.0.sessions.close();
+    }
+
     /// Forgets what was agreed to for one turn only.
     pub fn end_turn(&self) {
         self.grants().end_turn();

@@ -143,12 +143,12 @@ fn command(
     stdio: Stdio,
 ) -> Result<Command, ErrorObject> {
     let policy = match &params.sandbox_policy {
-        None => sandbox_policy(&config.permissions().sandbox_policy, cx.server.cwd()),
+        None => sandbox_policy(&config.permissions().sandbox_policy, cx.server.cwd(), cx.server.home()),
         Some(given) => {
             config.requirements().allow_policy(given).map_err(|error| {
                 ErrorObject::invalid_request(format!("invalid sandbox policy: {error}"))
             })?;
-            sandbox_policy(given, cx.server.cwd())
+            sandbox_policy(given, cx.server.cwd(), cx.server.home())
         }
     };
     let env = cx.server.settings.config.env();

@@ -62,6 +62,10 @@ pub(super) struct Actor {
 #[derive(Default)]
 pub(super) struct TurnSettings {
     pub output_schema: Option<quipu_wire::Json>,
+    /// The tools offered, made once.
+    pub tools: Option<quipu_model::ToolSet>,
+    /// The model was last asked as a reviewer, who may not ask the user anything.
+    pub reviewing: bool,
     /// A token of the provider that the requests of one turn share.
     pub state: TurnState,
 }

@@ -30,20 +30,23 @@ impl Actor {
             Effect::Record(record) => self.record(record),
             Effect::Sync => return self.sync(),
             Effect::Notify(notification) => {
-                let fault = self.flush();
-                self.follow(&notification);
-                self.subscribers.notify(&notification).await;
-                return fault;
+                let stored = self.flush();
+                // What could not be stored must not be told as done; the turn ends as failed instead.
+                if stored.is_ok() || !matches!(notification, ServerNotification::ItemCompleted(_)) {
+                    self.follow(&notification);
+                    self.subscribers.notify(&notification).await;
+                }
+                return self.fault_once(stored);
             }
             Effect::Broadcast(notification) => {
-                let fault = self.flush();
+                let stored = self.flush();
                 self.broadcast(&notification).await;
-                return fault;
+                return self.fault_once(stored);
             }
             Effect::Answer { reply, answer } => {
-                let fault = self.flush();
+                let stored = self.flush();
                 self.replies.answer(reply, answer).await;
-                return fault;
+                return self.fault_once(stored);
             }
             Effect::Ask { question, request } => {
                 self.subscribers.ask(question, &request).await;
@@ -74,6 +77,7 @@ impl Actor {
                 turn_id,
                 purpose,
             } => {
+                self.turn.reviewing = purpose == quipu_engine::Purpose::Review;
                 let request = self.request(&turn_id, purpose);
                 let model = request.model.clone();
                 let stream = self.model.stream(request);
@@ -122,7 +126,7 @@ impl Actor {
 
     fn record(&mut self, record: quipu_engine::Record) {
         let mode = self.session.mode.mode.to_string();
-        let window = self.session.model_info().effective_context_window();
+        let window = self.session.info.effective_context_window();
         let writing = Writing {
             thread_id: &self.handle.id,
             window,
@@ -135,9 +139,8 @@ impl Actor {
     }
 
     /// Hands what was recorded to the system, before anything that shows it is told.
-    fn flush(&mut self) -> Option<Input> {
-        let flushed = self.log.as_mut().map_or(Ok(()), quipu_journal::Log::flush);
-        self.fault_once(flushed)
+    fn flush(&mut self) -> quipu_journal::Result<()> {
+        self.log.as_mut().map_or(Ok(()), quipu_journal::Log::flush)
     }
 
     fn sync(&mut self) -> Option<Input> {
@@ -154,7 +157,7 @@ impl Actor {
     fn fault_once(&mut self, written: quipu_journal::Result<()>) -> Option<Input> {
         let error = written.err()?;
         tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
-        if std::mem::replace(&mut self.journal_failed, true) || self.engine.active_turn().is_none()
+        if self.engine.active_turn().is_none() || std::mem::replace(&mut self.journal_failed, true)
         {
             return None;
         }

@@ -66,12 +66,16 @@ pub(crate) fn start(
     let mut session = Session::resolve(server, &request.overrides, None)?;
     session.dynamic_tools = request.dynamic_tools;
     let meta = new_meta(server, &session, None);
-    let log = match request.ephemeral {
+    let mut log = match request.ephemeral {
         true => None,
         false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
     };
     let told = told(server, &session, &meta);
-    let thread = new_thread(&meta, &session, log.as_ref());
+    let mut thread = new_thread(&meta, &session, log.as_ref());
+    if let Some(log) = log.as_mut().filter(|_| !request.history.is_empty()) {
+        store_history(log, &request.history).map_err(cannot_create)?;
+        thread.preview = preview(server, meta.id);
+    }
     let parts = Parts {
         meta,
         log,
@@ -186,7 +190,7 @@ pub(crate) fn fork(
 /// Unloads a thread and tells everyone.
 pub(crate) async fn unload(server: &Arc<Server>, handle: &ThreadHandle) {
     handle.close().await;
-    server.threads.remove(&handle.id);
+    server.threads.remove(handle);
     let params = ThreadClosedNotification {
         thread_id: handle.id.clone(),
     };
@@ -207,15 +211,17 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
     let (handle, mailbox) = actor::mailbox(id.clone());
     let mut subscribers = Subscribers::default();
     subscribers.add(Arc::clone(client));
+    let mut engine = Engine::new(ThreadSetup {
+        id,
+        history,
+        usage,
+        raw_items,
+    });
+    engine.set_interrupt_note(notes::turn_aborted());
     let actor = Actor {
         server: Arc::clone(server),
         handle: handle.clone(),
-        engine: Engine::new(ThreadSetup {
-            id,
-            history,
-            usage,
-            raw_items,
-        }),
+        engine,
         model: server.model_client(&session.provider),
         session: session.clone(),
         log,
@@ -244,7 +250,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         if let Err(error) = ended {
             tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
         }
-        server.threads.remove(&closed.id);
+        server.threads.remove(&closed);
     });
     Opened {
         handle,
@@ -278,7 +284,7 @@ fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) ->
 
 fn base_instructions(session: &Session) -> String {
     session.base_instructions.clone().unwrap_or_else(|| {
-        let takes_personality = session.model_info().supports_personality;
+        let takes_personality = session.info.supports_personality;
         base::instructions(session.personality.filter(|_| takes_personality))
     })
 }
@@ -397,6 +403,13 @@ fn stored_tools(meta: &SessionMeta) -> Vec<DynamicToolSpec> {
         .as_ref()
         .and_then(|tools| tools.parse().ok())
         .unwrap_or_default()
+}
+
+/// Writes the history that a thread begins with.
+fn store_history(log: &mut Log, history: &[Json]) -> quipu_journal::Result<()> {
+    let records: Vec<_> = history.iter().cloned().map(quipu_journal::Record::ResponseItem).collect();
+    log.append(&records)?;
+    log.flush()
 }
 
 /// Ends the turn that was running when its thread was copied.

@@ -141,6 +141,11 @@ impl ThreadHandle {
         }
     }
 
+    /// Whether both are handles of the same thread in memory.
+    pub fn is(&self, other: &ThreadHandle) -> bool {
+        self.mailbox.same_channel(&other.mailbox)
+    }
+
     /// Gives the thread a message; `false` if it is gone.
     pub async fn send(&self, message: Message) -> bool {
         self.mailbox.send(message).await.is_ok()

@@ -52,7 +52,7 @@ impl Actor {
                 output_schema: params.output_schema,
                 ..TurnSettings::default()
             };
-            let info = self.session.model_info();
+            let info = Arc::clone(&self.session.info);
             self.engine
                 .set_limits(info.effective_context_window(), info.compaction_limit());
         }
@@ -104,7 +104,7 @@ impl Actor {
 
     pub(super) fn facts_now(&self) -> Facts {
         let session = &self.session;
-        let info = session.model_info();
+        let info = Arc::clone(&session.info);
         Facts {
             cwd: session.cwd_text(),
             shell: self.server.shell_name(),
@@ -185,7 +185,7 @@ impl Actor {
 
     /// The request for the history as it is now.
     pub fn request(&mut self, turn_id: &str, purpose: Purpose) -> Request {
-        let info = self.session.model_info();
+        let info = Arc::clone(&self.session.info);
         let model = match purpose {
             Purpose::Review => self
                 .session
@@ -212,7 +212,11 @@ impl Actor {
         }
         let tools = match purpose {
             Purpose::Compaction => ToolSet::default(),
-            Purpose::Turn | Purpose::Review => self.tools(turn_id, purpose),
+            Purpose::Review => self.tools(turn_id, purpose),
+            Purpose::Turn => match &self.turn.tools {
+                Some(tools) => tools.clone(),
+                None => self.turn.tools.insert(self.tools(turn_id, purpose)).clone(),
+            },
         };
         let effort = self.session.effort.or(info.default_reasoning_level);
         let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();

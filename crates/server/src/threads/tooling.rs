@@ -55,7 +55,7 @@ impl Tooling {
         for (_, cancel) in self.cancels.drain() {
             cancel.cancel();
         }
-        self.toolbox.kill_processes();
+        self.toolbox.shut_down();
     }
 
     fn cancel_for(&mut self, turn_id: &str) -> Cancel {
@@ -66,7 +66,7 @@ impl Tooling {
 impl Actor {
     /// The tools offered for a purpose.
     pub fn tools(&self, turn_id: &str, purpose: Purpose) -> ToolSet {
-        let info = self.session.model_info();
+        let info = Arc::clone(&self.session.info);
         let patch_as_text = info
             .apply_patch_tool_type
             .map(|kind| kind == ApplyPatchTool::Freeform);
@@ -76,12 +76,13 @@ impl Actor {
     }
 
     pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
-        let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
+        let purpose = if self.turn.reviewing { Purpose::Review } else { Purpose::Turn };
+        let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
-        let truncation = self.session.model_info().truncation_policy;
+        let truncation = self.session.info.truncation_policy;
         tokio::spawn(async move {
             let running =
                 std::panic::AssertUnwindSafe(toolbox.run(scope, host, call.clone(), cancel));
@@ -165,7 +166,7 @@ impl Actor {
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),
             plan_mode: session.mode.mode == ModeKind::Plan,
-            accepts_images: session.model_info().accepts_images(),
+            accepts_images: session.info.accepts_images(),
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
                 exec_permission_approvals: enabled("exec_permission_approvals"),

@@ -8,7 +8,7 @@ use quipu_engine::ToolEvent;
 use quipu_sandbox::{Output, Process};
 use tokio::sync::watch;
 
-use crate::call::Running;
+use crate::call;
 use crate::process::{self, Deltas, Shown};
 use crate::text::HeadTail;
 
@@ -60,7 +60,7 @@ impl Session {
 }
 
 /// Follows a process to its end: output to clients, to the next look, and into its item.
-pub(crate) async fn pump(run: Running, session: Arc<Session>, mut output: Output) {
+pub(crate) async fn pump(run: call::Running, session: Arc<Session>, mut output: Output) {
     let mut deltas = Deltas::new(run.clone());
     let mut all = HeadTail::new(MAX_OUTPUT);
     while let Some(chunk) = output.next().await {
@@ -81,22 +81,33 @@ pub(crate) async fn pump(run: Running, session: Arc<Session>, mut output: Output
 
 /// The processes of a thread, by the number the model knows them by.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<BTreeMap<u32, Arc<Session>>>);
+pub(crate) struct Sessions(Mutex<Running>);
+
+#[derive(Default)]
+struct Running {
+    sessions: BTreeMap<u32, Arc<Session>>,
+    /// The thread is gone: a process that was just being started must not outlive it.
+    closed: bool,
+}
 
 impl Sessions {
     /// A number that no running process has.
     pub fn free_id(&self) -> u32 {
-        let sessions = lock(&self.0);
+        let running = lock(&self.0);
         loop {
             let id = 1000 + uuid::Uuid::new_v4().as_fields().0 % 99_000;
-            if !sessions.contains_key(&id) {
+            if !running.sessions.contains_key(&id) {
                 return id;
             }
         }
     }
 
     pub fn insert(&self, session: Arc<Session>) {
-        let mut sessions = lock(&self.0);
+        let mut running = lock(&self.0);
+        if running.closed {
+            return session.process.kill();
+        }
+        let sessions = &mut running.sessions;
         if sessions.len() >= MAX_SESSIONS
             && let Some(oldest) = sessions
                 .values()
@@ -110,24 +121,31 @@ impl Sessions {
     }
 
     pub fn get(&self, id: u32) -> Option<Arc<Session>> {
-        lock(&self.0).get(&id).cloned()
+        lock(&self.0).sessions.get(&id).cloned()
     }
 
     pub fn remove(&self, id: u32) {
-        lock(&self.0).remove(&id);
+        lock(&self.0).sessions.remove(&id);
     }
 
     pub fn any_alive(&self) -> bool {
-        lock(&self.0)
-            .values()
+        let running = lock(&self.0);
+        let mut sessions = running.sessions.values();
+        sessions
             .any(|session| session.exit_code().is_none())
     }
 
     /// Ends all processes; their items complete as they go.
     pub fn kill_all(&self) {
-        for session in std::mem::take(&mut *lock(&self.0)).into_values() {
+        for session in std::mem::take(&mut lock(&self.0).sessions).into_values() {
             session.process.kill();
         }
+    }
+
+    /// Ends all processes, and those that are just being started.
+    pub fn close(&self) {
+        lock(&self.0).closed = true;
+        self.kill_all();
     }
 }
 
