@@ -314,13 +314,11 @@ impl Thread {
         }
     }
 
-    /// Records and tells the end of an item, and its start if it had none. An item ends only once.
+    /// Records and tells the end of an item, and its start if it had none.
     pub(crate) fn finish_item(&mut self, item: ThreadItem) {
         let Some(turn) = &mut self.active else { return };
         if turn.items.take(items::id(&item)).is_none() {
-            if !turn.items.show(&item) {
-                return;
-            }
+            turn.items.show(&item);
             self.show_started(item.clone());
         }
         self.complete(item);

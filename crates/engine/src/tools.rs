@@ -62,6 +62,7 @@ impl Thread {
         self.open_item(item, Writer::Other);
     }
 
+    /// An item ends once, and only by the one who wrote it.
     fn tool_item_completed(&mut self, item: ThreadItem) {
         let Some(turn) = &self.active else { return };
         let id = items::id(&item);

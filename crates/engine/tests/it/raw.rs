@@ -30,8 +30,11 @@ enum Raw {
     Tool(&'static str, ToolEvent),
 }
 
-/// Ids of calls and of their items; what a shell runs under is among them.
-const CALLS: [&str; 7] = ["cmd1", "bg-1", "pat1", "mcp1", "dyn1", "sh2", "cmd1-2"];
+/// Ids of calls and of their items, with those that the engine makes of them. What the user's commands
+/// run under is among them.
+const CALLS: [&str; 8] = [
+    "cmd1", "bg-1", "pat1", "dyn1", "sh1", "cmd1-2", "bg-1-2", "sh1-2",
+];
 
 fn raw() -> impl Strategy<Value = Raw> {
     let turn = 0..4usize;
@@ -125,6 +128,33 @@ fn tool_event() -> impl Strategy<Value = ToolEvent> {
     ]
 }
 
+/// The way to where more than nothing can happen.
+fn beginning() -> impl Strategy<Value = Vec<Raw>> {
+    let calls = |sample, ids: &[&'static str]| {
+        ids.iter()
+            .map(move |id| Raw::Model(sample, done(0, call(id))))
+            .collect::<Vec<Raw>>()
+    };
+    let asking = vec![Raw::Start, Raw::Context(0)];
+    let calling = [asking.clone(), calls(1, &["cmd1", "bg-1"])].concat();
+    let ending = [calling.clone(), vec![Raw::Interrupt(true)]].concat();
+    let shelling = [asking.clone(), vec![Raw::Shell, Raw::Shell]].concat();
+    let left = [shelling.clone(), vec![Raw::Model(1, completed())]].concat();
+    let reviewing = [vec![Raw::Review], calls(1, &["cmd1"])].concat();
+    let compacting = vec![Raw::Compact, Raw::Model(1, completed())];
+    let all = vec![
+        Vec::new(),
+        asking,
+        calling,
+        ending,
+        shelling,
+        left,
+        reviewing,
+        compacting,
+    ];
+    prop::sample::select(all)
+}
+
 /// Makes an input whole. Notes and outputs get numbers, so that each can be followed.
 fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
     let turn_id = format!("turn{n}");
@@ -136,7 +166,7 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
         Raw::Interrupt(false) => Input::Interrupt { reply: None },
         Raw::Compact => Input::Compact { turn_id },
         Raw::Review => review(n, &turn_id, "all"),
-        Raw::Shell => shell(&turn_id, &format!("sh{n}")),
+        Raw::Shell => shell(&turn_id, "sh1"),
         Raw::Context(turn) => context(&named(turn)),
         Raw::Compacted(turn) => compacted(&named(turn)),
         Raw::Rendered(turn) => rendered(&named(turn)),
@@ -202,6 +232,7 @@ proptest! {
 
     #[test]
     fn the_laws_hold_for_any_inputs(
+        beginning in beginning(),
         inputs in prop::collection::vec(raw(), 0..60),
         compact_at in prop::option::of(0..20i64),
         is_closed in any::<bool>(),
@@ -209,7 +240,7 @@ proptest! {
         let mut run = Run::new();
         run.thread.set_limits(Some(100), compact_at);
         let mut turns = Vec::new();
-        for (raw, n) in inputs.into_iter().zip(1..) {
+        for (raw, n) in beginning.into_iter().chain(inputs).zip(1..) {
             let input = whole(raw, n, &turns);
             turns.extend(match &input {
                 Input::Start(start) => Some(start.turn_id.clone()),

@@ -632,3 +632,41 @@ fn raw_items_are_told_after_they_are_recorded() {
     run.step(interrupt(2));
     run.assert_lawful();
 }
+
+#[test]
+fn a_tool_that_asks_while_its_turn_ends_gets_no_answer() {
+    let mut run = Run::calling("cmd");
+    run.step(interrupt(2));
+    let asked = tool("cmd", ask(0, Some(Waiting::Approval)));
+    assert_lines(&run.step(asked), "deliver 0 to cmd");
+    run.step(grace_over("turn"));
+    run.assert_lawful();
+}
+
+/// A slot holds one item; what a response leaves open ends with it.
+#[test]
+fn items_that_the_model_does_not_end_are_ended() {
+    let mut run = asking();
+    let begin = |id| ModelEvent::ItemStarted {
+        slot: 0,
+        item: output(id, words("")),
+    };
+    let delta = ModelEvent::TextDelta {
+        slot: 0,
+        delta: "for the second".to_owned(),
+    };
+    let events = [begin("msg_1"), begin("msg_2"), delta, completed()];
+    assert_lines(
+        &run.steps(events.map(|event| model(1, event)))[..7],
+        r#"
+        item/started agentMessage msg_1 ""
+        record agent message msg_1 ""
+        item/completed agentMessage msg_1 ""
+        item/started agentMessage msg_2 ""
+        item/agentMessage/delta msg_2 "for the second"
+        record agent message msg_2 "for the second"
+        item/completed agentMessage msg_2 "for the second"
+    "#,
+    );
+    run.assert_lawful();
+}
