@@ -81,6 +81,12 @@ impl<'s> Cursor<'s> {
         self.rest.chars().next()
     }
 
+    /// What `tell` makes of the next character and the one after it.
+    pub(super) fn starts<T>(&self, tell: impl Fn(char, Option<char>) -> Option<T>) -> Option<T> {
+        let mut chars = self.rest.chars();
+        tell(chars.next()?, chars.next())
+    }
+
     pub(super) fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.rest = &self.rest[c.len_utf8()..];

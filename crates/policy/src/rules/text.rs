@@ -12,18 +12,19 @@ pub(super) enum Piece {
 /// Reads a string literal if one starts here.
 pub(super) fn string_literal(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fault> {
     let start = cursor.position();
-    let (mut raw, mut format) = (false, false);
-    let mut opened = None;
-    for (prefix, is_raw, is_format) in [("", false, false), ("r", true, false), ("f", false, true)]
-    {
-        for quote in ["\"\"\"", "'''", "\"", "'"] {
-            if opened.is_none() && cursor.take(&format!("{prefix}{quote}")) {
-                (raw, format) = (is_raw, is_format);
-                opened = Some(quote);
-            }
-        }
-    }
-    let Some(quote) = opened else {
+    let prefix = cursor.starts(|first, second| match (first, second) {
+        ('"' | '\'', _) => Some(""),
+        ('r', Some('"' | '\'')) => Some("r"),
+        ('f', Some('"' | '\'')) => Some("f"),
+        _ => None,
+    });
+    let Some(prefix) = prefix else {
+        return Ok(None);
+    };
+    cursor.take(prefix);
+    let (raw, format) = (prefix == "r", prefix == "f");
+    let quotes = ["\"\"\"", "'''", "\"", "'"];
+    let Some(quote) = quotes.into_iter().find(|quote| cursor.take(quote)) else {
         return Ok(None);
     };
     let mut literal = Literal::default();

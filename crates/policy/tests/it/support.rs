@@ -31,6 +31,7 @@ pub fn bash(script: &str) -> Vec<String> {
 pub fn commands(argv: &[String]) -> Vec<Command> {
     match script_of(argv).map(parse_script) {
         Some(Script::Plain(commands)) => commands,
+        Some(Script::HereDoc { command, .. }) => vec![command],
         _ => vec![Command::verbatim(argv)],
     }
 }
