@@ -35,9 +35,8 @@ fn run_landlock(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds, ver
     let prepare = || {
         let ruleset = Ruleset::new(&jail.rules, version, &stdio)?;
         let (ours, office) = UnixStream::pair()?;
-        // What we do for the command is done with its rights, and from nowhere in particular.
+        // What we do for the command is done with its rights.
         restrict::drop_capabilities()?;
-        std::env::set_current_dir("/")?;
         Ok((ruleset, ours, office))
     };
     let (ruleset, ours, office) = match prepare() {

@@ -28,7 +28,7 @@ pub(super) fn run() -> ! {
     fd::close_from(3);
     // SAFETY: the server passes its socket as descriptor 0; nothing else here uses it.
     let server = unsafe { OwnedFd::from_raw_fd(0) };
-    leave_terminal();
+    leave_surroundings();
     let ready = Family::Descendants
         .adopt_orphans()
         .and_then(|()| supervise::watch_children());
@@ -56,7 +56,9 @@ pub(super) fn run() -> ! {
     exit(0);
 }
 
-fn leave_terminal() {
+/// Nothing here belongs to the place where the server was started.
+fn leave_surroundings() {
+    std::env::set_current_dir("/").ok();
     // SAFETY: changes attributes of this process only.
     unsafe {
         libc::setsid();

@@ -228,15 +228,18 @@ impl Marked {
             if pid == std::process::id() {
                 continue;
             }
-            let pidfd = system_call(libc::SYS_pidfd_open, &[pid as usize, 0]);
-            if let Ok(fd) = pidfd
+            if let Some(fd) = pidfd(pid)
                 && (holds(entry.path().join("cmdline")) || holds(entry.path().join("environ")))
             {
-                // SAFETY: the descriptor is new.
-                found.push((pid, unsafe { OwnedFd::from_raw_fd(fd as i32) }));
+                found.push((pid, fd));
             }
         }
         Self(found)
+    }
+
+    /// One process, if it still exists.
+    pub fn process(pid: u32) -> Self {
+        Self(pidfd(pid).into_iter().map(|fd| (pid, fd)).collect())
     }
 
     pub fn count(&self) -> usize {
@@ -258,6 +261,12 @@ impl Marked {
             assert_eq!(ready, 1, "process {pid} is still alive");
         }
     }
+}
+
+fn pidfd(pid: u32) -> Option<OwnedFd> {
+    let fd = system_call(libc::SYS_pidfd_open, &[pid as usize, 0]).ok()?;
+    // SAFETY: the descriptor is new.
+    Some(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
 /// A text that no other process has.

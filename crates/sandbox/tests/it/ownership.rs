@@ -1,9 +1,11 @@
 //! No process outlives its owner, however it tries.
 
 use std::{
+    fs,
     io::{self, BufRead, BufReader, Write},
     path::Path,
     process::Stdio as StdStdio,
+    time::Duration,
 };
 
 use quipu_sandbox::{Command, Linger, Policy, Spawned, spawn};
@@ -207,7 +209,7 @@ async fn the_next_command_starts_after_the_zygote_was_killed() {
     let (command, mark) = hydras().remove(0);
     let (spawned, heads) = start(command, &mark).await;
     let parent = |pid: u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let fields = stat.rsplit_once(')').unwrap().1.to_owned();
         fields
             .split_ascii_whitespace()
@@ -288,4 +290,53 @@ fn nothing_survives_the_killing_of_the_server() {
     for user in users() {
         check_server_end(user, |server| server.kill().unwrap());
     }
+}
+
+#[tokio::test]
+async fn nothing_is_left_open() {
+    // A run that does not count: the zygote and the runtime open what they keep.
+    run_and_kill(3).await;
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    let rounds = if std::env::var_os("QUIPU_SOAK").is_some() {
+        3000
+    } else {
+        30
+    };
+    let supervisors = run_and_kill(rounds).await;
+    // Other tests of this binary open and close descriptors meanwhile.
+    assert!(
+        open() < before + 50,
+        "{before} open before, {} after",
+        open()
+    );
+    for supervisor in supervisors {
+        Marked::process(supervisor).assert_end();
+    }
+}
+
+/// Runs commands that are killed, dropped, or end by themselves; returns their supervisors.
+async fn run_and_kill(rounds: usize) -> Vec<u32> {
+    let scratch = Scratch::new();
+    let mut supervisors = Vec::new();
+    for round in 0..rounds {
+        let mut command = match round % 3 {
+            0 => shell("sleep 100 & exit 1", Path::new("/"), Policy::FullAccess),
+            kind => scratch.shell("sleep 100 & exit 1", BACKENDS[kind - 1]),
+        };
+        command.linger = Linger::Kill(Duration::ZERO);
+        let Spawned {
+            process,
+            mut output,
+        } = spawn(command).await.unwrap();
+        supervisors.push(process.supervisor_id());
+        match round % 5 {
+            0 => process.kill(),
+            1 => drop(output),
+            2 => drop(process),
+            3 => process.gone().await,
+            _ => while output.next().await.is_some() {},
+        }
+    }
+    supervisors
 }

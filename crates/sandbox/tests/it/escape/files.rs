@@ -266,7 +266,7 @@ fn by_handle() -> io::Result<()> {
 }
 
 /// How long a race is run.
-const RACE: std::time::Duration = std::time::Duration::from_millis(50);
+const RACE: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// A thread changes the path while others look at it, from one that may be written to one that may
 /// not. What comes of it shows afterwards.
