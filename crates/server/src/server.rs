@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct Server {
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) remote_models: RemoteModels,
     models: Mutex<HashMap<String, ModelClient>>,
+    /// Set once everything ends: clients need no word of every thread that is unloaded then.
+    pub(crate) stopping: AtomicBool,
 }
 
 impl Server {
@@ -67,6 +70,7 @@ impl Server {
             accounts,
             remote_models: RemoteModels::default(),
             models: Mutex::default(),
+            stopping: AtomicBool::new(false),
         })
     }
 
@@ -74,12 +78,13 @@ impl Server {
     pub(crate) async fn drain(&self, limit: Duration) {
         let rooms = self.hub.all().into_iter();
         let answered = rooms.map(|client| async move { client.room.emptied().await });
-        let turns = self.threads.all().into_iter().map(|thread| async move { thread.quiet(false).await });
+        let turns = self
+            .threads
+            .all()
+            .into_iter()
+            .map(|thread| async move { thread.quiet(false).await });
         let done = future::join(future::join_all(answered), future::join_all(turns));
-        if timeout(limit, done)
-            .await
-            .is_err()
-        {
+        if timeout(limit, done).await.is_err() {
             tracing::warn!("what is still running is ended");
         }
     }
@@ -92,6 +97,7 @@ impl Server {
         let threads = self.threads.all();
         let ended = threads.iter().map(|thread| async move {
             thread.quiet(true).await;
+            self.stopping.store(true, Ordering::Relaxed);
             thread.close().await;
         });
         if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {

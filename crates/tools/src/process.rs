@@ -90,7 +90,9 @@ pub(crate) async fn spawn(
     terminal: bool,
 ) -> Result<Spawned, SpawnError> {
     let policy = match how.confinement {
-        Confinement::Policy => sandboxing::policy(&run.scope.sandbox, &run.scope.cwd, &run.scope.home),
+        Confinement::Policy => {
+            sandboxing::policy(&run.scope.sandbox, &run.scope.cwd, &run.scope.home)
+        }
         Confinement::Lifted => Policy::FullAccess,
     };
     let offline = policy.is_enforced() && policy.network() == quipu_sandbox::Network::Off;

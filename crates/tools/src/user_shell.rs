@@ -59,50 +59,55 @@ impl Toolbox {
             call: Arc::new(call),
             cancel,
         };
-        run.started(shown.started()).await;
-        let cwd: PathBuf = run.scope.cwd.clone();
-        let mut started = Command::new(&argv, cwd, Policy::FullAccess);
-        started.env = run
-            .scope
-            .env
-            .iter()
-            .map(|(key, value)| (key.into(), value.into()))
-            .collect();
-        let spawned = match quipu_sandbox::spawn(started).await {
-            Ok(spawned) => spawned,
-            Err(error) => {
-                let text = error.to_string();
-                run.completed(shown.refused(CommandExecutionStatus::Failed, Some(&text)))
-                    .await;
-                return ShellRun {
-                    command,
-                    exit_code: -1,
-                    elapsed: Duration::ZERO,
-                    output: text,
-                };
-            }
-        };
-        let mut deltas = Deltas::new(run.clone());
-        let done = process::wait(&run, spawned, LIMIT, &mut deltas).await;
-        if done.cancelled {
-            let text = "command aborted by user";
-            run.completed(shown.refused(CommandExecutionStatus::Failed, Some(text)))
+        run_shown(run, argv, shown, command).await
+    }
+}
+
+/// Runs the command of an item.
+async fn run_shown(run: Running, argv: Vec<String>, shown: Shown, command: String) -> ShellRun {
+    run.started(shown.started()).await;
+    let cwd: PathBuf = run.scope.cwd.clone();
+    let mut started = Command::new(&argv, cwd, Policy::FullAccess);
+    started.env = run
+        .scope
+        .env
+        .iter()
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect();
+    let spawned = match quipu_sandbox::spawn(started).await {
+        Ok(spawned) => spawned,
+        Err(error) => {
+            let text = error.to_string();
+            run.completed(shown.refused(CommandExecutionStatus::Failed, Some(&text)))
                 .await;
             return ShellRun {
                 command,
                 exit_code: -1,
-                elapsed: done.elapsed,
-                output: text.to_owned(),
+                elapsed: Duration::ZERO,
+                output: text,
             };
         }
-        let output = String::from_utf8_lossy(&done.all).into_owned();
-        run.completed(shown.ended(done.exit_code, output.clone(), done.elapsed))
+    };
+    let mut deltas = Deltas::new(run.clone());
+    let done = process::wait(&run, spawned, LIMIT, &mut deltas).await;
+    if done.cancelled {
+        let text = "command aborted by user";
+        run.completed(shown.refused(CommandExecutionStatus::Failed, Some(text)))
             .await;
-        ShellRun {
+        return ShellRun {
             command,
-            exit_code: done.exit_code,
+            exit_code: -1,
             elapsed: done.elapsed,
-            output,
-        }
+            output: text.to_owned(),
+        };
+    }
+    let output = String::from_utf8_lossy(&done.all).into_owned();
+    run.completed(shown.ended(done.exit_code, output.clone(), done.elapsed))
+        .await;
+    ShellRun {
+        command,
+        exit_code: done.exit_code,
+        elapsed: done.elapsed,
+        output,
     }
 }

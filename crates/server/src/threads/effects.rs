@@ -1,9 +1,10 @@
 //! Doing what the engine says, in its order.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input};
-use quipu_wire::{CodexErrorInfo, ServerNotification, ThreadItem, TurnError};
+use quipu_engine::{Effect, Input, Purpose};
+use quipu_wire::{CodexErrorInfo, ModeKind, ServerNotification, ThreadItem, TurnError, ThreadStatus};
 
 use super::actor::Actor;
 use super::message::Message;
@@ -24,7 +25,7 @@ impl Actor {
         }
     }
 
-    /// Performs one effect; what came of it at once is given back as inputs.
+    /// Performs one effect; what came of it at once is given back as an input.
     async fn perform_one(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Record(record) => self.record(record),
@@ -54,42 +55,8 @@ impl Actor {
                     pending.request = Some(request);
                 }
             }
-            Effect::Withdraw { question } => {
-                self.server
-                    .questions
-                    .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
-            }
-            Effect::Deliver { question, .. } => {
-                self.server
-                    .questions
-                    .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
-                if let Some(pending) = self.questions.remove(&question) {
-                    // A tool that was cancelled no longer listens.
-                    pending.answer.send(pending.outcome).ok();
-                }
-            }
-            Effect::BuildContext { turn_id } => {
-                let context = self.build_context(&turn_id);
-                return Some(Input::Context { turn_id, context });
-            }
-            Effect::Sample {
-                sample,
-                turn_id,
-                purpose,
-            } => {
-                self.turn.reviewing = purpose == quipu_engine::Purpose::Review;
-                let request = self.request(&turn_id, purpose);
-                let model = request.model.clone();
-                let stream = self.model.stream(request);
-                let plan_mode = self.session.mode.mode == quipu_wire::ModeKind::Plan;
-                let task = sampler::start(self.handle.clone(), sample, model, plan_mode, stream);
-                self.sampling = Some((sample, task));
-            }
-            Effect::CancelSample { sample } => {
-                if let Some((_, task)) = self.sampling.take_if(|(running, _)| *running == sample) {
-                    task.abort();
-                }
-            }
+            Effect::Withdraw { question } => self.withdraw(question),
+            Effect::Deliver { question, .. } => self.deliver(question),
             Effect::RunTool { turn_id, call } => self.run_tool(turn_id, call),
             Effect::RunShell {
                 turn_id,
@@ -97,12 +64,20 @@ impl Actor {
                 command,
             } => self.run_shell(turn_id, item_id, command),
             Effect::CancelTools { turn_id } => self.tooling.cancel(&turn_id),
-            Effect::StartGrace { turn_id } => {
-                let handle = self.handle.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(GRACE).await;
-                    handle.send(Message::GraceOver { turn_id }).await;
-                });
+            Effect::StartGrace { turn_id } => self.start_grace(turn_id),
+            Effect::Sample {
+                sample,
+                turn_id,
+                purpose,
+            } => self.sample(sample, &turn_id, purpose),
+            Effect::CancelSample { sample } => {
+                if let Some((_, task)) = self.sampling.take_if(|(running, _)| *running == sample) {
+                    task.abort();
+                }
+            }
+            Effect::BuildContext { turn_id } => {
+                let context = self.build_context(&turn_id);
+                return Some(Input::Context { turn_id, context });
             }
             Effect::Summarise {
                 turn_id,
@@ -122,6 +97,39 @@ impl Actor {
             }
         }
         None
+    }
+
+    fn withdraw(&self, question: u64) {
+        self.server
+            .questions
+            .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
+    }
+
+    /// Gives an answer, or the news that there will be none, to the tool that asked.
+    fn deliver(&mut self, question: u64) {
+        self.withdraw(question);
+        if let Some(pending) = self.questions.remove(&question) {
+            // A tool that was cancelled no longer listens.
+            pending.answer.send(pending.outcome).ok();
+        }
+    }
+
+    fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+        self.turn.reviewing = purpose == Purpose::Review;
+        let request = self.request(turn_id, purpose);
+        let model = request.model.clone();
+        let stream = self.model.stream(request);
+        let plan_mode = self.session.mode.mode == ModeKind::Plan;
+        let task = sampler::start(self.handle.clone(), sample, model, plan_mode, stream);
+        self.sampling = Some((sample, task));
+    }
+
+    fn start_grace(&self, turn_id: String) {
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(GRACE).await;
+            handle.send(Message::GraceOver { turn_id }).await;
+        });
     }
 
     fn record(&mut self, record: quipu_engine::Record) {
@@ -173,6 +181,10 @@ impl Actor {
     async fn broadcast(&self, notification: &ServerNotification) {
         if let ServerNotification::ThreadStatusChanged(params) = notification {
             self.handle.set_status(params.status.clone());
+            let unloaded = params.status == ThreadStatus::NotLoaded;
+            if unloaded && self.server.stopping.load(Ordering::Relaxed) {
+                return;
+            }
         }
         let Some(message) = super::subscribers::encode(notification) else {
             return;

@@ -7,8 +7,9 @@ use quipu_journal::{Event, Record, Replay, event};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{
-    AccountRateLimitsUpdatedNotification, ReviewStartParams, ServerNotification, Thread, ThreadResumeResponse, ThreadRollbackResponse,
-    ThreadShellCommandResponse, ThreadTokenUsageUpdatedNotification, Turn, TurnStatus, UserInput,
+    AccountRateLimitsUpdatedNotification, ReviewStartParams, ServerNotification, Thread,
+    ThreadResumeResponse, ThreadRollbackResponse, ThreadShellCommandResponse,
+    ThreadTokenUsageUpdatedNotification, Turn, TurnStatus, UserInput,
 };
 
 use super::actor::Actor;
@@ -129,10 +130,14 @@ impl Actor {
                 turn_id: uuid::Uuid::now_v7().to_string(),
                 token_usage,
             };
-            self.subscribers.notify(&ServerNotification::ThreadTokenUsageUpdated(params)).await;
+            self.subscribers
+                .notify(&ServerNotification::ThreadTokenUsageUpdated(params))
+                .await;
             let rate_limits = self.engine.rate_limits().clone();
             let params = AccountRateLimitsUpdatedNotification { rate_limits };
-            self.subscribers.notify(&ServerNotification::AccountRateLimitsUpdated(params)).await;
+            self.subscribers
+                .notify(&ServerNotification::AccountRateLimitsUpdated(params))
+                .await;
         }
         self.with_turns()
     }

@@ -407,7 +407,11 @@ fn stored_tools(meta: &SessionMeta) -> Vec<DynamicToolSpec> {
 
 /// Writes the history that a thread begins with.
 fn store_history(log: &mut Log, history: &[Json]) -> quipu_journal::Result<()> {
-    let records: Vec<_> = history.iter().cloned().map(quipu_journal::Record::ResponseItem).collect();
+    let records: Vec<_> = history
+        .iter()
+        .cloned()
+        .map(quipu_journal::Record::ResponseItem)
+        .collect();
     log.append(&records)?;
     log.flush()
 }

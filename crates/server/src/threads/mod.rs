@@ -76,8 +76,13 @@ pub(crate) fn parse_id(id: &str) -> Result<Uuid, ErrorObject> {
 /// Why a text is no thread id, in the words that clients know.
 fn id_problem(id: &str) -> String {
     let body = id.strip_prefix("urn:uuid:").unwrap_or(id);
-    let body = body.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(body);
-    let odd = body.char_indices().find(|(_, c)| !c.is_ascii_hexdigit() && *c != '-');
+    let body = body
+        .strip_prefix('{')
+        .and_then(|it| it.strip_suffix('}'))
+        .unwrap_or(body);
+    let odd = body
+        .char_indices()
+        .find(|(_, c)| !c.is_ascii_hexdigit() && *c != '-');
     if let Some((index, c)) = odd {
         return format!(
             "invalid character: expected an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-], found `{c}` at {}",
@@ -86,17 +91,27 @@ fn id_problem(id: &str) -> String {
     }
     let groups: Vec<&str> = body.split('-').collect();
     if groups.len() == 1 {
-        return format!("invalid length: expected length 32 for simple format, found {}", body.len());
+        return format!(
+            "invalid length: expected length 32 for simple format, found {}",
+            body.len()
+        );
     }
     if groups.len() != 5 {
         return format!("invalid group count: expected 5, found {}", groups.len());
     }
     let lengths = [8, 4, 4, 4, 12];
-    let wrong = groups.iter().zip(lengths).enumerate().find(|(_, (group, length))| group.len() != *length);
+    let wrong = groups
+        .iter()
+        .zip(lengths)
+        .enumerate()
+        .find(|(_, (group, length))| group.len() != *length);
     wrong.map_or_else(
         || "not a UUID".to_owned(),
         |(index, (group, length))| {
-            format!("invalid group length in group {index}: expected {length}, found {}", group.len())
+            format!(
+                "invalid group length in group {index}: expected {length}, found {}",
+                group.len()
+            )
         },
     )
 }

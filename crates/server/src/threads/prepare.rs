@@ -186,44 +186,23 @@ impl Actor {
     /// The request for the history as it is now.
     pub fn request(&mut self, turn_id: &str, purpose: Purpose) -> Request {
         let info = Arc::clone(&self.session.info);
-        let model = match purpose {
-            Purpose::Review => self
-                .session
-                .snapshot
-                .model()
-                .review_model
-                .unwrap_or_else(|| self.session.model.clone()),
-            Purpose::Turn | Purpose::Compaction => self.session.model.clone(),
-        };
+        let input = self.input(purpose);
+        let tools = self.tools_for(turn_id, purpose);
+        let settings = self.session.snapshot.model();
         let instructions = match purpose {
             Purpose::Review => review::instructions().into(),
             Purpose::Turn | Purpose::Compaction => Arc::clone(&self.told.base_instructions),
         };
-        let mut input = self.history_items(purpose);
-        if purpose == Purpose::Compaction {
-            let prompt = compaction::request(
-                self.session
-                    .snapshot
-                    .instructions()
-                    .compact_prompt
-                    .as_deref(),
-            );
-            input.extend(history_item(&prompt));
-        }
-        let tools = match purpose {
-            Purpose::Compaction => ToolSet::default(),
-            Purpose::Review => self.tools(turn_id, purpose),
-            Purpose::Turn => match &self.turn.tools {
-                Some(tools) => tools.clone(),
-                None => self.turn.tools.insert(self.tools(turn_id, purpose)).clone(),
-            },
-        };
+        let reviewer = settings.review_model.filter(|_| purpose == Purpose::Review);
+        let schema = self
+            .turn
+            .output_schema
+            .as_ref()
+            .filter(|_| purpose == Purpose::Turn);
         let effort = self.session.effort.or(info.default_reasoning_level);
         let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
-        let subagent = (purpose == Purpose::Review)
-            .then(|| ("x-openai-subagent".to_owned(), "review".to_owned()));
         Request {
-            model,
+            model: reviewer.unwrap_or_else(|| self.session.model.clone()),
             instructions,
             input,
             tools,
@@ -233,31 +212,54 @@ impl Actor {
                 effort,
                 summary: self.session.summary,
             }),
-            verbosity: info
-                .support_verbosity
-                .then_some(self.session.snapshot.model().verbosity)
-                .flatten(),
-            output_schema: self
-                .turn
-                .output_schema
-                .as_ref()
-                .filter(|_| purpose == Purpose::Turn)
-                .map(raw_schema),
+            verbosity: settings.verbosity.filter(|_| info.support_verbosity),
+            output_schema: schema.map(raw_schema),
             prompt_cache_key: self.handle.id.clone(),
             service_tier: self.session.service_tier,
             accepts_images: info.accepts_images(),
             max_output_tokens: info.max_output_tokens,
-            meta: RequestMeta {
-                originator: self.server.identity.originator().to_owned(),
-                user_agent: self
-                    .server
-                    .identity
-                    .user_agent(self.server.settings.config.env()),
-                thread_id: self.handle.id.clone(),
-                turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
-                turn_state: self.turn.state.clone(),
-                headers: subagent.into_iter().collect(),
-            },
+            meta: self.request_meta(turn_id, purpose),
+        }
+    }
+
+    fn request_meta(&self, turn_id: &str, purpose: Purpose) -> RequestMeta {
+        let identity = &self.server.identity;
+        let review = ("x-openai-subagent".to_owned(), "review".to_owned());
+        RequestMeta {
+            originator: identity.originator().to_owned(),
+            user_agent: identity.user_agent(self.server.settings.config.env()),
+            thread_id: self.handle.id.clone(),
+            turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
+            turn_state: self.turn.state.clone(),
+            headers: (purpose == Purpose::Review)
+                .then_some(review)
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// What the model is to read: the history, and for a compaction the wish for a summary.
+    fn input(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
+        let mut input = self.history_items(purpose);
+        if purpose == Purpose::Compaction {
+            let custom = self
+                .session
+                .snapshot
+                .instructions()
+                .compact_prompt
+                .as_deref();
+            input.extend(history_item(&compaction::request(custom)));
+        }
+        input
+    }
+
+    /// The tools of a turn are made once.
+    fn tools_for(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
+        match (purpose, &self.turn.tools) {
+            (Purpose::Compaction, _) => ToolSet::default(),
+            (Purpose::Turn, Some(tools)) => tools.clone(),
+            (Purpose::Review, _) => self.tools(turn_id, purpose),
+            (Purpose::Turn, None) => self.turn.tools.insert(self.tools(turn_id, purpose)).clone(),
         }
     }
 

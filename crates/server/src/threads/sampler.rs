@@ -22,13 +22,21 @@ pub(super) fn start(
     mut stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let mut reader = Reader { model, plan_mode, messages: HashMap::new() };
+        let mut reader = Reader {
+            model,
+            plan_mode,
+            messages: HashMap::new(),
+        };
         while let Some(first) = stream.next().await {
             let mut events = Vec::new();
             let mut next = Some(first);
             while let Some(event) = next {
                 reader.read(event, &mut events);
-                next = if events.len() < BATCH { stream.next_ready() } else { None };
+                next = if events.len() < BATCH {
+                    stream.next_ready()
+                } else {
+                    None
+                };
             }
             if !thread.send(Message::Model { sample, events }).await {
                 return;
@@ -59,14 +67,21 @@ impl Reader {
         out.push(match event {
             From::Opened(_) => ModelEvent::Opened,
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
-            From::ModelRerouted { model } => ModelEvent::Rerouted { from: self.model.clone(), to: model },
+            From::ModelRerouted { model } => ModelEvent::Rerouted {
+                from: self.model.clone(),
+                to: model,
+            },
             From::ItemStarted { slot, item } => return self.started(slot, *item, out),
             From::TextDelta { slot, delta } => return self.said(slot, &delta, out),
-            From::ReasoningPartAdded { slot, index } => ModelEvent::ReasoningPartAdded { slot, index },
+            From::ReasoningPartAdded { slot, index } => {
+                ModelEvent::ReasoningPartAdded { slot, index }
+            }
             From::ReasoningSummaryDelta { slot, index, delta } => {
                 ModelEvent::ReasoningSummaryDelta { slot, index, delta }
             }
-            From::ReasoningTextDelta { slot, index, delta } => ModelEvent::ReasoningTextDelta { slot, index, delta },
+            From::ReasoningTextDelta { slot, index, delta } => {
+                ModelEvent::ReasoningTextDelta { slot, index, delta }
+            }
             From::ItemDone { slot, item } => return self.done(slot, *item, out),
             From::Retrying(retrying) => {
                 self.messages.clear();
@@ -78,11 +93,14 @@ impl Reader {
                     },
                 }
             }
-            From::Completed(completed) => {
-                ModelEvent::Completed { usage: completed.usage.map(|usage| usage.breakdown()) }
-            }
+            From::Completed(completed) => ModelEvent::Completed {
+                usage: completed.usage.map(|usage| usage.breakdown()),
+            },
             From::Failed(error) => ModelEvent::Failed {
-                window_exceeded: matches!(error.kind, quipu_model::ErrorKind::ContextWindowExceeded),
+                window_exceeded: matches!(
+                    error.kind,
+                    quipu_model::ErrorKind::ContextWindowExceeded
+                ),
                 error: TurnError {
                     message: error.to_string(),
                     codex_error_info: Some(error.info()),
@@ -93,11 +111,17 @@ impl Reader {
     }
 
     fn started(&mut self, slot: u32, item: quipu_model::OutputItem, out: &mut Vec<ModelEvent>) {
-        let Some(item) = self.item(item).map(Box::new) else { return };
+        let Some(item) = self.item(item).map(Box::new) else {
+            return;
+        };
         if !matches!(item.item, ModelItem::Message { .. }) {
             return out.push(ModelEvent::ItemStarted { slot, item });
         }
-        let mut speaking = Speaking { filter: SpeechFilter::new(self.plan_mode), unsaid: None, plan: None };
+        let mut speaking = Speaking {
+            filter: SpeechFilter::new(self.plan_mode),
+            unsaid: None,
+            plan: None,
+        };
         if self.plan_mode {
             speaking.unsaid = Some(item);
         } else {
@@ -107,25 +131,44 @@ impl Reader {
     }
 
     fn said(&mut self, slot: u32, delta: &str, out: &mut Vec<ModelEvent>) {
-        let Some(Speaking { filter, unsaid, plan }) = self.messages.get_mut(&slot) else { return };
+        let Some(Speaking {
+            filter,
+            unsaid,
+            plan,
+        }) = self.messages.get_mut(&slot)
+        else {
+            return;
+        };
         filter.push(delta, |speech| pass(slot, speech, unsaid, plan, out));
     }
 
     /// The end of an item; of a message, with what is shown of it.
     fn done(&mut self, slot: u32, item: quipu_model::OutputItem, out: &mut Vec<ModelEvent>) {
-        let Some(mut item) = self.item(item).map(Box::new) else { return };
+        let Some(mut item) = self.item(item).map(Box::new) else {
+            return;
+        };
         let speaking = self.messages.remove(&slot);
         let was_said = speaking.as_ref().is_some_and(|it| it.unsaid.is_none());
         let mut plan_told = false;
-        if let Some(Speaking { mut filter, mut unsaid, mut plan }) = speaking {
+        if let Some(Speaking {
+            mut filter,
+            mut unsaid,
+            mut plan,
+        }) = speaking
+        {
             filter.finish(|speech| pass(slot, speech, &mut unsaid, &mut plan, out));
             plan_told = plan.is_some();
         }
-        if let ModelItem::Message { text: Some(text), .. } = &mut item.item {
+        if let ModelItem::Message {
+            text: Some(text), ..
+        } = &mut item.item
+        {
             let said = Said::read(text, self.plan_mode);
             if let Some(plan) = said.plan {
                 if !plan_told {
-                    out.push(ModelEvent::PlanDelta { delta: plan.clone() });
+                    out.push(ModelEvent::PlanDelta {
+                        delta: plan.clone(),
+                    });
                 }
                 out.push(ModelEvent::PlanDone { text: plan });
             }
@@ -145,7 +188,9 @@ impl Reader {
         let raw = Json::from((*output.raw).to_owned());
         let item = model_item(output.kind, &raw)?;
         // Items that came without an id get one of ours.
-        let id = output.id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        let id = output
+            .id
+            .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         Some(OutputItem { id, item, raw })
     }
 }
@@ -164,13 +209,20 @@ fn pass(
             if let Some(item) = unsaid.take() {
                 out.push(ModelEvent::ItemStarted { slot, item });
             }
-            out.push(ModelEvent::TextDelta { slot, delta: text.to_owned() });
+            out.push(ModelEvent::TextDelta {
+                slot,
+                delta: text.to_owned(),
+            });
         }
         Speech::PlanStart => {
             *plan = Some(String::new());
-            out.push(ModelEvent::PlanDelta { delta: String::new() });
+            out.push(ModelEvent::PlanDelta {
+                delta: String::new(),
+            });
         }
-        Speech::PlanText(text) => out.push(ModelEvent::PlanDelta { delta: text.to_owned() }),
+        Speech::PlanText(text) => out.push(ModelEvent::PlanDelta {
+            delta: text.to_owned(),
+        }),
         Speech::PlanEnd => {}
     }
 }
@@ -203,47 +255,6 @@ fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
                 .filter_map(reasoning_text)
                 .collect(),
         },
-        ResponseItem::FunctionCall {
-            name,
-            namespace,
-            arguments,
-            call_id,
-            ..
-        } => ModelItem::Call(ToolCall {
-            call_id,
-            name,
-            namespace,
-            kind: CallKind::Function(arguments),
-        }),
-        ResponseItem::CustomToolCall {
-            call_id,
-            name,
-            input,
-            ..
-        } => ModelItem::Call(ToolCall {
-            call_id,
-            name,
-            namespace: None,
-            kind: CallKind::Custom(input),
-        }),
-        ResponseItem::LocalShellCall {
-            call_id: Some(call_id),
-            ..
-        } => ModelItem::Call(ToolCall {
-            call_id,
-            name: "local_shell".to_owned(),
-            namespace: None,
-            kind: CallKind::LocalShell(raw.clone()),
-        }),
-        ResponseItem::ToolSearchCall {
-            call_id: Some(call_id),
-            ..
-        } => ModelItem::Call(ToolCall {
-            call_id,
-            name: "tool_search".to_owned(),
-            namespace: None,
-            kind: CallKind::ToolSearch(raw.clone()),
-        }),
         ResponseItem::WebSearchCall { action, .. } => {
             let action = action.map(web_action);
             ModelItem::WebSearch {
@@ -262,7 +273,50 @@ fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
             result,
             saved_path: None,
         },
-        _ => ModelItem::Other,
+        call => tool_call(call, raw).map_or(ModelItem::Other, ModelItem::Call),
+    })
+}
+
+fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
+    let (call_id, name, namespace, kind) = match item {
+        ResponseItem::FunctionCall {
+            name,
+            namespace,
+            arguments,
+            call_id,
+            ..
+        } => (call_id, name, namespace, CallKind::Function(arguments)),
+        ResponseItem::CustomToolCall {
+            call_id,
+            name,
+            input,
+            ..
+        } => (call_id, name, None, CallKind::Custom(input)),
+        ResponseItem::LocalShellCall {
+            call_id: Some(call_id),
+            ..
+        } => (
+            call_id,
+            "local_shell".to_owned(),
+            None,
+            CallKind::LocalShell(raw.clone()),
+        ),
+        ResponseItem::ToolSearchCall {
+            call_id: Some(call_id),
+            ..
+        } => (
+            call_id,
+            "tool_search".to_owned(),
+            None,
+            CallKind::ToolSearch(raw.clone()),
+        ),
+        _ => return None,
+    };
+    Some(ToolCall {
+        call_id,
+        name,
+        namespace,
+        kind,
     })
 }
 

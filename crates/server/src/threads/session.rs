@@ -298,6 +298,8 @@ fn model_info(snapshot: &Snapshot, provider: &ProviderConfig, model: &str) -> Ar
     let mut info = provider.model(model);
     let settings = snapshot.model();
     info.context_window = settings.context_window.or(info.context_window);
-    info.auto_compact_token_limit = settings.auto_compact_token_limit.or(info.auto_compact_token_limit);
+    info.auto_compact_token_limit = settings
+        .auto_compact_token_limit
+        .or(info.auto_compact_token_limit);
     Arc::new(info)
 }

@@ -62,12 +62,12 @@ pub(super) async fn ask(client: &Client, question: u64, request: &ServerRequest)
         stripped = stable;
         &stripped
     };
-    let id = Id::Integer(i64::try_from(question).unwrap_or(i64::MAX));
+    let id = i64::try_from(question).unwrap_or(i64::MAX);
     let message = request
         .params()
-        .and_then(|params| write::request(&id, request.method(), &params));
+        .and_then(|params| write::request(&Id::Integer(id), request.method(), &params));
     match message {
-        Ok(message) => client.send(message).await,
+        Ok(message) => client.ask(id, message).await,
         Err(error) => tracing::error!(%error, "a question cannot be written as JSON"),
     }
 }

@@ -76,7 +76,11 @@ impl Actor {
     }
 
     pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
-        let purpose = if self.turn.reviewing { Purpose::Review } else { Purpose::Turn };
+        let purpose = if self.turn.reviewing {
+            Purpose::Review
+        } else {
+            Purpose::Turn
+        };
         let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();

@@ -131,8 +131,7 @@ impl Sessions {
     pub fn any_alive(&self) -> bool {
         let running = lock(&self.0);
         let mut sessions = running.sessions.values();
-        sessions
-            .any(|session| session.exit_code().is_none())
+        sessions.any(|session| session.exit_code().is_none())
     }
 
     /// Ends all processes; their items complete as they go.

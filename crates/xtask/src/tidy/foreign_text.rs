@@ -29,7 +29,6 @@ const FOREIGN: &[(&str, &str)] = &[
     (concat!("users", ".md"), ABSENT),
     (concat!("seed", " 00"), ABSENT),
     (concat!("seeds", "/0"), ABSENT),
-    (concat!("co-authored", "-by"), WRITER),
     (concat!("ai-gen", "erated"), WRITER),
     (concat!("ai-wri", "tten"), WRITER),
     (concat!("ai-assi", "sted"), WRITER),
@@ -73,8 +72,8 @@ mod tests {
         let text = concat!(
             "run /wo",
             "rk/x and https://a.b/network/wo",
-            "rk/x\nCo-Authored",
-            "-By: x\n"
+            "rk/x\nAI-Gen",
+            "erated: x\n"
         );
         assert_says(
             super::check,
@@ -85,8 +84,8 @@ mod tests {
                     "rk/` is foreign here: a path of one machine"
                 ),
                 concat!(
-                    "docs/a.md:2: `co-authored",
-                    "-by` is foreign here: who or what wrote this does not matter here"
+                    "docs/a.md:2: `ai-gen",
+                    "erated` is foreign here: who or what wrote this does not matter here"
                 ),
             ],
         );
