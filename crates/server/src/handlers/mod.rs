@@ -17,6 +17,8 @@ mod config_requirements_read;
 mod config_value_write;
 mod experimental_feature_enablement_set;
 mod experimental_feature_list;
+mod external_agent_config_detect;
+mod external_agent_config_import;
 mod feedback_upload;
 mod fs_copy;
 mod fs_create_directory;

@@ -33,6 +33,4 @@ unavailable! {
     ThreadRealtimeStop,
     McpServerOauthLogin,
     ConfigMcpServerReload,
-    ExternalAgentConfigDetect,
-    ExternalAgentConfigImport,
 }

@@ -1,9 +1,23 @@
 //! Tests of the server through connections in memory: what any client may say, and what it gets back.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod accounts;
+mod approvals;
+mod compaction;
+mod config;
 mod decode;
 mod gate;
 mod handshake;
+mod journal_faults;
 mod lab;
 mod messages;
 mod methods;
+mod models;
+mod reviews;
+mod skills;
+mod stage;
+mod threads;
+mod tools;
+mod turns;
+
+quipu_sandbox::run_helper_in_tests!();

@@ -1,0 +1,122 @@
+//! Logging in and out, and reports of users.
+
+use quipu_wire::AuthMode;
+use quipu_wire::method::event::{AccountLoginCompleted, AccountUpdated};
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+
+#[tokio::test]
+async fn a_key_logs_in_everybody_until_logout() {
+    let lab = Lab::new();
+    let mut client = lab.client().await;
+    let mut other = lab.client().await;
+    let nobody = json!({ "account": null, "requiresOpenaiAuth": true });
+    let read = client.call_raw("account/read", &json!({})).await;
+    assert_eq!(read.unwrap(), nobody);
+    let login = json!({ "type": "apiKey", "apiKey": "sk-1" });
+    let login = client.call_raw("account/login/start", &login).await;
+    assert_eq!(login.unwrap(), json!({ "type": "apiKey" }));
+    for client in [&mut client, &mut other] {
+        let completed = client.notified::<AccountLoginCompleted>().await;
+        assert!(completed.success && completed.login_id.is_none());
+        let updated = client.notified::<AccountUpdated>().await;
+        assert_eq!(updated.auth_mode, Some(AuthMode::Apikey));
+    }
+    let read = other.call_raw("account/read", &json!({})).await.unwrap();
+    assert_eq!(read["account"], json!({ "type": "apiKey" }));
+    let status = json!({ "includeToken": true });
+    let status = other.call_raw("getAuthStatus", &status).await.unwrap();
+    assert_eq!(status["authToken"], "sk-1");
+    other
+        .call_raw("account/logout", &Value::Null)
+        .await
+        .unwrap();
+    for client in [&mut client, &mut other] {
+        let updated = client.notified::<AccountUpdated>().await;
+        assert_eq!(updated.auth_mode, None);
+    }
+    let read = client.call_raw("account/read", &json!({})).await;
+    assert_eq!(read.unwrap(), nobody);
+    client.finish().await;
+    other.finish().await;
+}
+
+#[tokio::test]
+async fn a_provider_without_login_shows_none() {
+    let lab = Lab::with(&[], "model_provider = \"ollama\"\n");
+    let auth = lab.folder.path().join("home/auth.json");
+    std::fs::write(auth, r#"{"OPENAI_API_KEY":"sk-1"}"#).unwrap();
+    let client = lab.client().await;
+    let read = client.call_raw("account/read", &json!({})).await;
+    let expected = json!({ "account": null, "requiresOpenaiAuth": false });
+    assert_eq!(read.unwrap(), expected);
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_said() {
+    let lab = Lab::with(&[], "forced_login_method = \"chatgpt\"\n");
+    let client = lab.client().await;
+    for (method, params, message) in [
+        (
+            "account/login/start",
+            json!({ "type": "apiKey", "apiKey": "k" }),
+            "API key login is disabled. Use ChatGPT login instead.",
+        ),
+        (
+            "account/login/start",
+            json!({ "type": "chatgptAuthTokens", "accessToken": "x", "chatgptAccountId": "a" }),
+            "failed to set external auth: invalid ID token format",
+        ),
+        (
+            "account/login/cancel",
+            json!({ "loginId": "x" }),
+            "invalid login id: x",
+        ),
+        (
+            "account/rateLimits/read",
+            Value::Null,
+            "codex account authentication required to read rate limits",
+        ),
+    ] {
+        let error = client.call_raw(method, &params).await.unwrap_err();
+        assert_eq!(error.message, message);
+    }
+    let unknown = json!({ "loginId": "00000000-0000-0000-0000-000000000000" });
+    let unknown = client.call_raw("account/login/cancel", &unknown).await;
+    assert_eq!(unknown.unwrap(), json!({ "status": "notFound" }));
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_report_stays_on_the_machine() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let log = lab.folder.path().join("my.log");
+    std::fs::write(&log, "lines").unwrap();
+    let report = json!({
+        "classification": "bug", "includeLogs": true, "reason": "it broke",
+        "extraLogFiles": [log, "/no/such/file", "/dev/zero"],
+    });
+    let answer = client.call_raw("feedback/upload", &report).await.unwrap();
+    let thread = answer["threadId"].as_str().unwrap();
+    assert!(thread.starts_with("no-active-thread-"), "{thread}");
+    let mut reports = std::fs::read_dir(lab.folder.path().join("home/feedback")).unwrap();
+    let folder = reports.next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(folder.join("report.json")).unwrap();
+    let text: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(text["reason"], "it broke");
+    let copied = folder.join("0-my.log");
+    assert_eq!(std::fs::read_to_string(copied).unwrap(), "lines");
+    client.finish().await;
+
+    let lab = Lab::with(&[], "[feedback]\nenabled = false\n");
+    let client = lab.client().await;
+    let error = client.call_raw("feedback/upload", &report).await;
+    assert_eq!(
+        error.unwrap_err().message,
+        "sending feedback is disabled by configuration"
+    );
+    client.finish().await;
+}
