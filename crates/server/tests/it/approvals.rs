@@ -1,0 +1,322 @@
+//! Questions to the user: every answer, no answer, and many who could answer.
+
+use quipu_testkit::conversation::Conversation;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, calls, completed, gate, open, order, run, say, status, text};
+
+const COMMAND: &str = "item/commandExecution/requestApproval";
+const PATCH: &str = "item/fileChange/requestApproval";
+
+/// A thread that asks before it does anything.
+async fn asking(stage: &Stage) -> (Conversation, String) {
+    stage
+        .thread_with(json!({ "approvalPolicy": "untrusted" }))
+        .await
+}
+
+fn touch(tool: &str) -> Value {
+    match tool {
+        "exec_command" => calls(tool, json!({ "cmd": "touch made" })),
+        "shell_command" => calls(tool, json!({ "command": "touch made" })),
+        _ => json!({ "patch": "*** Begin Patch\n*** Add File: made\n+x\n*** End Patch" }),
+    }
+}
+
+fn question_of(tool: &str) -> &'static str {
+    if tool == "apply_patch" {
+        PATCH
+    } else {
+        COMMAND
+    }
+}
+
+/// What the client says, whether the thing is then done, the status of the item, the end of the turn.
+fn answers() -> [(Option<Value>, bool, &'static str, &'static str); 5] {
+    [
+        (
+            Some(json!({ "decision": "accept" })),
+            true,
+            "completed",
+            "completed",
+        ),
+        (
+            Some(json!({ "decision": "decline" })),
+            false,
+            "declined",
+            "completed",
+        ),
+        (
+            Some(json!({ "decision": "cancel" })),
+            false,
+            "declined",
+            "interrupted",
+        ),
+        (
+            Some(json!({ "nonsense": 1 })),
+            false,
+            "declined",
+            "completed",
+        ),
+        (None, false, "failed", "completed"),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_has_its_effect() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    let made = stage.folder().join("made");
+    for tool in ["exec_command", "shell_command", "apply_patch"] {
+        for (answer, done, item, end) in answers() {
+            let case = format!("{tool} {answer:?}");
+            stage.play([touch(tool)]);
+            if end == "completed" {
+                stage.play([json!({ "text": "noted" })]);
+            }
+            say(&mut client, &thread, "do it").await;
+            let mut told = client.until(question_of(tool)).await;
+            let question = told.last().unwrap()["id"].clone();
+            let waiting = order(&told).iter().rev().nth(1).cloned();
+            assert_eq!(
+                waiting.as_deref(),
+                Some("status active waitingOnApproval"),
+                "{case}"
+            );
+            match answer {
+                Some(answer) => client.reply(&question, answer).await,
+                None => client.refuse(&question).await,
+            }
+            told.extend(client.until("turn/completed").await);
+            assert_eq!(status(&told), end, "{case}: {:?}", order(&told));
+            let kind = if tool == "apply_patch" {
+                "fileChange"
+            } else {
+                "commandExecution"
+            };
+            let items = completed(&told, kind);
+            let ends: Vec<String> = items.iter().map(|it| text(&it["status"])).collect();
+            assert_eq!(ends, [item], "{case}: an item completes once");
+            let resolved: Vec<_> = told
+                .iter()
+                .filter(|it| it["method"] == "serverRequest/resolved")
+                .collect();
+            assert_eq!(resolved.len(), 1, "{case}: {:?}", order(&told));
+            assert_eq!(resolved[0]["params"]["requestId"], question, "{case}");
+            assert_eq!(made.exists(), done, "{case}");
+            if done {
+                std::fs::remove_file(&made).unwrap();
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_accepted_for_the_session_is_not_asked_again() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    for tool in ["exec_command", "apply_patch"] {
+        let again = match tool {
+            "exec_command" => touch(tool),
+            _ => {
+                json!({ "patch": "*** Begin Patch\n*** Update File: made\n@@\n-x\n+y\n*** End Patch" })
+            }
+        };
+        stage.play([touch(tool), again, json!({ "text": "done twice" })]);
+        say(&mut client, &thread, "twice").await;
+        let question = client.skip_to(question_of(tool)).await;
+        client
+            .reply(&question["id"], json!({ "decision": "acceptForSession" }))
+            .await;
+        let told = client.until("turn/completed").await;
+        assert_eq!(status(&told), "completed");
+        assert!(
+            !told.iter().any(|it| it["method"] == question_of(tool)),
+            "{tool}: {:?}",
+            order(&told)
+        );
+        std::fs::remove_file(stage.folder().join("made")).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_outlives_the_client_that_was_asked() {
+    let stage = Stage::new().await;
+    let (mut first, thread) = asking(&stage).await;
+    stage.play([touch("exec_command"), json!({ "text": "done" })]);
+    let turn = say(&mut first, &thread, "do it").await;
+    let question = first.skip_to(COMMAND).await;
+    first.leave().await;
+
+    let mut second = stage.client().await;
+    let joined = second
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    let status_now = &joined["thread"]["status"];
+    assert_eq!(
+        *status_now,
+        json!({ "type": "active", "activeFlags": ["waitingOnApproval"] })
+    );
+    let last = joined["thread"]["turns"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap();
+    assert_eq!(
+        (&last["id"], &last["status"]),
+        (&json!(turn), &json!("inProgress"))
+    );
+    let again = second.next().await;
+    assert_eq!(
+        again, question,
+        "the same question with the same id, right after the answer"
+    );
+    second
+        .reply(&again["id"], json!({ "decision": "accept" }))
+        .await;
+    let told = second.until("turn/completed").await;
+    assert_eq!(status(&told), "completed");
+    assert!(stage.folder().join("made").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_settles_what_was_asked() {
+    let stage = Stage::new().await;
+    for tool in ["exec_command", "shell_command", "apply_patch"] {
+        let (mut client, thread) = asking(&stage).await;
+        stage.play([touch(tool), json!({ "text": "next" })]);
+        let turn = say(&mut client, &thread, "do it").await;
+        let question = client.skip_to(question_of(tool)).await;
+        let interrupt = client
+            .ask(
+                "turn/interrupt",
+                json!({ "threadId": thread, "turnId": turn }),
+            )
+            .await;
+        let mut told = client.until("turn/completed").await;
+        assert_eq!(status(&told), "interrupted");
+        assert!(
+            told.iter().any(|it| it["id"] == interrupt),
+            "{tool}: {:?}",
+            order(&told)
+        );
+        told.extend(client.until("serverRequest/resolved").await);
+        assert_eq!(told.last().unwrap()["params"]["requestId"], question["id"]);
+        client
+            .reply(&question["id"], json!({ "decision": "accept" }))
+            .await;
+        let told = run(&mut client, &thread, "go on").await;
+        assert_eq!(
+            status(&told),
+            "completed",
+            "{tool}: a late answer changes nothing"
+        );
+        assert!(!stage.folder().join("made").exists(), "{tool}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_answer_wins_and_all_see_the_same() {
+    let stage = Stage::new().await;
+    let (mut first, thread) = asking(&stage).await;
+    stage.play([json!({ "text": "hello" })]);
+    run(&mut first, &thread, "hi").await;
+    let mut second = stage.client().await;
+    second
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+
+    stage.play([touch("exec_command"), json!({ "deltas": 50 })]);
+    let start = first
+        .ask("turn/start", crate::stage::input(&thread, "do it"))
+        .await;
+    let mut seen_by_first = first.until(COMMAND).await;
+    let mut seen_by_second = second.until(COMMAND).await;
+    let question = seen_by_first.last().unwrap()["id"].clone();
+    second
+        .reply(&question, json!({ "decision": "decline" }))
+        .await;
+    seen_by_second.extend(second.until("serverRequest/resolved").await);
+    first
+        .reply(&question, json!({ "decision": "accept" }))
+        .await;
+    seen_by_first.extend(first.until("turn/completed").await);
+    seen_by_second.extend(second.until("turn/completed").await);
+    seen_by_first.retain(|it| it["id"] != start);
+    assert_eq!(
+        seen_by_first, seen_by_second,
+        "each event once, in one order"
+    );
+    assert!(
+        !stage.folder().join("made").exists(),
+        "the first answer was a decline"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_tool_that_fails_is_an_answer_too() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread_with(gate()).await;
+    let answers = [
+        (Some(open()), "completed", "open"),
+        (
+            Some(json!({ "what": "is this" })),
+            "failed",
+            "dynamic tool response was invalid",
+        ),
+        (None, "failed", "dynamic tool request failed"),
+    ];
+    for (answer, item, words) in answers {
+        stage.play([calls("gate", json!({ "n": 1 })), json!({ "text": "ok" })]);
+        say(&mut client, &thread, "ask").await;
+        let question = client.skip_to("item/tool/call").await;
+        assert_eq!(question["params"]["arguments"], json!({ "n": 1 }));
+        match answer {
+            Some(answer) => client.reply(&question["id"], answer).await,
+            None => client.refuse(&question["id"]).await,
+        }
+        let told = client.until("turn/completed").await;
+        assert_eq!(status(&told), "completed");
+        assert_eq!(completed(&told, "dynamicToolCall")[0]["status"], item);
+        assert!(stage.last_request().contains(words), "{words}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_of_plan_mode_reach_the_user_and_plans_are_items() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let questions = json!({ "questions": [{
+        "id": "q", "header": "H", "question": "Which?", "options": [{ "label": "A", "description": "a" }],
+    }] });
+    stage.play([
+        calls("request_user_input", questions),
+        json!({ "text": "Here:\n<proposed_plan>\n1. Do A\n</proposed_plan>\nAgreed?" }),
+    ]);
+    let mut params = crate::stage::input(&thread, "plan it");
+    params["collaborationMode"] =
+        json!({ "mode": "plan", "settings": { "model": "scripted-model" } });
+    client.call("turn/start", params).await;
+    let mut told = client.until("item/tool/requestUserInput").await;
+    assert!(order(&told).contains(&"status active waitingOnUserInput".to_owned()));
+    let question = told.last().unwrap()["id"].clone();
+    client
+        .reply(
+            &question,
+            json!({ "answers": { "q": { "answers": ["A"] } } }),
+        )
+        .await;
+    told.extend(client.until("turn/completed").await);
+    assert_eq!(status(&told), "completed");
+    assert!(
+        completed(&told, "plan")[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("1. Do A")
+    );
+    let words = text(&completed(&told, "agentMessage")[0]["text"]);
+    assert!(
+        words.contains("Here:") && words.contains("Agreed?") && !words.contains("Do A"),
+        "{words}"
+    );
+}

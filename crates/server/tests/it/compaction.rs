@@ -1,0 +1,166 @@
+//! Compaction: asked for, by itself, and failing.
+
+use serde_json::json;
+
+use crate::stage::{Stage, calls, order, run, say, status};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_is_compacted_when_asked() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([
+        json!({ "text": "a long story" }),
+        json!({ "text": "the gist" }),
+        json!({ "text": "yes" }),
+    ]);
+    run(&mut client, &thread, "tell me").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    let told = client.until("turn/completed").await;
+    let wanted = [
+        "status active",
+        "turn/started",
+        "item/started contextCompaction",
+        "item/completed contextCompaction",
+        "thread/compacted",
+        "status idle",
+        "turn/completed completed",
+    ];
+    assert_eq!(order(&told), wanted);
+    run(&mut client, &thread, "do you remember?").await;
+    let sent = stage.last_request();
+    assert!(
+        sent.contains("the gist") && sent.contains("tell me"),
+        "{sent}"
+    );
+    assert!(
+        !sent.contains("a long story"),
+        "the answers are replaced by their summary"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_compacted_stays_so_after_a_restart() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([
+        json!({ "text": "a long story" }),
+        json!({ "text": "the gist" }),
+        json!({ "text": "yes" }),
+    ]);
+    run(&mut client, &thread, "tell me").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    client.skip_to("turn/completed").await;
+    stage.restart();
+    let mut client = stage.client().await;
+    client
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    run(&mut client, &thread, "do you remember?").await;
+    let sent = stage.last_request();
+    assert!(
+        sent.contains("the gist") && !sent.contains("a long story"),
+        "{sent}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_history_is_compacted_before_the_next_request() {
+    let stage = Stage::with("model_auto_compact_token_limit = 500").await;
+    let (mut client, thread) = stage.thread().await;
+    let full = json!({ "input": 900, "cached": 0, "output": 10, "reasoning": 0 });
+    let mut call = calls("exec_command", json!({ "cmd": "true" }));
+    call["usage"] = full.clone();
+    stage.play([
+        call,
+        json!({ "text": "the gist" }),
+        json!({ "text": "on", "usage": full }),
+        json!({ "text": "gist two" }),
+        json!({ "text": "end" }),
+    ]);
+    let told = run(&mut client, &thread, "work").await;
+    assert_eq!(status(&told), "completed");
+    let compacted = |told: &[serde_json::Value]| {
+        order(told)
+            .iter()
+            .filter(|it| *it == "thread/compacted")
+            .count()
+    };
+    assert_eq!(
+        compacted(&told),
+        1,
+        "in the middle of the turn: {:?}",
+        order(&told)
+    );
+    let told = run(&mut client, &thread, "more").await;
+    assert_eq!(status(&told), "completed");
+    assert_eq!(
+        compacted(&told),
+        1,
+        "before the turn's input: {:?}",
+        order(&told)
+    );
+    assert!(stage.last_request().contains("gist two"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compaction_that_fails_changes_nothing() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([
+        json!({ "text": "a long story" }),
+        json!({ "fail": 500 }),
+        json!({ "text": "yes" }),
+    ]);
+    run(&mut client, &thread, "tell me").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(status(&told), "failed");
+    assert!(!order(&told).contains(&"thread/compacted".to_owned()));
+    assert_eq!(
+        status(&run(&mut client, &thread, "and?").await),
+        "completed"
+    );
+    assert!(stage.last_request().contains("a long story"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compaction_takes_the_place_of_a_turn_and_takes_no_input() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([
+        json!({ "text": "half", "stall": true }),
+        json!({ "stall": true }),
+    ]);
+    say(&mut client, &thread, "work").await;
+    client.skip_to("item/agentMessage/delta").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    assert_eq!(status(&client.until("turn/completed").await), "interrupted");
+    let started = client.skip_to("turn/started").await;
+    stage.model.received(2).await;
+    let turn = started["params"]["turn"]["id"].clone();
+    let steer = json!({ "threadId": thread, "expectedTurnId": turn, "input": [{ "type": "text", "text": "x" }] });
+    assert_eq!(
+        client.refused("turn/steer", steer).await,
+        "cannot steer a compact turn"
+    );
+    client
+        .call(
+            "turn/interrupt",
+            json!({ "threadId": thread, "turnId": turn }),
+        )
+        .await;
+    assert_eq!(status(&client.until("turn/completed").await), "interrupted");
+    stage.play([json!({ "text": "fine" })]);
+    assert_eq!(
+        status(&run(&mut client, &thread, "next").await),
+        "completed"
+    );
+}

@@ -1,0 +1,216 @@
+//! Durable before visible, also when the disk does not play along.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use quipu_journal::Replay;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::stage::{Stage, calls, completed, order, run, say, status, text};
+use crate::threads::rollout;
+
+/// How many items of each kind a stored thread has.
+fn stored(path: &Path) -> BTreeMap<String, usize> {
+    let mut replay = Replay::open(path).unwrap();
+    replay.settle();
+    let turns = serde_json::to_value(&replay.turns).unwrap();
+    let items = turns
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|turn| turn["items"].as_array().unwrap());
+    let mut found = BTreeMap::new();
+    for item in items {
+        *found.entry(text(&item["type"])).or_default() += 1;
+    }
+    found
+}
+
+/// Whoever reads the rollout at the moment a client is told of an item finds that item.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_is_stored() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let path = rollout(&mut client, &thread).await;
+    stage.play([
+        json!({ "reasoning": "Hm.", "text": "first", "calls": [{ "name": "exec_command", "arguments": { "cmd": "echo hi" } }] }),
+        json!({ "patch": "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch" }),
+        json!({ "text": "last" }),
+    ]);
+    say(&mut client, &thread, "work").await;
+    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    loop {
+        let message = client.next().await;
+        if message["method"] == "item/completed" {
+            *told
+                .entry(text(&message["params"]["item"]["type"]))
+                .or_default() += 1;
+            let stored = stored(&path);
+            let is_there =
+                |(kind, count): (&String, &usize)| stored.get(kind).is_some_and(|it| it >= count);
+            assert!(
+                told.iter().all(is_there),
+                "told {told:?}, stored {stored:?}"
+            );
+        }
+        if message["method"] == "turn/completed" {
+            let replay = Replay::open(&path).unwrap();
+            assert_eq!(replay.open_turn(), None, "the end is stored too");
+            break;
+        }
+    }
+    assert_eq!(told.len(), 5, "{told:?}");
+}
+
+/// A small file system that can be filled; it is unmounted when dropped.
+struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    /// `None` when this user may not mount.
+    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
+    fn mount() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+            .arg(folder.path())
+            .output();
+        match mount {
+            Ok(done) if done.status.success() => Some(SmallDisk(folder)),
+            _ => {
+                eprintln!("skipped: no file system can be mounted here");
+                None
+            }
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
+    fn remount(&self, options: &str) {
+        let done = Command::new("mount")
+            .args(["-o", &format!("remount,{options}")])
+            .arg(self.0.path())
+            .status();
+        assert!(done.unwrap().success());
+    }
+
+    /// Leaves no room; what must be removed to make some.
+    fn fill(&self) -> std::path::PathBuf {
+        let ballast = self.0.path().join("ballast");
+        let mut size = 1 << 20;
+        let mut bytes = Vec::new();
+        while size > 0 {
+            bytes.resize(bytes.len() + size, 0);
+            if std::fs::write(&ballast, &bytes).is_err() {
+                bytes.truncate(bytes.len() - size);
+            }
+            size /= 2;
+        }
+        std::fs::write(&ballast, &bytes).unwrap_or_else(|error| panic!("{error}"));
+        ballast
+    }
+}
+
+impl Drop for SmallDisk {
+    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
+    fn drop(&mut self) {
+        let done = Command::new("umount").arg("-l").arg(self.0.path()).status();
+        assert!(
+            done.is_ok_and(|status| status.success()),
+            "the small disk stays mounted"
+        );
+    }
+}
+
+async fn stage_on(disk: &SmallDisk) -> Stage {
+    Stage::at(tempfile::tempdir().unwrap(), disk.0.path().join("home"), "").await
+}
+
+fn failure(told: &[Value]) -> String {
+    assert_eq!(status(told), "failed", "{:?}", order(told));
+    text(&told.last().unwrap()["params"]["turn"]["error"]["message"])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_fails_turns_and_nothing_else() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let mut stage = stage_on(&disk).await;
+    let (mut client, thread) = stage.thread().await;
+    let path = rollout(&mut client, &thread).await;
+    stage.play([json!({ "text": "before" })]);
+    run(&mut client, &thread, "one").await;
+    let ballast = disk.fill();
+    // What is left of the last page may hold a few lines.
+    for _ in 0..3 {
+        let long = "x".repeat(8192);
+        stage.play([json!({ "text": long })]);
+        let told = run(&mut client, &thread, "two").await;
+        assert!(
+            failure(&told).contains("cannot be stored"),
+            "{}",
+            failure(&told)
+        );
+        assert!(
+            completed(&told, "agentMessage").is_empty(),
+            "what is not stored is not told"
+        );
+    }
+    std::fs::remove_file(ballast).unwrap();
+    stage.play([json!({ "text": "after" })]);
+    let told = run(&mut client, &thread, "three").await;
+    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let found = stored(&path);
+    assert!(
+        found["userMessage"] >= 2 && found["agentMessage"] >= 2,
+        "{found:?}"
+    );
+    stage.restart();
+    let mut client = stage.client().await;
+    let resumed = client
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    let turns = resumed["thread"]["turns"].as_array().unwrap();
+    let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
+    assert_eq!(
+        statuses,
+        ["completed", "failed", "failed", "failed", "completed"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_home_fails_turns_and_nothing_else() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let stage = stage_on(&disk).await;
+    let (mut client, thread) = stage.thread().await;
+    disk.remount("ro");
+    stage.play([json!({ "text": "never" })]);
+    let told = run(&mut client, &thread, "one").await;
+    assert!(
+        failure(&told).contains("cannot be stored"),
+        "{}",
+        failure(&told)
+    );
+    // Reading still works, and a thread that is not to be stored does too.
+    client.call("thread/list", json!({})).await;
+    let ephemeral = client
+        .call("thread/start", json!({ "ephemeral": true }))
+        .await;
+    let unstored = text(&ephemeral["thread"]["id"]);
+    stage.play([
+        calls("exec_command", json!({ "cmd": "true" })),
+        json!({ "text": "works" }),
+    ]);
+    client.skip_to("thread/started").await;
+    let told = run(&mut client, &unstored, "two").await;
+    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    disk.remount("rw");
+    stage.play([json!({ "text": "again" })]);
+    assert_eq!(
+        status(&run(&mut client, &thread, "three").await),
+        "completed"
+    );
+}

@@ -1,0 +1,151 @@
+//! Searching files through the protocol.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quipu_testkit::client::Client;
+use quipu_wire::method::event::{FuzzyFileSearchSessionCompleted, FuzzyFileSearchSessionUpdated};
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+
+fn tree(lab: &Lab, files: &[&str]) -> PathBuf {
+    let root = lab.folder.path().join("tree");
+    for file in files {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    root
+}
+
+async fn search(client: &Client, query: &str, roots: &[&Path]) -> Vec<Value> {
+    let params = json!({ "query": query, "roots": roots, "cancellationToken": null });
+    let found = client.call_raw("fuzzyFileSearch", &params).await.unwrap();
+    found["files"].as_array().unwrap().clone()
+}
+
+fn paths(files: &[Value]) -> Vec<&str> {
+    files.iter().map(|file| file["path"].as_str().unwrap()).collect()
+}
+
+/// Scores, indices and order are those of the official server.
+#[tokio::test]
+async fn results_have_scores_and_places() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let root = tree(&lab, &["alpha.rs", "beta.rs", "src/alphabet.rs", "src/main.rs"]);
+    let files = search(&client, "alp", &[&root]).await;
+    let file = |path: &str, name: &str, score: u32, indices: [u32; 3]| {
+        json!({ "root": root, "path": path, "match_type": "file", "file_name": name,
+            "score": score, "indices": indices })
+    };
+    assert_eq!(
+        files,
+        [
+            file("alpha.rs", "alpha.rs", 82, [0, 1, 2]),
+            file("src/alphabet.rs", "alphabet.rs", 80, [4, 5, 6]),
+        ]
+    );
+    assert_eq!(search(&client, "src", &[&root]).await[0]["match_type"], "directory");
+    assert_eq!(paths(&search(&client, "alp src", &[&root]).await), ["src/alphabet.rs"]);
+    assert!(search(&client, "Alp", &[&root]).await.is_empty());
+    assert!(search(&client, "", &[&root]).await.is_empty());
+    assert!(search(&client, "alp", &[]).await.is_empty());
+    assert!(search(&client, "alp", &[Path::new("/does/not/exist")]).await.is_empty());
+    let relative = search(&client, "alp", &[Path::new("tree")]).await;
+    assert_eq!((relative.len(), &relative[0]["root"]), (2, &json!("tree")));
+}
+
+#[tokio::test]
+async fn git_decides_what_is_ignored_only_in_its_repositories() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let root = tree(&lab, &["seen.rs", "unseen.rs", ".hidden/seen.rs"]);
+    fs::write(root.join(".gitignore"), "unseen*\n").unwrap();
+    assert_eq!(search(&client, "seen.rs", &[&root]).await.len(), 3);
+    fs::create_dir(root.join(".git")).unwrap();
+    let found = search(&client, "seen.rs", &[&root]).await;
+    assert_eq!(paths(&found), ["seen.rs", ".hidden/seen.rs"]);
+}
+
+#[tokio::test]
+async fn a_file_belongs_to_the_deepest_root() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let root = tree(&lab, &["a/b/deep.rs"]);
+    let inner = root.join("a");
+    let found = search(&client, "deep", &[&root, &inner]).await;
+    assert_eq!(paths(&found), ["b/deep.rs", "b/deep.rs"]);
+    assert!(found.iter().all(|file| file["root"] == json!(inner)));
+}
+
+#[tokio::test]
+async fn results_are_bounded() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let names: Vec<_> = (0..200).map(|n| format!("file{n}.rs")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let root = tree(&lab, &names);
+    assert_eq!(search(&client, "file", &[&root]).await.len(), 50);
+}
+
+async fn found(client: &mut Client, query: &str) -> Vec<String> {
+    loop {
+        let update = client.notified::<FuzzyFileSearchSessionUpdated>().await;
+        if update.query == query {
+            client.notified::<FuzzyFileSearchSessionCompleted>().await;
+            return update.files.into_iter().map(|file| file.path).collect();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_answers_each_query_and_then_is_silent() {
+    let lab = Lab::new();
+    let mut client = lab.client().await;
+    let root = tree(&lab, &["alpha.rs", "beta.rs"]);
+    let start = json!({ "sessionId": "s", "roots": [root] });
+    client.call_raw("fuzzyFileSearch/sessionStart", &start).await.unwrap();
+    assert!(found(&mut client, "").await.is_empty());
+    let update = |query: &str| json!({ "sessionId": "s", "query": query });
+    for (query, expected) in [("al", "alpha.rs"), ("al", "alpha.rs"), ("bet", "beta.rs")] {
+        client.call_raw("fuzzyFileSearch/sessionUpdate", &update(query)).await.unwrap();
+        assert_eq!(found(&mut client, query).await, [expected]);
+    }
+    for _ in 0..2 {
+        let stop = json!({ "sessionId": "s" });
+        client.call_raw("fuzzyFileSearch/sessionStop", &stop).await.unwrap();
+    }
+    let error = client.call_raw("fuzzyFileSearch/sessionUpdate", &update("x")).await.unwrap_err();
+    assert_eq!(error.message, "fuzzy file search session not found: s");
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
+    let lab = Lab::new();
+    let mut client = lab.client().await;
+    let mut other = lab.client().await;
+    let start = |id: &str, roots: &[&Path]| json!({ "sessionId": id, "roots": roots });
+    let refused = |params: Value| {
+        let client = &client;
+        async move {
+            let answer = client.call_raw("fuzzyFileSearch/sessionStart", &params).await;
+            let error = answer.unwrap_err();
+            (error.code, error.message)
+        }
+    };
+    let text = "sessionId must not be empty";
+    assert_eq!(refused(start("", &[])).await, (-32600, text.into()));
+    let text = "failed to start fuzzy file search session: at least one search directory is required";
+    assert_eq!(refused(start("s", &[])).await, (-32603, text.into()));
+    let folder = start("s", &[lab.folder.path()]);
+    client.call_raw("fuzzyFileSearch/sessionStart", &folder).await.unwrap();
+    other.notified::<FuzzyFileSearchSessionCompleted>().await;
+    client.ignore(&["fuzzyFileSearch/sessionUpdated", "fuzzyFileSearch/sessionCompleted"]);
+    client.finish().await;
+    let update = json!({ "sessionId": "s", "query": "q" });
+    let answer = other.call_raw("fuzzyFileSearch/sessionUpdate", &update).await;
+    assert_eq!(answer.unwrap_err().code, -32600);
+}

@@ -1,0 +1,178 @@
+//! A server with a scripted model, for tests of threads and turns.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
+use quipu_rpc::{Connection, Limits, OnFull};
+use quipu_server::{Server, Settings, serve};
+use quipu_testkit::conversation::{Conversation, brief};
+use quipu_testkit::model::ModelServer;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What a pair of connected ends holds.
+const LIMITS: Limits = Limits {
+    messages: 1024,
+    bytes: 16 << 20,
+};
+
+/// A home folder, a model, and the server between them.
+pub struct Stage {
+    folder: TempDir,
+    home: PathBuf,
+    pub model: ModelServer,
+    server: Arc<Server>,
+}
+
+impl Stage {
+    /// Commands run freely, and nothing is tried twice.
+    pub async fn new() -> Stage {
+        Stage::with("").await
+    }
+
+    /// The same with more settings.
+    pub async fn with(settings: &str) -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        Stage::at(folder, home, settings).await
+    }
+
+    /// With a home folder of the test's choice.
+    pub async fn at(folder: TempDir, home: PathBuf, settings: &str) -> Stage {
+        let model = ModelServer::start().await.unwrap();
+        Home::at(&home).ensure().unwrap();
+        let config = format!(
+            "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
+             approval_policy = \"never\"\n{settings}\n[model_providers.scripted]\nname = \"scripted\"\n\
+             base_url = \"{}\"\nwire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
+            model.base_url(),
+        );
+        std::fs::write(home.join("config.toml"), config).unwrap();
+        let server = server(folder.path(), &home);
+        Stage {
+            folder,
+            home,
+            model,
+            server,
+        }
+    }
+
+    /// Another server on the same home, as after a restart; the old one is left as it is.
+    pub fn restart(&mut self) {
+        self.server = server(self.folder.path(), &self.home);
+    }
+
+    /// A new client.
+    pub async fn client(&self) -> Conversation {
+        let (ours, theirs) = Connection::pair(LIMITS);
+        tokio::spawn(serve(Arc::clone(&self.server), theirs, OnFull::Wait));
+        Conversation::start(ours).await
+    }
+
+    /// A new client, and a thread that it started.
+    pub async fn thread(&self) -> (Conversation, String) {
+        self.thread_with(json!({})).await
+    }
+
+    pub async fn thread_with(&self, params: Value) -> (Conversation, String) {
+        let mut client = self.client().await;
+        let started = client.call("thread/start", params).await;
+        client.skip_to("thread/started").await;
+        (client, text(&started["thread"]["id"]))
+    }
+
+    /// The folder in which threads work.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Queues the model's next answers.
+    pub fn play(&self, steps: impl IntoIterator<Item = Value>) {
+        for step in steps {
+            self.model.queue_json(step);
+        }
+    }
+
+    /// What the model was sent last, as text.
+    pub fn last_request(&self) -> String {
+        let requests = self.model.requests();
+        requests
+            .last()
+            .map(|it| it.body.to_string())
+            .unwrap_or_default()
+    }
+}
+
+fn server(folder: &Path, home: &Path) -> Arc<Server> {
+    let path = std::env::var("PATH").unwrap();
+    let vars = [("PATH", path.as_str()), ("HOME", folder.to_str().unwrap())];
+    let env = Env::new(vars, folder);
+    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let config = Loader::with_system_paths(env, Home::at(home), Overrides::default(), system);
+    Server::new(Settings::new(config))
+}
+
+/// Starts a turn; its id.
+pub async fn say(client: &mut Conversation, thread: &str, words: &str) -> String {
+    let answer = client.call("turn/start", input(thread, words)).await;
+    text(&answer["turn"]["id"])
+}
+
+/// Runs a whole turn; everything that was told of it.
+pub async fn run(client: &mut Conversation, thread: &str, words: &str) -> Vec<Value> {
+    say(client, thread, words).await;
+    client.until("turn/completed").await
+}
+
+pub fn input(thread: &str, words: &str) -> Value {
+    json!({ "threadId": thread, "input": [{ "type": "text", "text": words }] })
+}
+
+/// A step in which the model calls a tool.
+pub fn calls(name: &str, arguments: Value) -> Value {
+    json!({ "calls": [{ "name": name, "arguments": arguments }] })
+}
+
+/// What was told in a few words, without counts of tokens and limits.
+pub fn order(messages: &[Value]) -> Vec<String> {
+    let told = messages.iter().map(brief);
+    told.filter(|it| it != "thread/tokenUsage/updated" && it != "account/rateLimits/updated")
+        .collect()
+}
+
+/// How a turn ended.
+pub fn status(messages: &[Value]) -> String {
+    text(&messages.last().unwrap()["params"]["turn"]["status"])
+}
+
+/// The completed items of a kind.
+pub fn completed<'a>(messages: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    let done = messages
+        .iter()
+        .filter(|it| it["method"] == "item/completed");
+    done.map(|it| &it["params"]["item"])
+        .filter(|item| item["type"] == kind)
+        .collect()
+}
+
+pub fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("no text: {value}"))
+        .to_owned()
+}
+
+/// A tool of the client that holds the turn until the test answers.
+pub fn gate() -> Value {
+    json!({ "dynamicTools": [{ "name": "gate", "description": "waits", "inputSchema": { "type": "object" } }] })
+}
+
+/// What opens the gate.
+pub fn open() -> Value {
+    json!({ "contentItems": [{ "type": "inputText", "text": "open" }], "success": true })
+}

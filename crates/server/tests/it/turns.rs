@@ -1,0 +1,349 @@
+//! Turns from their first event to their only end, whatever the model does.
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, calls, completed, gate, input, open, order, run, say, status, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plain_turn_is_told_in_order() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "reasoning": "Hm.", "deltas": ["Hel", "lo"] })]);
+    let request = client.ask("turn/start", input(&thread, "hi")).await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(told[0]["id"], request, "the answer comes first");
+    let wanted = [
+        "answer",
+        "status active",
+        "turn/started",
+        "item/started userMessage",
+        "item/completed userMessage",
+        "item/started reasoning",
+        "item/reasoning/summaryPartAdded",
+        "item/reasoning/summaryTextDelta",
+        "item/completed reasoning",
+        "item/started agentMessage",
+        "item/agentMessage/delta",
+        "item/agentMessage/delta",
+        "item/completed agentMessage",
+        "status idle",
+        "turn/completed completed",
+    ];
+    assert_eq!(order(&told), wanted);
+    let turn = &told[0]["result"]["turn"]["id"];
+    let named = told.iter().filter_map(|it| it["params"].get("turnId"));
+    assert!(named.into_iter().all(|id| id == turn), "one turn, one id");
+    assert_eq!(completed(&told, "agentMessage")[0]["text"], "Hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_turn_knows_the_first() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "blue" }), json!({ "text": "still blue" })]);
+    run(&mut client, &thread, "which colour?").await;
+    let told = run(&mut client, &thread, "and now?").await;
+    assert_eq!(status(&told), "completed");
+    let sent = stage.last_request();
+    for words in ["which colour?", "blue", "and now?"] {
+        assert!(sent.contains(words), "{words} in {sent}");
+    }
+}
+
+/// Every way in which a model breaks ends the turn once, and the next turn works.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_model_fails_one_turn() {
+    let failures = [
+        (json!({ "fail": 500 }), "internalServerError"),
+        (
+            json!({ "fail": 400, "body": { "error": { "message": "no" } } }),
+            "other",
+        ),
+        (json!({ "fail": 429 }), "responseTooManyFailedAttempts"),
+        (json!({ "text": "half", "cut": true }), "other"),
+        (json!({ "raw": "event: noise\ndata: {{{\n\n" }), "other"),
+        (
+            json!({ "raw": "\u{0}\u{1}<html>not a stream</html>" }),
+            "other",
+        ),
+        (
+            json!({ "error": { "code": "context_length_exceeded", "message": "long" } }),
+            "contextWindowExceeded",
+        ),
+        (json!({ "incomplete": "max_output_tokens" }), "other"),
+    ];
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    for (step, info) in failures {
+        stage.play([step.clone(), json!({ "text": "well again" })]);
+        let told = run(&mut client, &thread, "try").await;
+        assert_eq!(status(&told), "failed", "{step}");
+        let error = &told.last().unwrap()["params"]["turn"]["error"];
+        assert!(
+            error["codexErrorInfo"].to_string().contains(info),
+            "{step}: {error}"
+        );
+        let told = run(&mut client, &thread, "again").await;
+        assert_eq!(status(&told), "completed", "{step}");
+        let started = told.iter().filter(|it| it["method"] == "turn/started");
+        assert_eq!(
+            started.count(),
+            1,
+            "{step}: nothing of the failed turn came late"
+        );
+    }
+    let read = client
+        .call(
+            "thread/read",
+            json!({ "threadId": thread, "includeTurns": true }),
+        )
+        .await;
+    let turns = read["thread"]["turns"].as_array().unwrap();
+    let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
+    assert_eq!(
+        statuses,
+        ["failed", "completed"].repeat(8),
+        "failures are read back as failures"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_stream_is_tried_again_if_the_provider_allows_it() {
+    let stage = Stage::new().await;
+    let settings = json!({ "config": { "model_providers.scripted.stream_max_retries": 1 } });
+    let (mut client, thread) = stage.thread_with(settings).await;
+    stage.play([
+        json!({ "text": "half", "cut": true }),
+        json!({ "text": "whole" }),
+    ]);
+    let told = run(&mut client, &thread, "try").await;
+    assert_eq!(status(&told), "completed");
+    let retry = told.iter().find(|it| it["method"] == "error").unwrap();
+    assert_eq!(retry["params"]["willRetry"], true);
+    assert_eq!(
+        completed(&told, "agentMessage").last().unwrap()["text"],
+        "whole"
+    );
+}
+
+/// A model that breaks the protocol's order, sends what nobody knows, and too much of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lying_model_hurts_nobody() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let event = |value: Value| format!("data: {value}\n\n");
+    let delta = |delta: &str| {
+        event(
+            json!({ "type": "response.output_text.delta", "output_index": 7, "item_id": "ghost", "delta": delta }),
+        )
+    };
+    let lies = [
+        delta("from nowhere"),
+        event(json!({ "type": "response.unheard_of", "x": 1 })),
+        event(
+            json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "unheard_of", "id": "u" } }),
+        ),
+        event(
+            json!({ "type": "response.output_item.done", "output_index": 1, "item": { "type": "message" } }),
+        ),
+        event(json!({ "type": "response.output_item.added", "item": 7 })),
+        event(json!({ "type": "response.completed" })),
+    ];
+    stage.play([
+        json!({ "raw": lies.concat(), "text": "honestly" }),
+        json!({ "deltas": 3, "size": 1 << 20 }),
+        json!({ "bad_utf8": true, "text": "odd" }),
+    ]);
+    for words in ["lie", "talk", "mumble"] {
+        let told = run(&mut client, &thread, words).await;
+        let ends = told
+            .iter()
+            .filter(|it| it["method"] == "turn/completed")
+            .count();
+        assert_eq!(ends, 1, "{words}: {:?}", order(&told));
+        let items = |method: &str| {
+            let all = told.iter().filter(|it| it["method"] == method);
+            all.map(|it| text(&it["params"]["item"]["id"]))
+                .collect::<Vec<_>>()
+        };
+        let mut done = items("item/completed");
+        done.sort();
+        let before = done.len();
+        done.dedup();
+        assert_eq!(done.len(), before, "{words}: an item completes once");
+        assert!(
+            done.iter().all(|id| items("item/started").contains(id)),
+            "{words}"
+        );
+    }
+    stage.play([json!({ "text": "well" })]);
+    assert_eq!(
+        status(&run(&mut client, &thread, "and now").await),
+        "completed"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hanging_model_can_be_interrupted() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    for (step, told_first) in [
+        (json!({ "stall": true }), "item/completed"),
+        (
+            json!({ "text": "half", "stall": true }),
+            "item/agentMessage/delta",
+        ),
+        (json!({ "hang": 600_000 }), "item/completed"),
+    ] {
+        stage.play([step.clone(), json!({ "text": "fine" })]);
+        let turn = say(&mut client, &thread, "work").await;
+        client.skip_to(told_first).await;
+        let params = json!({ "threadId": thread, "turnId": turn });
+        let first = client.ask("turn/interrupt", params.clone()).await;
+        let second = client.ask("turn/interrupt", params).await;
+        let mut told = client.until("turn/completed").await;
+        assert_eq!(status(&told), "interrupted", "{step}");
+        let answers: Vec<_> = told
+            .iter()
+            .filter(|it| it.get("result").is_some())
+            .map(|it| it["id"].clone())
+            .collect();
+        assert_eq!(
+            answers.first(),
+            Some(&json!(first)),
+            "the interrupt is answered before the turn's end"
+        );
+        if answers.len() < 2 {
+            client.answered(second).await.unwrap();
+        }
+        told = run(&mut client, &thread, "go on").await;
+        assert_eq!(status(&told), "completed", "{step}");
+        assert!(
+            stage.last_request().contains("<turn_aborted>"),
+            "the model learns of the interrupt"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_is_answered_when_nothing_runs() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let params = json!({ "threadId": thread, "turnId": "whatever" });
+    assert_eq!(
+        client.call("turn/interrupt", params.clone()).await,
+        json!({})
+    );
+    stage.play([json!({ "text": "hello" })]);
+    assert_eq!(status(&run(&mut client, &thread, "hi").await), "completed");
+    assert_eq!(client.call("turn/interrupt", params).await, json!({}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_for_a_running_turn_steers_it() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread_with(gate()).await;
+    stage.play([calls("gate", json!({})), json!({ "text": "as you wish" })]);
+    let turn = say(&mut client, &thread, "begin").await;
+    let question = client.skip_to("item/tool/call").await;
+    assert_eq!(
+        say(&mut client, &thread, "also this").await,
+        turn,
+        "the running turn takes it"
+    );
+    let steer = json!({ "threadId": thread, "expectedTurnId": turn, "input": [{ "type": "text", "text": "and that" }] });
+    assert_eq!(
+        client.call("turn/steer", steer).await,
+        json!({ "turnId": turn })
+    );
+    client.reply(&question["id"], open()).await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(status(&told), "completed");
+    let words: Vec<_> = completed(&told, "userMessage")
+        .iter()
+        .map(|it| text(&it["content"][0]["text"]))
+        .collect();
+    assert_eq!(words, ["also this", "and that"]);
+    assert!(!told.iter().any(|it| it["method"] == "turn/started"));
+    assert!(stage.last_request().contains("and that"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_that_makes_no_sense_is_refused() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread_with(gate()).await;
+    let words = json!([{ "type": "text", "text": "x" }]);
+    let steer = |expected: &str, input: &Value| json!({ "threadId": thread, "expectedTurnId": expected, "input": input });
+    let refused = client.refused("turn/steer", steer("t", &words)).await;
+    assert_eq!(refused, "no active turn to steer");
+    assert_eq!(
+        client.refused("turn/steer", steer("", &words)).await,
+        "expectedTurnId must not be empty"
+    );
+    let nothing = json!({ "threadId": thread, "input": [] });
+    assert_eq!(
+        client.refused("turn/start", nothing).await,
+        "input must not be empty"
+    );
+    let long = input(&thread, &"x".repeat((1 << 20) + 1));
+    let error = client.try_call("turn/start", long).await.unwrap_err();
+    assert_eq!(error["code"], -32602);
+    assert_eq!(error["data"]["actual_chars"], (1 << 20) + 1);
+    let unknown = input("00000000-0000-7000-8000-000000000000", "x");
+    assert!(
+        client
+            .refused("turn/start", unknown)
+            .await
+            .starts_with("thread not found: ")
+    );
+
+    stage.play([calls("gate", json!({})), json!({ "text": "done" })]);
+    let turn = say(&mut client, &thread, "begin").await;
+    let question = client.skip_to("item/tool/call").await;
+    let refused = client.refused("turn/steer", steer("other", &words)).await;
+    assert_eq!(
+        refused,
+        format!("expected active turn id `other` but found `{turn}`")
+    );
+    assert_eq!(
+        client.refused("turn/steer", steer(&turn, &json!([]))).await,
+        "input must not be empty"
+    );
+    client.reply(&question["id"], open()).await;
+    assert_eq!(
+        status(&client.until("turn/completed").await),
+        "completed",
+        "refusals do not touch the turn"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_turn_changes_holds_for_later_ones() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "one" }), json!({ "text": "two" })]);
+    let mut params = input(&thread, "first");
+    params["model"] = json!("other-model");
+    params["cwd"] = json!(stage.home());
+    params["outputSchema"] =
+        json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    client.call("turn/start", params).await;
+    client.skip_to("turn/completed").await;
+    run(&mut client, &thread, "second").await;
+    let requests = stage.model.requests();
+    assert!(
+        requests[0].body["text"]["format"].is_object(),
+        "{}",
+        requests[0].body["text"]
+    );
+    assert!(
+        requests[1].body["text"].get("format").is_none(),
+        "a schema is for one turn"
+    );
+    assert_eq!(requests[1].body["model"], "other-model");
+    let joined = client
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    assert_eq!(joined["cwd"], json!(stage.home()));
+    assert_eq!(joined["model"], "other-model");
+}
