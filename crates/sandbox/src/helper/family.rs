@@ -113,10 +113,6 @@ pub(super) fn bury(supervisors: &mut HashSet<libc::pid_t>) {
 
 /// Every process whose line of parents leads to this one, but not by way of those to be spared.
 fn descendants(spared: &HashSet<libc::pid_t>) -> Vec<libc::pid_t> {
-    // The usual case, which must not cost more the more other processes the machine has.
-    if !has_children() {
-        return Vec::new();
-    }
     let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
     for entry in process_table::all() {
         if !spared.contains(&entry.pid) {
@@ -131,16 +127,4 @@ fn descendants(spared: &HashSet<libc::pid_t>) -> Vec<libc::pid_t> {
         next.extend(below);
     }
     found
-}
-
-/// Whether this process has children, ended ones included. It adopts orphans below it, so that
-/// without children there is nobody.
-fn has_children() -> bool {
-    // SAFETY: zeros are a valid `siginfo_t`, and the call writes to nothing else.
-    let found = unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        libc::waitid(libc::P_ALL, 0, &mut info, options)
-    };
-    found == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ECHILD)
 }
