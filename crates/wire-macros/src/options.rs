@@ -104,7 +104,7 @@ pub enum Absence {
     Nullable,
     /// Left out, or `null` under the type option `nulls`; `?: T | null`.
     Optional,
-    /// Left out; `?: T`.
+    /// Left out, or `null` under the type option `nulls`; `?: T`.
     Sparse,
     /// Left out, although the schemas say `null`: `T | null`.
     Omitted,

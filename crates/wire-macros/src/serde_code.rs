@@ -71,10 +71,10 @@ impl WireField {
             out.extend(quote!(default, deserialize_with = "crate::codec::present",));
         }
         match (self.absence, is_option) {
-            (Some(Absence::Sparse | Absence::Omitted), true) => {
-                out.extend(quote!(skip_serializing_if = "Option::is_none",))
+            (Some(Absence::Omitted), true) => {
+                out.extend(quote!(skip_serializing_if = "Option::is_none",));
             }
-            (Some(Absence::Optional), true) if !self.nulls => {
+            (Some(Absence::Sparse | Absence::Optional), true) if !self.nulls => {
                 out.extend(quote!(skip_serializing_if = "Option::is_none",));
             }
             (Some(Absence::Sparse), false) => {

@@ -44,22 +44,8 @@ pub fn expand(options: &TypeOptions, item: ItemStruct) -> Result<TokenStream> {
     let flat_impl = flat.then(|| flattened(ident, &fields));
     let default_items = default_items(ident, &fields);
 
-    let shape_fields = describe::fields(&fields);
-    let extra = if options.open {
-        quote!(Open)
-    } else if options.closed {
-        quote!(Closed)
-    } else {
-        quote!(Unsaid)
-    };
-    let shape =
-        quote!(crate::describe::Shape::Struct(#shape_fields, crate::describe::Extra::#extra));
-    let describe = describe::implement(ident, options, &docs(attrs), &shape);
-    let used = gate::used(&fields, |field| {
-        let ident = &field.ident;
-        quote!(&self.#ident)
-    });
-    let strip = gate::strip(&fields);
+    let describe = describe::implement(ident, options, &docs(attrs), &shape(options, &fields));
+    let gated = gated(ident, &fields);
     Ok(quote! {
         #(#attrs)*
         #[derive(Debug, Clone, PartialEq, #default serde::Serialize, #deserialize)]
@@ -71,18 +57,41 @@ pub fn expand(options: &TypeOptions, item: ItemStruct) -> Result<TokenStream> {
         const _: () = {
             #flat_impl
             #describe
-            impl crate::gate::InUse for #ident {}
-            impl crate::gate::Gated for #ident {
-                fn experimental_use(&self) -> Option<&'static str> {
-                    #used
-                    None
-                }
-                fn strip_experimental(&mut self) {
-                    #strip
-                }
-            }
+            #gated
         };
     })
+}
+
+fn shape(options: &TypeOptions, fields: &[WireField]) -> TokenStream {
+    let fields = describe::fields(fields);
+    let extra = if options.open {
+        quote!(Open)
+    } else if options.closed {
+        quote!(Closed)
+    } else {
+        quote!(Unsaid)
+    };
+    quote!(crate::describe::Shape::Struct(#fields, crate::describe::Extra::#extra))
+}
+
+fn gated(ident: &Ident, fields: &[WireField]) -> TokenStream {
+    let used = gate::used(fields, |field| {
+        let ident = &field.ident;
+        quote!(&self.#ident)
+    });
+    let strip = gate::strip(fields);
+    quote! {
+        impl crate::gate::InUse for #ident {}
+        impl crate::gate::Gated for #ident {
+            fn experimental_use(&self) -> Option<&'static str> {
+                #used
+                None
+            }
+            fn strip_experimental(&mut self) {
+                #strip
+            }
+        }
+    }
 }
 
 /// Reads a struct with flattened parts from its raw text: serde's own flattening buffers values in a form

@@ -5,6 +5,7 @@
 
 mod example;
 mod json;
+mod json_printer;
 mod reference;
 mod roots;
 mod typescript;

@@ -51,7 +51,7 @@ pub struct SkillErrorInfo {
 }
 
 /// How to show a skill.
-#[wire]
+#[wire(nulls)]
 pub struct SkillInterface {
     #[wire(sparse)]
     pub display_name: Option<String>,
