@@ -113,7 +113,12 @@ impl Session {
 async fn receive(cx: &Cx, message: bytes::Bytes) {
     match Frame::parse(message) {
         Ok(Frame::Request(request)) => router::route(cx.clone(), request).await,
-        Ok(Frame::Answer(answer)) => cx.server.questions.answer(answer),
+        Ok(Frame::Answer(answer)) if cx.client.answers(&answer.id) => {
+            cx.server.questions.answer(answer);
+        }
+        Ok(Frame::Answer(answer)) => {
+            tracing::debug!(id = %answer.id, "an answer to what was not asked");
+        }
         Ok(Frame::Notification(notification)) => {
             tracing::debug!(method = notification.method, "a client notification");
         }

@@ -1,15 +1,18 @@
 //! The connected clients, and what is sent to all of them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use quipu_rpc::{Outbox, write};
+use quipu_rpc::{Id, Outbox, write};
 use quipu_wire::method::Notification;
 use tokio::sync::watch;
 
 use crate::room::Room;
+
+/// Questions per client whose answers are still taken.
+const MAX_ASKED: usize = 1024;
 
 /// Names a connection for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +48,8 @@ pub(crate) struct Client {
     introduction: OnceLock<Introduction>,
     /// What it asked and was not answered yet.
     pub room: Arc<Room>,
+    /// Questions that were sent to it and that it did not answer yet.
+    asked: Mutex<BTreeSet<i64>>,
     left: watch::Sender<bool>,
 }
 
@@ -87,6 +92,34 @@ impl Client {
         if self.introduction().is_none_or(|it| it.wants(method)) {
             self.send(message).await;
         }
+    }
+
+    /// Sends a question, which the client may answer once from now on.
+    pub async fn ask(&self, question: i64, message: Bytes) {
+        self.note_question(question);
+        self.send(message).await;
+    }
+
+    fn note_question(&self, question: i64) {
+        let mut asked = self.asked();
+        asked.insert(question);
+        // Others answered the oldest of so many long ago.
+        if asked.len() > MAX_ASKED {
+            asked.pop_first();
+        }
+    }
+
+    /// Takes note of an answer; `false` if the client was not asked this. An answer that was meant for
+    /// the server before a restart must not settle a question of this one, whose ids start anew.
+    pub fn answers(&self, id: &Id) -> bool {
+        match id {
+            Id::Integer(id) => self.asked().remove(id),
+            Id::String(_) => false,
+        }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends any message. Failure means the client is gone, which its own connection deals with.
@@ -142,6 +175,7 @@ impl Hub {
             outbox,
             introduction: OnceLock::new(),
             room: Arc::default(),
+            asked: Mutex::default(),
             left: watch::Sender::new(false),
         });
         self.lock().insert(id, Arc::clone(&client));
@@ -194,7 +228,7 @@ impl Hub {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ClientId, Arc<Client>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Client>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
