@@ -91,11 +91,22 @@ async fn connect(process: &mut ServerProcess) -> Result<Vec<Watcher>> {
         let answer = answer.map_err(|error| format!("{method}: {error}"))?;
         let answer: Value = serde_json::from_slice(answer.as_bytes())?;
         let thread = answer["thread"]["id"].as_str().unwrap_or_default();
-        watchers.push(Watcher {
+        let mut watcher = Watcher {
             thread: thread.to_owned(),
             peer,
             inbox,
-        });
+        };
+        if number < THREADS {
+            // A thread can be joined once it holds something.
+            let turn = turn_params(&watcher.thread, "hello");
+            watcher
+                .peer
+                .call("turn/start", &turn)
+                .within(PATIENCE)
+                .await?;
+            tokio::time::timeout(PATIENCE, watcher.turn_end()).await??;
+        }
+        watchers.push(watcher);
     }
     Ok(watchers)
 }
@@ -113,6 +124,16 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Takes what comes until a turn ends.
+    async fn turn_end(&mut self) -> Result<()> {
+        while let Some(event) = self.inbox.next().await {
+            if matches!(event, Event::Notification(it) if it.method == "turn/completed") {
+                return Ok(());
+            }
+        }
+        Err(format!("closed: {}", self.inbox.closed().await).into())
+    }
+
     /// Watches one turn to its end and returns how many events came.
     async fn watch(mut self, deltas: usize) -> Result<usize> {
         #[derive(Deserialize)]

@@ -225,4 +225,19 @@ mod tests {
                 .contains("| 0.500 (0.500–0.500) | — | — | — |")
         );
     }
+
+    #[test]
+    fn the_page_shows_the_committed_result() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+        let result: serde_json::Value =
+            serde_json::from_str(&read("bench-results/table.json")).unwrap();
+        let page = read("docs/performance.md");
+        for line in result["lines"].as_array().unwrap() {
+            let text = |key: &str| line[key].as_str().unwrap();
+            let median = short(line["results"][0]["median"].as_f64().unwrap());
+            let row = format!("| {} | {} | {median} (", text("name"), text("unit"));
+            assert!(page.contains(&row), "the page lacks `{row}`");
+        }
+    }
 }
