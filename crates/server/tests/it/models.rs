@@ -54,7 +54,7 @@ async fn provider(body: Value) -> (String, tokio::sync::mpsc::UnboundedReceiver<
 async fn a_providers_own_models_are_listed_and_kept() {
     let (url, mut requests) = provider(json!({ "data": [{ "id": "qwen" }] })).await;
     let config = format!(
-        "model_provider = \"own\"\n[model_providers.own]\nbase_url = \"{url}\"\nwire_api = \"chat\"\n"
+        "model_provider = \"own\"\n[model_providers.own]\nname = \"Own\"\nbase_url = \"{url}\"\nwire_api = \"chat\"\n"
     );
     let lab = Lab::with(&[], &config);
     let client = lab.client().await;
