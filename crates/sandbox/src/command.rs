@@ -1,11 +1,11 @@
 //! What to run: the argument of [`spawn`](crate::spawn).
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, fmt, path::PathBuf, time::Duration};
 
 use crate::{Grants, Policy};
 
 /// A process to start. Nothing is inherited from this program but the user's identity.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Command {
     /// The program and its arguments. A program without a slash is looked up in `search_path`.
     pub argv: Vec<OsString>,
@@ -45,6 +45,23 @@ impl Command {
             linger: Linger::Kill(Duration::from_secs(2)),
             enforcement: Enforcement::Auto,
         }
+    }
+}
+
+/// Environments hold secrets, so only the names of variables are printed.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&OsString> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Command")
+            .field("argv", &self.argv)
+            .field("cwd", &self.cwd)
+            .field("env", &names)
+            .field("policy", &self.policy)
+            .field("grants", &self.grants)
+            .field("stdio", &self.stdio)
+            .field("linger", &self.linger)
+            .field("enforcement", &self.enforcement)
+            .finish_non_exhaustive()
     }
 }
 

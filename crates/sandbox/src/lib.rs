@@ -69,12 +69,12 @@ pub use unsupported::{
 ///
 /// Test binaries have no `main` of their own to call [`maybe_run_helper`] from, so this runs it
 /// from the list of functions that the loader calls before `main`.
-#[cfg(target_os = "linux")]
 #[macro_export]
 macro_rules! run_helper_in_tests {
     () => {
         #[used]
-        #[unsafe(link_section = ".init_array")]
+        #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+        #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
         static RUN_HELPER: extern "C" fn() = {
             extern "C" fn run_helper() {
                 $crate::maybe_run_helper();

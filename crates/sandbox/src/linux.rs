@@ -23,6 +23,16 @@ use crate::{
     spec::{Jail, Spec},
 };
 
+/// The devices that every program may expect, and the only ones it gets.
+const DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+];
+
 /// Builds the jail and lives as the supervisor of the command in it.
 pub(crate) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
     match jail.backend {

@@ -77,7 +77,7 @@ impl Failure {
     pub(crate) fn new(step: Step, error: &io::Error) -> Self {
         Self {
             step,
-            errno: error.raw_os_error().unwrap_or(0),
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
             detail: Vec::new(),
         }
     }

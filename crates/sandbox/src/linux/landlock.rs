@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use super::sys;
+use super::{DEVICES, sys};
 use crate::{
     fd::StdFds,
     rules::{Access, Rules},
@@ -38,16 +38,6 @@ const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
 /// Signals stay inside, since this version.
 pub(crate) const SCOPED_SIGNALS: u32 = 6;
 const SCOPE_SIGNAL: u64 = 1 << 1;
-
-/// Devices that may be written to.
-const DEVICES: [&str; 6] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-];
 
 #[repr(C)]
 struct RulesetAttr {

@@ -13,21 +13,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::sys::{self, MOUNT_ATTR_NODEV, MOUNT_ATTR_NOSUID, MOUNT_ATTR_RDONLY};
+use super::{
+    DEVICES,
+    sys::{self, MOUNT_ATTR_NODEV, MOUNT_ATTR_NOSUID, MOUNT_ATTR_RDONLY},
+};
 use crate::{
     report::{Failure, Step},
     rules::{Access, Reserved, Rules},
 };
-
-/// Devices that every program may expect.
-const DEVICES: [&str; 6] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-];
 
 const DEV_LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "dev/fd"),
@@ -130,7 +123,8 @@ fn layers(rules: &Rules) -> Result<Vec<Layer>, Failure> {
 /// A copy that cannot be written. If the path was there a moment ago and is not any more, nothing can
 /// be protected, so nothing is run.
 fn protected(path: &Path) -> Result<Layer, Failure> {
-    copy_with(path, MOUNT_ATTR_RDONLY)?.ok_or_else(|| at(path)(io::ErrorKind::NotFound.into()))
+    copy_with(path, MOUNT_ATTR_RDONLY)?
+        .ok_or_else(|| at(path)(io::Error::from_raw_os_error(libc::ENOENT)))
 }
 
 fn copy_with(path: &Path, attributes: u64) -> Result<Option<Layer>, Failure> {

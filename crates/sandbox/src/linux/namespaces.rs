@@ -1,6 +1,6 @@
 //! The strong jail: user, mount, process, IPC and network namespaces.
 //!
-//! The helper forks once into all of them. The child becomes the first process there, builds the
+//! The supervisor forks once into all of them. The child becomes the first process there, builds the
 //! file system view, gives up every privilege and supervises the command; if it ends, the kernel
 //! kills all that is left. The parent only waits for that, so that somebody takes leave of it.
 
