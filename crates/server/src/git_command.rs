@@ -44,7 +44,9 @@ impl<'a> Git<'a> {
         };
         let mut command = Command::new(argv, self.folder, policy);
         let vars = self.env.vars();
-        command.env = vars.map(|(name, value)| (name.into(), value.into())).collect();
+        command.env = vars
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
         command.env.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));
         let done = timeout(PATIENCE, finish(command)).await;
         done.ok().flatten()
