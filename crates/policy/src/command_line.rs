@@ -17,7 +17,7 @@ pub fn display<S: AsRef<str>>(words: &[S]) -> String {
 pub enum Canonical {
     /// A program and its arguments, called directly or as the only command of a script.
     Argv(Vec<String>),
-    /// A script that is more than one simple command.
+    /// A script that is more than one command whose words stay as they are.
     Script {
         /// `-c` or `-lc`: a login shell may find other programs.
         flag: String,
@@ -35,6 +35,8 @@ impl Canonical {
         };
         if let Script::Plain(commands) = parse_script(script)
             && let [only] = commands.as_slice()
+            && only.expands_at.is_none()
+            && only.resolved == only.words
         {
             return Canonical::Argv(only.words.clone());
         }

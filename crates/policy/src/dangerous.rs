@@ -7,22 +7,18 @@ use crate::bash::{Command, Script, parse_script, script_of};
 /// Whether a command is `rm -f`, `rm -rf`, the same behind `sudo`, or a script with one of them.
 #[must_use]
 pub fn is_dangerous(command: &Command) -> bool {
-    if let Some(script) = script_of(&command.words)
-        && let Script::Plain(commands) = parse_script(script)
-    {
-        return commands.iter().any(deletes);
-    }
-    deletes(command)
+    let nested = command.readings().filter_map(script_of).any(|script| {
+        matches!(parse_script(script), Script::Plain(commands) if commands.iter().any(deletes))
+    });
+    nested || deletes(command)
 }
 
 fn deletes(command: &Command) -> bool {
-    [&command.words, &command.resolved]
-        .into_iter()
-        .any(|words| {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            matches!(
-                words.as_slice(),
-                ["rm", "-f" | "-rf", ..] | ["sudo", "rm", "-f" | "-rf", ..]
-            )
-        })
+    command.readings().any(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        matches!(
+            words.as_slice(),
+            ["rm", "-f" | "-rf", ..] | ["sudo", "rm", "-f" | "-rf", ..]
+        )
+    })
 }

@@ -17,25 +17,28 @@ const SYSTEM_FOLDERS: [&str; 6] = [
 ];
 
 /// Whether a command is known to only look.
+///
+/// Both readings must be safe: which one the program gets depends on the shell's unescaping.
 #[must_use]
 pub fn is_known_safe(command: &Command) -> bool {
-    if let Some(script) = script_of(&command.words) {
-        return match parse_script(script) {
+    let scripts = command.readings().filter_map(script_of);
+    let mut nested = scripts.map(parse_script).peekable();
+    if nested.peek().is_none() {
+        return is_safe_program(command);
+    }
+    // What the shell might still expand would become part of the nested script.
+    command.expands_at.is_none()
+        && nested.all(|script| match script {
             Script::Plain(commands) => commands.iter().all(is_safe_program),
             Script::HereDoc { .. } | Script::Opaque => false,
-        };
-    }
-    is_safe_program(command)
+        })
 }
 
-/// Both readings must be safe: which one the program gets depends on the shell's unescaping.
 fn is_safe_program(command: &Command) -> bool {
-    [&command.words, &command.resolved]
-        .into_iter()
-        .all(|words| match words.split_first() {
-            Some((program, args)) => is_safe(program, args, command.braces),
-            None => false,
-        })
+    command.readings().all(|words| match words.split_first() {
+        Some((program, args)) => is_safe(program, args, command.braces),
+        None => false,
+    })
 }
 
 fn is_safe(program: &str, args: &[String], braces: bool) -> bool {

@@ -43,6 +43,11 @@ impl Command {
         }
     }
 
+    /// The two readings of the words: as written, and as the program would get them.
+    pub(crate) fn readings(&self) -> impl Iterator<Item = &[String]> {
+        [self.words.as_slice(), self.resolved.as_slice()].into_iter()
+    }
+
     fn push(&mut self, word: Word) {
         if (word.globs || word.braces) && self.expands_at.is_none() {
             self.expands_at = Some(self.words.len());

@@ -200,6 +200,12 @@ fn what_was_accepted_for_the_session_is_not_asked_again() {
     run(world.decide("touch  'made'"));
     question(world.decide("touch other"));
     question(world.decide("touch made && touch made"));
+    for (harmless, other) in [("rm '*'", "rm *"), (r"rm 'a\ b'", r"rm a\ b")] {
+        let asked = question(world.decide(harmless));
+        world.session.accept_command(asked.run.key);
+        run(world.decide(harmless));
+        question(world.decide(other));
+    }
     let scripts = question(world.decide("touch a && touch b"));
     world.session.accept_command(scripts.run.key);
     run(world.decide("touch a && touch b"));

@@ -70,6 +70,10 @@ fn what_can_write_or_run_is_not_safe() {
         "find . {-delete,}",
         "rg {--pre,sh} x",
         r"git log --out\put=x",
+        r#"bash -c "ls \`touch x\`""#,
+        r#"bash -c "ls \$x""#,
+        r"bash -c ls\ *",
+        "bash -c 'ls '{a,b}",
         "/bin/../tmp/ls",
         "/usr/bin/../../tmp/cat x",
     ]);
