@@ -10,14 +10,12 @@ mod network;
 mod processes;
 
 use std::{
-    ffi::CString,
     fs::{self, File},
     io,
     net::{TcpListener, UdpSocket},
     os::{
         linux::net::SocketAddrExt,
         unix::{
-            ffi::OsStrExt,
             fs::{MetadataExt, PermissionsExt},
             net::{SocketAddr, UnixDatagram, UnixListener},
         },
@@ -128,9 +126,6 @@ impl Scene {
         fs::write(scratch.workspace.join(".git/config"), "untouched").unwrap();
         fs::write(git.join("pre-commit"), "untouched").unwrap();
         fs::create_dir(scratch.workspace.join("folder")).unwrap();
-        let device = CString::new(scratch.workspace.join("device").as_os_str().as_bytes()).unwrap();
-        // SAFETY: a terminated path; only root succeeds.
-        unsafe { libc::mknod(device.as_ptr(), libc::S_IFCHR | 0o666, libc::makedev(1, 3)) };
         let abstract_name = crate::lab::new_mark();
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let size = 4096;

@@ -94,12 +94,6 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         )
         .map(drop)
     }),
-    ("use a device that is there", ForRoot, || {
-        OpenOptions::new()
-            .write(true)
-            .open(property("WORKSPACE").join("device"))
-            .map(drop)
-    }),
     ("set a kernel parameter", ForRoot, || {
         let path = "/proc/sys/kernel/core_pattern";
         fs::write(path, fs::read(path)?)
