@@ -48,7 +48,7 @@ pub enum Effect {
         item_id: String,
         command: String,
     },
-    /// Stop the tools of the turn that do not outlive it. They report `ToolEvent::Finished`.
+    /// Stop the tools and commands of the turn that do not outlive it. They report `ToolEvent::Finished`.
     CancelTools { turn_id: String },
     /// Call back with `Input::GraceOver` after the time that cancelled tools are given.
     StartGrace { turn_id: String },
@@ -62,6 +62,7 @@ pub enum Effect {
     RenderReview {
         turn_id: String,
         words: Option<String>,
+        /// The review broke off: it was interrupted, or it failed.
         interrupted: bool,
     },
 }

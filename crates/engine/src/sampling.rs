@@ -89,10 +89,11 @@ impl Thread {
     fn response_completed(&mut self, usage: Option<TokenUsageBreakdown>) {
         self.close_streamed();
         self.count(usage);
-        if let Some(turn) = &mut self.active {
-            turn.work = None;
+        let Some(turn) = &mut self.active else { return };
+        turn.work = None;
+        if turn.diff.as_ref().is_some_and(|diff| !diff.is_empty()) {
+            self.tell_diff();
         }
-        self.tell_diff();
         self.proceed();
     }
 

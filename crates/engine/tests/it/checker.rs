@@ -87,7 +87,7 @@ struct Question {
 
 impl Checker {
     fn step(&mut self, input: &Input, effects: &[Effect]) -> Checked {
-        self.input(input)?;
+        self.input(input);
         for effect in effects {
             self.effect(effect)
                 .map_err(|error| format!("{error} at {effect:?}"))?;
@@ -134,7 +134,7 @@ impl Checker {
         Ok(())
     }
 
-    fn input(&mut self, input: &Input) -> Checked {
+    fn input(&mut self, input: &Input) {
         match input {
             Input::Start(start) => self.request(start.reply, Some(&start.message)),
             Input::Steer { reply, message, .. } => self.request(*reply, Some(message)),
@@ -152,17 +152,12 @@ impl Checker {
             }
             Input::Tool { call_id, event } => self.tool(call_id, event),
             Input::GraceOver { turn_id } => {
-                if self
-                    .turns
-                    .get(turn_id)
-                    .is_some_and(|turn| turn.is_cancelled && !turn.is_over)
-                {
-                    self.abandon_tools(turn_id);
-                }
+                let turn = self.turns.get(turn_id);
+                let is_given_up = turn.is_some_and(|turn| turn.is_cancelled && !turn.is_over);
+                is_given_up.then(|| self.abandon_tools(turn_id));
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn request(&mut self, reply: u64, message: Option<&quipu_engine::UserMessage>) {

@@ -118,6 +118,41 @@ const TURN_END: &str = r#"
     turn/completed Completed
 "#;
 
+/// The request is answered before the turn that makes room for it has ended.
+#[test]
+fn a_review_takes_the_place_of_a_turn() {
+    let mut run = asking();
+    assert_lines(
+        &run.step(review(2, "review", "all"))[..8],
+        r#"
+        answer 2: turn review
+        cancel sample 1
+        record turn ended Replaced None
+        sync
+        thread/status/changed Idle
+        turn/completed Interrupted
+        record turn started Review
+        thread/status/changed active []
+    "#,
+    );
+    run.step(Input::Close);
+    run.assert_lawful();
+}
+
+#[test]
+fn the_diff_of_a_turn_is_repeated_after_each_response() {
+    let mut run = Run::calling("pat");
+    run.steps([
+        tool("pat", ToolEvent::DiffUpdated("diff".to_owned())),
+        tool("pat", finished("output")),
+    ]);
+    assert_lines(
+        &run.step(model(2, completed()))[3..4],
+        "turn/diff/updated diff",
+    );
+    run.assert_lawful();
+}
+
 /// Whatever clients ask for while a turn ends is done after it, in the order they asked.
 #[test]
 fn requests_wait_in_order_for_a_turn_that_ends() {
