@@ -37,6 +37,7 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
     }
     if let Some(thread) = loaded {
         thread.close().await;
+        cx.server.threads.remove(&thread);
     }
     let failed = |error| ErrorObject::internal(format!("failed to archive thread: {error}"));
     cx.server.store.archive(id).map_err(failed)?;

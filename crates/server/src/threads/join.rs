@@ -71,7 +71,8 @@ impl Actor {
         let look = self.look();
         let id = super::parse_id(&self.handle.id)?;
         let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
-        let mut thread = load::stored_thread(&self.server, id, &path)?;
+        let mut thread =
+            load::stored_thread(&self.server, id, &path).unwrap_or_else(|_| look.thread.clone());
         thread.status = look.thread.status;
         thread.turns = load::turns(&path, look.live.is_some())?;
         if let Some(live) = look.live {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
@@ -71,7 +70,7 @@ pub(crate) fn start(
         false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
     };
     let told = told(server, &session, &meta);
-    let mut thread = new_thread(&meta, &session, log.as_ref());
+    let mut thread = view::new(&meta, &session, log.as_ref());
     if let Some(log) = log.as_mut().filter(|_| !request.history.is_empty()) {
         store_history(log, &request.history).map_err(cannot_create)?;
         thread.preview = preview(server, meta.id);
@@ -117,7 +116,10 @@ pub(crate) fn resume(
         .as_ref()
         .filter(|_| replay.context_is_current)
         .and_then(stored::baseline);
-    let mut thread = stored_thread(server, replay.meta.id, path)?;
+    let mut thread = match stored_thread(server, replay.meta.id, path) {
+        Ok(thread) => thread,
+        Err(_) => view::foreign(&replay, &session, &log),
+    };
     thread.turns = std::mem::take(&mut replay.turns);
     let usage = replay.usage.as_ref().map(wire_usage);
     let parts = Parts {
@@ -170,7 +172,7 @@ pub(crate) fn fork(
         Some(log) => stored_thread(server, meta.id, log.path())?,
         None => Thread {
             preview: preview(server, replay.meta.id),
-            ..new_thread(&meta, &session, None)
+            ..view::new(&meta, &session, None)
         },
     };
     thread.turns = std::mem::take(&mut replay.turns);
@@ -315,28 +317,6 @@ fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
     }
 }
 
-fn new_thread(meta: &SessionMeta, session: &Session, log: Option<&Log>) -> Thread {
-    let now = seconds(SystemTime::now());
-    Thread {
-        id: meta.id.to_string(),
-        preview: String::new(),
-        ephemeral: log.is_none(),
-        model_provider: session.provider.id.clone(),
-        created_at: now,
-        updated_at: now,
-        status: ThreadStatus::Idle,
-        path: log.map(|log| log.path().to_string_lossy().into_owned()),
-        cwd: session.cwd_text(),
-        cli_version: PROTOCOL_VERSION.to_owned(),
-        source: meta.source.clone().into(),
-        agent_nickname: meta.agent_nickname.clone(),
-        agent_role: meta.agent_role.clone(),
-        git_info: None,
-        name: None,
-        turns: Vec::new(),
-    }
-}
-
 /// A thread as the index knows it, idle.
 pub(crate) fn stored_thread(server: &Server, id: Uuid, path: &Path) -> Result<Thread, ErrorObject> {
     let summary = server
@@ -442,12 +422,6 @@ fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
         last: tokens(&info.last_token_usage),
         model_context_window: info.model_context_window,
     }
-}
-
-fn seconds(time: SystemTime) -> i64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| {
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-    })
 }
 
 fn cannot_create(error: quipu_journal::Error) -> ErrorObject {

@@ -1,7 +1,12 @@
 //! Threads as clients see them.
 
-use quipu_journal::{GitInfo as StoredGit, Summary};
-use quipu_wire::{GitInfo, Thread, ThreadStatus};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quipu_journal::{GitInfo as StoredGit, Log, Replay, SessionMeta, Summary};
+use quipu_wire::{GitInfo, Thread, ThreadItem, ThreadStatus, UserInput};
+
+use super::session::Session;
+use crate::settings::PROTOCOL_VERSION;
 
 /// A stored thread, without its turns.
 pub(crate) fn from_summary(summary: Summary, status: ThreadStatus) -> Thread {
@@ -25,6 +30,50 @@ pub(crate) fn from_summary(summary: Summary, status: ThreadStatus) -> Thread {
     }
 }
 
+/// A thread that was just made.
+pub(super) fn new(meta: &SessionMeta, session: &Session, log: Option<&Log>) -> Thread {
+    let now = seconds(SystemTime::now());
+    Thread {
+        id: meta.id.to_string(),
+        preview: String::new(),
+        ephemeral: log.is_none(),
+        model_provider: session.provider.id.clone(),
+        created_at: now,
+        updated_at: now,
+        status: ThreadStatus::Idle,
+        path: log.map(|log| log.path().to_string_lossy().into_owned()),
+        cwd: session.cwd_text(),
+        cli_version: PROTOCOL_VERSION.to_owned(),
+        source: meta.source.clone().into(),
+        agent_nickname: meta.agent_nickname.clone(),
+        agent_role: meta.agent_role.clone(),
+        git_info: None,
+        name: None,
+        turns: Vec::new(),
+    }
+}
+
+/// A thread whose rollout lies where the index does not look, idle.
+pub(super) fn foreign(replay: &Replay, session: &Session, log: &Log) -> Thread {
+    let words = replay
+        .turns
+        .iter()
+        .flat_map(|turn| &turn.items)
+        .find_map(|item| match item {
+            ThreadItem::UserMessage { content, .. } => {
+                content.iter().find_map(|input| match input {
+                    UserInput::Text { text, .. } => Some(text.clone()),
+                    _ => None,
+                })
+            }
+            _ => None,
+        });
+    Thread {
+        preview: words.unwrap_or_default(),
+        ..new(&replay.meta, session, Some(log))
+    }
+}
+
 pub(crate) fn wire_git(git: StoredGit) -> Option<GitInfo> {
     let StoredGit {
         commit_hash: sha,
@@ -36,5 +85,11 @@ pub(crate) fn wire_git(git: StoredGit) -> Option<GitInfo> {
         sha,
         branch,
         origin_url,
+    })
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     })
 }
