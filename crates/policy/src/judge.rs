@@ -48,7 +48,9 @@ pub(crate) fn judge(
         cwd,
         writable: settings.writable,
     };
-    let (commands, complex, closed) = match script_of(argv).map(parse_script) {
+    // A shell that sandboxed commands may have written runs whatever it likes, not the script.
+    let script = script_of(argv).filter(|_| !place.can_replace(&argv[0]));
+    let (commands, complex, closed) = match script.map(parse_script) {
         Some(Script::Plain(commands)) => (commands, false, true),
         Some(Script::HereDoc { command, alone }) => (vec![command], true, alone),
         Some(Script::Opaque) | None => (vec![Command::verbatim(argv)], false, true),

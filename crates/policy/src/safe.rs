@@ -26,8 +26,9 @@ pub fn is_known_safe(command: &Command) -> bool {
     if nested.peek().is_none() {
         return is_safe_program(command);
     }
-    // What the shell might still expand would become part of the nested script.
+    // What the outer shell might still expand would become part of the nested script.
     command.expands_at.is_none()
+        && system_name(&command.words[0]).is_some()
         && nested.all(|script| match script {
             Script::Plain(commands) => commands.iter().all(is_safe_program),
             Script::HereDoc { .. } | Script::Opaque => false,

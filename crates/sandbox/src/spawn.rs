@@ -102,19 +102,24 @@ fn candidates(program: &OsStr, path: &OsStr) -> Result<Vec<CString>, SpawnError>
     if program.is_empty() || program.as_bytes().contains(&b'/') {
         return Ok(vec![c_string(program, "command")?]);
     }
-    path.as_bytes()
+    // An empty part means the current folder, which is never what is wanted here.
+    let folders = path
+        .as_bytes()
         .split(|byte| *byte == b':')
-        // An empty part means the current folder, which is never what is wanted here.
-        .filter(|folder| !folder.is_empty())
+        .filter(|folder| !folder.is_empty());
+    let found = folders
         .map(|folder| {
-            c_string(
-                Path::new(OsStr::from_bytes(folder))
-                    .join(program)
-                    .as_os_str(),
-                "command",
-            )
+            let path = Path::new(OsStr::from_bytes(folder)).join(program);
+            c_string(path.as_os_str(), "command")
         })
-        .collect()
+        .collect::<Result<Vec<_>, _>>()?;
+    if found.is_empty() {
+        return Err(SpawnError::BadProgram {
+            program: program.to_string_lossy().into_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        });
+    }
+    Ok(found)
 }
 
 fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpawnError> {

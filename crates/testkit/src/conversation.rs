@@ -120,6 +120,11 @@ impl Conversation {
         messages
     }
 
+    /// Says no more, but still listens.
+    pub async fn end(&mut self) {
+        self.raw.end().await;
+    }
+
     /// Leaves.
     pub async fn leave(mut self) {
         self.raw.end().await;

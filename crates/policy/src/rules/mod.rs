@@ -57,6 +57,15 @@ pub struct Place<'a> {
     pub writable: &'a [PathBuf],
 }
 
+impl Place<'_> {
+    /// Whether a sandboxed command could have put this program where it is.
+    #[must_use]
+    pub fn can_replace(&self, program: &str) -> bool {
+        let path = resolve(self.cwd, Path::new(program));
+        program.contains('/') && (path.starts_with(self.cwd) || inside_any(&path, self.writable))
+    }
+}
+
 impl Rules {
     /// The rules in the text of one file; `path` is for messages.
     pub fn parse(path: &Path, source: &str) -> Result<Rules, InvalidFile> {
@@ -140,15 +149,15 @@ impl Rules {
         if !found.is_empty() {
             return found;
         }
-        let Some((path, name)) = words.first().and_then(|program| {
+        let Some((program, name)) = words.first().and_then(|program| {
             let (_, name) = program.rsplit_once('/')?;
-            Some((Path::new(program), name))
+            Some((program, name))
         }) else {
             return found;
         };
         let path = match place {
-            Some(place) => resolve(place.cwd, path),
-            None => path.to_owned(),
+            Some(place) => resolve(place.cwd, Path::new(program)),
+            None => PathBuf::from(program),
         };
         if let Some(paths) = self.executables.get(name)
             && !paths.iter().any(|listed| Path::new(listed) == path)
@@ -158,9 +167,7 @@ impl Rules {
         let mut renamed = words.to_vec();
         name.clone_into(&mut renamed[0]);
         let mut found = self.literal(&renamed);
-        let replaceable = place
-            .is_some_and(|place| path.starts_with(place.cwd) || inside_any(&path, place.writable));
-        if replaceable {
+        if place.is_some_and(|place| place.can_replace(program)) {
             found.retain(RuleMatch::restricts);
         }
         found

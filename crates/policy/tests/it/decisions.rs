@@ -92,9 +92,17 @@ impl World {
         permissions: SandboxPermissions,
         additional: Option<&AdditionalPermissionProfile>,
     ) -> CommandVerdict {
-        let argv = bash(script);
+        self.decide_argv(&bash(script), permissions, additional)
+    }
+
+    fn decide_argv(
+        &self,
+        argv: &[String],
+        permissions: SandboxPermissions,
+        additional: Option<&AdditionalPermissionProfile>,
+    ) -> CommandVerdict {
         let request = CommandRequest {
-            argv: &argv,
+            argv,
             cwd: Path::new(CWD),
             tool: CommandTool::Shell,
             tty: false,
@@ -157,6 +165,17 @@ fn one_allowed_command_does_not_free_the_others() {
         assert_eq!(confinement(script), Confinement::Policy, "{script}");
     }
     assert_eq!(confinement("date <<'EOF'\n$(x)\nEOF"), Confinement::Lifted);
+    for (shell, expected) in [
+        ("/usr/bin/zsh", Confinement::Lifted),
+        ("sh", Confinement::Lifted),
+        ("./bash", Confinement::Policy),
+        ("/project/bin/sh", Confinement::Policy),
+        ("/tmp/zsh", Confinement::Policy),
+    ] {
+        let argv = [shell, "-c", "date"].map(str::to_owned);
+        let verdict = world.decide_argv(&argv, SandboxPermissions::UseDefault, None);
+        assert_eq!(run(verdict).confinement, expected, "{shell}");
+    }
 }
 
 #[test]

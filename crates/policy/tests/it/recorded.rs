@@ -73,6 +73,7 @@ fn what_can_write_or_run_is_not_safe() {
         r#"bash -c "ls \`touch x\`""#,
         r#"bash -c "ls \$x""#,
         r"bash -c ls\ *",
+        "./bash -c ls",
         "bash -c 'ls '{a,b}",
         "/bin/../tmp/ls",
         "/usr/bin/../../tmp/cat x",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quipu_config::{LoadRequest, Snapshot};
 use quipu_rpc::ErrorObject;
-use quipu_sandbox::{Command, Network, Stdio, WindowSize};
+use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
 use quipu_tools::sandbox_policy;
 use quipu_wire::{CommandExecParams, CommandExecTerminalSize};
 
@@ -51,8 +51,8 @@ impl Plan {
         let config = config.map_err(|error| {
             ErrorObject::internal(format!("failed to load configuration: {error}"))
         })?;
+        let policy = policy(cx, &params, &config)?;
         let stdio = stdio(&params)?;
-        let command = command(cx, &params, &config, stdio)?;
         let streams = params.tty || params.stream_stdin || params.stream_stdout_stderr;
         if streams && params.process_id.is_none() {
             return Err(ErrorObject::invalid_request(
@@ -66,6 +66,8 @@ impl Plan {
             true => Delivery::Streamed,
             false => Delivery::AtEnd,
         };
+        let mut command = command(cx, &params, &config, policy);
+        command.stdio = stdio;
         Ok(Plan {
             command,
             timeout,
@@ -136,21 +138,22 @@ pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, 
     })
 }
 
-fn command(
-    cx: &Cx,
-    params: &CommandExecParams,
-    config: &Snapshot,
-    stdio: Stdio,
-) -> Result<Command, ErrorObject> {
+/// What the command may touch: what the client says, within the administrator's limits, or what is
+/// configured. The workspace is the server's own folder either way.
+fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Policy, ErrorObject> {
     let policy = match &params.sandbox_policy {
-        None => sandbox_policy(&config.permissions().sandbox_policy, cx.server.cwd(), cx.server.home()),
+        None => &config.permissions().sandbox_policy,
         Some(given) => {
             config.requirements().allow_policy(given).map_err(|error| {
                 ErrorObject::invalid_request(format!("invalid sandbox policy: {error}"))
             })?;
-            sandbox_policy(given, cx.server.cwd(), cx.server.home())
+            given
         }
     };
+    Ok(sandbox_policy(policy, cx.server.cwd(), cx.server.home()))
+}
+
+fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Policy) -> Command {
     let env = cx.server.settings.config.env();
     let mut vars = config.shell_environment().apply(env.vars());
     for (name, value) in params.env.iter().flatten() {
@@ -169,6 +172,5 @@ fn command(
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
     command.search_path = env.get("PATH").map(Into::into);
-    command.stdio = stdio;
-    Ok(command)
+    command
 }

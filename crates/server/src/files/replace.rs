@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use uuid::Uuid;
 
 /// The beginning of the names of files that are about to replace another.
 pub(crate) const TEMPORARY: &str = ".quipu-write-";
@@ -54,13 +54,13 @@ pub(crate) fn replace(path: &Path, mut content: Source<'_>) -> io::Result<()> {
     };
     match old {
         None => {
-            let file = temporary(&target, Permissions::from_mode(0o666))?;
-            finish(file, &target, &mut content, None)
+            let new = NewFile::create(&target, 0o666)?;
+            finish(new, &target, &mut content, None)
         }
         Some(mut old) => match stand_in(&old, &target)? {
-            Some(file) => {
+            Some(new) => {
                 let permissions = old.metadata()?.permissions();
-                finish(file, &target, &mut content, Some(permissions))
+                finish(new, &target, &mut content, Some(permissions))
             }
             None => write_in_place(&mut old, &mut content),
         },
@@ -80,32 +80,52 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::from_raw_os_error(libc::ELOOP))
 }
 
-fn temporary(target: &Path, permissions: Permissions) -> io::Result<NamedTempFile> {
-    let folder = target.parent().unwrap_or(target);
-    tempfile::Builder::new()
-        .prefix(TEMPORARY)
-        .permissions(permissions)
-        .tempfile_in(folder)
-        .map_err(plain)
+/// A file that is removed again unless it takes the place of another.
+struct NewFile {
+    file: File,
+    path: PathBuf,
+    kept: bool,
 }
 
-/// What the operating system said, without the name of the temporary file.
-fn plain(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|it| it.source());
-    let code = inner
-        .and_then(|it| it.downcast_ref::<io::Error>())
-        .and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
+impl NewFile {
+    /// Creates a file next to `target`.
+    fn create(target: &Path, mode: u32) -> io::Result<NewFile> {
+        let name = format!("{TEMPORARY}{}", Uuid::new_v4().simple());
+        let path = target.with_file_name(name);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&path)?;
+        let kept = false;
+        Ok(NewFile { file, path, kept })
+    }
+
+    fn take_place_of(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.kept
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::warn!(%error, path = %self.path.display(), "a temporary file stays");
+        }
+    }
 }
 
 /// A new file that can take the place of `old`, with the same owner; `None` if there cannot be one.
-fn stand_in(old: &File, target: &Path) -> io::Result<Option<NamedTempFile>> {
+fn stand_in(old: &File, target: &Path) -> io::Result<Option<NewFile>> {
     let metadata = old.metadata()?;
     if !metadata.is_file() || metadata.nlink() > 1 {
         return Ok(None);
     }
-    let file = match temporary(target, Permissions::from_mode(0o600)) {
-        Ok(file) => file,
+    let new = match NewFile::create(target, 0o600) {
+        Ok(new) => new,
         // The folder may forbid what the file allows.
         Err(error)
             if matches!(
@@ -117,26 +137,24 @@ fn stand_in(old: &File, target: &Path) -> io::Result<Option<NamedTempFile>> {
         }
         Err(error) => return Err(error),
     };
-    let new = file.as_file().metadata()?;
-    let same_owner = (new.uid(), new.gid()) == (metadata.uid(), metadata.gid());
+    let (uid, gid) = (metadata.uid(), metadata.gid());
+    let own = new.file.metadata()?;
     let owned =
-        same_owner || fchown(file.as_file(), Some(metadata.uid()), Some(metadata.gid())).is_ok();
-    Ok(owned.then_some(file))
+        (own.uid(), own.gid()) == (uid, gid) || fchown(&new.file, Some(uid), Some(gid)).is_ok();
+    Ok(owned.then_some(new))
 }
 
 fn finish(
-    mut file: NamedTempFile,
+    mut new: NewFile,
     target: &Path,
     content: &mut Source<'_>,
     permissions: Option<Permissions>,
 ) -> io::Result<()> {
-    content.write_to(file.as_file_mut())?;
+    content.write_to(&mut new.file)?;
     if let Some(permissions) = content.permissions()?.or(permissions) {
-        file.as_file().set_permissions(permissions)?;
+        new.file.set_permissions(permissions)?;
     }
-    file.persist(target)
-        .map(drop)
-        .map_err(|failed| failed.error)
+    new.take_place_of(target)
 }
 
 fn write_in_place(file: &mut File, content: &mut Source<'_>) -> io::Result<()> {
@@ -153,7 +171,7 @@ fn write_in_place(file: &mut File, content: &mut Source<'_>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 

@@ -12,7 +12,10 @@ impl Handler for FuzzyFileSearch {
         let roots = Roots::new(params.roots, cx.server.cwd());
         let token = params.cancellation_token.map(|token| (cx.client.id, token));
         let searches = &cx.server.searches;
-        let files = searches.search(roots, &params.query, token).await;
+        let files = tokio::select! {
+            files = searches.search(roots, &params.query, token) => files,
+            () = cx.client.left() => Vec::new(),
+        };
         reply.send(Ok(FuzzyFileSearchResponse { files })).await;
     }
 }

@@ -159,9 +159,6 @@ impl<'a> Gathered<'a> {
     }
 
     fn entry(&self, found: &DirEntry) -> Option<Entry> {
-        if found.depth() == 0 {
-            return None;
-        }
         let (root, path) = self.index.roots.locate(found.path())?;
         Some(Entry {
             root,

@@ -48,19 +48,19 @@ impl Default for Searches {
 
 impl Searches {
     /// Searches once. A newer search with the same token ends this one, which then returns what it has.
+    /// So does dropping the future, if nobody waits for the results any more.
     pub async fn search(
         &self,
         roots: Roots,
         query: &str,
         token: Option<Token>,
     ) -> Vec<FuzzyFileSearchResult> {
-        let stop = Arc::<AtomicBool>::default();
-        let _current = token.map(|token| self.supersede(token, &stop));
+        let current = self.begin(token);
         let (Some(query), Ok(_room)) = (Query::new(query), self.room.acquire().await) else {
             return Vec::new();
         };
+        let index = Index::new(roots, Arc::clone(&current.stop));
         let searched = tokio::task::spawn_blocking(move || {
-            let index = Index::new(roots, stop);
             index.fill();
             let mut best = Best::default();
             best.add(&query, &index.since(0).0, || index.is_stopped());
@@ -69,14 +69,17 @@ impl Searches {
         searched.await.unwrap_or_default()
     }
 
-    fn supersede(&self, token: Token, stop: &Arc<AtomicBool>) -> Current<'_> {
-        if let Some(older) = lock(&self.latest).insert(token.clone(), Arc::clone(stop)) {
+    fn begin(&self, token: Option<Token>) -> Current<'_> {
+        let stop = Arc::<AtomicBool>::default();
+        if let Some(token) = token.clone()
+            && let Some(older) = lock(&self.latest).insert(token, Arc::clone(&stop))
+        {
             older.store(true, Ordering::Relaxed);
         }
         Current {
             searches: self,
             token,
-            stop: Arc::clone(stop),
+            stop,
         }
     }
 
@@ -109,7 +112,7 @@ impl Searches {
 
     /// Ends a session; when the returned task has ended, nothing is told any more.
     pub fn stop(&self, id: &str) -> Option<JoinHandle<()>> {
-        lock(&self.sessions).remove(id).map(Session::stop)
+        lock(&self.sessions).remove(id)?.stop()
     }
 
     /// Ends the sessions that a client started.
@@ -118,22 +121,23 @@ impl Searches {
     }
 }
 
-/// Holds a token while a search runs.
+/// A search that runs; it stops when this is dropped.
 struct Current<'a> {
     searches: &'a Searches,
-    token: Token,
+    token: Option<Token>,
     stop: Arc<AtomicBool>,
 }
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        let Some(token) = &self.token else { return };
         let mut latest = lock(&self.searches.latest);
         if latest
-            .get(&self.token)
+            .get(token)
             .is_some_and(|it| Arc::ptr_eq(it, &self.stop))
         {
-            latest.remove(&self.token);
+            latest.remove(token);
         }
     }
 }
@@ -144,11 +148,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Waits until a stopped session tells nothing any more.
 pub(crate) async fn ended(telling: Option<JoinHandle<()>>) {
-    if let Some(Err(error)) = match telling {
-        Some(telling) => Some(telling.await),
-        None => None,
-    } && error.is_panic()
-    {
-        tracing::error!(%error, "a search session failed");
+    if let Some(telling) = telling {
+        // It was aborted, which is an error of the task but not of ours.
+        telling.await.ok();
     }
 }

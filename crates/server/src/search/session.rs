@@ -62,11 +62,9 @@ impl Session {
     }
 
     /// Ends the session; when the returned task has ended, nothing is told any more.
-    pub fn stop(mut self) -> JoinHandle<()> {
+    pub fn stop(mut self) -> Option<JoinHandle<()>> {
         self.halt();
-        self.telling
-            .take()
-            .unwrap_or_else(|| tokio::spawn(async {}))
+        self.telling.take()
     }
 
     fn halt(&self) {

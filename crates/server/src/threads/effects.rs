@@ -4,7 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quipu_engine::{Effect, Input, Purpose};
-use quipu_wire::{CodexErrorInfo, ModeKind, ServerNotification, ThreadItem, TurnError, ThreadStatus};
+use quipu_wire::{
+    CodexErrorInfo, ModeKind, ServerNotification, ThreadItem, ThreadStatus, TurnError,
+};
 
 use super::actor::Actor;
 use super::message::Message;

@@ -433,6 +433,11 @@ fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
 }
 
 fn cannot_read(path: &Path, error: &quipu_journal::Error) -> ErrorObject {
+    let error: &dyn std::fmt::Display = match error {
+        // The path is named once.
+        quipu_journal::Error::Io { source, .. } => source,
+        error => error,
+    };
     ErrorObject::invalid_request(format!(
         "failed to load rollout `{}`: {error}",
         path.display()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, ToolCall};
 use quipu_model::{ItemKind, ModelStream};
-use quipu_wire::{Json, ResponseItem, TurnError, WebSearchAction};
+use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TurnError, WebSearchAction};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
@@ -42,6 +42,17 @@ pub(super) fn start(
                 return;
             }
         }
+        // After an end this is ignored; a stream that ends without one must not leave its turn open.
+        let error = TurnError {
+            message: "the model's answer broke off".to_owned(),
+            codex_error_info: Some(CodexErrorInfo::Other),
+            additional_details: None,
+        };
+        let events = vec![ModelEvent::Failed {
+            error,
+            window_exceeded: false,
+        }];
+        thread.send(Message::Model { sample, events }).await;
     })
 }
 

@@ -57,7 +57,10 @@ async fn printed(client: &mut Client, text: &str) -> String {
 
 #[tokio::test]
 async fn output_and_exit_code_come_back() {
-    let lab = Lab::with(&[("PATH", "/usr/bin:/bin"), ("KEEP", "1"), ("DROP", "2")], "");
+    let lab = Lab::with(
+        &[("PATH", "/usr/bin:/bin"), ("KEEP", "1"), ("DROP", "2")],
+        "",
+    );
     let client = lab.client().await;
     let done = run(&client, "echo out; echo err >&2; exit 4", json!({})).await;
     assert_eq!(done, (4, "out\n".into(), "err\n".into()));
@@ -93,9 +96,14 @@ async fn the_configured_sandbox_holds_and_says_so() {
 
 #[tokio::test]
 async fn bad_options_are_refused_in_order() {
-    let client = Lab::new().client().await;
+    let lab = Lab::new();
+    let client = lab.client().await;
     let cases = [
-        (json!({ "command": [] }), -32600, "command must not be empty"),
+        (
+            json!({ "command": [] }),
+            -32600,
+            "command must not be empty",
+        ),
         (
             json!({ "command": ["true"], "size": { "rows": 1, "cols": 1 }, "timeoutMs": -1 }),
             -32602,
@@ -133,14 +141,23 @@ async fn bad_options_are_refused_in_order() {
         ),
     ];
     for (params, code, text) in cases {
-        assert_eq!(refused(&client, "command/exec", params).await, (code, text.to_owned()));
+        assert_eq!(
+            refused(&client, "command/exec", params).await,
+            (code, text.to_owned())
+        );
     }
     let write = json!({ "processId": "x" });
     let text = "command/exec/write requires deltaBase64 or closeStdin";
-    assert_eq!(refused(&client, "command/exec/write", write).await, (-32602, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec/write", write).await,
+        (-32602, text.into())
+    );
     let write = json!({ "processId": "x", "deltaBase64": "!!" });
     let text = "invalid deltaBase64: Invalid symbol 33, offset 0.";
-    assert_eq!(refused(&client, "command/exec/write", write).await, (-32602, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec/write", write).await,
+        (-32602, text.into())
+    );
 }
 
 #[tokio::test]
@@ -150,36 +167,52 @@ async fn a_streamed_command_takes_input_and_answers_after_its_output() {
     let streams = json!({ "processId": "cat", "streamStdin": true, "streamStdoutStderr": true });
     let asked = client.ask::<CommandExec>(&script("cat", streams.clone()));
     let write = |data: &str| json!({ "processId": "cat", "deltaBase64": STANDARD.encode(data) });
-    client.call_raw("command/exec/write", &write("ping\n")).await.unwrap();
+    client
+        .call_raw("command/exec/write", &write("ping\n"))
+        .await
+        .unwrap();
     assert_eq!(output(&mut client).await.1, "ping\n");
     let again = serde_json::to_value(script("true", streams)).unwrap();
     let text = "duplicate active command/exec process id: \"cat\"";
-    assert_eq!(refused(&client, "command/exec", again).await, (-32600, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec", again).await,
+        (-32600, text.into())
+    );
     let size = json!({ "processId": "cat", "size": { "rows": 1, "cols": 1 } });
     let text = "failed to resize PTY: process is not attached to a PTY";
-    assert_eq!(refused(&client, "command/exec/resize", size).await, (-32600, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec/resize", size).await,
+        (-32600, text.into())
+    );
 
     // Nobody else can name it.
     let other = lab.client().await;
     let text = "no active command/exec for process id \"cat\"";
-    assert_eq!(refused(&other, "command/exec/write", write("x")).await, (-32600, text.into()));
+    assert_eq!(
+        refused(&other, "command/exec/write", write("x")).await,
+        (-32600, text.into())
+    );
 
     let close = json!({ "processId": "cat", "deltaBase64": "ZW5k", "closeStdin": true });
     client.call_raw("command/exec/write", &close).await.unwrap();
     let done = asked.answer().await.unwrap();
     assert_eq!((done.exit_code, done.stdout), (0, String::new()));
     assert_eq!(output(&mut client).await.1, "end");
-    assert_eq!(refused(&client, "command/exec/write", write("x")).await, (-32600, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec/write", write("x")).await,
+        (-32600, text.into())
+    );
     client.finish().await;
 }
 
 #[tokio::test]
 async fn a_cap_cuts_a_stream_and_not_the_command() {
-    let mut client = Lab::new().client().await;
+    let lab = Lab::new();
+    let mut client = lab.client().await;
     let more = json!({ "processId": "c", "streamStdoutStderr": true, "outputBytesCap": 3 });
     let done = run(&client, "echo hello; echo more; echo e >&2; exit 3", more).await;
     assert_eq!(done, (3, String::new(), String::new()));
-    let mut all = vec![output(&mut client).await, output(&mut client).await];
+    let mut all = [output(&mut client).await, output(&mut client).await];
     all.sort_by_key(|it| it.1.clone());
     assert_eq!(all[0].1, "e\n");
     assert_eq!((all[1].1.as_str(), all[1].2), ("hel", true));
@@ -188,7 +221,8 @@ async fn a_cap_cuts_a_stream_and_not_the_command() {
 
 #[tokio::test]
 async fn a_terminal_has_a_size_and_is_ended_by_its_client() {
-    let mut client = Lab::new().client().await;
+    let lab = Lab::new();
+    let mut client = lab.client().await;
     let more = json!({ "processId": "t", "tty": true, "size": { "rows": 7, "cols": 33 } });
     let text = "stty size; trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done";
     let asked = client.ask::<CommandExec>(&script(text, more));
@@ -197,15 +231,22 @@ async fn a_terminal_has_a_size_and_is_ended_by_its_client() {
     client.call_raw("command/exec/resize", &size).await.unwrap();
     printed(&mut client, "8 44").await;
     let name = json!({ "processId": "t" });
-    client.call_raw("command/exec/terminate", &name).await.unwrap();
+    client
+        .call_raw("command/exec/terminate", &name)
+        .await
+        .unwrap();
     assert_eq!(asked.answer().await.unwrap().exit_code, 1);
     let text = "no active command/exec for process id \"t\"";
-    assert_eq!(refused(&client, "command/exec/terminate", name).await, (-32600, text.into()));
+    assert_eq!(
+        refused(&client, "command/exec/terminate", name).await,
+        (-32600, text.into())
+    );
 }
 
 #[tokio::test]
 async fn input_that_nobody_reads_does_not_keep_a_command_from_its_end() {
-    let client = Lab::new().client().await;
+    let lab = Lab::new();
+    let client = lab.client().await;
     let more = json!({ "processId": "s", "streamStdin": true, "disableTimeout": true });
     let asked = client.ask::<CommandExec>(&script("sleep 600", more));
     let data = STANDARD.encode(vec![b'x'; 4 << 20]);
@@ -213,8 +254,14 @@ async fn input_that_nobody_reads_does_not_keep_a_command_from_its_end() {
     for _ in 0..4 {
         client.call_raw("command/exec/write", &write).await.unwrap();
     }
-    assert_eq!(refused(&client, "command/exec/write", write).await.0, -32001);
-    client.call_raw("command/exec/terminate", &json!({ "processId": "s" })).await.unwrap();
+    assert_eq!(
+        refused(&client, "command/exec/write", write).await.0,
+        -32001
+    );
+    client
+        .call_raw("command/exec/terminate", &json!({ "processId": "s" }))
+        .await
+        .unwrap();
     assert_eq!(asked.answer().await.unwrap().exit_code, -1);
 }
 

@@ -49,7 +49,12 @@ async fn contents_survive_the_way_there_and_back() {
     for length in [0, 1, 2, 3, 49_151, 49_152, 49_153, 300_000] {
         let bytes: Vec<u8> = (0..length).map(|n| (n * 7 % 251) as u8).collect();
         let data = STANDARD.encode(&bytes);
-        done(&client, "fs/writeFile", json!({ "path": path, "dataBase64": data })).await;
+        done(
+            &client,
+            "fs/writeFile",
+            json!({ "path": path, "dataBase64": data }),
+        )
+        .await;
         assert_eq!(fs::read(&path).unwrap(), bytes);
         let read = done(&client, "fs/readFile", at(&path)).await;
         assert_eq!(read, json!({ "dataBase64": data }));
@@ -68,14 +73,23 @@ async fn what_cannot_be_read_or_written_is_said_as_the_system_says_it() {
         assert_eq!(relative.0, -32600, "{}", relative.1);
     }
     assert_eq!(refused(&client, "fs/readFile", at(&folder)).await, os(21));
-    assert_eq!(refused(&client, "fs/readDirectory", at(folder.join("file"))).await, os(20));
+    assert_eq!(
+        refused(&client, "fs/readDirectory", at(folder.join("file"))).await,
+        os(20)
+    );
     let write = |path: PathBuf, data: &str| json!({ "path": path, "dataBase64": data });
     let into_nothing = write(missing.join("file"), "");
     assert_eq!(refused(&client, "fs/writeFile", into_nothing).await, os(2));
-    assert_eq!(refused(&client, "fs/writeFile", write(folder.clone(), "")).await, os(21));
+    assert_eq!(
+        refused(&client, "fs/writeFile", write(folder.clone(), "")).await,
+        os(21)
+    );
     let text = "fs/writeFile requires valid base64 dataBase64: Invalid symbol 64, offset 0.";
     let garbage = write(missing.clone(), "@@@");
-    assert_eq!(refused(&client, "fs/writeFile", garbage).await, (-32600, text.to_owned()));
+    assert_eq!(
+        refused(&client, "fs/writeFile", garbage).await,
+        (-32600, text.to_owned())
+    );
     assert!(!missing.exists());
     let zero = refused(&client, "fs/readFile", at("/a\0b")).await;
     assert_eq!(zero.0, -32600, "{}", zero.1);
@@ -97,10 +111,16 @@ async fn folders_are_made_listed_and_removed() {
     let (_lab, client, folder) = place().await;
     let deep = folder.join("a/b");
     let flat = |path: &Path| json!({ "path": path, "recursive": false });
-    assert_eq!(refused(&client, "fs/createDirectory", flat(&deep)).await, os(2));
+    assert_eq!(
+        refused(&client, "fs/createDirectory", flat(&deep)).await,
+        os(2)
+    );
     done(&client, "fs/createDirectory", at(&deep)).await;
     done(&client, "fs/createDirectory", at(&deep)).await;
-    assert_eq!(refused(&client, "fs/createDirectory", flat(&deep)).await, os(17));
+    assert_eq!(
+        refused(&client, "fs/createDirectory", flat(&deep)).await,
+        os(17)
+    );
     symlink("b", folder.join("a/link")).unwrap();
     let listed = done(&client, "fs/readDirectory", at(folder.join("a"))).await;
     let mut entries = listed["entries"].as_array().unwrap().clone();
@@ -111,7 +131,10 @@ async fn folders_are_made_listed_and_removed() {
     assert_eq!(metadata["isDirectory"], true);
     assert!(metadata["modifiedAtMs"].as_i64().unwrap() > 0);
 
-    assert_eq!(refused(&client, "fs/remove", flat(&folder.join("a"))).await, os(39));
+    assert_eq!(
+        refused(&client, "fs/remove", flat(&folder.join("a"))).await,
+        os(39)
+    );
     done(&client, "fs/remove", at(folder.join("a/link"))).await;
     assert!(deep.is_dir());
     done(&client, "fs/remove", at(folder.join("a"))).await;
@@ -129,29 +152,42 @@ async fn trees_are_copied_but_not_into_themselves() {
     fs::set_permissions(tree.join("sub/run"), fs::Permissions::from_mode(0o751)).unwrap();
     symlink("nowhere", tree.join("link")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, tree.join("pipe"), rustix::fs::Mode::RWXU).unwrap();
-    let copy = |from: &Path, to: &Path, recursive: bool| {
-        json!({ "sourcePath": from, "destinationPath": to, "recursive": recursive })
-    };
+    let copy = |from: &Path, to: &Path, recursive: bool| json!({ "sourcePath": from, "destinationPath": to, "recursive": recursive });
     let to = folder.join("new/copy");
     let text = "fs/copy requires recursive: true when sourcePath is a directory";
     let flat = copy(&tree, &to, false);
-    assert_eq!(refused(&client, "fs/copy", flat).await, (-32600, text.to_owned()));
+    assert_eq!(
+        refused(&client, "fs/copy", flat).await,
+        (-32600, text.to_owned())
+    );
     done(&client, "fs/copy", copy(&tree, &to, true)).await;
     assert_eq!(fs::read_to_string(to.join("sub/run")).unwrap(), "x");
-    let mode = fs::metadata(to.join("sub/run")).unwrap().permissions().mode();
+    let mode = fs::metadata(to.join("sub/run"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o751);
-    assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("nowhere"));
+    assert_eq!(
+        fs::read_link(to.join("link")).unwrap(),
+        Path::new("nowhere")
+    );
     assert!(!to.join("pipe").exists());
 
     symlink(&tree, folder.join("alias")).unwrap();
     let text = "fs/copy cannot copy a directory to itself or one of its descendants";
     for inside in [tree.clone(), tree.join("sub/in"), folder.join("alias/in")] {
         let params = copy(&tree, &inside, true);
-        assert_eq!(refused(&client, "fs/copy", params).await, (-32600, text.to_owned()));
+        assert_eq!(
+            refused(&client, "fs/copy", params).await,
+            (-32600, text.to_owned())
+        );
     }
     let special = copy(&tree.join("pipe"), &folder.join("pipe"), true);
     let text = "fs/copy only supports regular files, directories, and symlinks";
-    assert_eq!(refused(&client, "fs/copy", special).await, (-32600, text.to_owned()));
+    assert_eq!(
+        refused(&client, "fs/copy", special).await,
+        (-32600, text.to_owned())
+    );
     // A file copied to itself keeps its content.
     let run = tree.join("sub/run");
     done(&client, "fs/copy", copy(&run, &run, false)).await;
@@ -171,7 +207,9 @@ async fn changed(client: &mut Client) -> (String, Vec<String>) {
         watch_id,
         changed_paths,
     } = client.notified::<FsChanged>().await;
-    let paths = changed_paths.iter().map(|path| path.as_path().display().to_string());
+    let paths = changed_paths
+        .iter()
+        .map(|path| path.as_path().display().to_string());
     (watch_id, paths.collect())
 }
 
@@ -205,7 +243,9 @@ async fn a_watched_folder_names_its_children_once_and_hides_our_own_work() {
         let params = json!({ "path": folder.join(name), "dataBase64": "eA==" });
         done(&client, "fs/writeFile", params).await;
     }
-    let paths: Vec<_> = ["a", "b"].map(|name| alias.join(name).display().to_string()).into();
+    let paths: Vec<_> = ["a", "b"]
+        .map(|name| alias.join(name).display().to_string())
+        .into();
     assert_eq!(changed(&mut client).await, (id, paths));
     client.finish().await;
 }

@@ -44,8 +44,13 @@ impl Lab {
     /// A new connection to the server.
     pub fn connection(&self) -> Connection {
         let (ours, theirs) = Connection::pair(LIMITS);
-        tokio::spawn(serve(Arc::clone(&self.server), theirs, OnFull::Wait));
+        self.serve(theirs);
         ours
+    }
+
+    /// Serves the other end of a connection.
+    pub fn serve(&self, connection: Connection) {
+        tokio::spawn(serve(Arc::clone(&self.server), connection, OnFull::Wait));
     }
 
     /// A client that has introduced itself.

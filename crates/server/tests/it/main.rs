@@ -3,9 +3,11 @@
 
 mod accounts;
 mod approvals;
+mod commands;
 mod compaction;
 mod config;
 mod decode;
+mod files;
 mod gate;
 mod handshake;
 mod journal_faults;
@@ -13,7 +15,10 @@ mod lab;
 mod messages;
 mod methods;
 mod models;
+mod order;
 mod reviews;
+mod search;
+mod several;
 mod skills;
 mod stage;
 mod threads;

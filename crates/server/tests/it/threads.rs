@@ -128,11 +128,11 @@ async fn lists_find_threads_by_what_they_are() {
     assert_eq!(all, [first.clone(), second.clone()]);
     assert_eq!(
         listed(&mut client, json!({ "searchTerm": "Apples" })).await,
-        [first.clone()]
+        std::slice::from_ref(&first)
     );
     assert_eq!(
         listed(&mut client, json!({ "cwd": folder })).await,
-        [second.clone()]
+        std::slice::from_ref(&second)
     );
     assert!(
         listed(&mut client, json!({ "modelProviders": ["other"] }))
@@ -393,7 +393,7 @@ async fn a_thread_can_be_put_away_and_brought_back() {
     assert!(listed(&mut client, json!({})).await.is_empty());
     assert_eq!(
         listed(&mut client, json!({ "archived": true })).await,
-        [thread.clone()]
+        std::slice::from_ref(&thread)
     );
     assert!(
         client

@@ -196,8 +196,10 @@ async fn a_hanging_model_can_be_interrupted() {
         (json!({ "hang": 600_000 }), "item/completed"),
     ] {
         stage.play([step.clone(), json!({ "text": "fine" })]);
+        let requests = stage.model.requests().len() as u64;
         let turn = say(&mut client, &thread, "work").await;
         client.skip_to(told_first).await;
+        stage.model.received(requests + 1).await;
         let params = json!({ "threadId": thread, "turnId": turn });
         let first = client.ask("turn/interrupt", params.clone()).await;
         let second = client.ask("turn/interrupt", params).await;

@@ -1,0 +1,124 @@
+//! Order and load: what belongs together takes effect as it was sent, what does not waits for nobody,
+//! and too much is refused.
+
+use std::collections::HashMap;
+
+use quipu_rpc::{Connection, Limits};
+use quipu_testkit::conversation::Conversation;
+use quipu_testkit::raw::Raw;
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+use crate::stage::{input, text};
+
+/// The prompt that makes the offline model play steps.
+fn script(steps: Value) -> String {
+    json!({ "script": steps }).to_string()
+}
+
+async fn thread(client: &mut Conversation) -> String {
+    let started = client.call("thread/start", json!({})).await;
+    text(&started["thread"]["id"])
+}
+
+/// A client whose thread has so much to tell that it is stuck until the client reads on.
+async fn stuck(lab: &Lab) -> (Conversation, String) {
+    let narrow = Limits {
+        messages: 4,
+        bytes: 1 << 16,
+    };
+    let (ours, theirs) = Connection::pair(narrow);
+    lab.serve(theirs);
+    let mut client = Conversation::start(ours).await;
+    let id = thread(&mut client).await;
+    let flood = script(json!([{ "deltas": 120, "size": 100_000 }]));
+    client.call("turn/start", input(&id, &flood)).await;
+    (client, id)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_request_delays_nothing_unrelated() {
+    let lab = Lab::new();
+    let (mut reader, id) = stuck(&lab).await;
+    let mut other = Conversation::start(lab.connection()).await;
+    let slow = loop {
+        // It is answered until the thread is stuck. Then it waits, and all these do not.
+        let slow = other.ask("thread/read", json!({ "threadId": id })).await;
+        for _ in 0..50 {
+            other.call("thread/loaded/list", json!({})).await;
+        }
+        let second = thread(&mut other).await;
+        let hello = script(json!([{ "text": "hello" }]));
+        other.call("turn/start", input(&second, &hello)).await;
+        let told = other.until("turn/completed").await;
+        if !told.iter().any(|it| it["id"] == slow) {
+            break slow;
+        }
+    };
+    reader.skip_to("turn/completed").await;
+    other.answered(slow).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_a_thread_take_effect_in_order() {
+    let lab = Lab::new();
+    let mut client = Conversation::start(lab.connection()).await;
+    let id = thread(&mut client).await;
+    let hello = script(json!([{ "text": "hello" }]));
+    client.call("turn/start", input(&id, &hello)).await;
+    client.skip_to("turn/completed").await;
+    for number in 0..100 {
+        let name = json!({ "threadId": id, "name": number.to_string() });
+        client.ask("thread/name/set", name).await;
+    }
+    // Another spelling of the same thread.
+    let upper = json!({ "threadId": id.to_uppercase() });
+    let read = client.call("thread/read", upper).await;
+    assert_eq!(read["thread"]["name"], "99");
+    for number in 0..100 {
+        let told = client.skip_to("thread/name/updated").await;
+        assert_eq!(told["params"]["threadName"], number.to_string());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_many_requests_are_refused_and_every_one_is_answered() {
+    const SENT: usize = 3000;
+    let lab = Lab::new();
+    let (mut reader, id) = stuck(&lab).await;
+    let mut raw: Raw = lab.raw_initialized(Value::Null).await;
+    let request = |number: usize| {
+        let params = json!({ "threadId": id });
+        json!({ "id": number, "method": "thread/read", "params": params }).to_string()
+    };
+    let mut outcomes: HashMap<i64, Value> = HashMap::new();
+    let mut refused = 0;
+    for batch in (0..SENT).collect::<Vec<_>>().chunks(600) {
+        raw.send(batch.iter().map(|number| request(*number))).await;
+        // Some of each batch find no room, whether the thread is stuck already or not.
+        while refused == 0 || outcomes.len() + 512 < batch[batch.len() - 1] + 1 {
+            let answer = raw.next().await.unwrap();
+            refused += usize::from(answer["error"]["code"] == -32001);
+            let before = outcomes.insert(answer["id"].as_i64().unwrap(), answer);
+            assert_eq!(before, None);
+        }
+    }
+    reader.skip_to("turn/completed").await;
+    while outcomes.len() < SENT {
+        let answer = raw.next().await.unwrap();
+        let before = outcomes.insert(answer["id"].as_i64().unwrap(), answer);
+        assert_eq!(before, None);
+    }
+    for answer in outcomes.values() {
+        let overloaded = json!({ "code": -32001, "message": "Server overloaded; retry later." });
+        assert!(
+            answer["result"].is_object() || answer["error"] == overloaded,
+            "{answer}"
+        );
+    }
+    // Afterwards there is room again.
+    let again = raw
+        .call(&serde_json::from_str(&request(SENT)).unwrap())
+        .await;
+    assert!(again["result"].is_object(), "{again}");
+}
