@@ -37,13 +37,14 @@ fn holding(mark: &str) -> Vec<String> {
 /// processes that are not their own, so it is looked for.
 pub async fn gone(mark: &str) {
     let begun = Instant::now();
+    let mut looks = tokio::time::interval(Duration::from_millis(5));
     loop {
         let left = holding(mark);
         if left.is_empty() {
             return;
         }
         assert!(begun.elapsed() < LEFT, "left behind: {left:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        looks.tick().await;
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use quipu_engine::{Effect, Input, Purpose};
 use quipu_wire::{
-    CodexErrorInfo, ModeKind, ServerNotification, ThreadItem, ThreadStatus, TurnError,
+    CodexErrorInfo, ModeKind, ServerNotification, ServerRequest, ThreadItem, ThreadStatus,
+    TurnError,
 };
 
 use super::actor::Actor;
@@ -51,12 +52,7 @@ impl Actor {
                 self.replies.answer(reply, answer).await;
                 return self.fault_once(stored);
             }
-            Effect::Ask { question, request } => {
-                self.subscribers.ask(question, &request).await;
-                if let Some(pending) = self.questions.get_mut(&question) {
-                    pending.request = Some(request);
-                }
-            }
+            Effect::Ask { question, request } => self.ask(question, request).await,
             Effect::Withdraw { question } => self.withdraw(question),
             Effect::Deliver { question, .. } => self.deliver(question),
             Effect::RunTool { turn_id, call } => self.run_tool(turn_id, call),
@@ -99,6 +95,14 @@ impl Actor {
             }
         }
         None
+    }
+
+    /// Asks the subscribers, and whoever joins before there is an answer.
+    async fn ask(&mut self, question: u64, request: Box<ServerRequest>) {
+        self.subscribers.ask(question, &request).await;
+        if let Some(pending) = self.questions.get_mut(&question) {
+            pending.request = Some(request);
+        }
     }
 
     fn withdraw(&self, question: u64) {

@@ -9,7 +9,9 @@ use crate::lab::Lab;
 #[tokio::test]
 async fn every_row_is_routed() {
     let lab = Lab::new();
-    let client = lab.client().await;
+    let mut client = lab.client().await;
+    // A logout takes no params, so it takes any.
+    client.ignore(&["account/updated"]);
     for row in CLIENT_REQUESTS {
         let answer = client.call_raw(row.name, &json!("wrong")).await;
         if let Err(error) = answer {
