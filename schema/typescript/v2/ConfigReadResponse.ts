@@ -17,6 +17,6 @@ config: Config,
  */
 origins: { [key in string]?: ConfigLayerMetadata }, 
 /**
- * The strongest first, disabled ones included; null unless asked for.
+ * The strongest first, disabled ones included; absent unless asked for.
  */
 layers: Array<ConfigLayer> | null, };

@@ -185,18 +185,11 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         true => clamp(asked, POLL),
         false => clamp(asked, YIELD),
     };
-    if !arguments.chars.is_empty() {
-        if !session.process.stdin_is_open().await {
-            return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
-        }
-        if let Err(error) = session
-            .process
-            .write_stdin(arguments.chars.as_bytes())
-            .await
-        {
-            return format!("write_stdin failed: {error}").into();
-        }
+    let typed = !arguments.chars.is_empty();
+    if typed && !session.process.stdin_is_open().await {
+        return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
     }
+    // Told first: what is typed may end the process, and with it the item.
     let input = ToolDelta::TerminalInput {
         process_id: session.id.to_string(),
         stdin: arguments.chars.clone(),
@@ -204,7 +197,14 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
     run.host
         .report(&session.shown.id, quipu_engine::ToolEvent::Delta(input))
         .await;
-    if !arguments.chars.is_empty() {
+    if typed {
+        if let Err(error) = session
+            .process
+            .write_stdin(arguments.chars.as_bytes())
+            .await
+        {
+            return format!("write_stdin failed: {error}").into();
+        }
         tokio::time::sleep(AFTER_WRITE).await;
     }
     collect(
