@@ -13,16 +13,18 @@ use crate::{Cx, Reply};
 
 impl Handler for ThreadFork {
     async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
-        let opened = match fork(&cx, params).await {
+        let mut opened = match fork(&cx, params).await {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };
+        let hold = opened.hold.take();
         let thread = opened.thread.clone();
         reply.send(Ok(forked(opened))).await;
         cx.server
             .hub
             .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
             .await;
+        drop(hold);
     }
 }
 

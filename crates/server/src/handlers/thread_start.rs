@@ -13,16 +13,18 @@ use crate::{Cx, Reply};
 
 impl Handler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
-        let opened = match start(&cx, params) {
+        let mut opened = match start(&cx, params) {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };
+        let hold = opened.hold.take();
         let thread = opened.thread.clone();
         reply.send(Ok(started(opened))).await;
         cx.server
             .hub
             .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
             .await;
+        drop(hold);
     }
 }
 

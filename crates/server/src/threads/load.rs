@@ -12,6 +12,7 @@ use quipu_wire::{
     DynamicToolSpec, Json, Thread, ThreadClosedNotification, ThreadStatus, ThreadTokenUsage,
     TokenUsageBreakdown, Turn,
 };
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
@@ -43,7 +44,12 @@ pub(crate) struct Opened {
     pub handle: ThreadHandle,
     pub thread: Thread,
     pub session: Session,
+    /// The thread does nothing until this is dropped, so that it can be announced first.
+    pub hold: Option<Hold>,
 }
+
+/// Keeps a new thread from doing anything.
+pub(crate) struct Hold(#[expect(dead_code, reason = "dropping it is its use")] oneshot::Sender<()>);
 
 /// What a loaded thread is made of, besides its settings.
 struct Parts {
@@ -245,10 +251,16 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         journal_failed: false,
         quiet: Vec::new(),
     };
+    let (hold, released) = oneshot::channel::<()>();
     server.threads.insert(handle.clone());
     let (server, closed) = (Arc::clone(server), handle.clone());
     tokio::spawn(async move {
-        let ended = tokio::spawn(actor.run(mailbox)).await;
+        let ended = tokio::spawn(async move {
+            // Nobody sends; the end of the hold is what is waited for.
+            released.await.ok();
+            actor.run(mailbox).await;
+        })
+        .await;
         if let Err(error) = ended {
             tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
         }
@@ -258,6 +270,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         handle,
         thread,
         session,
+        hold: Some(Hold(hold)),
     }
 }
 
