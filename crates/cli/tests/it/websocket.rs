@@ -131,6 +131,12 @@ async fn a_stopping_server_says_that_it_goes() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut process = websocket_server();
         let mut socket = connect(&process.url().await).await;
+        // An answer proves that the server has taken the connection on.
+        socket
+            .send(Message::text(list(1).to_string()))
+            .await
+            .unwrap();
+        assert!(next(&mut socket).await.is_text());
         process.signal(signal);
         assert_eq!(close_code(&mut socket).await, Some(CloseCode::Away));
         assert_eq!(process.exit().await.code(), Some(0));
