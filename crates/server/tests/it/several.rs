@@ -18,6 +18,10 @@ async fn everybody_hears_of_threads_and_only_followers_of_their_turns() {
     let deaf = json!({ "optOutNotificationMethods": ["thread/started", "thread/status", "*"] });
     let mut uninterested = lab.raw_initialized(deaf).await;
     let mut silent = lab.raw();
+    // A client counts once its handshake is through, which an answer to a later request proves.
+    bystander.call("thread/loaded/list", json!({})).await;
+    let list = json!({ "id": 0, "method": "thread/loaded/list", "params": {} });
+    uninterested.call(&list).await;
 
     let started = first.call("thread/start", json!({})).await;
     let id = text(&started["thread"]["id"]);
