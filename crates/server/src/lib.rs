@@ -1,17 +1,19 @@
 //! The app-server: connections, router, lanes, handlers, thread actors, effects, outbox.
 //!
-//! The way of a request: [`connection`](mod@connection) reads a frame; answers to our own questions go
+//! The way of a request: `connection` reads a frame; answers to our own questions go
 //! straight to whoever waits for them, requests go to the `router`, which decodes, gates and hands them
-//! to their lane; a file in `handlers` does the work and answers through a [`Reply`].
+//! to their lane; a file in `handlers` does the work and answers through a `Reply`.
 //! This crate is the only one that knows both the wire and the engine, and it decides little itself.
-
-#![allow(dead_code, reason = "the thread handlers that use it are being added")]
 
 mod accounts;
 mod blocking;
 mod clock;
 mod commands;
 mod connection;
+#[allow(
+    dead_code,
+    reason = "texts for the guardian, apps and sub-agents wait for the tools that use them"
+)]
 mod context;
 mod cx;
 mod feedback;

@@ -32,10 +32,6 @@ impl Roots {
         Roots(given.into_iter().map(root).collect())
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// A root as the client wrote it.
     pub fn given(&self, index: usize) -> &str {
         &self.0[index].given

@@ -135,7 +135,6 @@ impl Actor {
             Message::Shell { command, reply } => self.shell(command, reply).await,
             Message::Review { params, reply } => self.review(params, reply).await,
             Message::Join { client, reply } => self.join(client, reply).await,
-            Message::Subscribe { client } => self.subscribers.add(client),
             Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
             Message::Gone(client) => {
                 self.subscribers.remove(client);

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{
     ReviewStartParams, ServerRequest, Thread, ThreadStatus, ThreadUnsubscribeStatus, Turn,
@@ -45,9 +44,6 @@ pub(crate) enum Message {
     Join {
         client: Arc<Client>,
         reply: Reply<request::ThreadResume>,
-    },
-    Subscribe {
-        client: Arc<Client>,
     },
     Unsubscribe {
         client: ClientId,
@@ -197,9 +193,4 @@ impl ThreadHandle {
             closed.await.ok();
         }
     }
-}
-
-/// The answer for a thread that went away between lookup and message.
-pub(crate) fn gone(id: &str) -> ErrorObject {
-    super::not_found(id)
 }
