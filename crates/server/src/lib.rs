@@ -16,6 +16,7 @@ mod connection;
 )]
 mod context;
 mod cx;
+mod fail;
 mod feedback;
 mod files;
 mod git;

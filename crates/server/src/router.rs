@@ -9,7 +9,7 @@ use quipu_wire::method::{CLIENT_REQUESTS, ClientMethod, Lane, Method, Stability,
 
 use crate::handlers::Handler;
 use crate::lanes::{self, Key};
-use crate::{Cx, Reply};
+use crate::{Cx, Reply, fail};
 
 macro_rules! routes {
     ($(
@@ -39,16 +39,18 @@ async fn dispatch<M: Handler>(cx: Cx, request: Request) {
     };
     let reply = Reply::<M>::new(Responder::new(request.id, cx.client.outbox.clone()), place);
     let key = match M::lane(&params) {
-        Lane::Inline => return lanes::guarded(M::handle(cx, params, reply)).await,
-        Lane::Free => return lanes::run_free(M::handle(cx, params, reply)),
+        Lane::Inline => return lanes::guarded(handle(cx, params, reply)).await,
+        Lane::Free => return lanes::run_free(handle(cx, params, reply)),
         Lane::Thread(id) => Key::thread(id),
         Lane::Ordered(queue) => Key::Connection(cx.client.id, queue),
         Lane::Global(domain) => Key::Process(domain),
     };
-    cx.server
-        .lanes
-        .clone()
-        .run(key, M::handle(cx, params, reply));
+    cx.server.lanes.clone().run(key, handle(cx, params, reply));
+}
+
+async fn handle<M: Handler>(cx: Cx, params: M::Params, reply: Reply<M>) {
+    fail::point("handler", M::NAME);
+    M::handle(cx, params, reply).await;
 }
 
 /// Decodes and checks a request. Decoding comes first, as clients of the official server see it.

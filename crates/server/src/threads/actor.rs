@@ -1,15 +1,19 @@
 //! The task that owns one thread.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use quipu_engine::{Input, Thread as Engine};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
 use quipu_policy::rules::Rules;
-use quipu_wire::{ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus};
+use quipu_wire::{
+    CodexErrorInfo, ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus, TurnError,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -19,6 +23,7 @@ use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
 use crate::Server;
+use crate::fail;
 use crate::hub::ClientId;
 use crate::questions::Outcome;
 
@@ -102,8 +107,27 @@ impl Actor {
                 done.send(()).ok();
                 return;
             }
-            self.receive(message).await;
+            let receiving = AssertUnwindSafe(self.receive(message)).catch_unwind();
+            if receiving.await.is_err() && !self.survives().await {
+                return;
+            }
         }
+    }
+
+    /// After a defect of our own: the running turn ends as failed and the thread goes on. `false` if not
+    /// even that works; then the thread is unloaded, and its turn closed when it is loaded again.
+    async fn survives(&mut self) -> bool {
+        tracing::error!(
+            thread = self.handle.id,
+            "a turn failed by a defect of the server"
+        );
+        let error = TurnError {
+            message: "The turn failed by a defect of the server.".to_owned(),
+            codex_error_info: Some(CodexErrorInfo::InternalServerError),
+            additional_details: None,
+        };
+        let ending = AssertUnwindSafe(self.step(Input::Fault { error })).catch_unwind();
+        ending.await.is_ok()
     }
 
     fn is_idle(&self) -> bool {
@@ -114,6 +138,9 @@ impl Actor {
     }
 
     async fn receive(&mut self, message: Message) {
+        if matches!(message, Message::Model { .. }) {
+            fail::point("thread", "model");
+        }
         match message {
             Message::StartTurn {
                 params,

@@ -1,7 +1,9 @@
 //! One request to the model: a task that turns its answer into messages for the thread.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 
+use futures_util::FutureExt as _;
 use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, ToolCall};
 use quipu_model::{ItemKind, ModelStream};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TurnError, WebSearchAction};
@@ -9,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
 use crate::context::speech::{Said, Speech, SpeechFilter};
+use crate::fail;
 
 /// Events that travel together at most.
 const BATCH: usize = 256;
@@ -19,28 +22,17 @@ pub(super) fn start(
     sample: u64,
     model: String,
     plan_mode: bool,
-    mut stream: ModelStream,
+    stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let mut reader = Reader {
+        let reader = Reader {
             model,
             plan_mode,
             messages: HashMap::new(),
         };
-        while let Some(first) = stream.next().await {
-            let mut events = Vec::new();
-            let mut next = Some(first);
-            while let Some(event) = next {
-                reader.read(event, &mut events);
-                next = if events.len() < BATCH {
-                    stream.next_ready()
-                } else {
-                    None
-                };
-            }
-            if !thread.send(Message::Model { sample, events }).await {
-                return;
-            }
+        let reading = AssertUnwindSafe(read(&thread, sample, reader, stream));
+        if reading.catch_unwind().await.is_err() {
+            tracing::error!("an answer of the model was lost by a defect of the server");
         }
         // After an end this is ignored; a stream that ends without one must not leave its turn open.
         let error = TurnError {
@@ -54,6 +46,26 @@ pub(super) fn start(
         }];
         thread.send(Message::Model { sample, events }).await;
     })
+}
+
+/// Passes on what comes, as much at once as there is.
+async fn read(thread: &ThreadHandle, sample: u64, mut reader: Reader, mut stream: ModelStream) {
+    while let Some(first) = stream.next().await {
+        fail::point("model", "answer");
+        let mut events = Vec::new();
+        let mut next = Some(first);
+        while let Some(event) = next {
+            reader.read(event, &mut events);
+            next = if events.len() < BATCH {
+                stream.next_ready()
+            } else {
+                None
+            };
+        }
+        if !thread.send(Message::Model { sample, events }).await {
+            return;
+        }
+    }
 }
 
 /// Turns a provider's events into the engine's.

@@ -1,6 +1,7 @@
 //! The tools of a thread: which are offered, which run, and how they end.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -17,6 +18,7 @@ use super::actor::Actor;
 use super::message::{Message, ThreadHandle, ToolReport};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
+use crate::fail;
 
 /// Tokens of a user's own command that the model gets.
 const SHELL_BUDGET: usize = 10_000;
@@ -88,9 +90,12 @@ impl Actor {
         let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
         let truncation = self.session.info.truncation_policy;
         tokio::spawn(async move {
-            let running =
-                std::panic::AssertUnwindSafe(toolbox.run(scope, host, call.clone(), cancel));
-            let finished = running.catch_unwind().await.unwrap_or_else(|_| {
+            let running = async {
+                fail::point("tool", &call.name);
+                toolbox.run(scope, host, call.clone(), cancel).await
+            };
+            let running = AssertUnwindSafe(running).catch_unwind();
+            let finished = running.await.unwrap_or_else(|_| {
                 tracing::error!(tool = call.name, "a tool failed by a defect of the server");
                 Finished::from("the tool failed by a defect of the server; try something else")
             });
@@ -116,18 +121,24 @@ impl Actor {
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
         tokio::spawn(async move {
-            let run = toolbox
-                .run_shell(scope, host, item_id.clone(), command, cancel)
-                .await;
-            let record = notes::UserShellCommand {
-                command: &run.command,
-                exit_code: run.exit_code,
-                duration: run.elapsed,
-                output: &run.output,
+            let running = async {
+                fail::point("tool", "thread/shellCommand");
+                let run = toolbox.run_shell(scope, host, item_id.clone(), command, cancel);
+                let run = run.await;
+                let record = notes::UserShellCommand {
+                    command: &run.command,
+                    exit_code: run.exit_code,
+                    duration: run.elapsed,
+                    output: &run.output,
+                };
+                notes::user_shell_command(&record, Budget::Tokens(SHELL_BUDGET))
             };
-            let note = notes::user_shell_command(&record, Budget::Tokens(SHELL_BUDGET));
+            let note = AssertUnwindSafe(running).catch_unwind().await;
+            if note.is_err() {
+                tracing::error!("a command of the user failed by a defect of the server");
+            }
             let event = ToolEvent::Finished {
-                output: vec![note],
+                output: note.into_iter().collect(),
                 end_turn: false,
             };
             handle

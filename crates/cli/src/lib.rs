@@ -1,0 +1,35 @@
+//! Command line and terminal; the binary quipu. A library, so that a test can run the same program with
+//! faults of its own making.
+
+mod args;
+mod cmd;
+mod logging;
+mod version;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use args::{Args, Command};
+
+/// The program.
+pub fn main() -> ExitCode {
+    // Commands are started by a copy of this program, which does that and nothing else.
+    quipu_sandbox::maybe_run_helper();
+    let name = version::ProgramName::of_this_process();
+    let command = Args::command()
+        .name(name.as_str())
+        .version(&*name.version().leak());
+    let matches = command.get_matches_from(name.arguments());
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let done = match args.command {
+        Command::AppServer(server) => cmd::app_server::run(*server, &args.config),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
