@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::json_printer::Printer;
+use super::json_printer::{Printer, pascal};
 use super::roots::{
-    Folder, client_requests, envelopes, experimental_roots, named, reachable, roots,
+    Folder, Root, client_requests, envelopes, experimental_roots, named, reachable, roots,
 };
 use super::{Files, Surface};
 use crate::describe::TypeDef;
@@ -59,6 +59,19 @@ fn titled(title: &str, mut schema: Map<String, Value>) -> Map<String, Value> {
     schema.insert("$schema".into(), DIALECT.into());
     schema.insert("title".into(), title.into());
     schema
+}
+
+/// The same definitions, titled where the type has a file of its own: code generators name types by it.
+fn published(mut definitions: Map<String, Value>, kept: fn(&Root) -> bool) -> Map<String, Value> {
+    for root in roots(Surface::Experimental)
+        .iter()
+        .filter(|root| kept(root))
+    {
+        if let Some(Value::Object(schema)) = definitions.get_mut(root.def.json_name) {
+            *schema = titled(root.def.json_name, std::mem::take(schema));
+        }
+    }
+    definitions
 }
 
 /// One of the unions of all messages of a kind.
@@ -112,7 +125,11 @@ impl Union {
                 "type": "object",
                 "title": "InitializedNotification",
                 "required": ["method"],
-                "properties": { "method": { "type": "string", "enum": ["initialized"] } },
+                "properties": { "method": {
+                    "type": "string",
+                    "enum": ["initialized"],
+                    "title": "InitializedNotificationMethod",
+                } },
             }));
         }
         let schema = Map::from_iter([("oneOf".to_owned(), Value::from(variants))]);
@@ -127,9 +144,10 @@ impl Union {
         } else {
             "Notification"
         };
+        let title = format!("{}{kind}", pascal(row.name));
         properties.insert(
             "method".into(),
-            json!({ "type": "string", "enum": [row.name] }),
+            json!({ "type": "string", "enum": [row.name], "title": format!("{title}Method") }),
         );
         if self.requests {
             required.insert(0, "id");
@@ -146,7 +164,7 @@ impl Union {
         }
         json!({
             "type": "object",
-            "title": format!("{}{kind}", capitalised(row.name)),
+            "title": title,
             "description": row.doc,
             "required": required,
             "properties": properties,
@@ -227,11 +245,13 @@ fn bundle(surface: Surface) -> Value {
             .filter(|def| !gone.contains(def.json_name))
             .collect::<Vec<_>>()
     };
-    let mut definitions = inner.definitions(kept(outer_types).into_iter());
+    let mut definitions = published(inner.definitions(kept(outer_types).into_iter()), |_| true);
     for union in unions(surface) {
         definitions.insert(union.name.into(), union.schema(&inner).into());
     }
-    let v2_definitions = inner.definitions(kept(v2).into_iter());
+    let v2_definitions = published(inner.definitions(kept(v2).into_iter()), |root| {
+        root.folder == Folder::V2
+    });
     definitions.insert("v2".into(), v2_definitions.into());
     json!({
         "$schema": DIALECT,
@@ -259,18 +279,13 @@ fn flat_bundle(surface: Surface) -> Value {
     let kept = types
         .into_values()
         .filter(|def| !gone.contains(def.json_name));
-    definitions.extend(printer.definitions(kept));
+    definitions.extend(published(printer.definitions(kept), |root| {
+        !is_shared(root.def.json_name)
+    }));
     json!({
         "$schema": DIALECT,
         "title": "CodexAppServerProtocolV2",
         "type": "object",
         "definitions": definitions,
     })
-}
-
-fn capitalised(name: &str) -> String {
-    let mut chars = name.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -41,7 +41,7 @@ impl Printer<'_> {
         let mut schema = match &def.shape {
             Shape::Alias(ty) => object(self.ty(*ty)),
             Shape::Struct(fields, extra) => self.structure(fields, *extra),
-            Shape::Enum(tagging, variants) => self.enumeration(*tagging, variants),
+            Shape::Enum(tagging, variants) => self.enumeration(def.json_name, *tagging, variants),
         };
         if !def.doc.is_empty() {
             schema.insert("description".into(), def.doc.into());
@@ -129,13 +129,18 @@ impl Printer<'_> {
         schema.into()
     }
 
-    fn enumeration(&self, tagging: Tagging, variants: &[Variant]) -> Map<String, Value> {
+    fn enumeration(
+        &self,
+        name: &str,
+        tagging: Tagging,
+        variants: &[Variant],
+    ) -> Map<String, Value> {
         match tagging {
-            Tagging::Named => self.named_variants(variants),
+            Tagging::Named => self.named_variants(name, variants),
             Tagging::Tagged(tag) => {
                 let entries = variants
                     .iter()
-                    .map(|variant| self.tagged_variant(tag, variant));
+                    .map(|variant| self.tagged_variant(name, tag, variant));
                 object(json!({ "oneOf": entries.collect::<Vec<_>>() }))
             }
             Tagging::Untagged => {
@@ -150,7 +155,7 @@ impl Printer<'_> {
         }
     }
 
-    fn named_variants(&self, variants: &[Variant]) -> Map<String, Value> {
+    fn named_variants(&self, name: &str, variants: &[Variant]) -> Map<String, Value> {
         let grouped = variants
             .iter()
             .filter(|v| matches!(v.content, Content::Unit) && !v.apart);
@@ -177,6 +182,7 @@ impl Printer<'_> {
             };
             let entry = json!({
                 "type": "object",
+                "title": variant_title(name, variant),
                 "required": [variant.name],
                 "properties": { variant.name: content },
                 "additionalProperties": false,
@@ -186,7 +192,7 @@ impl Printer<'_> {
         object(json!({ "oneOf": entries }))
     }
 
-    fn tagged_variant(&self, tag: &'static str, variant: &Variant) -> Value {
+    fn tagged_variant(&self, name: &str, tag: &'static str, variant: &Variant) -> Value {
         let fields: &[Field] = match &variant.content {
             Content::Unit => &[],
             Content::Fields(fields) => fields,
@@ -196,6 +202,9 @@ impl Printer<'_> {
             },
         };
         let mut schema = self.members(Some((tag, variant.name)), fields);
+        let title = variant_title(name, variant);
+        schema["properties"][tag]["title"] = format!("{title}{}", pascal(tag)).into();
+        schema.insert("title".into(), title.into());
         if variant.closed {
             schema.insert("additionalProperties".into(), false.into());
         }
@@ -232,6 +241,26 @@ fn is_defined(def: &TypeDef) -> bool {
 
 fn is_struct_or_envelope(def: &TypeDef) -> bool {
     matches!(def.shape, Shape::Struct(..)) || def.json_name.starts_with("JSONRPC")
+}
+
+/// What code generators call one variant of a union.
+fn variant_title(name: &str, variant: &Variant) -> String {
+    format!("{}{name}", pascal(variant.name))
+}
+
+/// `thread/increment_elicitation` as `Thread/incrementElicitation`.
+pub(super) fn pascal(name: &str) -> String {
+    let mut pascal = String::with_capacity(name.len());
+    let mut raise = true;
+    for c in name.chars() {
+        if c == '_' {
+            raise = true;
+        } else {
+            pascal.push(if raise { c.to_ascii_uppercase() } else { c });
+            raise = false;
+        }
+    }
+    pascal
 }
 
 fn nullable(schema: Value) -> Value {
