@@ -10,3 +10,4 @@ mod reference;
 mod round_trip;
 mod table;
 mod tolerance;
+mod typescript;
