@@ -133,7 +133,10 @@ impl Thread {
                 self.background.0.remove(call_id);
                 output.into_iter().for_each(|note| self.note(note));
             }
-            ToolEvent::PlanUpdated { .. } | ToolEvent::DiffUpdated(_) => {}
+            ToolEvent::ApprovalReviewStarted(_)
+            | ToolEvent::ApprovalReviewCompleted(_)
+            | ToolEvent::PlanUpdated { .. }
+            | ToolEvent::DiffUpdated(_) => {}
         }
     }
 

@@ -1,8 +1,8 @@
 //! What can happen to a thread.
 
 use quipu_wire::{
-    Json, MessagePhase, RateLimitSnapshot, ServerRequest, ThreadItem, TokenUsageBreakdown,
-    TurnError, TurnPlanStep, UserInput, WebSearchAction,
+    GuardianApprovalReview, Json, MessagePhase, RateLimitSnapshot, ServerRequest, ThreadItem,
+    TokenUsageBreakdown, TurnError, TurnPlanStep, UserInput, WebSearchAction,
 };
 
 /// One thing that happened.
@@ -245,6 +245,9 @@ pub enum ToolEvent {
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
     },
+    /// A model decides about this action in the user's place.
+    ApprovalReviewStarted(Json),
+    ApprovalReviewCompleted(GuardianApprovalReview),
     PlanUpdated {
         explanation: Option<String>,
         plan: Vec<TurnPlanStep>,

@@ -12,6 +12,7 @@
 //! - every question asked is resolved;
 //! - the status told is the status that is.
 
+mod approval_reviews;
 mod background;
 mod compaction;
 mod effect;

@@ -85,6 +85,8 @@ pub struct ActiveTurn {
     pub items: Items,
     /// The open questions, with the calls that asked.
     pub questions: BTreeMap<u64, String>,
+    /// What is being reviewed in the user's place, by call.
+    pub approval_reviews: BTreeMap<String, Json>,
     pub diff: Option<String>,
     pub last_agent_message: Option<String>,
     /// How the turn will end, once it has been told to.
@@ -116,6 +118,7 @@ impl ActiveTurn {
             shells: Vec::new(),
             items: Items::default(),
             questions: BTreeMap::new(),
+            approval_reviews: BTreeMap::new(),
             diff: None,
             last_agent_message: None,
             ending: None,

@@ -13,7 +13,7 @@ pub fn guardian_reviews(policy: &AskForApproval, reviewer: ApprovalsReviewer) ->
 }
 
 /// What the reviewing model thinks of an action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Assessment {
     /// How risky, in words.
     pub risk_level: GuardianRiskLevel,
@@ -24,40 +24,40 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// Reads the reviewer's answer; one that makes no sense is a denial.
+    /// Reads the reviewer's answer, also from between other words; one that makes no sense is a denial.
     #[must_use]
     pub fn parse(answer: &str) -> Assessment {
-        #[derive(Deserialize)]
-        struct Answer {
-            risk_level: String,
-            risk_score: u8,
-            rationale: String,
-        }
-        let parsed = serde_json::from_str(answer.trim()).ok();
-        let parsed = parsed.filter(|answer: &Answer| answer.risk_score <= 100);
-        let Some(answer) = parsed else {
-            return Assessment::failed("the review gave no valid assessment");
+        let braces = answer.find('{').zip(answer.rfind('}'));
+        let json = braces.and_then(|(from, to)| answer.get(from..=to));
+        let assessment = json.and_then(|json| serde_json::from_str::<Assessment>(json).ok());
+        let is_clear = |it: &Assessment| {
+            it.risk_score <= 100 && it.risk_level != GuardianRiskLevel::Unrecognized
         };
-        let risk_level = match answer.risk_level.as_str() {
-            "low" => GuardianRiskLevel::Low,
-            "medium" => GuardianRiskLevel::Medium,
-            "high" => GuardianRiskLevel::High,
-            _ => return Assessment::failed("the review gave no valid assessment"),
-        };
-        Assessment {
-            risk_level,
-            risk_score: answer.risk_score,
-            rationale: answer.rationale,
-        }
+        assessment
+            .filter(is_clear)
+            .unwrap_or_else(|| Assessment::failed("guardian assessment was not valid JSON"))
     }
 
-    /// The assessment when there was no review: timed out, failed or cancelled.
+    /// The denial when the review came to nothing.
     #[must_use]
     pub fn failed(why: &str) -> Assessment {
+        Assessment::denial(format!("Automatic approval review failed: {why}"))
+    }
+
+    /// The denial when the reviewer took too long.
+    #[must_use]
+    pub fn timed_out() -> Assessment {
+        Assessment::denial(
+            "Automatic approval review timed out while evaluating the requested approval."
+                .to_owned(),
+        )
+    }
+
+    fn denial(rationale: String) -> Assessment {
         Assessment {
             risk_level: GuardianRiskLevel::High,
             risk_score: 100,
-            rationale: why.to_owned(),
+            rationale,
         }
     }
 
@@ -65,5 +65,16 @@ impl Assessment {
     #[must_use]
     pub fn approves(&self) -> bool {
         self.risk_score < DENY_FROM
+    }
+
+    /// What the model that wanted the action is told of a denial.
+    #[must_use]
+    pub fn refusal(&self) -> String {
+        format!(
+            "This action was rejected because its risk is not acceptable. Reason: {}\nDo not try to get \
+             the same effect in another way. Go on with something safer, or stop and ask the person, \
+             after telling them about the risk.",
+            self.rationale.trim()
+        )
     }
 }

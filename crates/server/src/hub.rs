@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use quipu_rpc::{Id, Outbox, write};
+use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
 use tokio::sync::watch;
 
@@ -13,6 +14,9 @@ use crate::room::Room;
 
 /// Questions per client whose answers are still taken.
 const MAX_ASKED: usize = 1024;
+
+/// Problems per client that are remembered as told; a client does not hear of more.
+const MAX_WARNED: usize = 256;
 
 /// Names a connection for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +54,8 @@ pub(crate) struct Client {
     pub room: Arc<Room>,
     /// Questions that were sent to it and that it did not answer yet.
     asked: Mutex<BTreeSet<i64>>,
+    /// The problems of the configuration that it was told about.
+    warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
 }
 
@@ -92,6 +98,13 @@ impl Client {
         if self.introduction().is_none_or(|it| it.wants(method)) {
             self.send(message).await;
         }
+    }
+
+    /// Takes note that the client is told of a problem; `false` if it was before.
+    pub fn is_new_problem(&self, warning: &ConfigWarningNotification) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = warning.details.as_ref().unwrap_or(&warning.summary);
+        warned.len() < MAX_WARNED && warned.insert(text.clone())
     }
 
     /// Sends a question, which the client may answer once from now on.
@@ -176,6 +189,7 @@ impl Hub {
             introduction: OnceLock::new(),
             room: Arc::default(),
             asked: Mutex::default(),
+            warned: Mutex::default(),
             left: watch::Sender::new(false),
         });
         self.lock().insert(id, Arc::clone(&client));

@@ -12,7 +12,7 @@ mod commands;
 mod connection;
 #[allow(
     dead_code,
-    reason = "texts for the guardian, apps and sub-agents wait for the tools that use them"
+    reason = "texts for apps and sub-agents wait for the tools that use them"
 )]
 mod context;
 mod cx;
@@ -31,6 +31,7 @@ mod paging;
 mod questions;
 mod room;
 mod router;
+mod rules;
 mod search;
 mod server;
 mod settings;

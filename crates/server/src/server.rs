@@ -1,17 +1,16 @@
 //! The state that connections share.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future;
 use quipu_auth::Accounts;
-use quipu_config::{PROJECT_FOLDER, Snapshot, Trust};
+use quipu_config::Snapshot;
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
-use quipu_policy::rules::Rules;
 use quipu_rpc::{CloseCode, ErrorObject};
 use tokio::time::timeout;
 
@@ -25,7 +24,7 @@ use crate::models::RemoteModels;
 use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
-use crate::threads::{self, Message, Session, Threads};
+use crate::threads::{self, Message, Threads};
 
 /// How long running turns may take to end once they are told to.
 const INTERRUPT: Duration = Duration::from_secs(2);
@@ -147,27 +146,6 @@ impl Server {
     /// The name of the user's shell.
     pub(crate) fn shell_name(&self) -> String {
         self.shell().rsplit('/').next().unwrap_or("bash").to_owned()
-    }
-
-    /// The rules of a thread's layers. A file that cannot be read is left out and told about.
-    pub(crate) fn rules(&self, session: &Session) -> Arc<Rules> {
-        let loaded = quipu_policy::rules::load(&self.rules_folders(&session.snapshot));
-        for problem in &loaded.problems {
-            tracing::warn!(%problem, "a rules file is not in force");
-        }
-        Arc::new(loaded.rules)
-    }
-
-    /// Where the rules files of these settings are.
-    pub(crate) fn rules_folders(&self, snapshot: &Snapshot) -> Vec<PathBuf> {
-        let mut folders = vec![PathBuf::from("/etc/codex/rules"), self.home().join("rules")];
-        if snapshot.trust() == Some(Trust::Trusted)
-            && let Some(project) = snapshot.project()
-        {
-            let own = project.directories().into_iter();
-            folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
-        }
-        folders
     }
 
     /// The provider that the settings choose.

@@ -14,6 +14,8 @@ pub struct Settings {
     /// How long running turns may go on after the first signal to stop. Together with ending them it
     /// stays below the ten seconds that service managers commonly grant.
     pub drain: Duration,
+    /// How long a model may think about an approval before it counts as denied.
+    pub review_limit: Duration,
 }
 
 impl Settings {
@@ -23,6 +25,7 @@ impl Settings {
         Settings {
             config,
             drain: Duration::from_secs(7),
+            review_limit: Duration::from_secs(90),
         }
     }
 }

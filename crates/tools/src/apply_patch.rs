@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::approval::{Approval, ask_patch};
 use crate::call::{Finished, Running};
+use crate::guardian::Action;
 use crate::toolbox::Toolbox;
 
 #[derive(Deserialize)]
@@ -58,9 +59,10 @@ async fn apply(
     cwd: std::path::PathBuf,
 ) -> Finished {
     let folder = cwd.clone();
-    let prepared = tokio::task::spawn_blocking(move || prepare(&text, &folder)).await;
-    let plan = match prepared {
-        Ok(Ok(plan)) => plan,
+    let prepared =
+        tokio::task::spawn_blocking(move || prepare(&text, &folder).map(|plan| (plan, text))).await;
+    let (plan, text) = match prepared {
+        Ok(Ok(prepared)) => prepared,
         Ok(Err(error)) => return error.to_string().into(),
         Err(error) => return format!("apply_patch failed: {error}").into(),
     };
@@ -76,18 +78,11 @@ async fn apply(
         PatchVerdict::Apply(_) => run.started(item(PatchApplyStatus::InProgress)).await,
         PatchVerdict::Ask(question) => {
             run.started(item(PatchApplyStatus::InProgress)).await;
-            let (approval, for_session) = ask_patch(run, question.reason).await;
-            let status = match approval {
-                Approval::Granted => None,
-                Approval::Failed => Some(PatchApplyStatus::Failed),
-                Approval::Declined | Approval::Cancelled => Some(PatchApplyStatus::Declined),
-            };
-            if let Some(status) = status {
+            let action = || Action::patch(&cwd, &files, &text);
+            let (approval, for_session) = ask_patch(run, question.reason, action).await;
+            if let Some((status, outcome)) = refused(approval) {
                 run.completed(item(status)).await;
-                return match approval {
-                    Approval::Cancelled => Finished::ending(PATCH_REJECTED),
-                    _ => PATCH_REJECTED.into(),
-                };
+                return outcome;
             }
             if for_session {
                 toolbox.approvals().accept_files(question.files);
@@ -105,6 +100,17 @@ async fn apply(
     tell_diff(toolbox, run).await;
     let code = i32::from(!applied);
     format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}").into()
+}
+
+/// How the item and the call end without an approval.
+fn refused(approval: Approval) -> Option<(PatchApplyStatus, Finished)> {
+    Some(match approval {
+        Approval::Granted => return None,
+        Approval::Failed => (PatchApplyStatus::Failed, PATCH_REJECTED.into()),
+        Approval::Declined => (PatchApplyStatus::Declined, PATCH_REJECTED.into()),
+        Approval::Denied(why) => (PatchApplyStatus::Declined, why.into()),
+        Approval::Cancelled => (PatchApplyStatus::Declined, Finished::ending(PATCH_REJECTED)),
+    })
 }
 
 /// Writes the changes; what they were before goes into the diff of the turn.

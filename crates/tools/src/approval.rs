@@ -1,36 +1,39 @@
 //! Asking the user about a command or a patch, and what the answer means.
 
 use quipu_engine::Waiting;
-use quipu_policy::commands::CommandQuestion;
-use quipu_policy::rules::append_allow_prefix;
+use quipu_policy::commands::{CommandQuestion, CommandRequest};
+use quipu_policy::rules::{PrefixRule, append_allow_prefix};
 use quipu_wire::{
-    CommandAction, CommandExecutionApprovalDecision as Decision,
-    CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
-    FileChangeApprovalDecision, FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse,
-    ServerRequest,
+    CommandExecutionApprovalDecision as Decision, CommandExecutionRequestApprovalParams,
+    CommandExecutionRequestApprovalResponse, FileChangeApprovalDecision,
+    FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse, ServerRequest,
 };
 
 use crate::call::Running;
+use crate::guardian::Action;
 use crate::host::Answer;
+use crate::process::Shown;
 use crate::toolbox::Toolbox;
 
-/// What the user decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the user, or a model in their place, decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {
     Granted,
     /// Do without; the turn goes on.
     Declined,
     /// The client could not answer; the same as declined, but shown as a failure.
     Failed,
+    /// A reviewing model is against it, for this reason; the turn goes on.
+    Denied(String),
     /// End the turn.
     Cancelled,
 }
 
 /// The command a question is about.
+#[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    pub command: String,
-    pub cwd: &'a str,
-    pub actions: Vec<CommandAction>,
+    pub shown: &'a Shown,
+    pub request: CommandRequest<'a>,
 }
 
 impl Toolbox {
@@ -41,6 +44,10 @@ impl Toolbox {
         question: &CommandQuestion,
         asked: Asked<'_>,
     ) -> Approval {
+        if run.scope.reviewed {
+            return run.review(Action::command(asked)).await;
+        }
+        let shown = asked.shown;
         let params = CommandExecutionRequestApprovalParams {
             thread_id: run.scope.thread_id.clone(),
             turn_id: run.scope.turn_id.clone(),
@@ -48,9 +55,9 @@ impl Toolbox {
             approval_id: None,
             reason: question.reason.clone(),
             network_approval_context: None,
-            command: Some(asked.command),
-            cwd: Some(asked.cwd.to_owned()),
-            command_actions: Some(asked.actions),
+            command: Some(shown.command.clone()),
+            cwd: Some(shown.cwd.clone()),
+            command_actions: Some(shown.actions.clone()),
             additional_permissions: question.additional_permissions.clone(),
             proposed_execpolicy_amendment: question.proposed_amendment.clone(),
             proposed_network_policy_amendments: None,
@@ -87,6 +94,9 @@ impl Toolbox {
             tracing::warn!(%error, "an allowed prefix could not be saved");
             return;
         }
+        if let Ok(rule) = PrefixRule::allow(prefix) {
+            self.change_rules(|rules| rules.push_prefix(rule));
+        }
         let text = quipu_policy::texts::prefix_saved(prefix);
         let note = serde_json::json!({
             "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": text }],
@@ -96,7 +106,14 @@ impl Toolbox {
 }
 
 /// Asks whether a patch may be applied; `true` besides means for the whole session.
-pub(crate) async fn ask_patch(run: &Running, reason: Option<String>) -> (Approval, bool) {
+pub(crate) async fn ask_patch(
+    run: &Running,
+    reason: Option<String>,
+    action: impl FnOnce() -> Action,
+) -> (Approval, bool) {
+    if run.scope.reviewed {
+        return (run.review(action()).await, false);
+    }
     let params = FileChangeRequestApprovalParams {
         thread_id: run.scope.thread_id.clone(),
         turn_id: run.scope.turn_id.clone(),

@@ -2,7 +2,10 @@
 
 use futures_util::future::BoxFuture;
 use quipu_engine::{ToolEvent, Waiting};
+use quipu_policy::guardian::Assessment;
 use quipu_wire::{Json, ServerRequest};
+
+use crate::guardian::Action;
 
 /// What a client answered: a result, or `Err` for an error of the client's own.
 pub type Answer = Result<Json, ()>;
@@ -19,4 +22,7 @@ pub trait Host: Send + Sync {
         request: ServerRequest,
         waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>>;
+
+    /// Lets a model judge an action in the user's place. The call may be given up meanwhile.
+    fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment>;
 }

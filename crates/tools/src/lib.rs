@@ -10,6 +10,7 @@ mod approval;
 mod call;
 mod dynamic;
 mod exec;
+mod guardian;
 mod host;
 mod process;
 mod request_permissions;
@@ -25,6 +26,7 @@ mod user_shell;
 mod view_image;
 
 pub use call::{Finished, output_item};
+pub use guardian::Action;
 pub use host::{Answer, Host};
 pub use sandboxing::policy as sandbox_policy;
 pub use scope::{Features, Scope};

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_policy::rules::Rules;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
 /// What holds for the calls of one turn.
@@ -15,7 +14,8 @@ pub struct Scope {
     pub cwd: PathBuf,
     pub approval_policy: AskForApproval,
     pub sandbox: SandboxPolicy,
-    pub rules: Arc<Rules>,
+    /// A model answers the questions that would go to the user.
+    pub reviewed: bool,
     /// The user's shell, absolute.
     pub shell: String,
     /// The environment of commands.

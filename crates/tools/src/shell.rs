@@ -1,6 +1,5 @@
 //! `shell`, `shell_command` and `local_shell`: a command that is waited for.
 
-use std::path::Path;
 use std::time::Duration;
 
 use quipu_policy::actions::command_actions;
@@ -158,6 +157,10 @@ async fn run_command(
         justification: common.justification.as_deref(),
         prefix_rule: &common.prefix_rule,
     };
+    let asked = Asked {
+        shown: &shown,
+        request,
+    };
     let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
     let how = match verdict {
         CommandVerdict::Refuse(why) => return why.into(),
@@ -167,14 +170,14 @@ async fn run_command(
         }
         CommandVerdict::Ask(question) => {
             run.started(shown.started()).await;
-            match ask(toolbox, run, &question, &shown).await {
+            match ask(toolbox, run, &question, asked).await {
                 Ok(()) => question.run,
                 Err(refused) => return refused,
             }
         }
     };
     let limit = Duration::from_millis(common.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
-    execute(toolbox, run, &argv, &cwd, how, limit, &shown).await
+    execute(toolbox, run, asked, how, limit).await
 }
 
 /// Asks the user; a refusal completes the item and is the outcome of the call.
@@ -182,37 +185,35 @@ async fn ask(
     toolbox: &Toolbox,
     run: &Running,
     question: &CommandQuestion,
-    shown: &Shown,
+    asked: Asked<'_>,
 ) -> Result<(), Finished> {
-    let asked = Asked {
-        command: shown.command.clone(),
-        cwd: &shown.cwd,
-        actions: shown.actions.clone(),
-    };
-    let status = match toolbox.ask_command(run, question, asked).await {
+    let shown = asked.shown;
+    let (status, why) = match toolbox.ask_command(run, question, asked).await {
         Approval::Granted => return Ok(()),
-        Approval::Failed => CommandExecutionStatus::Failed,
-        Approval::Declined => CommandExecutionStatus::Declined,
+        Approval::Failed => (CommandExecutionStatus::Failed, COMMAND_REJECTED.to_owned()),
+        Approval::Declined => (
+            CommandExecutionStatus::Declined,
+            COMMAND_REJECTED.to_owned(),
+        ),
+        Approval::Denied(why) => (CommandExecutionStatus::Declined, why),
         Approval::Cancelled => {
             run.completed(shown.refused(CommandExecutionStatus::Declined, None))
                 .await;
             return Err(Finished::ending(COMMAND_REJECTED));
         }
     };
-    run.completed(shown.refused(status, Some(COMMAND_REJECTED)))
-        .await;
-    Err(COMMAND_REJECTED.into())
+    run.completed(shown.refused(status, Some(&why))).await;
+    Err(why.into())
 }
 
 async fn execute(
     toolbox: &Toolbox,
     run: &Running,
-    argv: &[String],
-    cwd: &Path,
+    asked: Asked<'_>,
     mut how: Run,
     limit: Duration,
-    shown: &Shown,
 ) -> Finished {
+    let (shown, CommandRequest { argv, cwd, .. }) = (asked.shown, asked.request);
     let mut deltas = Deltas::new(run.clone());
     loop {
         let done = match process::spawn(run, argv, cwd, &how, &[], false).await {
@@ -225,7 +226,7 @@ async fn execute(
                 return format!("execution error: {error}").into();
             }
         };
-        match retry(toolbox, run, &done, &how, shown).await {
+        match retry(toolbox, run, &done, &how, asked).await {
             Some(again) => how = again,
             None => {
                 let all = String::from_utf8_lossy(&done.all).into_owned();
@@ -243,7 +244,7 @@ async fn retry(
     run: &Running,
     done: &Done,
     how: &Run,
-    shown: &Shown,
+    asked: Asked<'_>,
 ) -> Option<Run> {
     let output = String::from_utf8_lossy(&done.all);
     let denied = !done.timed_out && !done.cancelled && looks_denied(done.exit_code, &[&output]);
@@ -254,17 +255,10 @@ async fn retry(
     match verdict {
         CommandRetry::Report => None,
         CommandRetry::Again(again) => Some(*again),
-        CommandRetry::Ask(question) => {
-            let asked = Asked {
-                command: shown.command.clone(),
-                cwd: &shown.cwd,
-                actions: shown.actions.clone(),
-            };
-            match toolbox.ask_command(run, &question, asked).await {
-                Approval::Granted => Some(question.run),
-                _ => None,
-            }
-        }
+        CommandRetry::Ask(question) => match toolbox.ask_command(run, &question, asked).await {
+            Approval::Granted => Some(question.run),
+            _ => None,
+        },
     }
 }
 

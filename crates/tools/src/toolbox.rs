@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quipu_engine::{CallKind, ToolCall};
 use quipu_patch::TurnDiff;
 use quipu_policy::permissions::Grants;
+use quipu_policy::rules::Rules;
 use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
 use tokio::sync::{RwLock, watch};
@@ -24,6 +25,8 @@ pub struct Toolbox(pub(crate) Arc<Inner>);
 
 #[derive(Default)]
 pub(crate) struct Inner {
+    /// What is allowed and forbidden: the rules files of the thread, and what was agreed to since.
+    rules: Mutex<Arc<Rules>>,
     approvals: Mutex<SessionApprovals>,
     grants: Mutex<Grants>,
     pub sessions: Sessions,
@@ -60,6 +63,26 @@ impl Cancel {
 }
 
 impl Toolbox {
+    /// The tools of a thread with these rules.
+    #[must_use]
+    pub fn new(rules: Rules) -> Toolbox {
+        let rules = Mutex::new(Arc::new(rules));
+        Toolbox(Arc::new(Inner {
+            rules,
+            ..Inner::default()
+        }))
+    }
+
+    /// The rules now in force.
+    #[must_use]
+    pub fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&lock(&self.0.rules))
+    }
+
+    pub(crate) fn change_rules(&self, change: impl FnOnce(&mut Rules)) {
+        change(Arc::make_mut(&mut lock(&self.0.rules)));
+    }
+
     /// Runs a call to its end. Whatever goes wrong is told to the model.
     pub async fn run(
         &self,
@@ -138,28 +161,30 @@ impl Toolbox {
     }
 
     pub(crate) fn approvals(&self) -> MutexGuard<'_, SessionApprovals> {
-        self.0
-            .approvals
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.approvals)
     }
 
     pub(crate) fn grants(&self) -> MutexGuard<'_, Grants> {
-        self.0.grants.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.grants)
     }
 
     /// Decides something with all that is known of the user's wishes.
     pub(crate) fn decide<T>(&self, scope: &Scope, decide: impl FnOnce(&Settings<'_>) -> T) -> T {
         let writable = scope.writable_roots();
+        let rules = self.rules();
         let (grants, session) = (self.grants(), self.approvals());
         decide(&Settings {
             approval_policy: &scope.approval_policy,
             sandbox: &scope.sandbox,
             writable: &writable,
-            rules: &scope.rules,
+            rules: &rules,
             grants: &grants,
             session: &session,
             additional_permissions: scope.features.exec_permission_approvals,
         })
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

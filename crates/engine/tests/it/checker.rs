@@ -46,6 +46,8 @@ struct Checker {
     /// Items that were recorded and not told yet.
     recorded: Vec<ThreadItem>,
     questions: BTreeMap<u64, Question>,
+    /// Calls that a model decides about in the user's place.
+    approval_reviews: BTreeSet<String>,
     /// Questions of tools in this step that nothing was said about yet.
     asked: Vec<(u64, String, Option<Waiting>)>,
     told: Option<ThreadStatus>,
@@ -393,6 +395,18 @@ impl Checker {
                 Ok(())
             }
             ServerNotification::ServerRequestResolved(it) => self.resolved(&it.request_id),
+            ServerNotification::ItemAutoApprovalReviewStarted(it) => {
+                self.is_running(&it.turn_id)?;
+                let is_new = self.approval_reviews.insert(it.target_item_id.clone());
+                ensure!(is_new, "the review began twice");
+                Ok(())
+            }
+            ServerNotification::ItemAutoApprovalReviewCompleted(it) => {
+                self.is_running(&it.turn_id)?;
+                let was_open = self.approval_reviews.remove(&it.target_item_id);
+                ensure!(was_open, "the review was not open");
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -434,6 +448,8 @@ impl Checker {
         turn.is_over = true;
         let is_cancelled = turn.is_cancelled;
         self.running = None;
+        let open = &self.approval_reviews;
+        ensure!(open.is_empty(), "the reviews {open:?} are open");
         self.questions.values_mut().for_each(|it| it.waiting = None);
         if is_cancelled {
             self.abandon_tools(&told.id);

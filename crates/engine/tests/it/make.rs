@@ -6,8 +6,9 @@ use quipu_engine::{
 };
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
-    FileChangeRequestApprovalParams, Json, McpToolCallStatus, PatchApplyStatus, ServerRequest,
-    ThreadItem, TokenUsageBreakdown, TurnError, UserInput,
+    FileChangeRequestApprovalParams, GuardianApprovalReview, GuardianApprovalReviewStatus, Json,
+    McpToolCallStatus, PatchApplyStatus, ServerRequest, ThreadItem, TokenUsageBreakdown, TurnError,
+    UserInput,
 };
 
 /// An item of a history that can be told from others.
@@ -191,6 +192,15 @@ pub fn ask(question: u64, waiting: Option<Waiting>) -> ToolEvent {
         question,
         request,
         waiting,
+    }
+}
+
+pub fn approved() -> GuardianApprovalReview {
+    GuardianApprovalReview {
+        status: GuardianApprovalReviewStatus::Approved,
+        risk_score: Some(5),
+        risk_level: None,
+        rationale: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Single cases that once went wrong, or that the random ones reach too rarely to be trusted with.
 
 use quipu_engine::{Effect, Input, ModelEvent, ToolDelta, ToolEvent, Waiting};
-use quipu_wire::ThreadStatus;
+use quipu_wire::{GuardianApprovalReviewStatus, ServerNotification, ThreadStatus};
 
 use crate::lines::assert_lines;
 use crate::make::{
@@ -20,6 +20,33 @@ fn asking() -> Run {
 
 fn note(text: &str) -> ToolEvent {
     ToolEvent::Note(json(text))
+}
+
+#[test]
+fn a_review_of_an_action_ends_with_its_turn() {
+    let mut run = Run::calling("call");
+    let action = json("action");
+    run.step(tool(
+        "call",
+        ToolEvent::ApprovalReviewStarted(action.clone()),
+    ));
+    run.step(interrupt(2));
+    let told = run.step(tool("call", finished("aborted")));
+    let reviews: Vec<_> = told
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Notify(ServerNotification::ItemAutoApprovalReviewCompleted(it)) => Some(it),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reviews.len(), 1);
+    assert_eq!(reviews[0].target_item_id, "call");
+    assert_eq!(
+        reviews[0].review.status,
+        GuardianApprovalReviewStatus::Aborted
+    );
+    assert_eq!(reviews[0].action, Some(action));
+    run.assert_lawful();
 }
 
 #[test]

@@ -317,7 +317,7 @@ impl World {
                 }
             }
         } else {
-            match what % 8 {
+            match what % 10 {
                 0 => ask(n, None),
                 1 => ask(n, Some(Waiting::UserInput)),
                 2 => ToolEvent::PlanUpdated {
@@ -334,6 +334,8 @@ impl World {
                     output: vec![json(&format!("output {n}"))],
                     end_turn: true,
                 },
+                8 => ToolEvent::ApprovalReviewStarted(json(&format!("action {n}"))),
+                9 => ToolEvent::ApprovalReviewCompleted(make::approved()),
                 _ => make::finished(&format!("output {n}")),
             }
         };

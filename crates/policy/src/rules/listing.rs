@@ -3,47 +3,30 @@
 use super::Rules;
 use super::prefix::Decision;
 
-/// At most this many prefixes are listed,
-const MAX_ENTRIES: usize = 100;
-/// and at most this many characters.
-const MAX_CHARS: usize = 5000;
+/// A rule that stands for more prefixes than this is left out.
+const MAX_EXPANDED: usize = 100;
 
 impl Rules {
-    /// The allowed prefixes for the model: one JSON array per line, shortest first, and whether all
-    /// of them are there. `None` when nothing is allowed.
+    /// The prefixes that rules allow, word by word, each once and the shortest first.
     #[must_use]
-    pub fn allowed_prefixes(&self) -> Option<(String, bool)> {
-        let mut prefixes: Vec<Vec<String>> = Vec::new();
-        let mut complete = true;
-        for rule in &self.prefix {
-            if rule.decision == Decision::Allow {
-                complete &= expand(rule.pattern(), &mut prefixes);
-            }
-        }
+    pub fn allowed_prefixes(&self) -> Vec<Vec<String>> {
+        let allowing = self
+            .prefix
+            .iter()
+            .filter(|rule| rule.decision == Decision::Allow);
+        let mut prefixes: Vec<_> = allowing.flat_map(|rule| expand(rule.pattern())).collect();
         prefixes.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
         prefixes.dedup();
-        let mut text = String::new();
-        for (index, prefix) in prefixes.iter().enumerate() {
-            let line = serde_json::Value::from(prefix.as_slice()).to_string();
-            if index == MAX_ENTRIES || text.len() + line.len() >= MAX_CHARS {
-                complete = false;
-                break;
-            }
-            if index > 0 {
-                text.push('\n');
-            }
-            text.push_str(&line);
-        }
-        (!text.is_empty()).then_some((text, complete))
+        prefixes
     }
 }
 
-/// Adds every prefix that a pattern stands for; `false` when there are too many.
-fn expand(pattern: &[Vec<String>], into: &mut Vec<Vec<String>>) -> bool {
+/// Every prefix that a pattern stands for; none when there are too many.
+fn expand(pattern: &[Vec<String>]) -> Vec<Vec<String>> {
     let mut partial: Vec<Vec<String>> = vec![Vec::new()];
     for alternatives in pattern {
-        if partial.len() * alternatives.len() > MAX_ENTRIES {
-            return false;
+        if partial.len() * alternatives.len() > MAX_EXPANDED {
+            return Vec::new();
         }
         partial = partial
             .iter()
@@ -56,6 +39,5 @@ fn expand(pattern: &[Vec<String>], into: &mut Vec<Vec<String>>) -> bool {
             })
             .collect();
     }
-    into.extend(partial);
-    true
+    partial
 }

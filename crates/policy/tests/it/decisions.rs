@@ -616,9 +616,23 @@ fn a_review_that_makes_no_sense_denies() {
     };
     assert!(Assessment::parse(&answer(79)).approves());
     assert!(!Assessment::parse(&answer(80)).approves());
-    for nonsense in ["", "{}", "yes", &answer(101), &answer(300)] {
-        assert_eq!(Assessment::parse(nonsense).risk_score, 100, "{nonsense}");
+    assert!(Assessment::parse(&format!("```json\n{}\n```", answer(5))).approves());
+    let made_up = answer(5).replace("low", "none");
+    for nonsense in ["", "{}", "yes", "} {", &answer(101), &answer(300), &made_up] {
+        let assessment = Assessment::parse(nonsense);
+        assert_eq!(assessment.risk_score, 100, "{nonsense}");
+        assert!(!assessment.approves());
+        assert_eq!(
+            assessment.rationale,
+            "Automatic approval review failed: guardian assessment was not valid JSON"
+        );
     }
+    assert!(!Assessment::timed_out().approves());
+    assert!(
+        Assessment::failed("no model")
+            .refusal()
+            .contains("no model")
+    );
 }
 
 #[test]

@@ -1,19 +1,16 @@
-//! Approvals by a reviewing model: the policy it judges by, the case that is put to it, and its verdict.
+//! Approvals by a reviewing model: the policy it judges by, the case that is put to it, and the form of
+//! its verdict.
 
 use std::collections::HashMap;
 
 use quipu_model::HistoryItem;
-use quipu_wire::{ContentItem, GuardianRiskLevel, Json, ResponseItem};
-use serde::Deserialize;
+use quipu_wire::{ContentItem, Json, ResponseItem};
 use serde_json::{Value, json};
 
 use super::history::words_of_person;
 use super::message;
 use super::output::ToolOutput;
 use super::truncate::{estimated_tokens, split};
-
-/// An action of this risk or more is refused.
-const REFUSED_FROM: u8 = 80;
 
 /// The most tokens of messages and of tool entries in a transcript, together and each.
 const MESSAGES: Room = Room {
@@ -93,56 +90,6 @@ pub(crate) fn case(history: &[HistoryItem], action: &Value) -> Json {
          first, with commands that only read, if that decides the matter.\n",
     ));
     message::user(parts)
-}
-
-/// The reviewer's verdict.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Verdict {
-    /// How risky the action is.
-    pub(crate) risk_level: GuardianRiskLevel,
-    /// The same from 0 to 100.
-    pub(crate) risk_score: u8,
-    /// The decisive reason.
-    pub(crate) rationale: String,
-}
-
-impl Verdict {
-    /// Reads the reviewer's answer; anything but a clear verdict is a refusal.
-    pub(crate) fn read(answer: &str) -> Self {
-        let braces = answer.find('{').zip(answer.rfind('}'));
-        let json = braces.and_then(|(from, to)| answer.get(from..=to));
-        let verdict = json.and_then(|json| serde_json::from_str::<Self>(json).ok());
-        let is_clear = |verdict: &Self| {
-            verdict.risk_score <= 100 && verdict.risk_level != GuardianRiskLevel::Unrecognized
-        };
-        verdict
-            .filter(is_clear)
-            .unwrap_or_else(|| Self::failed("guardian assessment was not valid JSON"))
-    }
-
-    /// A refusal because the review itself failed.
-    pub(crate) fn failed(reason: &str) -> Self {
-        Self {
-            risk_level: GuardianRiskLevel::High,
-            risk_score: 100,
-            rationale: format!("Automatic approval review failed: {reason}"),
-        }
-    }
-
-    /// Whether the action may be taken.
-    pub(crate) fn is_approval(&self) -> bool {
-        self.risk_score < REFUSED_FROM
-    }
-}
-
-/// What the agent is told of a refusal.
-pub(crate) fn refusal(verdict: &Verdict) -> String {
-    format!(
-        "This action was rejected because its risk is not acceptable. Reason: {}\nDo not try to get the \
-         same effect in another way. Go on with something safer, or stop and ask the person, after \
-         telling them about the risk.",
-        verdict.rationale.trim()
-    )
 }
 
 /// Who a line of a transcript is by.
@@ -363,30 +310,5 @@ mod tests {
         let last = shown.last().unwrap();
         assert_eq!(last.len(), "\n[62] user: \n".len() + 8_000);
         assert!(last.contains("<truncated omitted_approx_tokens=\"250\" />"));
-    }
-
-    #[test]
-    fn only_a_clear_verdict_below_the_limit_approves() {
-        let answer = |score: u32| {
-            json!({"risk_level": "low", "risk_score": score, "rationale": "fine", "evidence": []})
-                .to_string()
-        };
-        assert!(Verdict::read(&answer(79)).is_approval());
-        assert!(!Verdict::read(&answer(80)).is_approval());
-        assert!(Verdict::read(&format!("```json\n{}\n```", answer(5))).is_approval());
-        for answer in [
-            answer(101),
-            answer(999),
-            "approved".into(),
-            "{}".into(),
-            answer(5).replace("low", "none"),
-        ] {
-            let verdict = Verdict::read(&answer);
-            assert_eq!(verdict.risk_score, 100, "{answer}");
-            assert_eq!(
-                verdict.rationale,
-                "Automatic approval review failed: guardian assessment was not valid JSON"
-            );
-        }
     }
 }

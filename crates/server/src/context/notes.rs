@@ -63,15 +63,6 @@ pub(crate) fn subagent_notification(agent: &str, status: &Json) -> Json {
     ))
 }
 
-/// After the person allowed commands that begin in a certain way, from now on.
-pub(crate) fn approved_prefix(prefix: &[String]) -> Json {
-    message::developer(vec![message::text(format!(
-        "The person approved a command prefix. From now on, commands that begin with it run outside the \
-         sandbox without a question:\n- {}",
-        serde_json::Value::from(prefix)
-    ))])
-}
-
 /// What a hook wants the model to go on with.
 pub(crate) fn hook_prompt(run_id: &str, text: &str) -> Json {
     message::user_text(format!(
@@ -122,7 +113,5 @@ mod tests {
         ] {
             assert_eq!(origin(&item(&note)), Origin::Program, "{note:?}");
         }
-        let note = text(&approved_prefix(&["git".into(), "pull".into()]));
-        assert!(note.ends_with("\n- [\"git\",\"pull\"]"));
     }
 }

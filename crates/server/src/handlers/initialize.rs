@@ -20,6 +20,7 @@ impl Handler for Initialize {
         reply.send(Ok(result)).await;
         let warnings = blocking(&cx.server, |server| startup_warnings::read(server)).await;
         for warning in warnings.unwrap_or_default() {
+            cx.client.is_new_problem(&warning);
             introduction
                 .notify::<ConfigWarning>(&cx.client, &warning)
                 .await;

@@ -10,7 +10,6 @@ use futures_util::FutureExt as _;
 use quipu_engine::{Input, Thread as Engine};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
-use quipu_policy::rules::Rules;
 use quipu_wire::{
     CodexErrorInfo, ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus, TurnError,
 };
@@ -52,8 +51,6 @@ pub(super) struct Actor {
     pub turn: TurnSettings,
     pub sampling: Option<(u64, JoinHandle<()>)>,
     pub tooling: Tooling,
-    /// What the rules files allow and forbid.
-    pub rules: Arc<Rules>,
     pub questions: BTreeMap<u64, Question>,
     /// The running turn as a client that joins now must see it.
     pub live: Vec<ThreadItem>,
@@ -230,6 +227,15 @@ impl Actor {
                     waiting,
                 };
                 self.step(Input::Tool { call_id, event }).await;
+            }
+            ToolReport::Review { action, case } => {
+                let ready = self.approval_case(&action.planned);
+                let event = quipu_engine::ToolEvent::ApprovalReviewStarted(action.shown);
+                self.step(Input::Tool { call_id, event }).await;
+                if let Some(ready) = ready {
+                    // A tool that was cancelled no longer listens.
+                    case.send(ready).ok();
+                }
             }
         }
     }

@@ -27,7 +27,7 @@ use crate::context::skills::Skill;
 use crate::context::{agents_md, base, notes, stored};
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
-use crate::{Server, clock, git};
+use crate::{Server, clock, git, rules};
 
 /// How a new thread is to be.
 #[derive(Default)]
@@ -217,6 +217,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         raw_items,
     } = parts;
     let id = meta.id.to_string();
+    let loaded = rules::load(server, &session.snapshot);
     let (handle, mailbox) = actor::mailbox(id.clone());
     let mut subscribers = Subscribers::default();
     subscribers.add(Arc::clone(client));
@@ -244,8 +245,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         sent: Vec::new(),
         turn: TurnSettings::default(),
         sampling: None,
-        tooling: Tooling::default(),
-        rules: server.rules(&session),
+        tooling: Tooling::new(loaded.rules),
         questions: Default::default(),
         live: Vec::new(),
         elicitations: 0,
@@ -255,10 +255,12 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
     let (hold, released) = oneshot::channel::<()>();
     server.threads.insert(handle.clone());
     let (server, closed) = (Arc::clone(server), handle.clone());
+    let client = Arc::clone(client);
     tokio::spawn(async move {
         let ended = tokio::spawn(async move {
             // Nobody sends; the end of the hold is what is waited for.
             released.await.ok();
+            rules::tell_left_out(&client, &loaded.problems).await;
             actor.run(mailbox).await;
         })
         .await;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_tools::Action;
 use quipu_wire::method::request;
 use quipu_wire::{
     ReviewStartParams, ServerRequest, Thread, ThreadStatus, ThreadUnsubscribeStatus, Turn,
@@ -11,6 +12,7 @@ use quipu_wire::{
 };
 use tokio::sync::{mpsc, oneshot};
 
+use super::guardian::Case;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
 use crate::questions::Outcome;
@@ -101,6 +103,11 @@ pub(crate) enum ToolReport {
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
         answer: oneshot::Sender<Option<Outcome>>,
+    },
+    /// An action for a model to decide about; whoever asked is given the case to put to it.
+    Review {
+        action: Action,
+        case: oneshot::Sender<Case>,
     },
 }
 

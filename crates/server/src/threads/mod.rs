@@ -3,6 +3,7 @@
 
 mod actor;
 mod effects;
+mod guardian;
 pub(crate) mod join;
 pub(crate) mod load;
 mod message;
@@ -11,7 +12,6 @@ mod records;
 mod replies;
 mod sampler;
 mod session;
-
 mod subscribers;
 mod tooling;
 mod view;

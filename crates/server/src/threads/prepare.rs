@@ -115,7 +115,7 @@ impl Actor {
             sandbox: session.sandbox.clone(),
             writable_roots: self.writable_roots(),
             network: None,
-            allowed_prefixes: Vec::new(),
+            allowed_prefixes: self.tooling.allowed_prefixes(),
             model: ModelFacts {
                 slug: session.model.clone(),
                 takes_personality: info.supports_personality,
@@ -128,7 +128,10 @@ impl Actor {
             skills: Arc::clone(&self.told.skills),
             subagents: Vec::new(),
             commit_attribution: None,
-            escalation: Escalation::default(),
+            escalation: Escalation {
+                additional_permissions: session.has_feature("exec_permission_approvals"),
+                request_permissions_tool: session.has_feature("request_permissions_tool"),
+            },
         }
     }
 
@@ -330,12 +333,12 @@ fn with_instructions(mut mode: CollaborationMode) -> CollaborationMode {
     mode
 }
 
-fn history_item(item: &Json) -> Option<HistoryItem> {
+pub(super) fn history_item(item: &Json) -> Option<HistoryItem> {
     let raw = serde_json::value::RawValue::from_string(item.get().to_owned());
     raw.ok().map(HistoryItem::new)
 }
 
-fn raw_schema(schema: &Json) -> Arc<serde_json::value::RawValue> {
+pub(super) fn raw_schema(schema: &Json) -> Arc<serde_json::value::RawValue> {
     serde_json::value::RawValue::from_string(schema.get().to_owned())
         .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
         .into()

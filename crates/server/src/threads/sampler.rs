@@ -300,7 +300,8 @@ fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
     })
 }
 
-fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
+/// The call that an item is, if it is one.
+pub(super) fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
     let (call_id, name, namespace, kind) = match item {
         ResponseItem::FunctionCall {
             name,
@@ -343,7 +344,8 @@ fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
     })
 }
 
-fn text_of(content: &[quipu_wire::ContentItem]) -> String {
+/// The words of a message.
+pub(super) fn text_of(content: &[quipu_wire::ContentItem]) -> String {
     let texts = content.iter().filter_map(|part| match part {
         quipu_wire::ContentItem::OutputText { text }
         | quipu_wire::ContentItem::InputText { text } => Some(text.as_str()),

@@ -180,6 +180,12 @@ impl Session {
         }
     }
 
+    /// Whether a feature is on.
+    pub fn has_feature(&self, name: &str) -> bool {
+        let features = self.snapshot.features();
+        quipu_config::Feature::named(name).is_some_and(|it| features.enabled(it))
+    }
+
     pub fn cwd_text(&self) -> String {
         self.cwd.to_string_lossy().into_owned()
     }

@@ -9,12 +9,15 @@ use futures_util::future::BoxFuture;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
 use quipu_model::catalogue::ApplyPatchTool;
 use quipu_model::{Grammar, ToolSet, ToolSpec};
-use quipu_tools::{Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox};
+use quipu_policy::guardian::{Assessment, guardian_reviews};
+use quipu_policy::rules::Rules;
+use quipu_tools::{Action, Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox};
 use quipu_wire::{Json, ModeKind, ServerRequest};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
+use super::guardian;
 use super::message::{Message, ThreadHandle, ToolReport};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
@@ -24,13 +27,25 @@ use crate::fail;
 const SHELL_BUDGET: usize = 10_000;
 
 /// A thread's tools and what it takes to stop them.
-#[derive(Default)]
 pub(super) struct Tooling {
     toolbox: Toolbox,
     cancels: HashMap<String, Cancel>,
 }
 
 impl Tooling {
+    /// The tools of a thread with these rules.
+    pub fn new(rules: Rules) -> Tooling {
+        Tooling {
+            toolbox: Toolbox::new(rules),
+            cancels: HashMap::new(),
+        }
+    }
+
+    /// The beginnings of commands that rules allow.
+    pub fn allowed_prefixes(&self) -> Vec<Vec<String>> {
+        self.toolbox.rules().allowed_prefixes()
+    }
+
     /// Whether processes of earlier turns still run.
     pub fn has_processes(&self) -> bool {
         self.toolbox.has_processes()
@@ -151,12 +166,9 @@ impl Actor {
     }
 
     /// The settings of the turn, as tools need them.
-    fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
+    pub fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
         let session = &self.session;
         let config = &self.server.settings.config;
-        let features = session.snapshot.features();
-        let enabled =
-            |name: &str| quipu_config::Feature::named(name).is_some_and(|it| features.enabled(it));
         let vars = config.env().vars();
         let mut env: Vec<(String, String)> = session
             .snapshot
@@ -175,7 +187,7 @@ impl Actor {
                 Purpose::Turn | Purpose::Compaction => session.approval_policy.clone(),
             },
             sandbox: session.sandbox.clone(),
-            rules: Arc::clone(&self.rules),
+            reviewed: guardian_reviews(&session.approval_policy, session.approvals_reviewer),
             shell: self.server.shell(),
             env,
             tmpdir: config.env().get("TMPDIR").map(Into::into),
@@ -184,9 +196,9 @@ impl Actor {
             accepts_images: session.info.accepts_images(),
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
-                exec_permission_approvals: enabled("exec_permission_approvals"),
-                request_permissions_tool: enabled("request_permissions_tool"),
-                ask_anytime: enabled("default_mode_request_user_input"),
+                exec_permission_approvals: session.has_feature("exec_permission_approvals"),
+                request_permissions_tool: session.has_feature("request_permissions_tool"),
+                ask_anytime: session.has_feature("default_mode_request_user_input"),
             },
         }
     }
@@ -234,9 +246,31 @@ impl Host for ThreadHost {
             }))
         })
     }
+
+    fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {
+        Box::pin(async move {
+            let (case, ready) = oneshot::channel();
+            let event = ToolReport::Review { action, case };
+            let call = call_id.to_owned();
+            self.0
+                .send(Message::Tool {
+                    call_id: call,
+                    event,
+                })
+                .await;
+            let assessment = match ready.await {
+                Ok(case) => case.judge().await,
+                Err(_) => Assessment::failed("the turn has ended"),
+            };
+            let event = ToolEvent::ApprovalReviewCompleted(guardian::shown(&assessment));
+            self.report(call_id, event).await;
+            assessment
+        })
+    }
 }
 
-fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
+/// A tool in the form that requests to the model have.
+pub(super) fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
     Some(match spec.kind {
         SpecKind::Function(schema) => ToolSpec::Function {
             name: spec.name,

@@ -9,6 +9,7 @@ mod config;
 mod decode;
 mod files;
 mod gate;
+mod guardian;
 mod handshake;
 mod journal_faults;
 mod lab;

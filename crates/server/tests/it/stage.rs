@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
 use quipu_rpc::{Connection, Limits, OnFull};
@@ -49,7 +50,7 @@ impl Stage {
             model.base_url(),
         );
         std::fs::write(home.join("config.toml"), config).unwrap();
-        let server = server(folder.path(), &home);
+        let server = Server::new(settings_in(folder.path(), &home));
         Stage {
             folder,
             home,
@@ -58,9 +59,16 @@ impl Stage {
         }
     }
 
+    /// Another server on the same home, whose reviewing model has only so long.
+    pub fn restart_with_review_limit(&mut self, limit: Duration) {
+        let mut settings = settings_in(self.folder.path(), &self.home);
+        settings.review_limit = limit;
+        self.server = Server::new(settings);
+    }
+
     /// Another server on the same home, as after a restart; the old one is left as it is.
     pub fn restart(&mut self) {
-        self.server = server(self.folder.path(), &self.home);
+        self.server = Server::new(settings_in(self.folder.path(), &self.home));
     }
 
     /// A new client.
@@ -108,13 +116,13 @@ impl Stage {
     }
 }
 
-fn server(folder: &Path, home: &Path) -> Arc<Server> {
+fn settings_in(folder: &Path, home: &Path) -> Settings {
     let path = std::env::var("PATH").unwrap();
     let vars = [("PATH", path.as_str()), ("HOME", folder.to_str().unwrap())];
     let env = Env::new(vars, folder);
     let system = SystemPaths::in_folder(&folder.join("etc"));
     let config = Loader::with_system_paths(env, Home::at(home), Overrides::default(), system);
-    Server::new(Settings::new(config))
+    Settings::new(config)
 }
 
 /// Starts a turn; its id.

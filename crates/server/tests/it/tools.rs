@@ -65,12 +65,15 @@ async fn a_command_goes_on_between_calls() {
 async fn a_background_process_survives_an_interrupt_and_ends_when_cleaned() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    stage.play([calls(
-        "exec_command",
-        json!({ "cmd": "echo up; sleep 1000", "yield_time_ms": 30_000 }),
-    )]);
+    stage.play([
+        calls(
+            "exec_command",
+            json!({ "cmd": "echo up; sleep 1000", "yield_time_ms": 250 }),
+        ),
+        json!({ "stall": true, "text": "never" }),
+    ]);
     let turn = say(&mut client, &thread, "start").await;
-    client.skip_to("item/commandExecution/outputDelta").await;
+    client.skip_to("item/agentMessage/delta").await;
     client
         .call(
             "turn/interrupt",
@@ -102,6 +105,29 @@ async fn a_background_process_survives_an_interrupt_and_ends_when_cleaned() {
         status(&run(&mut client, &thread, "next").await),
         "completed"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_ends_the_process_that_its_call_waits_for() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([calls(
+        "exec_command",
+        json!({ "cmd": "echo up; sleep 1000", "yield_time_ms": 30_000 }),
+    )]);
+    let turn = say(&mut client, &thread, "start").await;
+    client.skip_to("item/commandExecution/outputDelta").await;
+    let named = json!({ "threadId": thread, "turnId": turn });
+    client.ask("turn/interrupt", named).await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(status(&told), "interrupted");
+    let ended = completed(&told, "commandExecution");
+    assert_eq!(ended.len(), 1, "{:?}", order(&told));
+    assert_eq!(ended[0]["status"], "failed");
+    assert_eq!(ended[0]["aggregatedOutput"], "up\n");
+    stage.play([json!({ "text": "fine" })]);
+    run(&mut client, &thread, "next").await;
+    assert!(stage.last_request().contains("aborted by user after"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,6 +10,7 @@ use quipu_policy::actions::command_actions;
 use quipu_policy::command_line::display;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
+use quipu_sandbox::Spawned;
 use quipu_wire::{AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
@@ -82,7 +83,7 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
         return outcome;
     }
-    let mut shown = Shown {
+    let shown = Shown {
         id: run.id().to_owned(),
         command: display(&argv),
         cwd: cwd.to_string_lossy().into_owned(),
@@ -101,7 +102,17 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         prefix_rule: &arguments.prefix_rule,
     };
     let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
-    let how = match allowed(toolbox, run, verdict, &shown).await {
+    let how = match allowed(
+        toolbox,
+        run,
+        verdict,
+        Asked {
+            shown: &shown,
+            request,
+        },
+    )
+    .await
+    {
         Ok(how) => how,
         Err(refused) => return refused,
     };
@@ -110,6 +121,21 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(spawned) => spawned,
         Err(error) => return failed(&shown, &error.to_string()).into(),
     };
+    let session = begin(toolbox, run, shown, spawned).await;
+    let wait = Duration::from_millis(clamp(
+        arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD),
+        YIELD,
+    ));
+    attend(run, &session, wait, arguments.max_output_tokens, toolbox).await
+}
+
+/// Makes a process known to the model and to clients.
+async fn begin(
+    toolbox: &Toolbox,
+    run: &Running,
+    mut shown: Shown,
+    spawned: Spawned,
+) -> Arc<Session> {
     let id = toolbox.0.sessions.free_id();
     shown.process_id = Some(id.to_string());
     shown.source = CommandExecutionSource::UnifiedExecStartup;
@@ -117,11 +143,29 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     let session = Arc::new(Session::new(id, shown, spawned.process));
     toolbox.0.sessions.insert(Arc::clone(&session));
     tokio::spawn(pump(run.clone(), Arc::clone(&session), spawned.output));
-    let wait = Duration::from_millis(clamp(
-        arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD),
-        YIELD,
-    ));
-    collect(run, &session, wait, arguments.max_output_tokens, toolbox).await
+    session
+}
+
+/// Collects the first output. Until then the process belongs to its call and ends when the turn is
+/// interrupted; from then on it goes on in the background.
+async fn attend(
+    run: &Running,
+    session: &Session,
+    wait: Duration,
+    max_tokens: Option<usize>,
+    toolbox: &Toolbox,
+) -> Finished {
+    let begun = Instant::now();
+    tokio::select! {
+        biased;
+        () = run.cancel.cancelled() => {
+            session.process.kill();
+            session.ended().await;
+            toolbox.0.sessions.remove(session.id);
+            format!("aborted by user after {:.1}s", begun.elapsed().as_secs_f64()).into()
+        }
+        finished = collect(run, session, wait, max_tokens, toolbox) => finished,
+    }
 }
 
 /// Settles whether a command runs; a refusal is the outcome of the call.
@@ -129,24 +173,22 @@ async fn allowed(
     toolbox: &Toolbox,
     run: &Running,
     verdict: CommandVerdict,
-    shown: &Shown,
+    asked: Asked<'_>,
 ) -> Result<Run, Finished> {
+    let shown = asked.shown;
     let question = match verdict {
         CommandVerdict::Run(how) => return Ok(how),
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
         CommandVerdict::Ask(question) => question,
     };
-    let asked = Asked {
-        command: shown.command.clone(),
-        cwd: &shown.cwd,
-        actions: shown.actions.clone(),
-    };
     let approval = toolbox.ask_command(run, &question, asked).await;
-    let status = match approval {
+    let status = match &approval {
         Approval::Granted => return Ok(question.run),
+        Approval::Denied(why) => return Err(failed(shown, why).into()),
         Approval::Failed => CommandExecutionStatus::Failed,
         Approval::Declined | Approval::Cancelled => CommandExecutionStatus::Declined,
     };
+    run.started(shown.started()).await;
     run.completed(shown.refused(status, None)).await;
     let text = failed(shown, "rejected by user");
     Err(match approval {

@@ -1,0 +1,83 @@
+//! The rules in force for a thread: where their files are, what an administrator adds, and what clients
+//! hear of files that cannot be used.
+
+use std::path::PathBuf;
+
+use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRule};
+use quipu_config::{PROJECT_FOLDER, Snapshot, Trust};
+use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
+use quipu_wire::method::event::ConfigWarning;
+use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
+
+use crate::Server;
+use crate::hub::Client;
+
+/// The rules of these settings, and the files that are left out.
+pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
+    let mut loaded = quipu_policy::rules::load(&folders(server, snapshot));
+    let required = snapshot.requirements().rules.iter();
+    for rule in required.flat_map(|limit| &limit.value) {
+        match required_rule(rule) {
+            Ok(rule) => loaded.rules.push_prefix(rule),
+            Err(error) => tracing::error!(%error, "a rule of the administrator is not in force"),
+        }
+    }
+    loaded
+}
+
+/// Tells a client about files of its thread that are not in force, unless it knows.
+pub(crate) async fn tell_left_out(client: &Client, problems: &[RulesProblem]) {
+    for problem in problems {
+        let warning = left_out(problem);
+        if client.is_new_problem(&warning) {
+            tracing::warn!(%problem, "a rules file is not in force");
+            client.notify::<ConfigWarning>(&warning).await;
+        }
+    }
+}
+
+fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
+    let home = server.home().join("rules");
+    let mut folders = vec![PathBuf::from("/etc/codex/rules"), home];
+    if snapshot.trust() == Some(Trust::Trusted)
+        && let Some(project) = snapshot.project()
+    {
+        let own = project.directories().into_iter();
+        folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
+    }
+    folders
+}
+
+fn required_rule(rule: &RequiredRule) -> Result<PrefixRule, PatternError> {
+    let words = rule.pattern.iter().map(|word| word.any_of.clone());
+    let decision = match rule.decision {
+        Required::Forbidden => Decision::Forbidden,
+        // Those who write limits cannot allow anything by them.
+        Required::Prompt | Required::Allow => Decision::Prompt,
+    };
+    PrefixRule::new(words.collect(), decision, rule.justification.clone())
+}
+
+/// What clients are told of a file that is not in force.
+pub(crate) fn left_out(problem: &RulesProblem) -> ConfigWarningNotification {
+    let (path, range) = match problem {
+        RulesProblem::Invalid(invalid) => {
+            let at = TextPosition {
+                line: invalid.at.line as usize,
+                column: invalid.at.column as usize,
+            };
+            let range = TextRange {
+                start: at.clone(),
+                end: at,
+            };
+            (&invalid.path, Some(range))
+        }
+        RulesProblem::Unreadable { path, .. } => (path, None),
+    };
+    ConfigWarningNotification {
+        summary: "Error parsing rules; the rules of this file are not applied.".to_owned(),
+        details: Some(problem.to_string()),
+        path: Some(path.to_string_lossy().into_owned()),
+        range,
+    }
+}

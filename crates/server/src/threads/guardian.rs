@@ -1,0 +1,231 @@
+//! Approvals by a model in the user's place: it gets the action with the conversation around it, may look
+//! at files, and its word counts. Whatever goes wrong is a denial.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
+use quipu_model::catalogue::ModelInfo;
+use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolSet};
+use quipu_policy::guardian::Assessment;
+use quipu_policy::rules::Rules;
+use quipu_tools::{Action, Answer, Cancel, Host, Scope, Toolbox};
+use quipu_wire::{
+    AskForApproval, GuardianApprovalReview, GuardianApprovalReviewStatus, Json, ReadOnlyAccess,
+    ReasoningEffort, ResponseItem, SandboxPolicy, ServerRequest,
+};
+use serde_json::Value;
+
+use super::actor::Actor;
+use super::prepare::{history_item, raw_schema};
+use super::{sampler, tooling};
+use crate::context::{environment, guardian, message};
+
+/// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
+const REVIEWER: &str = "gpt-5.4";
+/// Answers of the reviewer to one question at most; all but the last ask for a look at something.
+const MAX_ROUNDS: usize = 16;
+/// What it may look with.
+const TOOLS: [&str; 3] = ["exec_command", "write_stdin", "view_image"];
+
+/// One action with all that its review needs.
+pub(crate) struct Case {
+    model: ModelClient,
+    request: Request,
+    scope: Arc<Scope>,
+    info: Arc<ModelInfo>,
+    limit: Duration,
+}
+
+impl Actor {
+    /// Puts an action before the reviewer; `None` when no turn runs.
+    pub fn approval_case(&mut self, planned: &Value) -> Option<Case> {
+        let turn_id = self.engine.active_turn()?.to_owned();
+        let info = self.reviewer();
+        let scope = Scope {
+            approval_policy: AskForApproval::Never,
+            reviewed: false,
+            sandbox: SandboxPolicy::ReadOnly {
+                access: ReadOnlyAccess::FullAccess,
+                network_access: false,
+            },
+            dynamic_tools: Arc::default(),
+            ..self.scope(&turn_id, Purpose::Review)
+        };
+        let specs = quipu_tools::specs(&scope, None, true).into_iter();
+        let tools = specs.filter(|spec| TOOLS.contains(&spec.name.as_str()));
+        let policy = guardian::policy(self.administrators_words().as_deref());
+        let surroundings = message::user_text(environment::block(&self.facts_now(), true));
+        let mut request = self.request(&turn_id, Purpose::Turn);
+        let case = guardian::case(&request.input, planned);
+        request.input = [surroundings, case]
+            .iter()
+            .filter_map(history_item)
+            .collect();
+        request.model.clone_from(&info.slug);
+        request.instructions = policy.into();
+        request.tools = ToolSet::new(tools.filter_map(tooling::offered).collect());
+        request.reasoning = info.reasoning(little_effort(&info), None);
+        request.verbosity = info.verbosity(None);
+        request.output_schema = Some(raw_schema(&guardian::schema()));
+        request.prompt_cache_key.push_str("-guardian");
+        request.accepts_images = info.accepts_images();
+        let label = ("x-openai-subagent".to_owned(), "guardian".to_owned());
+        request.meta.headers = vec![label];
+        request.meta.turn_state = Default::default();
+        Some(Case {
+            model: self.model.clone(),
+            request,
+            scope: Arc::new(scope),
+            info,
+            limit: self.server.settings.review_limit,
+        })
+    }
+
+    fn reviewer(&self) -> Arc<ModelInfo> {
+        if self.session.provider.id == "openai" {
+            Arc::new(self.session.provider.model(REVIEWER))
+        } else {
+            Arc::clone(&self.session.info)
+        }
+    }
+
+    fn administrators_words(&self) -> Option<String> {
+        let limits = self.session.snapshot.requirements();
+        let words = limits.guardian_instructions.as_ref();
+        words.map(|words| words.value.clone())
+    }
+}
+
+fn little_effort(info: &ModelInfo) -> Option<ReasoningEffort> {
+    let mut levels = info.supported_reasoning_levels.iter();
+    levels
+        .any(|level| level.effort == ReasoningEffort::Low)
+        .then_some(ReasoningEffort::Low)
+}
+
+impl Case {
+    /// Asks the reviewer, but not for longer than it may take.
+    pub async fn judge(self) -> Assessment {
+        match tokio::time::timeout(self.limit, self.answer()).await {
+            Ok(Ok(words)) => Assessment::parse(&words),
+            Ok(Err(why)) => Assessment::failed(&why),
+            Err(_) => Assessment::timed_out(),
+        }
+    }
+
+    /// The reviewer's last words, after it has looked at what it wanted to see.
+    async fn answer(&self) -> Result<String, String> {
+        let tools = Tools(Toolbox::new(Rules::default()));
+        let mut request = self.request.clone();
+        for _ in 0..MAX_ROUNDS {
+            let said = self.sample(&request).await?;
+            if said.calls.is_empty() {
+                return Ok(said.words);
+            }
+            request.input.extend(said.items);
+            for call in said.calls {
+                let output = tools.run(&self.scope, call, &self.info).await;
+                request.input.extend(history_item(&output));
+            }
+        }
+        Err("the reviewer came to no decision".to_owned())
+    }
+
+    async fn sample(&self, request: &Request) -> Result<Said, String> {
+        let mut stream = self.model.stream(request.clone());
+        let mut said = Said::default();
+        while let Some(event) = stream.next().await {
+            match event {
+                ModelEvent::Retrying(_) => said = Said::default(),
+                ModelEvent::ItemDone { item, .. } => said.add(&item),
+                ModelEvent::Completed(_) => return Ok(said),
+                ModelEvent::Failed(error) => return Err(error.to_string()),
+                _ => {}
+            }
+        }
+        Err("the reviewer's answer broke off".to_owned())
+    }
+}
+
+/// One answer of the reviewer.
+#[derive(Default)]
+struct Said {
+    words: String,
+    calls: Vec<ToolCall>,
+    items: Vec<HistoryItem>,
+}
+
+impl Said {
+    fn add(&mut self, item: &quipu_model::OutputItem) {
+        self.items
+            .push(HistoryItem::with_id(Arc::clone(&item.raw), item.id.clone()));
+        let raw = Json::from((*item.raw).to_owned());
+        match raw.parse() {
+            Ok(ResponseItem::Message { role, content, .. }) if role == "assistant" => {
+                self.words = sampler::text_of(&content);
+            }
+            Ok(item) => self.calls.extend(sampler::tool_call(item, &raw)),
+            Err(error) => tracing::warn!(%error, "the reviewer made an item that cannot be read"),
+        }
+    }
+}
+
+/// The reviewer's tools; what they started ends with them.
+struct Tools(Toolbox);
+
+impl Tools {
+    async fn run(&self, scope: &Arc<Scope>, call: ToolCall, info: &ModelInfo) -> Json {
+        let host = Arc::new(Nobody);
+        let cancel = Cancel::default();
+        let finished = self
+            .0
+            .run(Arc::clone(scope), host, call.clone(), cancel)
+            .await;
+        let output = quipu_tools::output_item(&call, &finished.output);
+        crate::context::truncate::recorded_output(&output, info.truncation_policy).unwrap_or(output)
+    }
+}
+
+impl Drop for Tools {
+    fn drop(&mut self) {
+        self.0.shut_down();
+    }
+}
+
+/// The reviewer works unseen and can ask nobody.
+struct Nobody;
+
+impl Host for Nobody {
+    fn report<'a>(&'a self, _: &'a str, _: ToolEvent) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn ask<'a>(
+        &'a self,
+        _: &'a str,
+        _: ServerRequest,
+        _: Option<Waiting>,
+    ) -> BoxFuture<'a, Option<Answer>> {
+        Box::pin(async { None })
+    }
+
+    fn review<'a>(&'a self, _: &'a str, _: Action) -> BoxFuture<'a, Assessment> {
+        Box::pin(async { Assessment::failed("a reviewer cannot be reviewed") })
+    }
+}
+
+/// An assessment as clients see it.
+pub(super) fn shown(assessment: &Assessment) -> GuardianApprovalReview {
+    GuardianApprovalReview {
+        status: if assessment.approves() {
+            GuardianApprovalReviewStatus::Approved
+        } else {
+            GuardianApprovalReviewStatus::Denied
+        },
+        risk_score: Some(assessment.risk_score),
+        risk_level: Some(assessment.risk_level),
+        rationale: Some(assessment.rationale.clone()),
+    }
+}

@@ -1,0 +1,75 @@
+//! Actions that a reviewing model decides about in the user's place.
+
+use std::path::{Path, PathBuf};
+
+use quipu_policy::permissions::CommandTool;
+use quipu_wire::Json;
+use serde_json::{Value, json};
+
+use crate::approval::{Approval, Asked};
+use crate::call::Running;
+
+/// Something a tool wants to do.
+#[derive(Debug, Clone)]
+pub struct Action {
+    /// What clients see of it.
+    pub shown: Json,
+    /// All that the reviewer must know.
+    pub planned: Value,
+}
+
+impl Action {
+    pub(crate) fn command(asked: Asked<'_>) -> Action {
+        let Asked { shown, request } = asked;
+        let tool = match request.tool {
+            CommandTool::Shell => "shell",
+            CommandTool::ExecCommand => "exec_command",
+        };
+        let mut planned = json!({
+            "tool": tool,
+            "command": request.argv,
+            "cwd": request.cwd,
+            "sandbox_permissions": request.permissions,
+        });
+        if request.tool == CommandTool::ExecCommand {
+            planned["tty"] = request.tty.into();
+        }
+        if let Some(why) = request.justification {
+            planned["justification"] = why.into();
+        }
+        if let Some(wanted) = request.additional_permissions {
+            planned["additional_permissions"] = json!(wanted);
+        }
+        Action {
+            shown: json!({ "tool": tool, "command": shown.command, "cwd": shown.cwd }).into(),
+            planned,
+        }
+    }
+
+    pub(crate) fn patch(cwd: &Path, files: &[PathBuf], patch: &str) -> Action {
+        let shown = json!({
+            "tool": "apply_patch", "cwd": cwd, "files": files, "change_count": files.len(),
+        });
+        let mut planned = shown.clone();
+        planned["patch"] = patch.into();
+        Action {
+            shown: shown.into(),
+            planned,
+        }
+    }
+}
+
+impl Running {
+    /// Waits for the reviewing model, or for the end of the turn.
+    pub async fn review(&self, action: Action) -> Approval {
+        let assessment = tokio::select! {
+            assessment = self.host.review(self.id(), action) => assessment,
+            () = self.cancel.cancelled() => return Approval::Denied("aborted by user".to_owned()),
+        };
+        if assessment.approves() {
+            Approval::Granted
+        } else {
+            Approval::Denied(assessment.refusal())
+        }
+    }
+}
