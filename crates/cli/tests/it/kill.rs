@@ -103,7 +103,7 @@ async fn a_killed_server_loses_nothing_it_told() {
         // What is still in the pipe was told as well.
         told.extend(client.rest().await);
         count(&told, &mut counts);
-        gone(&mark).await;
+        gone(&mark, std::time::Instant::now()).await;
         let was_stored =
             told.iter().any(|it| it["method"] == "item/completed") || !counts.is_empty();
         thread = was_stored.then_some(id);

@@ -8,9 +8,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::kill::server_in;
+use crate::support::websocket_server;
 
-/// How long something of a command may be left.
-const LEFT: Duration = Duration::from_secs(5);
+/// How long something of a command may be left after the event that ends it.
+const LEFT: Duration = Duration::from_secs(1);
 
 /// A number of seconds that no other process sleeps for, so that it can be found.
 pub fn marker() -> String {
@@ -35,22 +36,22 @@ fn holding(mark: &str) -> Vec<String> {
 
 /// Waits until no process holds a text in its arguments. The system tells nobody of the end of
 /// processes that are not their own, so it is looked for.
-pub async fn gone(mark: &str) {
-    let begun = Instant::now();
+pub async fn gone(mark: &str, since: Instant) {
     let mut looks = tokio::time::interval(Duration::from_millis(5));
     loop {
+        let looked = Instant::now();
         let left = holding(mark);
         if left.is_empty() {
             return;
         }
-        assert!(begun.elapsed() < LEFT, "left behind: {left:?}");
+        assert!(looked - since < LEFT, "left behind: {left:?}");
         looks.tick().await;
     }
 }
 
 /// A command that does all it can to stay: it forks twice, leaves its session, ignores every signal.
 fn stubborn(mark: &str) -> String {
-    let deaf = "trap \"\" HUP INT QUIT TERM USR1 USR2 PIPE";
+    let deaf = "for signal in {1..64}; do trap \"\" $signal 2>/dev/null; done";
     format!(
         "{deaf}; (setsid setsid bash -c '{deaf}; sleep {mark}' </dev/null >/dev/null 2>&1 &); \
          (nohup bash -c '(nohup sleep {mark} &)' >/dev/null 2>&1 &); echo up; sleep {mark}"
@@ -93,9 +94,18 @@ async fn running_under(tool: &str, sandbox: &str) -> Running {
     } else {
         let arguments = match tool {
             "exec_command" => json!({ "cmd": command, "yield_time_ms": 30_000 }),
+            "background" => json!({ "cmd": command, "yield_time_ms": 250 }),
             _ => json!({ "command": command, "timeout_ms": 600_000 }),
         };
-        let script = json!({ "script": [{ "calls": [{ "name": tool, "arguments": arguments }] }, { "text": "done" }] });
+        let name = if tool == "background" {
+            "exec_command"
+        } else {
+            tool
+        };
+        let script = json!({ "script": [
+            { "calls": [{ "name": name, "arguments": arguments }] },
+            { "text": "done", "stall": tool == "background" },
+        ] });
         let input = json!([{ "type": "text", "text": script.to_string() }]);
         let answer = client
             .call("turn/start", json!({ "threadId": thread, "input": input }))
@@ -119,10 +129,10 @@ const TOOLS: [&str; 3] = ["exec_command", "shell_command", "thread/shellCommand"
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_kill_9() {
     for tool in TOOLS {
-        let mut running = running(tool).await;
+        let running = running(tool).await;
+        let killed = Instant::now();
         running.process.signal(Signal::KILL);
-        running.process.exit().await;
-        gone(&running.mark).await;
+        gone(&running.mark, killed).await;
     }
 }
 
@@ -132,7 +142,7 @@ async fn nothing_is_left_after_a_signal_to_stop() {
         let mut running = running(tool).await;
         running.process.signal(Signal::TERM);
         assert_eq!(running.process.exit().await.code(), Some(0), "{tool}");
-        gone(&running.mark).await;
+        gone(&running.mark, Instant::now()).await;
         let told = running.client.rest().await;
         let ends = told
             .iter()
@@ -148,7 +158,7 @@ async fn nothing_is_left_after_the_end_of_input() {
         let mut running = running(tool).await;
         running.client.leave().await;
         assert_eq!(running.process.exit().await.code(), Some(0), "{tool}");
-        gone(&running.mark).await;
+        gone(&running.mark, Instant::now()).await;
     }
 }
 
@@ -157,12 +167,13 @@ async fn nothing_is_left_after_an_unsubscribe() {
     for tool in TOOLS {
         let mut running = running(tool).await;
         let named = json!({ "threadId": running.thread });
+        let left = Instant::now();
         running
             .client
             .call("thread/unsubscribe", named.clone())
             .await;
         running.client.skip_to("thread/closed").await;
-        gone(&running.mark).await;
+        gone(&running.mark, left).await;
         let resumed = running.client.call("thread/resume", named).await;
         assert_eq!(
             resumed["thread"]["turns"][0]["status"], "interrupted",
@@ -173,44 +184,74 @@ async fn nothing_is_left_after_an_unsubscribe() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_an_interrupt() {
-    for tool in ["shell_command", "thread/shellCommand"] {
+    for tool in TOOLS {
         let mut running = running(tool).await;
         let params = json!({ "threadId": running.thread, "turnId": running.turn });
+        let interrupted = Instant::now();
         running.client.call("turn/interrupt", params).await;
         running.client.skip_to("turn/completed").await;
-        gone(&running.mark).await;
+        gone(&running.mark, interrupted).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_may_stay_ends_when_it_is_cleaned_away() {
-    let mut running = running("exec_command").await;
+async fn a_process_in_the_background_ends_when_it_is_cleaned_away() {
+    let mut running = running("background").await;
     let params = json!({ "threadId": running.thread, "turnId": running.turn });
+    running.client.skip_to("item/agentMessage/delta").await;
     running.client.call("turn/interrupt", params).await;
     running.client.skip_to("turn/completed").await;
     assert!(
         !holding(&running.mark).is_empty(),
         "an interrupt leaves it running"
     );
+    let cleaned = Instant::now();
+    let named = json!({ "threadId": running.thread });
     running
         .client
-        .call(
-            "thread/backgroundTerminals/clean",
-            json!({ "threadId": running.thread }),
-        )
+        .call("thread/backgroundTerminals/clean", named)
         .await;
     let ended = running.client.skip_to("item/completed").await;
     assert_eq!(ended["params"]["item"]["status"], "failed");
-    gone(&running.mark).await;
+    gone(&running.mark, cleaned).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_a_sandboxed_command() {
     for tool in ["exec_command", "shell_command"] {
-        let mut running = running_under(tool, "workspace-write").await;
+        let running = running_under(tool, "workspace-write").await;
+        let killed = Instant::now();
         running.process.signal(Signal::KILL);
-        running.process.exit().await;
-        gone(&running.mark).await;
+        gone(&running.mark, killed).await;
         drop(running.home);
     }
+}
+
+/// A client's own command, on a server that outlives its clients.
+async fn commanding(process: &mut ServerProcess) -> (Conversation, String) {
+    let mut client = Conversation::start(process.websocket(&[]).await).await;
+    let mark = marker();
+    let params = json!({
+        "command": ["bash", "-c", stubborn(&mark)], "processId": "stubborn",
+        "streamStdoutStderr": true, "disableTimeout": true,
+    });
+    client.ask("command/exec", params).await;
+    client.skip_to("command/exec/outputDelta").await;
+    assert!(!holding(&mark).is_empty());
+    (client, mark)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_clients_command_that_it_ends_or_leaves() {
+    let mut process = websocket_server();
+    let (mut client, mark) = commanding(&mut process).await;
+    let terminated = Instant::now();
+    let named = json!({ "processId": "stubborn" });
+    client.call("command/exec/terminate", named).await;
+    gone(&mark, terminated).await;
+
+    let (client, mark) = commanding(&mut process).await;
+    let left = Instant::now();
+    client.leave().await;
+    gone(&mark, left).await;
 }
