@@ -42,6 +42,8 @@ pub enum Input {
         turn_id: String,
         outcome: ReviewOutcome,
     },
+    /// The model is to know something that is no answer to it.
+    Note(Json),
     /// The time given to cancelled tools is over.
     GraceOver { turn_id: String },
     /// The driver itself failed: a full disk, a defect.

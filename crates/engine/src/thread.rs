@@ -172,6 +172,7 @@ impl Thread {
             Input::Answered { question } => self.answered(question),
             Input::Compacted { turn_id, compacted } => self.compacted(&turn_id, compacted),
             Input::ReviewRendered { turn_id, outcome } => self.review_rendered(&turn_id, outcome),
+            Input::Note(note) => self.note(note),
             Input::GraceOver { turn_id } => self.grace_over(&turn_id),
             Input::Fault { error } => self.fault(error),
             Input::Close => self.close(),

@@ -24,6 +24,7 @@ mod toolbox;
 mod update_plan;
 mod user_shell;
 mod view_image;
+mod web_search;
 
 pub use call::{Finished, output_item};
 pub use guardian::Action;
@@ -33,3 +34,4 @@ pub use scope::{Features, Scope};
 pub use specs::{Spec, SpecKind, specs};
 pub use toolbox::{Cancel, Toolbox};
 pub use user_shell::ShellRun;
+pub use web_search::WebSearch;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
+use crate::web_search::WebSearch;
+
 /// What holds for the calls of one turn.
 #[derive(Debug, Clone)]
 pub struct Scope {
@@ -26,6 +28,8 @@ pub struct Scope {
     /// The user plans, the agent must not act.
     pub plan_mode: bool,
     pub accepts_images: bool,
+    /// How the provider may search the web, if at all.
+    pub web_search: Option<WebSearch>,
     pub features: Features,
 }
 

@@ -4,6 +4,7 @@ use quipu_wire::{DynamicToolSpec, Json};
 use serde_json::{Value, json};
 
 use crate::scope::Scope;
+use crate::web_search::WebSearch;
 
 /// A tool as the model is offered it.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub enum SpecKind {
     Function(Json),
     /// With a patch, as free text.
     Patch,
+    /// By the provider itself; this is how it is asked for.
+    Hosted(Json),
 }
 
 /// Which tools a model gets, in order. `patch_as_text` is for models that write patches as free text;
@@ -36,6 +39,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> V
     if let Some(as_text) = patch_as_text {
         specs.push(apply_patch(as_text));
     }
+    specs.extend(scope.web_search.as_ref().map(WebSearch::spec));
     specs.push(view_image());
     let offered = scope
         .dynamic_tools

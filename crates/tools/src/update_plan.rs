@@ -7,12 +7,14 @@ use serde::Deserialize;
 use crate::call::{Finished, Running};
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Arguments {
     explanation: Option<String>,
     plan: Vec<Step>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Step {
     step: String,
     status: Status,

@@ -153,6 +153,9 @@ impl Checker {
                 self.sampling = None;
             }
             Input::Tool { call_id, event } => self.tool(call_id, event),
+            Input::Note(note) if !self.closed => {
+                self.notes.insert(note.get().to_owned(), 0);
+            }
             Input::GraceOver { turn_id } => {
                 let turn = self.turns.get(turn_id);
                 let is_given_up = turn.is_some_and(|turn| turn.is_cancelled && !turn.is_over);

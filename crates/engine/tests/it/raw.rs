@@ -24,6 +24,7 @@ enum Raw {
     Rendered(usize),
     GraceOver(usize),
     Answered(u64),
+    Note,
     Fault,
     Close,
     Model(u64, ModelEvent),
@@ -50,6 +51,7 @@ fn raw() -> impl Strategy<Value = Raw> {
         2 => turn.clone().prop_map(Raw::Rendered),
         2 => turn.prop_map(Raw::GraceOver),
         2 => (0..3u64).prop_map(Raw::Answered),
+        1 => Just(Raw::Note),
         1 => prop_oneof![4 => Just(Raw::Fault), 1 => Just(Raw::Close)],
     ];
     let event = (1..6u64, model_event()).prop_map(|(sample, event)| Raw::Model(sample, event));
@@ -174,6 +176,7 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
             turn_id: named(turn),
         },
         Raw::Answered(question) => Input::Answered { question },
+        Raw::Note => Input::Note(json(&format!("note {n}"))),
         Raw::Fault => Input::Fault {
             error: error("fault"),
         },

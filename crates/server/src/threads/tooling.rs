@@ -7,12 +7,14 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
-use quipu_model::catalogue::ApplyPatchTool;
+use quipu_model::catalogue::{ApplyPatchTool, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
-use quipu_tools::{Action, Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox};
-use quipu_wire::{Json, ModeKind, ServerRequest};
+use quipu_tools::{
+    Action, Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox, WebSearch,
+};
+use quipu_wire::{Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -165,6 +167,19 @@ impl Actor {
         });
     }
 
+    /// How the provider may search the web; a reviewer does not.
+    fn web_search(&self, purpose: Purpose) -> Option<WebSearch> {
+        let session = &self.session;
+        let tools = session.snapshot.tools();
+        let full_access = session.sandbox == SandboxPolicy::DangerFullAccess;
+        let search = WebSearch::new(tools.web_search, full_access)?;
+        (purpose != Purpose::Review).then(|| WebSearch {
+            details: tools.web_search_details.clone(),
+            images: session.info.web_search_tool_type == WebSearchTool::TextAndImage,
+            ..search
+        })
+    }
+
     /// The settings of the turn, as tools need them.
     pub fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
         let session = &self.session;
@@ -194,6 +209,7 @@ impl Actor {
             dynamic_tools: session.dynamic_tools.clone().into(),
             plan_mode: session.mode.mode == ModeKind::Plan,
             accepts_images: session.info.accepts_images(),
+            web_search: self.web_search(purpose),
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
                 exec_permission_approvals: session.has_feature("exec_permission_approvals"),
@@ -279,6 +295,9 @@ pub(super) fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
             defer_loading: None,
             parameters: RawValue::from_string(schema.get().to_owned()).ok()?,
         },
+        SpecKind::Hosted(tool) => {
+            ToolSpec::Hosted(RawValue::from_string(tool.get().to_owned()).ok()?)
+        }
         SpecKind::Patch => ToolSpec::Custom {
             name: spec.name,
             description: spec.description,

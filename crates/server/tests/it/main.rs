@@ -15,6 +15,7 @@ mod journal_faults;
 mod lab;
 mod messages;
 mod methods;
+mod mistakes;
 mod models;
 mod order;
 mod reviews;
@@ -25,5 +26,6 @@ mod stage;
 mod threads;
 mod tools;
 mod turns;
+mod web_search;
 
 quipu_sandbox::run_helper_in_tests!();
