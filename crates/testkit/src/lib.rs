@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod conversation;
+pub mod http;
+pub mod mcp;
 pub mod model;
 pub mod process;
 pub mod raw;

@@ -12,18 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::{Reply, State};
+use crate::http::read_request;
 
-const MAX_HEAD: usize = 256 * 1024;
-const MAX_BODY: usize = 512 * 1024 * 1024;
 /// Pieces that need no wait are sent together up to this size.
 const BATCH: usize = 64 * 1024;
-
-/// A request as received.
-pub(super) struct Request {
-    pub(super) path: String,
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: Vec<u8>,
-}
 
 /// Accepts connections until the listener breaks; ends them all when dropped.
 pub(super) async fn accept(listener: TcpListener, state: Arc<State>) {
@@ -126,50 +118,4 @@ async fn send(stream: &mut TcpStream, batch: &mut Vec<u8>) -> io::Result<()> {
     stream.write_all(batch).await?;
     batch.clear();
     Ok(())
-}
-
-/// The next request of a connection; `buffer` holds what was read beyond it.
-async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
-    let head_end = loop {
-        if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
-            break at;
-        }
-        if buffer.len() > MAX_HEAD {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        if stream.read_buf(buffer).await? == 0 {
-            return Ok(None);
-        }
-    };
-    let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
-    let mut lines = head.split("\r\n");
-    let path = lines
-        .next()
-        .and_then(|line| line.split(' ').nth(1))
-        .unwrap_or_default()
-        .to_owned();
-    let headers: BTreeMap<String, String> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
-    let length: usize = headers
-        .get("content-length")
-        .and_then(|length| length.parse().ok())
-        .unwrap_or(0);
-    if length > MAX_BODY {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let body_start = head_end + 4;
-    while buffer.len() < body_start + length {
-        if stream.read_buf(buffer).await? == 0 {
-            return Ok(None);
-        }
-    }
-    let body = buffer[body_start..body_start + length].to_vec();
-    buffer.drain(..body_start + length);
-    Ok(Some(Request {
-        path,
-        headers,
-        body,
-    }))
 }

@@ -22,6 +22,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::http::Request;
+
 /// A request that the server received.
 #[derive(Debug, Clone)]
 pub struct Recorded {
@@ -166,7 +168,7 @@ impl State {
         }
     }
 
-    fn record(&self, request: &http::Request, body: &Value, connection: u64) {
+    fn record(&self, request: &Request, body: &Value, connection: u64) {
         if self.keeps_requests {
             lock(&self.requests).push(Recorded {
                 path: request.path.clone(),
@@ -179,7 +181,7 @@ impl State {
     }
 
     /// How many times this very request came before.
-    fn attempt(&self, request: &http::Request) -> u32 {
+    fn attempt(&self, request: &Request) -> u32 {
         let mut hasher = DefaultHasher::new();
         (&request.path, &request.body).hash(&mut hasher);
         let mut attempts = lock(&self.attempts);
@@ -192,7 +194,7 @@ impl State {
         *count - 1
     }
 
-    async fn reply(&self, request: &http::Request, connection: u64) -> Reply {
+    async fn reply(&self, request: &Request, connection: u64) -> Reply {
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         self.record(request, &body, connection);
         let path = request.path.split('?').next().unwrap_or_default();

@@ -1,0 +1,167 @@
+//! `.credentials.json`: the tokens of servers, in the form that other programs of this protocol share.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// A file of tokens is small; whatever is larger is something else.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Hexadecimal digits of the digest that are part of a key.
+const KEY_DIGITS: usize = 16;
+
+/// Where tokens are kept.
+#[derive(Debug, Clone)]
+pub struct Store {
+    file: PathBuf,
+}
+
+/// What a login yielded.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tokens {
+    pub server_name: String,
+    pub server_url: String,
+    pub client_id: String,
+    pub access_token: String,
+    /// In milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<String>,
+    #[serde(default)]
+    pub scopes: Vec<String>,
+}
+
+impl Store {
+    /// The store in a home folder.
+    #[must_use]
+    pub fn new(home: &Path) -> Store {
+        Store {
+            file: home.join(".credentials.json"),
+        }
+    }
+
+    /// The tokens for a server at an address.
+    pub(crate) fn load(&self, server: &str, url: &str) -> Option<Tokens> {
+        let entry = self.read().remove(&key(server, url))?;
+        serde_json::from_value(entry).ok()
+    }
+
+    /// Keeps tokens in place of those of an earlier login. Entries of others stay as they are.
+    pub(crate) fn save(&self, tokens: &Tokens) -> io::Result<()> {
+        let file = self.file.canonicalize();
+        let file = file.as_deref().unwrap_or(&self.file);
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder)?;
+        let lock = lock(folder)?;
+        let mut entries = self.read();
+        let key = key(&tokens.server_name, &tokens.server_url);
+        entries.insert(key, serde_json::to_value(tokens)?);
+        // A temporary file can be read by its owner only, and stays so.
+        let mut new = tempfile::Builder::new()
+            .prefix(".credentials")
+            .tempfile_in(folder)?;
+        new.write_all(&serde_json::to_vec(&entries)?)?;
+        new.as_file().sync_all()?;
+        new.persist(file)?;
+        drop(lock);
+        Ok(())
+    }
+
+    fn read(&self) -> BTreeMap<String, Value> {
+        let mut text = String::new();
+        let read =
+            File::open(&self.file).and_then(|it| it.take(MAX_BYTES).read_to_string(&mut text));
+        match read {
+            Ok(_) => serde_json::from_str(&text).unwrap_or_else(|_| {
+                tracing::warn!(file = %self.file.display(), "the stored logins cannot be read");
+                BTreeMap::new()
+            }),
+            Err(_) => BTreeMap::new(),
+        }
+    }
+}
+
+/// Makes other writers wait. The folder is locked, since the file is replaced by each write.
+#[cfg(unix)]
+fn lock(folder: &Path) -> io::Result<File> {
+    let folder = File::open(folder)?;
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(folder)
+}
+
+#[cfg(not(unix))]
+fn lock(folder: &Path) -> io::Result<File> {
+    File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join(".credentials.lock"))
+}
+
+/// The name of an entry: the server's, and a digest of how it is reached.
+fn key(server: &str, url: &str) -> String {
+    let url = Value::from(url);
+    let digest = Sha256::digest(format!(r#"{{"type":"http","url":{url},"headers":{{}}}}"#));
+    let mut key = format!("{server}|");
+    for byte in &digest[..KEY_DIGITS / 2] {
+        // Writing to a string cannot fail.
+        write!(key, "{byte:02x}").ok();
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_those_of_other_programs() {
+        let key = key("h", "http://127.0.0.1:46587/mcp");
+        assert_eq!(key, "h|0d8a2f5e097d70b8");
+    }
+
+    #[test]
+    fn entries_of_others_survive() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path());
+        let file = home.path().join(".credentials.json");
+        fs::write(&file, r#"{"other|1":{"secret":1}}"#).unwrap();
+        let tokens = Tokens {
+            server_name: "h".to_owned(),
+            server_url: "http://h/mcp".to_owned(),
+            client_id: "c".to_owned(),
+            access_token: "a".to_owned(),
+            expires_at: Some(7),
+            refresh_token: None,
+            scopes: vec!["s".to_owned()],
+        };
+        store.save(&tokens).unwrap();
+        assert!(store.load("h", "http://h/mcp") == Some(tokens));
+        assert!(store.load("h", "http://elsewhere/mcp").is_none());
+        assert!(
+            fs::read_to_string(&file)
+                .unwrap()
+                .contains(r#""other|1":{"secret":1}"#)
+        );
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(
+                fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+                0o600
+            );
+        }
+    }
+
+    #[test]
+    fn a_broken_file_holds_no_tokens() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join(".credentials.json"), "{").unwrap();
+        assert!(Store::new(home.path()).load("h", "u").is_none());
+    }
+}
