@@ -1,7 +1,7 @@
 //! Making a long history short: the model writes a summary, and the history begins anew with it.
 
 use quipu_wire::{
-    ContextCompactedNotification, ServerNotification, ThreadItem, TokenUsageBreakdown,
+    ContextCompactedNotification, ServerNotification, ThreadItem, TokenUsageBreakdown, TurnError,
 };
 
 use crate::effect::{Effect, Purpose, Record};
@@ -31,10 +31,11 @@ impl Thread {
         let sample = self.samples;
         let Some(turn) = &mut self.active else { return };
         let turn_id = turn.id.clone();
-        let item_id = turn.items.claim(&format!("{turn_id}-compaction-{sample}"));
+        let item_id = turn.items.claim(&self.item_ids.make());
         let summary = Summary {
             item_id: item_id.clone(),
             text: String::new(),
+            dropped: 0,
             mid_turn,
         };
         turn.work = Some(Work::Summary { sample, summary });
@@ -42,7 +43,7 @@ impl Thread {
         self.emit(Effect::Sample {
             sample,
             turn_id,
-            purpose: Purpose::Compaction,
+            purpose: Purpose::Compaction { dropped: 0 },
         });
     }
 
@@ -66,10 +67,40 @@ impl Thread {
                 }
                 self.tell_error(error, true);
             }
-            ModelEvent::Completed { usage } => self.summary_completed(usage),
-            ModelEvent::Failed { error, .. } => self.fail(error),
+            ModelEvent::Completed { usage, .. } => self.summary_completed(usage),
+            ModelEvent::Failed {
+                error,
+                window_exceeded,
+            } => self.summary_failed(error, window_exceeded),
             _ => {}
         }
+    }
+
+    /// A history that is too long to be summarised is tried again without its oldest items. Twice as many
+    /// are left out every time, so that a long history takes few tries.
+    fn summary_failed(&mut self, error: TurnError, window_exceeded: bool) {
+        let most = self.history.items().len().saturating_sub(1);
+        let sample = self.samples + 1;
+        let Some(turn) = &mut self.active else { return };
+        let turn_id = turn.id.clone();
+        let dropped = match &mut turn.work {
+            Some(Work::Summary {
+                sample: current,
+                summary,
+            }) if window_exceeded && summary.dropped < most => {
+                *current = sample;
+                summary.text.clear();
+                summary.dropped = (summary.dropped * 2).clamp(1, most);
+                summary.dropped
+            }
+            _ => return self.fail(error),
+        };
+        self.samples = sample;
+        self.emit(Effect::Sample {
+            sample,
+            turn_id,
+            purpose: Purpose::Compaction { dropped },
+        });
     }
 
     fn summary(&mut self) -> Option<&mut Summary> {

@@ -74,8 +74,8 @@ pub enum Purpose {
     Turn,
     /// To review code.
     Review,
-    /// To summarise the history.
-    Compaction,
+    /// To summarise the history, without the oldest items if it is too long even for that.
+    Compaction { dropped: usize },
 }
 
 /// The answer to a client's request.

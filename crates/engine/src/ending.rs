@@ -1,6 +1,8 @@
 //! How turns end: by themselves, by an interrupt, by a fault, or because the thread is unloaded.
 
-use quipu_wire::{ServerNotification, Turn, TurnCompletedNotification, TurnError, TurnStatus};
+use quipu_wire::{
+    ErrorNotification, ServerNotification, Turn, TurnCompletedNotification, TurnError, TurnStatus,
+};
 
 use crate::effect::{Answer, Effect, Record, Refusal, TurnEnd};
 use crate::input::Input;
@@ -165,6 +167,42 @@ impl Thread {
         };
         self.notify(ServerNotification::TurnCompleted(params));
         self.withdraw(turn.questions);
+    }
+
+    /// The end of a turn could not be stored, and `rest` is what was to follow. A turn told as completed
+    /// must be found so by whoever reads the thread later; so it is told, and recorded, as failed.
+    pub fn end_not_stored(&mut self, error: TurnError, mut rest: Vec<Effect>) -> Vec<Effect> {
+        let is_completed = |effect: &Effect| {
+            matches!(effect, Effect::Notify(ServerNotification::TurnCompleted(params))
+                if params.turn.status == TurnStatus::Completed)
+        };
+        let Some(index) = rest.iter().position(is_completed) else {
+            return rest;
+        };
+        let after = rest.split_off(index + 1);
+        let Some(Effect::Notify(ServerNotification::TurnCompleted(mut params))) = rest.pop() else {
+            return after;
+        };
+        let turn_id = params.turn.id.clone();
+        rest.retain(|effect| !matches!(effect, Effect::Broadcast(_)));
+        self.status.failed = true;
+        self.effects = rest;
+        self.record(Record::Error {
+            turn_id: turn_id.clone(),
+            error: error.clone(),
+        });
+        self.tell_status();
+        self.notify(ServerNotification::Error(ErrorNotification {
+            error: error.clone(),
+            will_retry: false,
+            thread_id: self.id.clone(),
+            turn_id,
+        }));
+        params.turn.status = TurnStatus::Failed;
+        params.turn.error = Some(error);
+        self.notify(ServerNotification::TurnCompleted(params));
+        self.effects.extend(after);
+        std::mem::take(&mut self.effects)
     }
 
     /// Puts everything the turn still holds where it belongs: nothing that was said is lost.

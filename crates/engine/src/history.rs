@@ -44,6 +44,16 @@ impl History {
         *self = History::new(items, tokens);
     }
 
+    /// Gives up the items, but not what is known of their size.
+    pub fn forget(&mut self) {
+        self.items = Vec::new();
+    }
+
+    /// Takes back the items that were given up.
+    pub fn recall(&mut self, items: Vec<Json>) {
+        self.items = items;
+    }
+
     /// About how many tokens the history takes.
     pub fn tokens(&self) -> i64 {
         self.counted

@@ -168,12 +168,23 @@ pub enum ModelEvent {
     },
     Completed {
         usage: Option<TokenUsageBreakdown>,
+        /// Set if the final message does not have the shape that was asked for.
+        misshapen: Option<Box<Misshapen>>,
     },
     /// There is no answer, or no more of it.
     Failed {
         error: TurnError,
         window_exceeded: bool,
     },
+}
+
+/// A final message that does not have the shape that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misshapen {
+    /// What the model is told, once in a turn.
+    pub note: Json,
+    /// What the turn fails with if that did not help.
+    pub error: TurnError,
 }
 
 /// An item as a model made it.

@@ -18,6 +18,7 @@ mod compaction;
 mod effect;
 mod ending;
 mod history;
+mod ids;
 mod input;
 mod items;
 mod questions;
@@ -34,9 +35,10 @@ mod usage;
 
 pub use effect::{Answer, Effect, Purpose, Record, Refusal, TurnEnd};
 pub use input::{
-    CallKind, Compacted, Context, Input, ModelEvent, ModelItem, OutputItem, ReviewOutcome,
-    ReviewStart, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
+    CallKind, Compacted, Context, Input, Misshapen, ModelEvent, ModelItem, OutputItem,
+    ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage,
+    Waiting,
 };
-pub use items::id as item_id;
+pub use items::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};
 pub use turn::TurnKind;

@@ -6,9 +6,9 @@ use quipu_wire::{
 };
 
 use crate::effect::{Effect, Purpose};
-use crate::input::ModelEvent;
+use crate::input::{Misshapen, ModelEvent};
 use crate::thread::Thread;
-use crate::turn::{TurnKind, Work};
+use crate::turn::{Pending, TurnKind, Work};
 
 impl Thread {
     /// Asks the model with the history as it is.
@@ -59,7 +59,7 @@ impl Thread {
                 self.close_streamed();
                 self.tell_error(error, true);
             }
-            ModelEvent::Completed { usage } => self.response_completed(usage),
+            ModelEvent::Completed { usage, misshapen } => self.response_completed(usage, misshapen),
             ModelEvent::Failed {
                 error,
                 window_exceeded,
@@ -86,13 +86,33 @@ impl Thread {
         self.notify(ServerNotification::ModelRerouted(params));
     }
 
-    fn response_completed(&mut self, usage: Option<TokenUsageBreakdown>) {
+    fn response_completed(
+        &mut self,
+        usage: Option<TokenUsageBreakdown>,
+        misshapen: Option<Box<Misshapen>>,
+    ) {
         self.close_streamed();
         self.count(usage);
         let Some(turn) = &mut self.active else { return };
         turn.work = None;
         if turn.diff.as_ref().is_some_and(|diff| !diff.is_empty()) {
             self.tell_diff();
+        }
+        match misshapen {
+            Some(misshapen) => self.correct(*misshapen),
+            None => self.proceed(),
+        }
+    }
+
+    /// The final message has the wrong shape: the model may try once more, then the turn fails. Where the
+    /// turn goes on anyway, it was not the final one.
+    fn correct(&mut self, Misshapen { note, error }: Misshapen) {
+        let Some(turn) = &mut self.active else { return };
+        if turn.calls.is_empty() && turn.pending.is_empty() && turn.ending.is_none() {
+            if std::mem::replace(&mut turn.corrected, true) {
+                return self.fail(error);
+            }
+            turn.pending.push_back(Pending::Note(note));
         }
         self.proceed();
     }

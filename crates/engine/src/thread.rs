@@ -7,6 +7,7 @@ use quipu_wire::{Json, ThreadStatus, ThreadTokenUsage};
 use crate::background::Background;
 use crate::effect::{Answer, Effect, Refusal, TurnEnd};
 use crate::history::History;
+use crate::ids::Ids;
 use crate::input::{Input, ToolEvent};
 use crate::status::Status;
 use crate::turn::ActiveTurn;
@@ -24,6 +25,8 @@ pub struct ThreadSetup {
     pub usage: Option<ThreadTokenUsage>,
     /// Clients also see the items exactly as the model made them.
     pub raw_items: bool,
+    /// A random number, from which the ids follow that the thread makes itself.
+    pub seed: u128,
 }
 
 /// One thread in memory.
@@ -44,6 +47,7 @@ pub struct Thread {
     pub(crate) raw_items: bool,
     pub(crate) interrupt_note: Option<Json>,
     pub(crate) samples: u64,
+    pub(crate) item_ids: Ids,
     /// Tokens the model can work with, and from which size on the history is compacted.
     pub(crate) window: Option<i64>,
     pub(crate) compact_at: Option<i64>,
@@ -71,6 +75,7 @@ impl Thread {
             raw_items: setup.raw_items,
             interrupt_note: None,
             samples: 0,
+            item_ids: Ids::new(setup.seed),
             window: None,
             compact_at: None,
             effects: Vec::new(),
@@ -118,6 +123,16 @@ impl Thread {
     pub fn replace_history(&mut self, items: Vec<Json>, tokens: i64) {
         self.history.replace(items, tokens);
         self.usage.estimate(tokens, self.window);
+    }
+
+    /// Gives up the history of an idle thread, which must have it back before its next turn.
+    pub fn forget_history(&mut self) {
+        self.history.forget();
+    }
+
+    /// Takes the history back.
+    pub fn recall_history(&mut self, items: Vec<Json>) {
+        self.history.recall(items);
     }
 
     /// Sets what the model of the next turn can hold.

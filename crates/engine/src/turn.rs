@@ -50,6 +50,8 @@ pub enum Work {
 pub struct Summary {
     pub item_id: String,
     pub text: String,
+    /// So many of the oldest items are left out, for the history is too long to be summarised whole.
+    pub dropped: usize,
     /// In the middle of a turn, whose context the new history must hold.
     pub mid_turn: bool,
 }
@@ -96,6 +98,8 @@ pub struct ActiveTurn {
     /// A review has a history of its own.
     pub review: Option<Review>,
     pub rerouted: bool,
+    /// The model was told that its final message has the wrong shape.
+    pub corrected: bool,
 }
 
 /// A review under way.
@@ -125,6 +129,7 @@ impl ActiveTurn {
             cancelled: false,
             review: None,
             rerouted: false,
+            corrected: false,
         }
     }
 

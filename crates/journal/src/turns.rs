@@ -164,7 +164,8 @@ impl TurnBuilder {
             error.codex_error_info,
             Some(ErrorInfo::ThreadRollbackFailed | ErrorInfo::ActiveTurnNotSteerable { .. })
         );
-        if let Some(index) = self.last_open().filter(|_| about_the_turn) {
+        let named = error.turn_id.as_deref().and_then(|id| self.find(id));
+        if let Some(index) = named.or(self.last_open()).filter(|_| about_the_turn) {
             let turn = &mut self.turns[index].turn;
             turn.status = TurnStatus::Failed;
             turn.error = Some(TurnError {

@@ -16,6 +16,8 @@ pub struct Settings {
     pub drain: Duration,
     /// How long a model may think about an approval before it counts as denied.
     pub review_limit: Duration,
+    /// How long a thread at which nothing happens keeps what it has in memory.
+    pub idle: Duration,
 }
 
 impl Settings {
@@ -26,6 +28,7 @@ impl Settings {
             config,
             drain: Duration::from_secs(7),
             review_limit: Duration::from_secs(90),
+            idle: Duration::from_secs(300),
         }
     }
 }

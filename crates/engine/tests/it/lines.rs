@@ -1,6 +1,6 @@
 //! Effects as short lines, to be compared with what the reference was seen to send.
 
-use quipu_engine::{Answer, Effect, Record, item_id};
+use quipu_engine::{Answer, Effect, Purpose, Record, item_id};
 use quipu_wire::{RequestId, ServerNotification, ThreadItem, ThreadStatus, TurnStatus};
 
 /// Compares effects with lines, one each.
@@ -36,7 +36,10 @@ fn line(effect: &Effect) -> String {
         Effect::BuildContext { .. } => "build context".to_owned(),
         Effect::Sample {
             sample, purpose, ..
-        } => format!("sample {sample}: {purpose:?}"),
+        } => match purpose {
+            Purpose::Compaction { dropped: 0 } => format!("sample {sample}: Compaction"),
+            purpose => format!("sample {sample}: {purpose:?}"),
+        },
         Effect::CancelSample { sample } => format!("cancel sample {sample}"),
         Effect::RunTool { call, .. } => format!("run {}", call.call_id),
         Effect::RunShell { item_id, .. } => format!("run shell {item_id}"),
@@ -139,7 +142,7 @@ fn told_item(item: &ThreadItem) -> String {
             format!("enteredReviewMode {id} {review:?}")
         }
         ThreadItem::ExitedReviewMode { review, .. } => format!("exitedReviewMode {id} {review:?}"),
-        ThreadItem::ContextCompaction { .. } => format!("contextCompaction {id}"),
+        ThreadItem::ContextCompaction { .. } => "contextCompaction".to_owned(),
         item => format!("{item:?}"),
     }
 }

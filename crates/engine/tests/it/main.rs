@@ -9,6 +9,7 @@ mod lines;
 mod make;
 mod raw;
 mod run;
+mod second_tries;
 mod transcripts;
 mod turns;
 mod world;

@@ -1,8 +1,8 @@
 //! Short ways to make the data that inputs are made of.
 
 use quipu_engine::{
-    CallKind, Compacted, Context, Input, ModelEvent, ModelItem, OutputItem, ReviewOutcome,
-    ReviewStart, ShellStart, Start, ToolCall, ToolEvent, UserMessage, Waiting,
+    CallKind, Compacted, Context, Input, Misshapen, ModelEvent, ModelItem, OutputItem,
+    ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolEvent, UserMessage, Waiting,
 };
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
@@ -219,6 +219,14 @@ pub fn failed(message: &str) -> ModelEvent {
     }
 }
 
+/// A final message of the wrong shape.
+pub fn misshapen() -> Box<Misshapen> {
+    Box::new(Misshapen {
+        note: json("wrong shape"),
+        error: error("wrong shape"),
+    })
+}
+
 pub fn tokens(total_tokens: i64) -> TokenUsageBreakdown {
     TokenUsageBreakdown {
         total_tokens,
@@ -232,6 +240,7 @@ pub fn tokens(total_tokens: i64) -> TokenUsageBreakdown {
 pub fn completed() -> ModelEvent {
     ModelEvent::Completed {
         usage: Some(tokens(15)),
+        misshapen: None,
     }
 }
 

@@ -430,7 +430,7 @@ fn compact_by_hand() {
         record turn started Compact
         thread/status/changed active []
         turn/started
-        item/started contextCompaction turn2-compaction-2
+        item/started contextCompaction
         sample 2: Compaction
     "#,
     );
@@ -458,8 +458,8 @@ fn compact_by_hand() {
         record usage Some(30)
         thread/tokenUsage/updated 30 7
         account/rateLimits/updated
-        record item contextCompaction turn2-compaction-2
-        item/completed contextCompaction turn2-compaction-2
+        record item contextCompaction
+        item/completed contextCompaction
         thread/compacted
         record turn ended Completed None
         sync

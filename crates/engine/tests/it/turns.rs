@@ -644,6 +644,7 @@ fn a_lying_model_does_no_harm() {
         done(1, output("msg", words("another kind"))),
         ModelEvent::Completed {
             usage: Some(tokens(i64::MAX)),
+            misshapen: None,
         },
     ];
     assert_lines(
@@ -665,6 +666,7 @@ fn a_lying_model_does_no_harm() {
         2,
         ModelEvent::Completed {
             usage: Some(tokens(i64::MAX)),
+            misshapen: None,
         },
     ));
     assert_eq!(run.thread.usage().unwrap().total.total_tokens, i64::MAX);

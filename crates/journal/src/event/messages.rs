@@ -235,6 +235,9 @@ pub enum TurnItem {
 /// The turn failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ErrorEvent {
+    /// The turn. Other programs do not write it; without it, the one that is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
     /// What went wrong, for people.
     pub message: String,
     /// What went wrong, for programs.

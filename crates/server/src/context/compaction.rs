@@ -65,16 +65,15 @@ pub(crate) fn summary(answer: Option<&str>) -> String {
 }
 
 /// Takes the oldest item out of a history that is too long even to be summed up, with the call or output
-/// that belongs to it. False if only the request is left.
-pub(crate) fn drop_oldest(history: &mut Vec<HistoryItem>) -> bool {
+/// that belongs to it. The last item stays.
+pub(crate) fn drop_oldest(history: &mut Vec<HistoryItem>) {
     if history.len() <= 1 {
-        return false;
+        return;
     }
     let oldest = history.remove(0);
     if let Some(call_id) = oldest.call_id() {
         history.retain(|item| item.call_id() != Some(call_id));
     }
-    true
 }
 
 /// The new history: the person's words as far as they fit, newest first in line, and the summary.
@@ -210,11 +209,10 @@ mod tests {
             history_item(output),
             user("sum up"),
         ];
-        assert!(drop_oldest(&mut history));
-        assert_eq!(history.len(), 2);
-        assert!(drop_oldest(&mut history));
-        assert!(!drop_oldest(&mut history));
-        assert_eq!(history.len(), 1);
+        for left in [2, 1, 1] {
+            drop_oldest(&mut history);
+            assert_eq!(history.len(), left);
+        }
     }
 
     #[test]

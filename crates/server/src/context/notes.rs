@@ -16,6 +16,14 @@ pub(crate) fn turn_aborted() -> Json {
     )
 }
 
+/// After a final message that does not have the shape that was asked for.
+pub(crate) fn wrong_shape(why: &str) -> Json {
+    message::developer(vec![message::text(format!(
+        "Your final message does not match the JSON Schema it must match: {why}. Give the whole final \
+         message again, as one JSON value that matches it, with nothing around it."
+    ))])
+}
+
 /// A command that the person ran, and what came of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserShellCommand<'a> {

@@ -3,10 +3,13 @@
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ReviewStart;
-use quipu_wire::{ReviewDelivery, ReviewStartParams, Thread, ThreadStartedNotification};
+use quipu_wire::{
+    ReviewDelivery, ReviewStartParams, ReviewTarget, Thread, ThreadStartedNotification,
+};
 
 use super::Handler;
 use crate::context::review;
+use crate::git_command::Git;
 use crate::threads::{self, Message, Overrides, ThreadHandle, load};
 use crate::{Cx, Reply};
 
@@ -16,8 +19,42 @@ impl Handler for ReviewStart {
             Ok(thread) => thread,
             Err(error) => return reply.send(Err(error)).await,
         };
-        thread.send(Message::Review { params, reply }).await;
+        let merge_base = merge_base(&cx, &thread, &params.target).await;
+        let message = Message::Review {
+            params,
+            merge_base,
+            reply,
+        };
+        thread.send(message).await;
     }
+}
+
+/// Where the current branch and the one it is compared with parted: the newest commit that it has in common
+/// with that branch or its upstream, which may be ahead. Nothing if git cannot tell.
+async fn merge_base(cx: &Cx, thread: &ThreadHandle, target: &ReviewTarget) -> Option<String> {
+    let ReviewTarget::BaseBranch { branch } = target else {
+        return None;
+    };
+    let cwd = thread.look().await?.cwd;
+    let git = Git::new(cx.server.settings.config.env(), &cwd);
+    let mut commits = Vec::new();
+    for name in [branch.clone(), format!("{branch}@{{upstream}}")] {
+        let name = format!("{name}^{{commit}}");
+        let verify = [
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &name,
+        ];
+        commits.extend(git.text(&verify).await);
+    }
+    // A branch that does not exist has no upstream either.
+    commits.first()?;
+    let known = commits.iter().map(|commit| commit.trim());
+    let arguments: Vec<&str> = ["merge-base", "HEAD"].into_iter().chain(known).collect();
+    let base = git.text(&arguments).await?;
+    base.split_whitespace().next().map(str::to_owned)
 }
 
 /// The thread to review in: the one named, or a copy of it.

@@ -1,6 +1,8 @@
 //! `thread/fork`: a new thread with the history of another.
 
+use std::convert::identity;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
@@ -8,6 +10,7 @@ use quipu_wire::method::request::ThreadFork;
 use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification};
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{self, Opened, Overrides, load};
 use crate::{Cx, Reply};
 
@@ -45,7 +48,9 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> 
             }
         }
     };
-    load::fork(&cx.server, &cx.client, &path, &overrides, params.ephemeral)
+    let (client, ephemeral) = (Arc::clone(&cx.client), params.ephemeral);
+    let forking = move |server: &_| load::fork(server, &client, &path, &overrides, ephemeral);
+    blocking(&cx.server, forking).await.and_then(identity)
 }
 
 fn forked(opened: Opened) -> ThreadForkResponse {

@@ -1,5 +1,6 @@
 //! `thread/resume`: a stored thread is loaded, or a loaded one joined.
 
+use std::convert::identity;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use quipu_wire::method::request::ThreadResume;
 use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNotification};
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{self, Message, Opened, Overrides, StartRequest, ThreadHandle, join, load};
 use crate::{Cx, Reply};
 
@@ -17,7 +19,9 @@ impl Handler for ThreadResume {
         if let Some(thread) = loaded(&cx, &params) {
             return rejoin(&cx, thread, params, reply).await;
         }
-        let opened = match open(&cx, params) {
+        let opening = cx.clone();
+        let opened = blocking(&cx.server, move |_| open(&opening, params)).await;
+        let opened = match opened.and_then(identity) {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };

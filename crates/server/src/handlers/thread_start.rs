@@ -1,5 +1,7 @@
 //! `thread/start`: a new thread, which the caller follows.
 
+use std::convert::identity;
+
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadStart;
@@ -8,12 +10,15 @@ use quipu_wire::{
 };
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{Opened, Overrides, StartRequest, load};
 use crate::{Cx, Reply};
 
 impl Handler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
-        let mut opened = match start(&cx, params) {
+        let opening = cx.clone();
+        let opened = blocking(&cx.server, move |_| start(&opening, params)).await;
+        let mut opened = match opened.and_then(identity) {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{Input, Thread as Engine};
@@ -28,8 +27,6 @@ use crate::questions::Outcome;
 
 /// Messages that may wait for a thread.
 const MAILBOX: usize = 256;
-/// How long a thread that nobody follows and that does nothing stays in memory.
-const IDLE: Duration = Duration::from_secs(300);
 
 /// Everything a thread consists of while it is loaded.
 pub(super) struct Actor {
@@ -55,6 +52,8 @@ pub(super) struct Actor {
     /// The running turn as a client that joins now must see it.
     pub live: Vec<ThreadItem>,
     pub elicitations: u64,
+    /// Its history was given back, and must be read before it is needed.
+    pub is_resting: bool,
     /// Set when the log failed in the running turn.
     pub journal_failed: bool,
     pub quiet: Vec<oneshot::Sender<()>>,
@@ -89,13 +88,11 @@ impl Actor {
     /// Runs the thread until it is unloaded.
     pub async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
         loop {
-            let message = match tokio::time::timeout(IDLE, mailbox.recv()).await {
+            let idle = self.server.settings.idle;
+            let message = match tokio::time::timeout(idle, mailbox.recv()).await {
                 Ok(Some(message)) => message,
                 Ok(None) => return,
-                Err(_) if self.is_idle() => {
-                    let (done, _) = oneshot::channel();
-                    Message::Close { done }
-                }
+                Err(_) if self.idle(&mut mailbox).await => return,
                 Err(_) => continue,
             };
             if let Message::Close { done } = message {
@@ -127,16 +124,14 @@ impl Actor {
         ending.await.is_ok()
     }
 
-    fn is_idle(&self) -> bool {
-        self.subscribers.is_empty()
-            && self.engine.active_turn().is_none()
-            && !self.tooling.has_processes()
-            && self.log.as_ref().is_some_and(Log::is_materialized)
-    }
-
-    async fn receive(&mut self, message: Message) {
+    pub(super) async fn receive(&mut self, message: Message) {
         if matches!(message, Message::Model { .. }) {
             fail::point("thread", "model");
+        }
+        if message.needs_history()
+            && let Err(error) = self.wake()
+        {
+            return message.refuse(error).await;
         }
         match message {
             Message::StartTurn {
@@ -157,7 +152,11 @@ impl Actor {
                 self.step(Input::Compact { turn_id }).await;
             }
             Message::Shell { command, reply } => self.shell(command, reply).await,
-            Message::Review { params, reply } => self.review(params, reply).await,
+            Message::Review {
+                params,
+                merge_base,
+                reply,
+            } => self.review(params, merge_base.as_deref(), reply).await,
             Message::Join { client, reply } => self.join(client, reply).await,
             Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
             Message::Gone(client) => {
@@ -268,7 +267,7 @@ impl Actor {
         done.send(changed).ok();
     }
 
-    async fn close(&mut self) {
+    pub(super) async fn close(&mut self) {
         self.step(Input::Close).await;
         self.tooling.shut_down();
         if let Some(log) = &mut self.log

@@ -1,9 +1,10 @@
 //! Doing what the engine says, in its order.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Purpose};
+use quipu_engine::{Effect, Input, Purpose, item_id, same_item_kind};
 use quipu_wire::{
     CodexErrorInfo, ModeKind, ServerNotification, ServerRequest, ThreadItem, ThreadStatus,
     TurnError,
@@ -20,9 +21,14 @@ const GRACE: Duration = Duration::from_millis(500);
 impl Actor {
     /// Performs effects and the ones that follow from them.
     pub async fn perform(&mut self, effects: Vec<Effect>) {
-        let mut queue = std::collections::VecDeque::from(effects);
+        let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            if let Some(input) = self.perform_one(effect).await {
+            if effect == Effect::Sync {
+                if let Err(error) = self.sync() {
+                    let error = self.not_stored(&error);
+                    queue = self.engine.end_not_stored(error, queue.into()).into();
+                }
+            } else if let Some(input) = self.perform_one(effect).await {
                 queue.extend(self.engine.step(input));
             }
         }
@@ -32,7 +38,8 @@ impl Actor {
     async fn perform_one(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Record(record) => self.record(record),
-            Effect::Sync => return self.sync(),
+            // What follows depends on it; see `perform`.
+            Effect::Sync => {}
             Effect::Notify(notification) => {
                 let stored = self.flush();
                 // What could not be stored must not be told as done; the turn ends as failed instead.
@@ -157,31 +164,32 @@ impl Actor {
         self.log.as_mut().map_or(Ok(()), quipu_journal::Log::flush)
     }
 
-    fn sync(&mut self) -> Option<Input> {
-        let Some(log) = &mut self.log else {
-            return None;
-        };
-        let synced = tokio::task::block_in_place(|| log.sync());
-        let fault = self.fault_once(synced);
+    /// Waits until what was recorded is on disk. With it a turn ends, and what failed in it is over.
+    fn sync(&mut self) -> quipu_journal::Result<()> {
         self.journal_failed = false;
-        fault
+        let Some(log) = &mut self.log else {
+            return Ok(());
+        };
+        tokio::task::block_in_place(|| log.sync())
     }
 
     /// A log that cannot be written ends the turn, once; the records wait for the next try.
     fn fault_once(&mut self, written: quipu_journal::Result<()>) -> Option<Input> {
-        let error = written.err()?;
-        tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
+        let error = self.not_stored(&written.err()?);
         if self.engine.active_turn().is_none() || std::mem::replace(&mut self.journal_failed, true)
         {
             return None;
         }
-        Some(Input::Fault {
-            error: TurnError {
-                message: format!("The thread cannot be stored: {error}"),
-                codex_error_info: Some(CodexErrorInfo::Other),
-                additional_details: None,
-            },
-        })
+        Some(Input::Fault { error })
+    }
+
+    fn not_stored(&self, error: &quipu_journal::Error) -> TurnError {
+        tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
+        TurnError {
+            message: format!("The thread cannot be stored: {error}"),
+            codex_error_info: Some(CodexErrorInfo::Other),
+            additional_details: None,
+        }
     }
 
     async fn broadcast(&self, notification: &ServerNotification) {
@@ -210,8 +218,10 @@ impl Actor {
             }
             ServerNotification::ItemStarted(params) => self.live.push(params.item.clone()),
             ServerNotification::ItemCompleted(params) => {
-                let id = item_id(&params.item);
-                match self.live.iter_mut().find(|item| item_id(item) == id) {
+                let is_it = |item: &&mut ThreadItem| {
+                    item_id(item) == item_id(&params.item) && same_item_kind(item, &params.item)
+                };
+                match self.live.iter_mut().find(is_it) {
                     Some(item) => *item = params.item.clone(),
                     None => self.live.push(params.item.clone()),
                 }
@@ -219,9 +229,4 @@ impl Actor {
             _ => {}
         }
     }
-}
-
-/// The id of an item, whatever it is.
-fn item_id(item: &ThreadItem) -> &str {
-    quipu_engine::item_id(item)
 }

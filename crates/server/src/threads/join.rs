@@ -34,6 +34,7 @@ impl Actor {
                 status: self.engine.status().clone(),
                 ..self.facts.clone()
             },
+            cwd: self.session.cwd.clone(),
             ephemeral: self.log.is_none(),
             rollout: self.rollout(),
             live: self.live_turn(),
@@ -74,7 +75,7 @@ impl Actor {
         let mut thread =
             load::stored_thread(&self.server, id, &path).unwrap_or_else(|_| look.thread.clone());
         thread.status = look.thread.status;
-        thread.turns = load::turns(&path, look.live.is_some())?;
+        thread.turns = tokio::task::block_in_place(|| load::turns(&path, look.live.is_some()))?;
         if let Some(live) = look.live {
             thread.turns.retain(|turn| turn.id != live.id);
             thread.turns.push(live);
@@ -113,12 +114,17 @@ impl Actor {
         }
         let rolled_back = Event::ThreadRolledBack(event::ThreadRolledBack { num_turns: turns });
         log.append(&[Record::from(rolled_back)])
-            .and_then(|()| log.sync())
+            .and_then(|()| tokio::task::block_in_place(|| log.sync()))
             .map_err(failed)?;
-        let replay = Replay::open(&path).map_err(failed)?;
-        let history = replay.history.load(&path).map_err(failed)?.items;
+        let (replay, history) = tokio::task::block_in_place(|| {
+            let replay = Replay::open(&path)?;
+            let history = replay.history.load(&path)?.items;
+            Ok((replay, history))
+        })
+        .map_err(failed)?;
         let tokens = self.estimate(&history);
         self.engine.replace_history(history, tokens);
+        self.is_resting = false;
         self.sent.clear();
         self.told.baseline = replay
             .context
@@ -155,9 +161,14 @@ impl Actor {
         .await;
     }
 
-    pub async fn review(&mut self, params: ReviewStartParams, reply: Reply<request::ReviewStart>) {
+    pub async fn review(
+        &mut self,
+        params: ReviewStartParams,
+        merge_base: Option<&str>,
+        reply: Reply<request::ReviewStart>,
+    ) {
         let label = review::label(&params.target);
-        let prompt = review::prompt(&params.target, None);
+        let prompt = review::prompt(&params.target, merge_base);
         let content = vec![UserInput::Text {
             text: prompt,
             text_elements: Vec::new(),

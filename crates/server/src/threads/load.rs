@@ -114,7 +114,7 @@ pub(crate) fn resume(
             .as_ref()
             .map(|it| it.text.clone());
     }
-    let history = load_history(&replay, path)?;
+    let history = history(&replay, path)?;
     let log = server.store.resume(replay.meta.id, path);
     let mut told = told(server, &session, &replay.meta);
     told.previous_model = replay.context.as_ref().map(|context| context.model.clone());
@@ -156,7 +156,7 @@ pub(crate) fn fork(
     session.dynamic_tools = stored_tools(&replay.meta);
     let mut meta = new_meta(server, &session, Some(replay.meta.id));
     meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
-    let mut history = load_history(&replay, path)?;
+    let mut history = history(&replay, path)?;
     let mut log = match ephemeral {
         true => None,
         false => Some(server.store.fork(path, meta.clone()).map_err(cannot_fork)?),
@@ -226,6 +226,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         history,
         usage,
         raw_items,
+        seed: Uuid::new_v4().as_u128(),
     });
     engine.set_interrupt_note(notes::turn_aborted());
     let actor = Actor {
@@ -249,6 +250,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         questions: Default::default(),
         live: Vec::new(),
         elicitations: 0,
+        is_resting: false,
         journal_failed: false,
         quiet: Vec::new(),
     };
@@ -361,7 +363,7 @@ pub(crate) fn read(path: &Path) -> Result<Replay, ErrorObject> {
     Replay::open(path).map_err(|error| cannot_read(path, &error))
 }
 
-fn load_history(replay: &Replay, path: &Path) -> Result<Vec<Json>, ErrorObject> {
+pub(crate) fn history(replay: &Replay, path: &Path) -> Result<Vec<Json>, ErrorObject> {
     let loaded = replay
         .history
         .load(path)

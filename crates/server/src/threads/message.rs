@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_rpc::ErrorObject;
 use quipu_tools::Action;
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -40,6 +41,8 @@ pub(crate) enum Message {
     },
     Review {
         params: ReviewStartParams,
+        /// Where the branches of a review parted, if that is known.
+        merge_base: Option<String>,
         reply: Reply<request::ReviewStart>,
     },
     /// Joins a loaded thread: the answer, then the pending questions, then its events.
@@ -95,6 +98,30 @@ pub(crate) enum Message {
     },
 }
 
+impl Message {
+    /// Whether the thread must know its history to deal with this.
+    pub fn needs_history(&self) -> bool {
+        matches!(
+            self,
+            Message::StartTurn { .. }
+                | Message::Compact { .. }
+                | Message::Shell { .. }
+                | Message::Review { .. }
+        )
+    }
+
+    /// Answers a request that cannot be dealt with.
+    pub async fn refuse(self, error: ErrorObject) {
+        match self {
+            Message::StartTurn { reply, .. } => reply.send(Err(error)).await,
+            Message::Compact { reply } => reply.send(Err(error)).await,
+            Message::Shell { reply, .. } => reply.send(Err(error)).await,
+            Message::Review { reply, .. } => reply.send(Err(error)).await,
+            _ => {}
+        }
+    }
+}
+
 /// What a tool reports to its thread.
 pub(crate) enum ToolReport {
     Event(ToolEvent),
@@ -120,6 +147,8 @@ impl From<ToolDelta> for ToolReport {
 /// A thread as another request sees it.
 pub(crate) struct Look {
     pub thread: Thread,
+    /// Where its commands run now.
+    pub cwd: PathBuf,
     pub ephemeral: bool,
     /// The rollout, if it is on disk.
     pub rollout: Option<PathBuf>,

@@ -10,6 +10,7 @@ mod message;
 mod prepare;
 mod records;
 mod replies;
+mod rest;
 mod sampler;
 mod session;
 mod subscribers;

@@ -6,7 +6,7 @@ use quipu_engine::{Compacted, Context, Input, Purpose, ReviewOutcome, Start, Use
 use quipu_model::{HistoryItem, Reasoning, Request, RequestMeta, ToolSet};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
-use quipu_wire::{CollaborationMode, Json, ModeKind, TurnStartParams, TurnSteerParams, UserInput};
+use quipu_wire::{Json, TurnStartParams, TurnSteerParams, UserInput};
 
 use super::actor::{Actor, TurnSettings};
 use super::replies::Pending;
@@ -15,7 +15,7 @@ use crate::clock;
 use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts};
 use crate::context::history::ContextSize;
 use crate::context::skills::Skill;
-use crate::context::{compaction, initial, input, plan, review, skills, stored, update};
+use crate::context::{compaction, initial, input, review, skills, stored, update};
 use crate::hub::Client;
 
 /// What the model was last told, and what stays the same for the life of the thread.
@@ -83,8 +83,17 @@ impl Actor {
     }
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
-        let message = input::user_message(&content);
         let named = skills::named(&content, &self.told.skills, &[]);
+        let is_picture = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
+        if named.is_empty() && !content.iter().any(is_picture) {
+            return self.read_message(content, Vec::new());
+        }
+        // Files are read where waiting for them holds up nobody else.
+        tokio::task::block_in_place(|| self.read_message(content, named))
+    }
+
+    fn read_message(&self, content: Vec<UserInput>, named: Vec<&Skill>) -> UserMessage {
+        let message = input::user_message(&content);
         let bodies = named
             .into_iter()
             .filter_map(|skill| match skills::load(skill) {
@@ -122,7 +131,7 @@ impl Actor {
             },
             base_instructions: Arc::clone(&self.told.base_instructions),
             personality: session.personality,
-            collaboration_mode: with_instructions(session.mode.clone()),
+            collaboration_mode: session.mode.clone(),
             developer_instructions: session.developer_instructions.clone(),
             project_instructions: self.told.project_instructions.clone(),
             skills: Arc::clone(&self.told.skills),
@@ -194,7 +203,7 @@ impl Actor {
         let settings = self.session.snapshot.model();
         let instructions = match purpose {
             Purpose::Review => review::instructions().into(),
-            Purpose::Turn | Purpose::Compaction => Arc::clone(&self.told.base_instructions),
+            Purpose::Turn | Purpose::Compaction { .. } => Arc::clone(&self.told.base_instructions),
         };
         let reviewer = settings.review_model.filter(|_| purpose == Purpose::Review);
         let schema = self
@@ -244,7 +253,10 @@ impl Actor {
     /// What the model is to read: the history, and for a compaction the wish for a summary.
     fn input(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
         let mut input = self.history_items(purpose);
-        if purpose == Purpose::Compaction {
+        if let Purpose::Compaction { dropped } = purpose {
+            for _ in 0..dropped {
+                compaction::drop_oldest(&mut input);
+            }
             let custom = self
                 .session
                 .snapshot
@@ -259,7 +271,7 @@ impl Actor {
     /// The tools of a turn are made once.
     fn tools_for(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
         match (purpose, &self.turn.tools) {
-            (Purpose::Compaction, _) => ToolSet::default(),
+            (Purpose::Compaction { .. }, _) => ToolSet::default(),
             (Purpose::Turn, Some(tools)) => tools.clone(),
             (Purpose::Review, _) => self.tools(turn_id, purpose),
             (Purpose::Turn, None) => self.turn.tools.insert(self.tools(turn_id, purpose)).clone(),
@@ -323,14 +335,6 @@ impl Actor {
         let size = ContextSize::estimated(&self.told.base_instructions, &items);
         i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
     }
-}
-
-/// A mode without instructions of its own has the built-in ones.
-fn with_instructions(mut mode: CollaborationMode) -> CollaborationMode {
-    if mode.mode != ModeKind::Default && mode.settings.developer_instructions.is_none() {
-        mode.settings.developer_instructions = Some(plan::mode_instructions(&mode.mode, false));
-    }
-    mode
 }
 
 pub(super) fn history_item(item: &Json) -> Option<HistoryItem> {

@@ -70,7 +70,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
                 }),
             }))
         }
-        Record::Error { error, .. } => one(Event::Error(error_event(error))),
+        Record::Error { turn_id, error } => one(Event::Error(error_event(turn_id, error))),
         Record::TurnEnded {
             turn_id,
             end,
@@ -185,8 +185,9 @@ fn stored_limits(limits: &quipu_wire::RateLimitSnapshot) -> serde_json::Value {
     })
 }
 
-fn error_event(error: TurnError) -> event::ErrorEvent {
+fn error_event(turn_id: String, error: TurnError) -> event::ErrorEvent {
     event::ErrorEvent {
+        turn_id: Some(turn_id),
         message: error.message,
         codex_error_info: error.codex_error_info.map(Into::into),
     }

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, ToolCall};
+use quipu_engine::{CallKind, Misshapen, ModelEvent, ModelItem, OutputItem, ToolCall};
 use quipu_model::{ItemKind, ModelStream};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TurnError, WebSearchAction};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
+use crate::context::notes;
 use crate::context::speech::{Said, Speech, SpeechFilter};
 use crate::fail;
 
@@ -118,6 +119,7 @@ impl Reader {
             }
             From::Completed(completed) => ModelEvent::Completed {
                 usage: completed.usage.map(|usage| usage.breakdown()),
+                misshapen: completed.output_error.map(|why| self.misshapen(&why)),
             },
             From::Failed(error) => ModelEvent::Failed {
                 window_exceeded: matches!(
@@ -131,6 +133,21 @@ impl Reader {
                 },
             },
         });
+    }
+
+    /// The final message does not match the schema that the client gave.
+    fn misshapen(&self, why: &str) -> Box<Misshapen> {
+        Box::new(Misshapen {
+            note: notes::wrong_shape(why),
+            error: TurnError {
+                message: format!(
+                    "The final message of {} does not match the output schema: {why}",
+                    self.model
+                ),
+                codex_error_info: Some(CodexErrorInfo::Other),
+                additional_details: None,
+            },
+        })
     }
 
     fn started(&mut self, slot: u32, item: quipu_model::OutputItem, out: &mut Vec<ModelEvent>) {

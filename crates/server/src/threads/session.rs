@@ -16,6 +16,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use crate::Server;
+use crate::context::plan;
 
 /// What a client may choose when it opens a thread.
 #[derive(Debug, Default, Clone)]
@@ -170,7 +171,7 @@ impl Session {
         if let Some(mode) = &params.collaboration_mode {
             self.model.clone_from(&mode.settings.model);
             self.effort = mode.settings.reasoning_effort;
-            self.mode = mode.clone();
+            self.mode = self.with_instructions(mode.clone());
         } else {
             self.mode.settings.model.clone_from(&self.model);
             self.mode.settings.reasoning_effort = self.effort;
@@ -184,6 +185,15 @@ impl Session {
     pub fn has_feature(&self, name: &str) -> bool {
         let features = self.snapshot.features();
         quipu_config::Feature::named(name).is_some_and(|it| features.enabled(it))
+    }
+
+    /// A mode that a client chooses without instructions of its own has the built-in ones.
+    fn with_instructions(&self, mut mode: CollaborationMode) -> CollaborationMode {
+        let asks = self.has_feature("default_mode_request_user_input");
+        mode.settings
+            .developer_instructions
+            .get_or_insert_with(|| plan::mode_instructions(&mode.mode, asks));
+        mode
     }
 
     pub fn cwd_text(&self) -> String {

@@ -199,7 +199,7 @@ impl Actor {
             cwd: session.cwd.clone(),
             approval_policy: match purpose {
                 Purpose::Review => quipu_wire::AskForApproval::Never,
-                Purpose::Turn | Purpose::Compaction => session.approval_policy.clone(),
+                Purpose::Turn | Purpose::Compaction { .. } => session.approval_policy.clone(),
             },
             sandbox: session.sandbox.clone(),
             reviewed: guardian_reviews(&session.approval_policy, session.approvals_reviewer),

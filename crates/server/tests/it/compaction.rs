@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::{Stage, calls, order, run, say, status};
+use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_history_is_compacted_when_asked() {
@@ -28,6 +28,8 @@ async fn a_history_is_compacted_when_asked() {
         "turn/completed completed",
     ];
     assert_eq!(order(&told), wanted);
+    let id = text(&completed(&told, "contextCompaction")[0]["id"]);
+    assert!(uuid::Uuid::parse_str(&id).is_ok(), "{id}");
     run(&mut client, &thread, "do you remember?").await;
     let sent = stage.last_request();
     assert!(
@@ -162,5 +164,43 @@ async fn a_compaction_takes_the_place_of_a_turn_and_takes_no_input() {
     assert_eq!(
         status(&run(&mut client, &thread, "next").await),
         "completed"
+    );
+}
+
+/// A history that does not even fit into the request for its summary is cut at its beginning.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_too_long_to_be_summarised_is_cut_at_its_beginning() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let full = json!({ "error": { "code": "context_length_exceeded", "message": "too long" } });
+    stage.play([
+        json!({ "text": "the oldest story" }),
+        json!({ "text": "the newest story" }),
+        full.clone(),
+        full.clone(),
+        full,
+        json!({ "text": "the gist" }),
+        json!({ "text": "yes" }),
+    ]);
+    run(&mut client, &thread, "first").await;
+    run(&mut client, &thread, "second").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let requests = stage.model.requests();
+    let sent: Vec<usize> = requests[2..]
+        .iter()
+        .map(|it| it.body["input"].as_array().unwrap().len())
+        .collect();
+    assert!(sent.is_sorted_by(|a, b| a > b), "{sent:?}");
+    let last = stage.last_request();
+    assert!(last.contains("the newest story") && !last.contains("the oldest story"));
+    run(&mut client, &thread, "third").await;
+    let sent = stage.last_request();
+    assert!(
+        sent.contains("the gist") && sent.contains("first"),
+        "the person's words stay: {sent}"
     );
 }

@@ -11,6 +11,7 @@ mod files;
 mod gate;
 mod guardian;
 mod handshake;
+mod idle;
 mod journal_faults;
 mod lab;
 mod messages;
@@ -27,5 +28,6 @@ mod threads;
 mod tools;
 mod turns;
 mod web_search;
+mod wires;
 
 quipu_sandbox::run_helper_in_tests!();

@@ -1,5 +1,8 @@
 //! Reviews: in the thread, beside it, and cut short.
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, order, run, status, text};
@@ -185,5 +188,71 @@ async fn targets_without_content_are_refused() {
     for (target, words) in targets {
         let params = json!({ "threadId": thread, "target": target });
         assert_eq!(client.refused("review/start", params).await, words);
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    #[expect(clippy::disallowed_methods, reason = "a review needs a repository")]
+    let done = Command::new("git")
+        .args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Every target has a prompt of its own; of a branch it names the commit where the two parted.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reviewer_is_told_what_to_look_at() {
+    let stage = Stage::new().await;
+    let folder = stage.folder();
+    git(folder, &["init", "-q"]);
+    git(folder, &["commit", "-q", "--allow-empty", "-m", "one"]);
+    let parted = git(folder, &["rev-parse", "HEAD"]);
+    git(folder, &["branch", "feature"]);
+    git(folder, &["commit", "-q", "--allow-empty", "-m", "two"]);
+    git(folder, &["checkout", "-q", "feature"]);
+    git(folder, &["commit", "-q", "--allow-empty", "-m", "three"]);
+    let (mut client, thread) = stage.thread_with(json!({ "cwd": folder })).await;
+    let targets = [
+        (
+            json!({ "type": "uncommittedChanges" }),
+            "current changes",
+            "not committed yet",
+        ),
+        (
+            json!({ "type": "baseBranch", "branch": "main" }),
+            "changes against 'main'",
+            parted.as_str(),
+        ),
+        (
+            json!({ "type": "baseBranch", "branch": "--help" }),
+            "changes against '--help'",
+            "git merge-base HEAD --help",
+        ),
+        (
+            json!({ "type": "commit", "sha": "1234567890", "title": "T" }),
+            "commit 1234567: T",
+            "1234567890",
+        ),
+    ];
+    for (target, label, words) in targets {
+        stage.play([json!({ "text": "fine" })]);
+        let params = json!({ "threadId": thread, "target": target });
+        let answer = client.call("review/start", params).await;
+        assert_eq!(answer["turn"]["items"][0]["content"][0]["text"], label);
+        let told = client.until("turn/completed").await;
+        let prompt = text(&completed(&told, "userMessage")[0]["content"][0]["text"]);
+        assert!(prompt.contains(words), "{prompt}");
+        assert!(stage.last_request().contains(words));
     }
 }

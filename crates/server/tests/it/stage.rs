@@ -39,14 +39,26 @@ impl Stage {
         Stage::at(folder, home, settings).await
     }
 
+    /// With a model that speaks another wire format, and more settings of its provider.
+    pub async fn speaking(wire: &str, provider: &str) -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let provider = format!("wire_api = \"{wire}\"\n{provider}");
+        Stage::build(folder, home, "", &provider).await
+    }
+
     /// With a home folder of the test's choice.
     pub async fn at(folder: TempDir, home: PathBuf, settings: &str) -> Stage {
+        Stage::build(folder, home, settings, "wire_api = \"responses\"").await
+    }
+
+    async fn build(folder: TempDir, home: PathBuf, settings: &str, provider: &str) -> Stage {
         let model = ModelServer::start().await.unwrap();
         Home::at(&home).ensure().unwrap();
         let config = format!(
             "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
              approval_policy = \"never\"\n{settings}\n[model_providers.scripted]\nname = \"scripted\"\n\
-             base_url = \"{}\"\nwire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
+             base_url = \"{}\"\nrequest_max_retries = 0\nstream_max_retries = 0\n{provider}\n",
             model.base_url(),
         );
         std::fs::write(home.join("config.toml"), config).unwrap();
@@ -69,6 +81,13 @@ impl Stage {
     /// Another server on the same home, as after a restart; the old one is left as it is.
     pub fn restart(&mut self) {
         self.server = Server::new(settings_in(self.folder.path(), &self.home));
+    }
+
+    /// Another server on the same home, whose threads are idle soon.
+    pub fn restart_impatient(&mut self) {
+        let mut settings = settings_in(self.folder.path(), &self.home);
+        settings.idle = Duration::from_millis(20);
+        self.server = Server::new(settings);
     }
 
     /// A new client.

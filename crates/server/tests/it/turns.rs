@@ -323,7 +323,7 @@ async fn input_that_makes_no_sense_is_refused() {
 async fn what_a_turn_changes_holds_for_later_ones() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    stage.play([json!({ "text": "one" }), json!({ "text": "two" })]);
+    stage.play([json!({ "text": "{}" }), json!({ "text": "two" })]);
     let mut params = input(&thread, "first");
     params["model"] = json!("other-model");
     params["cwd"] = json!(stage.home());
@@ -348,4 +348,40 @@ async fn what_a_turn_changes_holds_for_later_ones() {
         .await;
     assert_eq!(joined["cwd"], json!(stage.home()));
     assert_eq!(joined["model"], "other-model");
+}
+
+/// A mode that a client chooses explains itself to the model, the default one too; before that nothing
+/// is said of modes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mode_without_instructions_has_the_built_in_ones() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    run(&mut client, &thread, "one").await;
+    assert!(!stage.last_request().contains("<collaboration_mode>"));
+    for (mode, words) in [("default", "request_user_input"), ("plan", "proposed_plan")] {
+        let mut params = input(&thread, mode);
+        params["collaborationMode"] =
+            json!({ "mode": mode, "settings": { "model": "scripted-model" } });
+        client.call("turn/start", params).await;
+        client.skip_to("turn/completed").await;
+        let sent = stage.last_request();
+        let told = sent.rsplit("<collaboration_mode>").next().unwrap();
+        assert!(
+            sent.contains("<collaboration_mode>") && told.contains(words),
+            "{mode}: {sent}"
+        );
+    }
+    let mut params = input(&thread, "own words");
+    let settings = json!({ "model": "scripted-model", "developer_instructions": "be brave" });
+    params["collaborationMode"] = json!({ "mode": "default", "settings": settings });
+    client.call("turn/start", params).await;
+    client.skip_to("turn/completed").await;
+    let sent = stage.last_request();
+    assert!(
+        sent.rsplit("<collaboration_mode>")
+            .next()
+            .unwrap()
+            .starts_with("be brave"),
+        "{sent}"
+    );
 }

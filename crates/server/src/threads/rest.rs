@@ -1,0 +1,67 @@
+//! A thread at which nothing happens takes little memory: without followers it is unloaded, with them it
+//! gives its history back. The rollout has it, and the next turn reads it again.
+
+use quipu_rpc::ErrorObject;
+use quipu_wire::ThreadClosedNotification;
+use quipu_wire::method::event;
+use tokio::sync::mpsc;
+
+use super::actor::Actor;
+use super::load;
+use super::message::Message;
+
+impl Actor {
+    /// Nothing has happened for a while; whether the thread was unloaded.
+    pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Message>) -> bool {
+        let is_stored = self.log.as_ref().is_some_and(|log| log.is_materialized());
+        if !is_stored || self.engine.active_turn().is_some() || self.tooling.has_processes() {
+            return false;
+        }
+        if !self.subscribers.is_empty() {
+            self.rest();
+            return false;
+        }
+        // From here on nobody finds the thread. Whoever found it before is heard.
+        self.server.threads.remove(&self.handle);
+        if let Ok(message) = mailbox.try_recv() {
+            self.server.threads.insert(self.handle.clone());
+            self.receive(message).await;
+            return false;
+        }
+        self.close().await;
+        let params = ThreadClosedNotification {
+            thread_id: self.handle.id.clone(),
+        };
+        let hub = &self.server.hub;
+        hub.broadcast::<event::ThreadClosed>(&params).await;
+        true
+    }
+
+    fn rest(&mut self) {
+        let Some(log) = self.log.as_mut().filter(|_| !self.is_resting) else {
+            return;
+        };
+        if let Err(error) = tokio::task::block_in_place(|| log.rest()) {
+            tracing::error!(thread = self.handle.id, %error, "an idle thread keeps what it could not store");
+            return;
+        }
+        self.engine.forget_history();
+        self.sent = Vec::new();
+        self.is_resting = true;
+    }
+
+    /// Reads the history again before it is needed.
+    pub fn wake(&mut self) -> Result<(), ErrorObject> {
+        let Some(log) = self.log.as_ref().filter(|_| self.is_resting) else {
+            return Ok(());
+        };
+        let path = log.path();
+        let history = tokio::task::block_in_place(|| {
+            let replay = load::read(path)?;
+            load::history(&replay, path)
+        })?;
+        self.engine.recall_history(history);
+        self.is_resting = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Turns over each of the three wire formats: with models that break every promise, and with output of a
+//! shape that the client wants. Whatever a turn met, the next one works.
+
+use quipu_testkit::conversation::Conversation;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, calls, completed, input, order, run, status, text};
+
+const WIRES: [&str; 3] = ["responses", "chat", "anthropic"];
+
+fn failure(told: &[Value]) -> Value {
+    assert_eq!(status(told), "failed", "{:?}", order(told));
+    told.last().unwrap()["params"]["turn"]["error"].clone()
+}
+
+async fn next_turn_works(stage: &Stage, client: &mut Conversation, thread: &str) {
+    stage.play([json!({ "text": "all is well" })]);
+    let told = run(client, thread, "and now?").await;
+    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    assert_eq!(completed(&told, "agentMessage")[0]["text"], "all is well");
+}
+
+/// What a broken provider serves, and what the client is told of it.
+fn broken() -> [(Value, &'static str); 6] {
+    [
+        (
+            json!({ "raw": "<h1>Login</h1>", "headers": { "content-type": "text/html" } }),
+            "provider `scripted` answered with `text/html` instead of an event stream",
+        ),
+        (json!({ "raw": "" }), "provider `scripted` sent no event"),
+        (
+            json!({ "raw": "data: {not json\n\n\u{0}\n\n" }),
+            "provider `scripted` sent 1 events that cannot be read",
+        ),
+        (
+            json!({ "deltas": 1_000_000_000_000u64, "size": 100 }),
+            "provider `scripted` was cut off: the answer is larger than 1048576 bytes",
+        ),
+        (
+            json!({ "deltas": 1, "size": 20 << 20 }),
+            "provider `scripted` was cut off: the answer is larger than 1048576 bytes",
+        ),
+        (
+            json!({ "text": "half", "cut": true }),
+            "provider `scripted` broke the connection",
+        ),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_provider_fails_the_turn_and_nothing_else() {
+    for wire in WIRES {
+        let stage = Stage::speaking(wire, "max_response_bytes = 1048576").await;
+        let (mut client, thread) = stage.thread().await;
+        for (served, words) in broken() {
+            stage.play([served]);
+            let error = failure(&run(&mut client, &thread, "hi").await);
+            let details = error["additionalDetails"].as_str().unwrap_or_default();
+            assert!(details.starts_with(words), "{wire}: {error}");
+            next_turn_works(&stage, &mut client, &thread).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_be_mended_is() {
+    for wire in WIRES {
+        let stage = Stage::speaking(wire, "").await;
+        let (mut client, thread) = stage.thread().await;
+        stage.play([json!({ "deltas": ["a", "b"], "bad_utf8": true })]);
+        let told = run(&mut client, &thread, "hi").await;
+        let words = text(&completed(&told, "agentMessage")[0]["text"]);
+        assert!(words.ends_with("ab"), "{wire}: {words}");
+
+        // Ten megabytes in one event are much, but they are an answer.
+        stage.play([json!({ "deltas": 1, "size": 10 << 20 })]);
+        let told = run(&mut client, &thread, "hi").await;
+        assert_eq!(
+            text(&completed(&told, "agentMessage")[0]["text"]).len(),
+            10 << 20,
+            "{wire}"
+        );
+
+        // Of a call that cannot be read, the model is told.
+        stage.play([
+            calls("exec_command", json!("{\"cmd\": ")),
+            json!({ "text": "sorry" }),
+        ]);
+        let told = run(&mut client, &thread, "hi").await;
+        assert_eq!(status(&told), "completed", "{wire}");
+        let sent = stage.last_request();
+        assert!(
+            sent.contains("EOF while parsing"),
+            "{wire}: the model is told why"
+        );
+        next_turn_works(&stage, &mut client, &thread).await;
+    }
+}
+
+fn shaped(thread: &str) -> Value {
+    let mut params = input(thread, "how many?");
+    params["outputSchema"] = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    params
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
+    for wire in WIRES {
+        let stage = Stage::speaking(wire, "structured_output = \"instruction\"").await;
+        let (mut client, thread) = stage.thread().await;
+        stage.play([json!({ "text": "three" }), json!({ "text": "{\"n\":3}" })]);
+        client.call("turn/start", shaped(&thread)).await;
+        let told = client.until("turn/completed").await;
+        assert_eq!(status(&told), "completed", "{wire}");
+        let words = completed(&told, "agentMessage");
+        assert_eq!(words.last().unwrap()["text"], "{\"n\":3}", "{wire}");
+        let sent = stage.last_request();
+        assert!(
+            sent.contains("does not match the JSON Schema"),
+            "{wire}: {sent}"
+        );
+
+        stage.play([
+            json!({ "text": "three" }),
+            json!({ "text": "{\"n\":\"three\"}" }),
+        ]);
+        client.call("turn/start", shaped(&thread)).await;
+        let error = failure(&client.until("turn/completed").await);
+        assert_eq!(
+            error["message"],
+            "The final message of scripted-model does not match the output schema: $.n: is not of type integer",
+            "{wire}"
+        );
+        next_turn_works(&stage, &mut client, &thread).await;
+    }
+}
