@@ -155,6 +155,14 @@ pub fn range(text: &str, span: &Range<usize>) -> (Position, Position) {
 
 fn position(text: &str, offset: usize) -> Position {
     let before = before(text, offset);
+    if before.len() == text.len()
+        && let Some(all) = before.strip_suffix('\n')
+    {
+        // What is missing at the end is missing on the last line, not on the empty one after it.
+        let mut end = position(text, all.len());
+        end.column += 1;
+        return end;
+    }
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Position {
         line: before.matches('\n').count() + 1,

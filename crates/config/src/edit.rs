@@ -130,6 +130,7 @@ impl Loader {
     /// Makes changes to the user's file.
     pub fn write(&self, request: &WriteRequest) -> Result<ConfigWriteResponse, WriteError> {
         let file_path = self.writable_path(request.file_path.as_deref())?;
+        request.edits.iter().try_for_each(check_paths)?;
         let expected = request.expected_version.as_deref();
         let stack = self.change_user_file(expected, |text| apply(text, &request.edits))?;
         let overridden = request
@@ -211,6 +212,28 @@ impl Loader {
             Err(WriteError::Readonly)
         }
     }
+}
+
+/// Whether the paths of a change are absolute. A client does not write from the folder of the file.
+fn check_paths(edit: &Edit) -> Result<(), Mismatch> {
+    let nested = edit
+        .path
+        .iter()
+        .rev()
+        .fold(edit.value.clone(), |value, key| {
+            Value::Object(Table::from_iter([(key.clone(), value)]))
+        });
+    let relative = nested.as_object();
+    let Some(named) = relative.and_then(|table| schema::relative_path(&ROOT, table)) else {
+        return Ok(());
+    };
+    let message = "AbsolutePathBuf deserialized without a base path".to_owned();
+    Err(Mismatch {
+        in_file: message.clone(),
+        message,
+        named,
+        steps: Vec::new(),
+    })
 }
 
 /// Whether the features of the file are as the administrator wants them.

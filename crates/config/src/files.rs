@@ -1,6 +1,7 @@
 //! Reads configuration files and remembers what was looked at, so that a later check can tell cheaply
 //! whether a new reading could give anything else.
 
+use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ const SETTLED: Duration = Duration::from_millis(50);
 /// The paths one reading of the configuration depended on, as they were.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
-    seen: Vec<(PathBuf, Option<Stamp>)>,
+    seen: HashMap<PathBuf, Option<Stamp>>,
     /// A file had just been changed when it was read, so its stamp proves nothing.
     unsettled: bool,
 }
@@ -96,13 +97,14 @@ impl Files {
                 .all(|(path, stamp)| Stamp::of(path) == *stamp)
     }
 
-    fn note(&mut self, path: &Path) {
-        if !self.seen.iter().any(|(seen, _)| seen == path) {
+    /// Remembers a path that is about to be looked at.
+    pub fn note(&mut self, path: &Path) {
+        if !self.seen.contains_key(path) {
             let stamp = Stamp::of(path);
             let modified = stamp.and_then(|stamp| stamp.modified);
             let age = modified.map(|modified| modified.elapsed().unwrap_or_default());
             self.unsettled |= age.is_some_and(|age| age < SETTLED);
-            self.seen.push((path.to_owned(), stamp));
+            self.seen.insert(path.to_owned(), stamp);
         }
     }
 }

@@ -33,6 +33,7 @@ pub use features::{
     ALIASES, BetaText, Deprecation, Enablement, EnablementError, Feature, Features, Stage,
     check_enablement,
 };
+pub use files::Files;
 pub use home::{Home, HomeError};
 pub use keypath::split as split_key_path;
 pub use layer::{Layer, SourceFile, Stack};

@@ -223,6 +223,12 @@ impl Loader {
         Ok(snapshot)
     }
 
+    /// The configuration of the server's own folder; the defaults while its files cannot be used.
+    pub fn load_or_defaults(&self) -> Result<Arc<Snapshot>, LoadError> {
+        self.load(&LoadRequest::default())
+            .or_else(|_| self.load_defaults().map(Arc::new))
+    }
+
     fn load_fresh(&self, cwd: &Path, request: &LoadRequest<'_>) -> Result<Snapshot, LoadError> {
         let mut flags = self.flags.clone();
         if let Some(overrides) = request.overrides {

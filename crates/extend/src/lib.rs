@@ -4,4 +4,5 @@
 //! network; a file that cannot be used becomes an error beside the others, never instead of them.
 
 pub mod import;
+pub mod plugins;
 pub mod skills;

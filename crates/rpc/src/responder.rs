@@ -35,12 +35,21 @@ impl Responder {
 
     /// Answers with a result, or with an internal error if it cannot be written as JSON.
     pub async fn result<T: Serialize + ?Sized>(self, result: &T) -> Result<(), CloseReason> {
+        let explain =
+            |error| ErrorObject::internal(format!("the result cannot be written as JSON: {error}"));
+        self.result_or(result, explain).await
+    }
+
+    /// Answers with a result that is made while it is written, or with the error that explains why that
+    /// failed.
+    pub async fn result_or<T: Serialize + ?Sized>(
+        self,
+        result: &T,
+        explain: impl FnOnce(serde_json::Error) -> ErrorObject,
+    ) -> Result<(), CloseReason> {
         match write::result(&self.id, result) {
             Ok(message) => self.send(message).await,
-            Err(error) => {
-                let text = format!("the result cannot be written as JSON: {error}");
-                self.error(&ErrorObject::internal(text)).await
-            }
+            Err(error) => self.error(&explain(error)).await,
         }
     }
 

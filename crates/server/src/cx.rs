@@ -3,10 +3,12 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use quipu_config::{LoadRequest, Snapshot};
 use quipu_rpc::{CloseReason, ErrorObject, Responder};
 use quipu_wire::method::Method;
 use serde::Serialize;
 
+use crate::blocking::blocking;
 use crate::hub::Client;
 use crate::room::Place;
 use crate::server::Server;
@@ -16,6 +18,15 @@ use crate::server::Server;
 pub(crate) struct Cx {
     pub server: Arc<Server>,
     pub client: Arc<Client>,
+}
+
+impl Cx {
+    /// The configuration of the server's own folder, as it is now.
+    pub async fn config(&self) -> Result<Arc<Snapshot>, ErrorObject> {
+        let load = |server: &Arc<Server>| server.settings.config.load(&LoadRequest::default());
+        let loaded = blocking(&self.server, load).await?;
+        loaded.map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))
+    }
 }
 
 /// Owes the answer to one request of method `M`. Dropped without one, it answers with an internal error.
@@ -44,9 +55,11 @@ impl<M: Method> Reply<M> {
         note_failure::<M>(sent);
     }
 
-    /// Answers with something that writes the same JSON as the result would, without being one.
-    pub async fn send_as(self, result: &impl Serialize) {
-        note_failure::<M>(self.responder.result(result).await);
+    /// Answers with something that writes the same JSON as the result would, without being one; if that
+    /// fails midway, with the error that `explain` gives.
+    pub async fn send_as(self, result: &impl Serialize, explain: impl FnOnce() -> ErrorObject) {
+        let sent = self.responder.result_or(result, |_| explain()).await;
+        note_failure::<M>(sent);
     }
 }
 

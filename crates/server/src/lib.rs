@@ -35,6 +35,7 @@ mod rules;
 mod search;
 mod server;
 mod settings;
+mod skills;
 mod startup_warnings;
 mod threads;
 

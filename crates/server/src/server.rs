@@ -24,6 +24,7 @@ use crate::models::RemoteModels;
 use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
+use crate::skills::Skills;
 use crate::threads::{self, Message, Threads};
 
 /// How long running turns may take to end once they are told to.
@@ -41,6 +42,7 @@ pub struct Server {
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
     pub(crate) searches: Searches,
+    pub(crate) skills: Skills,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) remote_models: RemoteModels,
     models: Mutex<HashMap<String, ModelClient>>,
@@ -66,6 +68,7 @@ impl Server {
             watches: Watches::default(),
             commands: Commands::default(),
             searches: Searches::default(),
+            skills: Skills::default(),
             accounts,
             remote_models: RemoteModels::default(),
             models: Mutex::default(),

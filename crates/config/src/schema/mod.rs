@@ -18,7 +18,7 @@ mod words;
 pub use check::{Mismatch, check};
 pub use effective::effective;
 pub(crate) use paths::normalized;
-pub use paths::resolve_paths;
+pub use paths::{relative_path, resolve_paths};
 pub use requirements::REQUIREMENTS;
 pub use root::ROOT;
 pub use unknown::{UnknownKey, unknown_keys};

@@ -53,6 +53,39 @@ fn resolve_value(kind: &Kind, value: &mut Value, base: &Path, user_home: Option<
     }
 }
 
+/// The name of the first setting in a table that is a path and not absolute.
+pub fn relative_path(section: &Section, table: &Table) -> Option<String> {
+    table.iter().find_map(|(name, value)| {
+        let inner = relative_value(section.kind(name)?, value)?;
+        Some(match section.key(name) {
+            // Names that users choose next to known keys are not shown.
+            None => String::new(),
+            Some(_) => join(name, &inner),
+        })
+    })
+}
+
+fn relative_value(kind: &Kind, value: &Value) -> Option<String> {
+    match (kind, value) {
+        (Kind::Path, Value::String(text)) => (!text.starts_with('/')).then(String::new),
+        (Kind::List(kind), Value::Array(items)) => {
+            items.iter().find_map(|item| relative_value(kind, item))
+        }
+        (Kind::Map(kind, _), Value::Object(table)) => table
+            .iter()
+            .find_map(|(name, value)| Some(join(name, &relative_value(kind, value)?))),
+        (Kind::Table(section), Value::Object(table)) => relative_path(section, table),
+        _ => None,
+    }
+}
+
+fn join(name: &str, inner: &str) -> String {
+    match inner {
+        "" => name.to_owned(),
+        inner => format!("{name}.{inner}"),
+    }
+}
+
 /// An absolute path without `.` and `..`; `~` is the user's home.
 pub(crate) fn absolute(text: &str, base: &Path, user_home: Option<&Path>) -> PathBuf {
     let path = match (text.strip_prefix('~'), user_home) {

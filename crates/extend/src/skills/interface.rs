@@ -10,6 +10,8 @@ use serde_yaml_ng::Value;
 
 use super::manifest::one_line;
 
+/// Where it lies in the folder of a skill.
+pub(super) const FILE: &str = "agents/openai.yaml";
 const MAX_BYTES: u64 = 256 * 1024;
 const MAX_NAME: usize = 64;
 const MAX_TEXT: usize = 1024;
@@ -30,7 +32,7 @@ pub(super) struct About {
 /// Reads the file in the folder of a skill.
 pub(super) fn read(folder: &Path) -> About {
     let mut text = String::new();
-    if let Ok(file) = File::open(folder.join("agents/openai.yaml"))
+    if let Ok(file) = File::open(folder.join(FILE))
         && file.take(MAX_BYTES).read_to_string(&mut text).is_err()
     {
         text.clear();

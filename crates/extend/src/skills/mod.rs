@@ -1,5 +1,6 @@
 //! Skills: folders with a `SKILL.md` that tells the model how to do something.
 
+mod bundled;
 mod interface;
 mod manifest;
 mod roots;
@@ -9,18 +10,24 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use quipu_config::settings::{SkillSelector, SkillSwitch};
-use quipu_config::{Env, Snapshot};
+use quipu_config::{Env, Files, Snapshot};
 use quipu_wire::{SkillErrorInfo, SkillMetadata, SkillScope};
 
 use roots::Root;
 
+pub use bundled::install_bundled;
+
 /// The skills for a directory.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Skills {
     /// By scope, then by name, then by path.
     pub found: Vec<Skill>,
     /// Skills that cannot be used.
     pub errors: Vec<SkillErrorInfo>,
+    /// The folders that were looked into.
+    pub folders: Vec<PathBuf>,
+    /// All that was looked at, to tell whether another look could find anything else.
+    seen: Files,
 }
 
 /// A skill.
@@ -39,7 +46,7 @@ pub fn find(snapshot: &Snapshot, env: &Env, extra: &[PathBuf]) -> Skills {
     let mut skills = Skills::default();
     let mut seen = HashSet::new();
     for root in roots::of(snapshot, env, settings.bundled, extra) {
-        for file in walk::skill_files(&root) {
+        for file in walk::skill_files(&root, &mut skills) {
             if seen.insert(canonical(&file)) {
                 skills.add(&root, &file, &settings.switches);
             }
@@ -50,7 +57,13 @@ pub fn find(snapshot: &Snapshot, env: &Env, extra: &[PathBuf]) -> Skills {
 }
 
 impl Skills {
+    /// Whether another look would surely find the same.
+    pub fn is_current(&self) -> bool {
+        self.seen.unchanged()
+    }
+
     fn add(&mut self, root: &Root, file: &Path, switches: &[SkillSwitch]) {
+        self.seen.note(file);
         let manifest = match manifest::read(file) {
             Ok(manifest) => manifest,
             // What comes with the program is not the user's to mend.
@@ -63,7 +76,9 @@ impl Skills {
                 return;
             }
         };
-        let about = interface::read(file.parent().unwrap_or(file));
+        let folder = file.parent().unwrap_or(file);
+        self.seen.note(&folder.join(interface::FILE));
+        let about = interface::read(folder);
         if about.hidden {
             return;
         }

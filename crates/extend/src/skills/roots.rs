@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use quipu_config::{Env, PROJECT_FOLDER, Snapshot};
 use quipu_wire::SkillScope;
 
+use super::bundled;
+
 /// Skills for everybody on the machine.
 const ADMIN: &str = "/etc/codex/skills";
 
@@ -16,7 +18,12 @@ pub(super) struct Root {
 }
 
 /// The folders that count for these settings; they need not exist.
-pub(super) fn of(snapshot: &Snapshot, env: &Env, bundled: bool, extra: &[PathBuf]) -> Vec<Root> {
+pub(super) fn of(
+    snapshot: &Snapshot,
+    env: &Env,
+    with_bundled: bool,
+    extra: &[PathBuf],
+) -> Vec<Root> {
     let home = snapshot.home().path();
     let project: Vec<&Path> = snapshot
         .project()
@@ -33,8 +40,8 @@ pub(super) fn of(snapshot: &Snapshot, env: &Env, bundled: bool, extra: &[PathBuf
     if let Some(user) = env.user_home() {
         add(user.join(".agents/skills"), SkillScope::User);
     }
-    if bundled {
-        add(home.join("skills/.system"), SkillScope::System);
+    if with_bundled {
+        add(home.join(bundled::FOLDER), SkillScope::System);
     }
     add(PathBuf::from(ADMIN), SkillScope::Admin);
     for dir in &project {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quipu_wire::SkillScope;
 
+use super::Skills;
 use super::roots::Root;
 
 const FILE_NAME: &str = "SKILL.md";
@@ -14,8 +15,8 @@ const MAX_DEPTH: usize = 6;
 /// How many folders are looked into.
 const MAX_FOLDERS: usize = 2000;
 
-/// The skills of a folder, those nearest to it first.
-pub(super) fn skill_files(root: &Root) -> Vec<PathBuf> {
+/// The skills of a folder, those nearest to it first. What was looked into is noted.
+pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
     let follow_links = root.scope != SkillScope::System;
     let mut found = Vec::new();
     let mut queue = VecDeque::from([(root.path.clone(), 0)]);
@@ -24,8 +25,12 @@ pub(super) fn skill_files(root: &Root) -> Vec<PathBuf> {
         if seen.len() >= MAX_FOLDERS || !seen.insert(super::canonical(&folder)) {
             continue;
         }
+        noted.seen.note(&folder);
         let (files, folders) = look_into(&folder, follow_links);
         found.extend(files);
+        if folder.is_dir() {
+            noted.folders.push(folder);
+        }
         if depth < MAX_DEPTH {
             queue.extend(folders.into_iter().map(|folder| (folder, depth + 1)));
         }

@@ -156,3 +156,110 @@ fn a_skill_of_a_plugin_bears_its_name() {
     fs::write(Path::new(&plugin).join("plugin.json"), r#"{"name":"plug"}"#).unwrap();
     assert_eq!(names(&world.find("work", &[])), ["plug:a"]);
 }
+
+/// The words are those of the official program, asked for each of these files.
+#[test]
+fn every_mistake_is_named_at_its_file() {
+    let world = World::new();
+    let long = |count| "x".repeat(count);
+    let cases = [
+        (
+            "nofront",
+            "hello\n".to_owned(),
+            "missing YAML frontmatter delimited by ---",
+        ),
+        (
+            "nodesc",
+            "---\nname: x\n---\n".to_owned(),
+            "missing field `description`",
+        ),
+        (
+            "empty",
+            "---\nname: q\ndescription: ''\n---\n".to_owned(),
+            "missing field `description`",
+        ),
+        (
+            "yaml",
+            "---\nname: [\n---\n".to_owned(),
+            "invalid YAML: name: invalid type: sequence, expected a string at line 1 column 7",
+        ),
+        (
+            "type",
+            "---\nname: 7\ndescription: [a]\n---\n".to_owned(),
+            "invalid YAML: description: invalid type: sequence, expected a string at line 2 column 14",
+        ),
+        (
+            "name",
+            format!("---\nname: {}\ndescription: d\n---\n", long(65)),
+            "invalid name: exceeds maximum length of 64 characters",
+        ),
+        (
+            "description",
+            format!("---\nname: q\ndescription: {}\n---\n", long(1025)),
+            "invalid description: exceeds maximum length of 1024 characters",
+        ),
+        (
+            "short",
+            format!(
+                "---\nname: q\ndescription: d\nmetadata:\n  short-description: {}\n---\n",
+                long(1025)
+            ),
+            "invalid metadata.short-description: exceeds maximum length of 1024 characters",
+        ),
+    ];
+    for (folder, text, _) in &cases {
+        world.file(&format!("home/skills/{folder}"), text);
+    }
+    let skills = world.find("work", &[]);
+    assert_eq!(skills.found, []);
+    for (folder, _, message) in cases {
+        let path = world.path(&format!("home/skills/{folder}/SKILL.md"));
+        let path = path.to_str().unwrap();
+        let error = skills.errors.iter().find(|error| error.path == path);
+        assert_eq!(error.unwrap().message, message, "{folder}");
+    }
+}
+
+#[test]
+fn what_was_found_is_current_until_something_changes() {
+    let world = World::new();
+    world.skill("home/skills/a", "a");
+    // What has just been written proves nothing, so the first look is not trusted for long.
+    let settle = |world: &World| loop {
+        let skills = world.find("work", &[]);
+        if skills.is_current() {
+            break skills;
+        }
+        std::thread::yield_now();
+    };
+    let changes: [&dyn Fn(); 4] = [
+        &|| world.skill("home/skills/b", "b"),
+        &|| world.file("home/skills/a", "---\nname: other\ndescription: d\n---\n"),
+        &|| fs::remove_dir_all(world.path("home/skills/b")).unwrap(),
+        &|| world.skill("work/.agents/skills/new", "new"),
+    ];
+    for change in changes {
+        let skills = settle(&world);
+        assert!(skills.folders.contains(&world.path("home/skills")));
+        change();
+        assert!(!skills.is_current());
+    }
+}
+
+#[test]
+fn the_program_brings_its_skills_unless_another_did() {
+    let world = World::new();
+    let home = world.path("home");
+    let system = world.path("home/skills/.system");
+    for _ in 0..2 {
+        skills::install_bundled(&home).unwrap();
+        let skills = world.find("work", &[]);
+        assert_eq!(names(&skills), ["skill-creator", "skill-installer"]);
+        assert_eq!(skills.errors, []);
+        // What was damaged is mended.
+        fs::write(system.join("skill-creator/SKILL.md"), "x").unwrap();
+    }
+    fs::write(system.join(".codex-system-skills.marker"), "theirs").unwrap();
+    skills::install_bundled(&home).unwrap();
+    assert_eq!(names(&world.find("work", &[])), ["skill-installer"]);
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quipu_config::{LoadRequest, Snapshot};
+use quipu_config::Snapshot;
 use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
 use quipu_tools::sandbox_policy;
@@ -47,7 +47,7 @@ impl Plan {
         }
         check_options(&params)?;
         let timeout = timeout(&params)?;
-        let config = cx.server.settings.config.load(&LoadRequest::default());
+        let config = cx.server.settings.config.load_or_defaults();
         let config = config.map_err(|error| {
             ErrorObject::internal(format!("failed to load configuration: {error}"))
         })?;

@@ -43,16 +43,14 @@ impl Run {
     /// Starts a command.
     pub async fn start(cx: Cx, plan: Plan) -> Result<Run, ErrorObject> {
         let stdio = plan.command.stdio;
-        let Spawned { process, output } = spawn(plan.command).await.map_err(|error| {
-            let text = match (&error, error.os_error()) {
-                (SpawnError::CannotEnforce { .. } | SpawnError::Setup { .. }, _) => {
-                    format!("exec failed: {error}")
-                }
-                (_, Some(cause)) => format!("failed to spawn command: {cause}"),
-                (_, None) => format!("failed to spawn command: {error}"),
-            };
-            ErrorObject::internal(text)
-        })?;
+        let nameless = plan
+            .command
+            .argv
+            .first()
+            .is_some_and(|program| program.is_empty());
+        let Spawned { process, output } = spawn(plan.command)
+            .await
+            .map_err(|error| ErrorObject::internal(why_not(&error, stdio, nameless)))?;
         let (stdin, input) = match stdio {
             Stdio::NullStdin => (Stdin::none(), None),
             Stdio::Pipes | Stdio::Pty(_) => {
@@ -115,6 +113,23 @@ impl Run {
         };
         sink.result(exit_code)
     }
+}
+
+/// Why a command did not start, in the words that clients know.
+fn why_not(error: &SpawnError, stdio: Stdio, nameless: bool) -> String {
+    let cause = match (error, error.os_error()) {
+        (SpawnError::CannotEnforce { .. } | SpawnError::Setup { .. }, _) => {
+            return format!("exec failed: {error}");
+        }
+        _ if nameless && matches!(stdio, Stdio::Pty(_)) => {
+            "missing program for PTY spawn".to_owned()
+        }
+        _ if nameless => "missing program for pipe spawn".to_owned(),
+        (SpawnError::ZeroByte { .. }, _) => "nul byte found in provided data".to_owned(),
+        (_, Some(cause)) => cause.to_string(),
+        (_, None) => error.to_string(),
+    };
+    format!("failed to spawn command: {cause}")
 }
 
 /// Waits for the end of a command, which is killed when its time is over or nobody wants it any more.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use quipu_rpc::ErrorObject;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
@@ -40,28 +41,40 @@ impl Content {
             return Err(io::Error::from_raw_os_error(libc::EISDIR).into());
         }
         if metadata.len() > LIMIT {
-            return Err(FileError::Refused(too_large()));
+            return Err(too_large());
         }
         Ok(Content {
-            data_base64: Encoded(file),
+            data_base64: Encoded {
+                file,
+                failure: RefCell::default(),
+            },
         })
+    }
+
+    /// Why the content could not be written to its end.
+    pub fn failure(&self) -> ErrorObject {
+        let failure = self.data_base64.failure.take();
+        failure.map_or_else(
+            || ErrorObject::internal("the file could not be read"),
+            ErrorObject::from,
+        )
     }
 }
 
-fn too_large() -> String {
-    format!("file is too large to read: limit is {LIMIT} bytes")
+fn too_large() -> FileError {
+    FileError::Refused(format!("file is too large to read: limit is {LIMIT} bytes"))
 }
 
-struct Encoded(File);
+struct Encoded {
+    file: File,
+    /// Why the text ends early. A serialiser takes an error of `fmt` for one of its own.
+    failure: RefCell<Option<FileError>>,
+}
 
 impl Serialize for Encoded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = Text {
-            file: &self.0,
-            failure: RefCell::default(),
-        };
-        let written = serializer.collect_str(&text)?;
-        match text.failure.into_inner() {
+        let written = serializer.collect_str(self)?;
+        match &*self.failure.borrow() {
             None => Ok(written),
             Some(failure) => Err(S::Error::custom(failure)),
         }
@@ -69,22 +82,16 @@ impl Serialize for Encoded {
 }
 
 /// The encoded content as text that is never whole in memory.
-struct Text<'a> {
-    file: &'a File,
-    /// Why the text ends early. A serialiser takes an error of `fmt` for one of its own.
-    failure: RefCell<Option<String>>,
-}
-
-impl fmt::Display for Text<'_> {
+impl fmt::Display for Encoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut input = self.file.take(LIMIT + 1);
+        let mut input = (&self.file).take(LIMIT + 1);
         let mut piece = Vec::with_capacity(PIECE);
         let mut text = String::with_capacity(PIECE / 3 * 4);
         loop {
             piece.clear();
             text.clear();
             if let Err(error) = (&mut input).take(PIECE as u64).read_to_end(&mut piece) {
-                self.failure.replace(Some(error.to_string()));
+                self.failure.replace(Some(error.into()));
                 return Ok(());
             }
             if input.limit() == 0 {

@@ -126,11 +126,13 @@ fn stand_in(old: &File, target: &Path) -> io::Result<Option<NewFile>> {
     }
     let new = match NewFile::create(target, 0o600) {
         Ok(new) => new,
-        // The folder may forbid what the file allows.
+        // The folder may forbid what the file allows, or be one of the kernel's, which has its own files.
         Err(error)
             if matches!(
                 error.kind(),
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::ReadOnlyFilesystem
+                    | io::ErrorKind::NotFound
             ) =>
         {
             return Ok(None);

@@ -15,6 +15,10 @@ impl Handler for ConfigBatchWrite {
             file_path: params.file_path,
             expected_version: params.expected_version,
         };
-        reply.send(write(&cx, request).await).await;
+        let written = write(&cx, request).await;
+        if written.is_ok() && params.reload_user_config {
+            cx.server.threads.reload_settings().await;
+        }
+        reply.send(written).await;
     }
 }

@@ -1,5 +1,6 @@
 //! `experimentalFeature/enablement/set`: switches features until the server ends.
 
+use quipu_config::LoadRequest;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExperimentalFeatureEnablementSet;
 use quipu_wire::{
@@ -7,15 +8,33 @@ use quipu_wire::{
 };
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::{Cx, Reply, Server};
 
 impl Handler for ExperimentalFeatureEnablementSet {
     async fn handle(cx: Cx, params: ExperimentalFeatureEnablementSetParams, reply: Reply<Self>) {
-        let enablement = params.enablement;
-        let set = cx.server.settings.config.set_enablement(&enablement);
-        let answer = set
-            .map(|()| ExperimentalFeatureEnablementSetResponse { enablement })
-            .map_err(|error| ErrorObject::invalid_request(error.to_string()));
+        let set = blocking(&cx.server, move |server| set(server, params)).await;
+        let answer = set.and_then(|answer| answer);
+        if answer.is_ok() {
+            cx.server.threads.reload_settings().await;
+        }
         reply.send(answer).await;
     }
+}
+
+fn set(
+    server: &Server,
+    params: ExperimentalFeatureEnablementSetParams,
+) -> Result<ExperimentalFeatureEnablementSetResponse, ErrorObject> {
+    let (config, enablement) = (&server.settings.config, params.enablement);
+    config
+        .set_enablement(&enablement)
+        .map_err(|error| ErrorObject::invalid_request(error.to_string()))?;
+    // Whether a switch counts depends on the files.
+    config.load(&LoadRequest::default()).map_err(|error| {
+        ErrorObject::internal(format!(
+            "failed to resolve feature override precedence: {error}"
+        ))
+    })?;
+    Ok(ExperimentalFeatureEnablementSetResponse { enablement })
 }

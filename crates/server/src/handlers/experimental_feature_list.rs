@@ -1,6 +1,6 @@
 //! `experimentalFeature/list`: the switches of the program, and which are on.
 
-use quipu_config::{Feature, Features, LoadRequest, Stage};
+use quipu_config::{Feature, Features, Stage};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExperimentalFeatureList;
 use quipu_wire::{
@@ -9,7 +9,6 @@ use quipu_wire::{
 };
 
 use super::Handler;
-use crate::blocking::blocking;
 use crate::paging::page;
 use crate::{Cx, Reply};
 
@@ -23,12 +22,7 @@ async fn list(
     cx: &Cx,
     params: &ExperimentalFeatureListParams,
 ) -> Result<ExperimentalFeatureListResponse, ErrorObject> {
-    let load = |server: &std::sync::Arc<crate::Server>| {
-        server.settings.config.load(&LoadRequest::default())
-    };
-    let snapshot = blocking(&cx.server, load)
-        .await?
-        .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    let snapshot = cx.config().await?;
     let all = Feature::ALL.iter();
     let features = all
         .map(|feature| describe(*feature, snapshot.features()))

@@ -15,7 +15,7 @@ impl Handler for FsReadFile {
         // The answer is written while the file is read, so both happen where blocking is fine.
         let answered =
             tokio::task::spawn_blocking(move || match Content::open(params.path.as_path()) {
-                Ok(content) => runtime.block_on(reply.send_as(&content)),
+                Ok(content) => runtime.block_on(reply.send_as(&content, || content.failure())),
                 Err(error) => runtime.block_on(reply.send(Err(ErrorObject::from(error)))),
             });
         if let Err(error) = answered.await {

@@ -1,4 +1,4 @@
-//! `plugin/list`: no marketplaces are known yet.
+//! `plugin/list`: no marketplaces are known yet, which is what the feature means while it is off.
 
 use quipu_wire::method::request::PluginList;
 use quipu_wire::{PluginListParams, PluginListResponse};
@@ -7,13 +7,13 @@ use super::Handler;
 use crate::{Cx, Reply};
 
 impl Handler for PluginList {
-    async fn handle(_cx: Cx, _params: PluginListParams, reply: Reply<Self>) {
-        let empty = PluginListResponse {
+    async fn handle(cx: Cx, _params: PluginListParams, reply: Reply<Self>) {
+        let empty = cx.config().await.map(|_| PluginListResponse {
             marketplaces: Vec::new(),
             marketplace_load_errors: Vec::new(),
             remote_sync_error: None,
             featured_plugin_ids: Vec::new(),
-        };
-        reply.send(Ok(empty)).await;
+        });
+        reply.send(empty).await;
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use quipu_config::LoadRequest;
-use quipu_extend::skills;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::SkillsList;
 use quipu_wire::{SkillErrorInfo, SkillsListEntry, SkillsListParams, SkillsListResponse};
@@ -15,6 +14,9 @@ use crate::{Cx, Reply, Server};
 
 impl Handler for SkillsList {
     async fn handle(cx: Cx, params: SkillsListParams, reply: Reply<Self>) {
+        if let Err(error) = cx.config().await {
+            return reply.send(Err(error)).await;
+        }
         let listed = blocking(&cx.server, move |server| list(server, params)).await;
         let answer = listed.and_then(|listed| listed);
         reply
@@ -23,7 +25,6 @@ impl Handler for SkillsList {
     }
 }
 
-/// Looks on the disk every time, so that what is listed is there.
 fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry>, ErrorObject> {
     let mut cwds = params.cwds;
     if cwds.is_empty() {
@@ -46,13 +47,13 @@ fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry
         }
     }
     let entry = |cwd: String| {
-        let extra = extra.get(&cwd).map_or(&[][..], Vec::as_slice);
-        entry(server, cwd, extra)
+        let extra = extra.get(&cwd).cloned().unwrap_or_default();
+        entry(server, cwd, extra, params.force_reload)
     };
     Ok(cwds.into_iter().map(entry).collect())
 }
 
-fn entry(server: &Server, cwd: String, extra: &[PathBuf]) -> SkillsListEntry {
+fn entry(server: &Server, cwd: String, extra: Vec<PathBuf>, anew: bool) -> SkillsListEntry {
     let config = &server.settings.config;
     let request = LoadRequest {
         cwd: Some(Path::new(&cwd)),
@@ -60,12 +61,12 @@ fn entry(server: &Server, cwd: String, extra: &[PathBuf]) -> SkillsListEntry {
     };
     match config.load(&request) {
         Ok(snapshot) => {
-            let skills = skills::find(&snapshot, config.env(), extra);
-            let found = skills.found.into_iter();
+            let skills = server.skills.find(config, &snapshot, extra, anew);
+            let found = skills.found.iter();
             SkillsListEntry {
                 cwd,
-                skills: found.map(|skill| skill.metadata).collect(),
-                errors: skills.errors,
+                skills: found.map(|skill| skill.metadata.clone()).collect(),
+                errors: skills.errors.clone(),
             }
         }
         Err(error) => SkillsListEntry {

@@ -24,13 +24,6 @@ fn unavailable<M: ClientMethod>() -> ErrorObject {
 }
 
 unavailable! {
-    PluginRead,
-    PluginInstall,
-    PluginUninstall,
-    ThreadRealtimeStart,
-    ThreadRealtimeAppendAudio,
-    ThreadRealtimeAppendText,
-    ThreadRealtimeStop,
     McpServerOauthLogin,
     ConfigMcpServerReload,
 }

@@ -29,7 +29,9 @@ impl Roots {
             absolute: cwd.join(&given),
             given,
         };
-        Roots(given.into_iter().map(root).collect())
+        // No name is no folder, and least of all the server's own.
+        let named = given.into_iter().filter(|given| !given.is_empty());
+        Roots(named.map(root).collect())
     }
 
     /// A root as the client wrote it.

@@ -87,6 +87,7 @@ pub(super) fn mailbox(id: String) -> (ThreadHandle, mpsc::Receiver<Message>) {
 impl Actor {
     /// Runs the thread until it is unloaded.
     pub async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
+        self.follow_skills(false);
         loop {
             let idle = self.server.settings.idle;
             let message = match tokio::time::timeout(idle, mailbox.recv()).await {
@@ -182,6 +183,9 @@ impl Actor {
                 }
                 self.step(Input::Answered { question }).await;
             }
+            Message::ReloadSettings => self.reload_settings(),
+            Message::SkillsChanged(folders) => self.skills_changed(&folders).await,
+            Message::SkillsFollowed(followed) => self.told.skills.followed = Some(followed),
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
             Message::WhenQuiet { interrupt, done } => {
                 self.quiet.push(done);

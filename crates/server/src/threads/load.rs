@@ -20,10 +20,10 @@ use super::message::ThreadHandle;
 use super::prepare::Told;
 use super::replies::Replies;
 use super::session::{Overrides, Session};
+use super::skills::ThreadSkills;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
 use super::view;
-use crate::context::skills::Skill;
 use crate::context::{agents_md, base, notes, stored};
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
@@ -331,7 +331,7 @@ fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
         previous_model: None,
         base_instructions: instructions.into(),
         project_instructions: found.text,
-        skills: skills(server, session),
+        skills: ThreadSkills::find(server, session),
     }
 }
 
@@ -484,18 +484,4 @@ pub(crate) fn turns(path: &Path, running: bool) -> Result<Vec<Turn>, ErrorObject
         replay.settle();
     }
     Ok(replay.turns)
-}
-
-/// The skills that the model may use here.
-fn skills(server: &Server, session: &Session) -> Arc<[Skill]> {
-    let env = server.settings.config.env();
-    let found = quipu_extend::skills::find(&session.snapshot, env, &[]).found;
-    let enabled = found.into_iter().filter(|skill| skill.metadata.enabled);
-    let offered = enabled.map(|skill| Skill {
-        name: skill.metadata.name,
-        description: skill.metadata.description,
-        path: skill.metadata.path,
-        implicit: skill.implicit,
-    });
-    offered.collect()
 }

@@ -1,5 +1,6 @@
 //! What reaches a thread, and the handle that others hold of it.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,7 @@ use super::guardian::Case;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
 use crate::questions::Outcome;
+use crate::skills::Followed;
 
 /// One thing for a thread to deal with.
 pub(crate) enum Message {
@@ -87,6 +89,12 @@ pub(crate) enum Message {
     GraceOver {
         turn_id: String,
     },
+    /// The user's settings are to be read again.
+    ReloadSettings,
+    /// Something in these folders changed.
+    SkillsChanged(Arc<HashSet<PathBuf>>),
+    /// The folders of the thread's skills are watched for as long as this is kept.
+    SkillsFollowed(Followed),
     /// `done` fires when no turn runs; `interrupt` ends the one that does.
     WhenQuiet {
         interrupt: bool,

@@ -13,6 +13,7 @@ mod replies;
 mod rest;
 mod sampler;
 mod session;
+mod skills;
 mod subscribers;
 mod tooling;
 mod view;
@@ -47,6 +48,13 @@ impl Threads {
 
     pub fn all(&self) -> Vec<ThreadHandle> {
         self.lock().values().cloned().collect()
+    }
+
+    /// Makes all threads read the user's settings again, before anything that is asked of them later.
+    pub async fn reload_settings(&self) {
+        for thread in self.all() {
+            thread.send(Message::ReloadSettings).await;
+        }
     }
 
     fn insert(&self, handle: ThreadHandle) {

@@ -10,6 +10,7 @@ use quipu_wire::{Json, TurnStartParams, TurnSteerParams, UserInput};
 
 use super::actor::{Actor, TurnSettings};
 use super::replies::Pending;
+use super::skills::ThreadSkills;
 use crate::Reply;
 use crate::clock;
 use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts};
@@ -26,7 +27,7 @@ pub(super) struct Told {
     pub base_instructions: Arc<str>,
     /// What `AGENTS.md` files said when the thread began.
     pub project_instructions: Option<String>,
-    pub skills: Arc<[Skill]>,
+    pub skills: ThreadSkills,
 }
 
 impl Actor {
@@ -44,6 +45,7 @@ impl Actor {
         if let Some(introduction) = client.introduction() {
             self.facts_seen_by(&introduction.name);
         }
+        self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
         let running = self.engine.active_turn().is_some();
         self.session.change(&self.server, &params);
@@ -67,6 +69,7 @@ impl Actor {
     }
 
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
+        self.renew_skills_for(&params.input);
         let message = self.user_message(params.input);
         let reply = self.replies.add(Pending::Steer(reply));
         self.step(Input::Steer {
@@ -83,7 +86,7 @@ impl Actor {
     }
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
-        let named = skills::named(&content, &self.told.skills, &[]);
+        let named = skills::named(&content, &self.told.skills.offered, &[]);
         let is_picture = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
         if named.is_empty() && !content.iter().any(is_picture) {
             return self.read_message(content, Vec::new());
@@ -134,7 +137,7 @@ impl Actor {
             collaboration_mode: session.mode.clone(),
             developer_instructions: session.developer_instructions.clone(),
             project_instructions: self.told.project_instructions.clone(),
-            skills: Arc::clone(&self.told.skills),
+            skills: Arc::clone(&self.told.skills.offered),
             subagents: Vec::new(),
             commit_attribution: None,
             escalation: Escalation {
@@ -170,6 +173,9 @@ impl Actor {
 
     /// What must come before the user's words: everything at first, later only what changed.
     pub fn build_context(&mut self, turn_id: &str) -> Context {
+        if self.told.baseline.is_none() {
+            self.renew_skills();
+        }
         let facts = self.facts_now();
         let history = match &self.told.baseline {
             None => initial::initial(&facts, self.told.previous_model.as_deref()),

@@ -73,6 +73,8 @@ impl From<&ThreadForkParams> for Overrides {
 /// The settings in force. Turns change them for themselves and all later ones.
 #[derive(Clone)]
 pub(crate) struct Session {
+    /// What the client chose when it opened the thread.
+    asked: Overrides,
     pub snapshot: Arc<Snapshot>,
     pub provider: ProviderConfig,
     pub model: String,
@@ -99,12 +101,9 @@ impl Session {
         overrides: &Overrides,
         recorded_cwd: Option<&str>,
     ) -> Result<Session, ErrorObject> {
-        let cwd = overrides
-            .cwd
-            .as_deref()
-            .or(recorded_cwd)
-            .unwrap_or_default();
-        let cwd = server.cwd().join(cwd);
+        let own = server.cwd();
+        let cwd = overrides.cwd.as_deref().or(recorded_cwd);
+        let cwd = cwd.map_or_else(|| own.to_owned(), |cwd| own.join(cwd));
         let snapshot = load(server, overrides, &cwd)?;
         let settings = snapshot.model();
         let provider = provider(server, &snapshot, settings.provider.as_deref())?;
@@ -123,6 +122,7 @@ impl Session {
         };
         let info = model_info(&snapshot, &provider, &model);
         Ok(Session {
+            asked: overrides.clone(),
             provider,
             model,
             info,
@@ -143,6 +143,15 @@ impl Session {
             dynamic_tools: Vec::new(),
             snapshot,
         })
+    }
+
+    /// Reads the files again. What the thread was told to use (model, approvals, sandbox, folder) stays;
+    /// what is looked up when it is needed changes. Files that cannot be used change nothing.
+    pub fn reload(&mut self, server: &Server) {
+        match load(server, &self.asked, &self.cwd) {
+            Ok(snapshot) => self.snapshot = snapshot,
+            Err(error) => tracing::warn!(%error, "a thread keeps its old settings"),
+        }
     }
 
     /// Takes over what a turn changes; it stays changed.

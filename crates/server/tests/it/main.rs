@@ -3,6 +3,7 @@
 
 mod accounts;
 mod approvals;
+mod bad_requests;
 mod commands;
 mod compaction;
 mod config;
@@ -19,6 +20,7 @@ mod methods;
 mod mistakes;
 mod models;
 mod order;
+mod plugins;
 mod reviews;
 mod search;
 mod several;

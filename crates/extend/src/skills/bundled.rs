@@ -1,0 +1,54 @@
+//! The skills that come with the program. They lie in the home folder like all others, so that the model
+//! can read them and run their scripts.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Where they lie below the home folder.
+pub(super) const FOLDER: &str = "skills/.system";
+/// Says who put them there. Another program of the same home keeps its own skills there.
+const MARKER: &str = ".codex-system-skills.marker";
+const OURS: &str = "quipu\n";
+
+macro_rules! files {
+    ($($path:literal,)*) => {
+        [$(($path, include_str!(concat!("bundled/", $path)))),*]
+    };
+}
+
+const FILES: [(&str, &str); 5] = files![
+    "skill-creator/SKILL.md",
+    "skill-creator/agents/openai.yaml",
+    "skill-installer/SKILL.md",
+    "skill-installer/agents/openai.yaml",
+    "skill-installer/scripts/install.sh",
+];
+
+/// Puts the skills into the home folder, unless another program has put its own there. What is there and
+/// right is left alone.
+pub fn install_bundled(home: &Path) -> io::Result<()> {
+    let folder = home.join(FOLDER);
+    match fs::read(folder.join(MARKER)) {
+        Ok(marker) if marker != OURS.as_bytes() => return Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    for (path, text) in FILES {
+        put(&folder.join(path), text)?;
+    }
+    put(&folder.join(MARKER), OURS)
+}
+
+/// Makes a file hold a text; it appears whole, for other processes may do the same.
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|present| present == text.as_bytes()) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! `plugin/uninstall`: takes a plugin out of the home folder and out of the settings.
+
+use quipu_config::edit::{Edit, WriteRequest};
+use quipu_extend::plugins::{self, PluginId};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request::PluginUninstall;
+use quipu_wire::{PluginUninstallParams, PluginUninstallResponse};
+use serde_json::Value;
+
+use super::Handler;
+use super::plugin_install::{NO_LOGIN, refusal};
+use crate::blocking::blocking;
+use crate::{Cx, Reply, Server};
+
+impl Handler for PluginUninstall {
+    async fn handle(cx: Cx, params: PluginUninstallParams, reply: Reply<Self>) {
+        let removed = blocking(&cx.server, move |server| uninstall(server, &params)).await;
+        let answer = removed.and_then(|removed| removed);
+        reply
+            .send(answer.map(|()| PluginUninstallResponse {}))
+            .await;
+    }
+}
+
+fn uninstall(server: &Server, params: &PluginUninstallParams) -> Result<(), ErrorObject> {
+    let id = PluginId::parse(&params.plugin_id).map_err(|error| refusal(&error, "uninstall"))?;
+    if params.force_remote_sync {
+        let text = format!("failed to uninstall remote plugin: {NO_LOGIN}");
+        return Err(ErrorObject::internal(text));
+    }
+    plugins::uninstall(server.home(), &id).map_err(|error| refusal(&error, "uninstall"))?;
+    forget(server, &id.to_string())
+}
+
+/// Removes the plugin from the settings, if it is in them.
+fn forget(server: &Server, id: &str) -> Result<(), ErrorObject> {
+    let failed = |error: &dyn std::fmt::Display| {
+        ErrorObject::internal(format!("failed to clear plugin config: {error}"))
+    };
+    let config = &server.settings.config;
+    let settings = config.load_or_defaults().map_err(|error| failed(&error))?;
+    let plugins = settings.merged().get("plugins");
+    if plugins.and_then(|plugins| plugins.get(id)).is_none() {
+        return Ok(());
+    }
+    let request = WriteRequest {
+        edits: vec![Edit::set(&["plugins", id], Value::Null)],
+        ..WriteRequest::default()
+    };
+    config.write(&request).map_err(|error| failed(&error))?;
+    Ok(())
+}

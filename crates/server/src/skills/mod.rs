@@ -1,0 +1,83 @@
+//! Skills as requests and threads need them: looked for once, and again when something changed.
+
+mod watch;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use quipu_config::{Loader, Snapshot};
+use quipu_extend::skills;
+
+pub(crate) use watch::{Followed, Watch};
+
+/// Directories whose skills are kept.
+const KEPT: usize = 64;
+
+/// The skills of all directories that were asked about.
+#[derive(Default)]
+pub(crate) struct Skills {
+    bundled: OnceLock<()>,
+    kept: Mutex<HashMap<Place, Kept>>,
+    pub watch: Arc<Watch>,
+}
+
+/// A directory, and the folders to look in for it besides the usual ones.
+type Place = (PathBuf, Vec<PathBuf>);
+
+/// What was found, and with which settings.
+struct Kept {
+    settings: Arc<Snapshot>,
+    skills: Arc<skills::Skills>,
+}
+
+impl Skills {
+    /// The skills for the directory of these settings. What was found before is given as long as neither
+    /// the settings nor anything that was looked at changed, unless it is to be looked for `anew`.
+    pub fn find(
+        &self,
+        config: &Loader,
+        settings: &Arc<Snapshot>,
+        extra: Vec<PathBuf>,
+        anew: bool,
+    ) -> Arc<skills::Skills> {
+        let place = (settings.cwd().to_owned(), extra);
+        let kept = self.kept(&place, settings).filter(|_| !anew);
+        if let Some(skills) = kept.filter(|skills| skills.is_current()) {
+            return skills;
+        }
+        if settings.skills().bundled {
+            self.install_bundled(config);
+        }
+        let skills = Arc::new(skills::find(settings, config.env(), &place.1));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        let settings = Arc::clone(settings);
+        let found = Arc::clone(&skills);
+        kept.insert(
+            place,
+            Kept {
+                settings,
+                skills: found,
+            },
+        );
+        skills
+    }
+
+    fn kept(&self, place: &Place, settings: &Arc<Snapshot>) -> Option<Arc<skills::Skills>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.get(place)?;
+        Arc::ptr_eq(&kept.settings, settings).then(|| Arc::clone(&kept.skills))
+    }
+
+    /// Puts the program's own skills into the home folder, once.
+    fn install_bundled(&self, config: &Loader) {
+        self.bundled.get_or_init(|| {
+            if let Err(error) = skills::install_bundled(config.home().path()) {
+                tracing::warn!(%error, "the skills that come with the program cannot be installed");
+            }
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! Tells loaded threads when something changes in the folders of their skills.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use crate::Server;
+use crate::threads::Message;
+
+/// How long changes are gathered: whoever writes a skill makes a folder first and then the file.
+const GATHER: Duration = Duration::from_millis(100);
+/// How long nothing is told after something was.
+const PAUSE: Duration = Duration::from_secs(10);
+/// The most folders that are watched.
+const FOLDERS: usize = 8192;
+
+/// The folders of all loaded threads.
+#[derive(Default)]
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    changes: Arc<Changes>,
+}
+
+#[derive(Default)]
+struct State {
+    watcher: Option<RecommendedWatcher>,
+    telling: Option<JoinHandle<()>>,
+    /// How many threads follow each folder.
+    folders: HashMap<PathBuf, usize>,
+}
+
+/// Folders in which something changed that was not told yet.
+#[derive(Default)]
+struct Changes {
+    folders: Mutex<HashSet<PathBuf>>,
+    some: Notify,
+}
+
+/// The folders that one thread follows, until this is dropped.
+pub(crate) struct Followed {
+    watch: Arc<Watch>,
+    folders: Vec<PathBuf>,
+}
+
+impl Watch {
+    /// Follows folders for a thread. `changed` means that they may have been removed and made again.
+    /// To be called where blocking is fine.
+    pub fn follow(
+        self: &Arc<Self>,
+        server: &Arc<Server>,
+        folders: Vec<PathBuf>,
+        changed: bool,
+    ) -> Followed {
+        let mut state = lock(&self.state);
+        if let Err(error) = state.start(server, &self.changes) {
+            tracing::warn!(%error, "skills are not watched");
+        }
+        let mut followed = Vec::new();
+        for folder in folders {
+            let known = state.folders.contains_key(&folder);
+            if !known && state.folders.len() >= FOLDERS {
+                tracing::warn!("there are too many folders of skills to watch them all");
+                break;
+            }
+            if changed || !known {
+                state.watch(&folder);
+            }
+            *state.folders.entry(folder.clone()).or_default() += 1;
+            followed.push(folder);
+        }
+        Followed {
+            watch: Arc::clone(self),
+            folders: followed,
+        }
+    }
+}
+
+impl State {
+    fn start(&mut self, server: &Arc<Server>, changes: &Arc<Changes>) -> notify::Result<()> {
+        if self.watcher.is_none() {
+            let noticed = Arc::clone(changes);
+            let watcher = notify::recommended_watcher(move |event| noticed.take(event))?;
+            self.watcher = Some(watcher);
+            let telling = tell(Arc::downgrade(server), Arc::clone(changes));
+            self.telling = Some(Handle::current().spawn(telling));
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, folder: &Path) {
+        let watcher = self.watcher.as_mut();
+        let watched = watcher.map(|it| it.watch(folder, RecursiveMode::NonRecursive));
+        if let Some(Err(error)) = watched {
+            tracing::debug!(%error, "a folder of skills is not watched");
+        }
+    }
+
+    fn unwatch(&mut self, folder: &Path) {
+        // A folder that was removed is not watched any more.
+        if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
+            tracing::debug!(%error, "a folder of skills could not be let go");
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Some(telling) = &self.telling {
+            telling.abort();
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let mut state = lock(&self.watch.state);
+        for folder in &self.folders {
+            let Some(threads) = state.folders.get_mut(folder) else {
+                continue;
+            };
+            *threads -= 1;
+            if *threads == 0 {
+                state.folders.remove(folder);
+                state.unwatch(folder);
+            }
+        }
+    }
+}
+
+impl Changes {
+    /// Called by the watcher's own thread.
+    fn take(&self, event: notify::Result<Event>) {
+        let event = match event {
+            Ok(event) if !matches!(event.kind, EventKind::Access(_)) => event,
+            Ok(_) => return,
+            Err(error) => return tracing::debug!(%error, "watching skills"),
+        };
+        let mut folders = lock(&self.folders);
+        for path in event.paths {
+            folders.extend(path.parent().map(Path::to_owned));
+            folders.insert(path);
+        }
+        self.some.notify_one();
+    }
+}
+
+/// Tells the loaded threads what changed, now and then.
+async fn tell(server: Weak<Server>, changes: Arc<Changes>) {
+    loop {
+        changes.some.notified().await;
+        tokio::time::sleep(GATHER).await;
+        let folders = Arc::new(std::mem::take(&mut *lock(&changes.folders)));
+        let Some(server) = server.upgrade() else {
+            return;
+        };
+        for thread in server.threads.all() {
+            let folders = Arc::clone(&folders);
+            thread.send(Message::SkillsChanged(folders)).await;
+        }
+        drop(server);
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,98 @@
+//! The skills of a loaded thread. The model is told of them once; which ones the person can name is looked
+//! up when they do.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quipu_extend::skills;
+use quipu_wire::{ServerNotification, SkillsChangedNotification, UserInput};
+
+use super::actor::Actor;
+use super::message::Message;
+use super::session::Session;
+use crate::Server;
+use crate::context::skills::Skill;
+use crate::skills::Followed;
+
+/// What a thread knows of its skills.
+pub(super) struct ThreadSkills {
+    found: Arc<skills::Skills>,
+    /// Those that are switched on.
+    pub offered: Arc<[Skill]>,
+    /// Keeps their folders watched.
+    pub followed: Option<Followed>,
+}
+
+impl ThreadSkills {
+    /// Looks for the skills of a thread.
+    pub fn find(server: &Server, session: &Session) -> ThreadSkills {
+        let config = &server.settings.config;
+        let skills = &server.skills;
+        let found = skills.find(config, &session.snapshot, Vec::new(), false);
+        let enabled = found.found.iter().filter(|skill| skill.metadata.enabled);
+        let offered = enabled.map(|skill| Skill {
+            name: skill.metadata.name.clone(),
+            description: skill.metadata.description.clone(),
+            path: skill.metadata.path.clone(),
+            implicit: skill.implicit,
+        });
+        ThreadSkills {
+            offered: offered.collect(),
+            found,
+            followed: None,
+        }
+    }
+}
+
+impl Actor {
+    /// Reads the user's settings again.
+    pub(super) fn reload_settings(&mut self) {
+        self.session.reload(&self.server);
+        self.renew_skills();
+    }
+
+    /// Looks at the skills again.
+    pub(super) fn renew_skills(&mut self) {
+        let followed = self.told.skills.followed.take();
+        self.told.skills = ThreadSkills {
+            followed,
+            ..ThreadSkills::find(&self.server, &self.session)
+        };
+    }
+
+    /// Looks at the skills again if the person seems to name one.
+    pub(super) fn renew_skills_for(&mut self, input: &[UserInput]) {
+        let names_one = input.iter().any(|input| match input {
+            UserInput::Skill { .. } => true,
+            UserInput::Text { text, .. } => text.contains('$'),
+            _ => false,
+        });
+        if names_one {
+            self.renew_skills();
+        }
+    }
+
+    /// Tells clients that something changed in these folders, if the thread's skills are in one of them.
+    pub(super) async fn skills_changed(&mut self, folders: &HashSet<PathBuf>) {
+        let mut own = self.told.skills.found.folders.iter();
+        if !own.any(|folder| folders.contains(folder)) {
+            return;
+        }
+        self.renew_skills();
+        self.follow_skills(true);
+        let changed = ServerNotification::SkillsChanged(SkillsChangedNotification {});
+        self.subscribers.notify(&changed).await;
+    }
+
+    /// Has the folders of the skills watched, without waiting for it.
+    pub(super) fn follow_skills(&self, changed: bool) {
+        let server = Arc::clone(&self.server);
+        let folders = self.told.skills.found.folders.clone();
+        let handle = self.handle.clone();
+        tokio::task::spawn_blocking(move || {
+            let followed = server.skills.watch.follow(&server, folders, changed);
+            handle.send_soon(Message::SkillsFollowed(followed));
+        });
+    }
+}
