@@ -7,6 +7,7 @@ use quipu_rpc::{Connection, Limits};
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::lab::Lab;
 use crate::stage::{input, text};
@@ -34,6 +35,49 @@ async fn stuck(lab: &Lab) -> (Conversation, String) {
     let flood = script(json!([{ "deltas": 120, "size": 100_000 }]));
     client.call("turn/start", input(&id, &flood)).await;
     (client, id)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_request_delays_nothing_unrelated() {
+    // A provider that takes connections and says nothing, and a pipe that nobody has written to.
+    let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", provider.local_addr().unwrap());
+    let config = format!(
+        "model_provider = \"slow\"\n[model_providers.slow]\nname = \"slow\"\nbase_url = \"{url}\"\n"
+    );
+    let lab = Lab::with(&[], &config);
+    let pipe = lab.folder.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let run = |command: Value| json!({ "command": command, "sandboxPolicy": { "type": "dangerFullAccess" } });
+
+    let mut client = Conversation::start(lab.connection()).await;
+    let slow = [
+        client.ask("model/list", json!({})).await,
+        client.ask("command/exec", run(json!(["cat", pipe]))).await,
+    ];
+    let (silent, _) = provider.accept().await.unwrap();
+    for _ in 0..50 {
+        client.call("thread/loaded/list", json!({})).await;
+        client.call("fs/getMetadata", json!({ "path": pipe })).await;
+        client.call("command/exec", run(json!(["true"]))).await;
+    }
+    let offline = json!({ "modelProvider": "offline" });
+    let started = client.call("thread/start", offline).await;
+    let hello = input(
+        &text(&started["thread"]["id"]),
+        &script(json!([{ "text": "hello" }])),
+    );
+    client.call("turn/start", hello).await;
+    let told = client.until("turn/completed").await;
+    let answered = |told: &Value| slow.iter().any(|id| told["id"] == *id);
+    assert!(!told.iter().any(answered), "{told:?}");
+
+    drop((silent, provider));
+    let writer = tokio::task::spawn_blocking(move || std::fs::write(pipe, "at last"));
+    client.answered(slow[0]).await.unwrap();
+    let said = client.answered(slow[1]).await.unwrap();
+    assert_eq!(said["stdout"], "at last");
+    writer.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
