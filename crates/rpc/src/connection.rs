@@ -9,6 +9,7 @@ use tokio::net::UnixStream;
 
 use crate::close::CloseCode;
 use crate::queue::{self, Limits};
+use crate::stdio;
 use crate::text_stream::{LineReader, LineWriter};
 use crate::websocket::{WebSocketReader, WebSocketWriter};
 
@@ -55,10 +56,10 @@ pub enum ReadError {
 impl Connection {
     /// Standard input and output of this process, one message per line.
     ///
-    /// Reading runs on a thread that cannot be interrupted: end the process, or shut the runtime
-    /// down in the background, rather than waiting for it.
+    /// What is no pipe is read on a thread that cannot be interrupted: end the process, or shut the
+    /// runtime down in the background, rather than waiting for it.
     pub fn stdio(line_limit: usize) -> Self {
-        Self::lines(tokio::io::stdin(), tokio::io::stdout(), line_limit)
+        Self::boxed_lines(stdio::input(), stdio::output(), line_limit)
     }
 
     /// A unix socket, one message per line.
@@ -73,12 +74,17 @@ impl Connection {
         writer: impl AsyncWrite + Send + Unpin + 'static,
         line_limit: usize,
     ) -> Self {
+        Self::boxed_lines(Box::new(reader), Box::new(writer), line_limit)
+    }
+
+    fn boxed_lines(
+        reader: Box<dyn AsyncRead + Send + Unpin>,
+        writer: Box<dyn AsyncWrite + Send + Unpin>,
+        line_limit: usize,
+    ) -> Self {
         Self {
-            reader: Reader(ReaderKind::Lines(LineReader::new(
-                Box::new(reader),
-                line_limit,
-            ))),
-            writer: Writer(WriterKind::Lines(LineWriter::new(Box::new(writer)))),
+            reader: Reader(ReaderKind::Lines(LineReader::new(reader, line_limit))),
+            writer: Writer(WriterKind::Lines(LineWriter::new(writer))),
         }
     }
 

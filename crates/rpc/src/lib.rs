@@ -21,6 +21,7 @@ mod pending;
 mod queue;
 mod raw;
 mod responder;
+mod stdio;
 mod text_stream;
 pub mod websocket;
 pub mod write;
