@@ -77,6 +77,8 @@ pub(crate) struct Lifeline {
     socket: UnixStream,
     /// The process that the server may kill, whatever namespace this end is used in.
     supervisor: u32,
+    /// The command's way out, which the server is given once it runs.
+    pub(crate) gate: Option<OwnedFd>,
 }
 
 impl Lifeline {
@@ -84,6 +86,7 @@ impl Lifeline {
         Self {
             socket: socket.into(),
             supervisor: std::process::id(),
+            gate: None,
         }
     }
 
@@ -116,9 +119,15 @@ impl Lifeline {
 
     /// Reports that all is in place.
     pub(crate) fn started(&mut self) {
-        self.send(&Report::Started {
-            supervisor: self.supervisor,
-        });
+        let mut bytes = Vec::new();
+        let supervisor = self.supervisor;
+        Report::Started { supervisor }.put(&mut bytes);
+        // If the server is gone there is nobody to tell, and the lifeline says so when it is read.
+        match self.gate.take() {
+            Some(gate) => fd::send_with_fds(self.as_fd(), &bytes, [gate.as_fd()]).map(drop),
+            None => self.socket.write_all(&bytes),
+        }
+        .ok();
     }
 
     /// Reports why nothing was run and ends this process.

@@ -53,7 +53,7 @@ pub use error::SpawnError;
 pub use helper::maybe_run_helper;
 #[cfg(unix)]
 pub use output::{Chunk, Output, Stream};
-pub use policy::{Grants, Network, Policy, Readable, WorkspaceWrite};
+pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
 #[cfg(unix)]
 pub use process::{Exit, Process, Spawned, StdinError};
 #[cfg(unix)]

@@ -14,6 +14,7 @@ use std::{
 };
 
 use tokio::{
+    io::Interest,
     net::UnixStream,
     sync::{Notify, watch},
     time,
@@ -42,6 +43,8 @@ pub(crate) struct Lifeline {
     socket: Arc<UnixStream>,
     supervisor: u32,
     received: Vec<u8>,
+    /// The command's way out.
+    pub(crate) gate: Option<OwnedFd>,
 }
 
 /// The power to end a command.
@@ -101,6 +104,7 @@ impl Lifeline {
             socket: Arc::new(UnixStream::from_std(ours)?),
             supervisor: 0,
             received: Vec::new(),
+            gate: None,
         };
         let start = async {
             lifeline.send(&message[sent..]).await?;
@@ -148,12 +152,25 @@ impl Lifeline {
                 return Some(report);
             }
             self.socket.readable().await.ok()?;
-            match self.socket.try_read_buf(&mut self.received) {
+            match self.receive() {
                 Ok(count) if count > 0 => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 _ => return None,
             }
         }
+    }
+
+    fn receive(&mut self) -> io::Result<usize> {
+        let mut bytes = [0; 512];
+        let socket = self.socket.as_fd();
+        let (count, fds) = self
+            .socket
+            .try_io(Interest::READABLE, || fd::recv_with_fds(socket, &mut bytes))?;
+        self.received.extend_from_slice(&bytes[..count]);
+        if let Some([gate]) = fds {
+            self.gate = Some(gate);
+        }
+        Ok(count)
     }
 
     /// Follows the command to its end.

@@ -76,12 +76,19 @@ pub enum Readable {
     },
 }
 
+/// Where commands behind a gate find it. Their loopback interface is their own, so it is always free.
+pub const GATE_PORT: u16 = 3128;
+
 /// What may be reached over sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// Nothing outside the sandbox. With namespaces, commands still have a loopback interface of
     /// their own, so that a test can talk to the server it started.
     Off,
+    /// Nothing outside the sandbox but what the owner of the command lets through: whoever connects to
+    /// [`GATE_PORT`] of the command's own loopback interface arrives at
+    /// [`Process::take_gate`](crate::Process::take_gate). Only namespaces can enforce this.
+    Gate,
     /// Internet sockets as the host has them, but no unix sockets: those lead to programs (container
     /// engines, session managers) that would do outside the sandbox what is forbidden inside.
     Internet,
@@ -122,6 +129,7 @@ impl Network {
         match (self, other) {
             (Self::Host, _) | (_, Self::Host) => Self::Host,
             (Self::Internet, _) | (_, Self::Internet) => Self::Internet,
+            (Self::Gate, _) | (_, Self::Gate) => Self::Gate,
             (Self::Off, Self::Off) => Self::Off,
         }
     }

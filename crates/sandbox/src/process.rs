@@ -2,7 +2,9 @@
 
 use std::{
     io::{self, Write},
+    net::TcpListener,
     os::fd::AsFd,
+    sync::{Mutex as SyncMutex, PoisonError},
 };
 
 use tokio::sync::{Mutex, watch};
@@ -51,6 +53,7 @@ pub struct Process {
     pub(crate) terminal: Option<AsyncFile>,
     pub(crate) state: watch::Receiver<State>,
     pub(crate) killer: Killer,
+    pub(crate) gate: SyncMutex<Option<TcpListener>>,
 }
 
 /// Why input could not be written.
@@ -68,6 +71,15 @@ impl Process {
     /// The process id of the supervisor that holds the command, for diagnostics.
     pub fn supervisor_id(&self) -> u32 {
         self.killer.supervisor
+    }
+
+    /// Where the command's connections to its gate arrive, the first time it is asked for; only under
+    /// [`Network::Gate`](crate::Network::Gate). The listener blocks.
+    pub fn take_gate(&self) -> Option<TcpListener> {
+        self.gate
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Writes all bytes to stdin, waiting as long as the command does not read.

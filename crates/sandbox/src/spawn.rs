@@ -4,14 +4,17 @@ use std::{
     ffi::{CString, OsStr, OsString},
     fs::File,
     io,
+    net::TcpListener,
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
+    sync::Mutex as SyncMutex,
 };
 
 use tokio::sync::{Mutex, watch};
 
 use crate::{
-    Command, Linger, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream, capabilities,
+    Command, Linger, Network, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream,
+    capabilities::{self, Backend},
     fd::StdFds,
     lifeline::{Lifeline, StartError},
     output::{AsyncFile, async_file},
@@ -31,24 +34,29 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
     let jail = match Rules::resolve(&command.policy, &command.grants) {
         None => None,
-        Some(rules) => Some(Jail {
-            backend: capabilities::choose(command.enforcement).await?,
-            rules,
-        }),
+        Some(rules) => {
+            let backend = capabilities::choose(command.enforcement).await?;
+            if rules.network == Network::Gate && backend != Backend::Namespaces {
+                return Err(no_gate());
+            }
+            Some(Jail { backend, rules })
+        }
     };
     let spec = describe(&command, jail)?;
     let streams = Streams::open(command.stdio).map_err(|source| SpawnError::Start {
         what: "standard streams",
         source,
     })?;
-    let lifeline = Lifeline::start(&spec, streams.theirs)
-        .await
-        .map_err(|error| match error {
-            StartError::Failed(failure) => explain(&failure, &command),
-            StartError::Spawn(error) => error,
-        })?;
+    let mut lifeline =
+        Lifeline::start(&spec, streams.theirs)
+            .await
+            .map_err(|error| match error {
+                StartError::Failed(failure) => explain(&failure, &command),
+                StartError::Spawn(error) => error,
+            })?;
     let (state_sender, state) = watch::channel(State::default());
     let killer = lifeline.killer();
+    let gate = lifeline.gate.take().map(TcpListener::from);
     tokio::spawn(lifeline.watch(state_sender, killer.clone()));
     Ok(Spawned {
         process: Process {
@@ -56,9 +64,18 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
             terminal: streams.terminal,
             state: state.clone(),
             killer,
+            gate: SyncMutex::new(gate),
         },
         output: Output::new(streams.output, state),
     })
+}
+
+fn no_gate() -> SpawnError {
+    SpawnError::CannotEnforce {
+        reason: "the network is managed, which needs namespaces".to_owned(),
+        fix: "Allow unprivileged user namespaces on this machine, or switch the network off."
+            .to_owned(),
+    }
 }
 
 fn describe(command: &Command, jail: Option<Jail>) -> Result<Spec, SpawnError> {

@@ -90,7 +90,7 @@ code_struct!(Rules {
 });
 code_struct!(Entry { path, access });
 code_struct!(Reserved { path, directory });
-code_enum!(Network { Off = 0, Internet = 1, Host = 2 });
+code_enum!(Network { Off = 0, Internet = 1, Host = 2, Gate = 3 });
 code_enum!(Access { Write = 0, Read = 1, Masked = 2 });
 
 impl Code for Backend {

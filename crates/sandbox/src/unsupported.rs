@@ -102,6 +102,11 @@ impl Process {
         match self.0 {}
     }
 
+    /// Where the command's connections to its gate arrive.
+    pub fn take_gate(&self) -> Option<std::net::TcpListener> {
+        match self.0 {}
+    }
+
     /// Writes all bytes to stdin.
     pub async fn write_stdin(&self, _bytes: &[u8]) -> Result<(), StdinError> {
         match self.0 {}

@@ -7,13 +7,14 @@
 use std::{
     fs,
     io::{self, PipeReader, PipeWriter, Read, Write},
+    net::{Ipv4Addr, TcpListener},
     os::fd::{AsRawFd, FromRawFd, OwnedFd},
     process::exit,
 };
 
 use super::{mounts, restrict, seccomp::Filter, sys};
 use crate::{
-    Network,
+    GATE_PORT, Network,
     fd::{StdFds, check},
     helper::{Family, Lifeline, Lock, supervise},
     report::{Failure, Step},
@@ -25,7 +26,7 @@ const ALWAYS: libc::c_int =
 
 pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
     jail.rules.reserved.iter().for_each(mounts::reserve);
-    let network = if jail.rules.network == Network::Off {
+    let network = if has_own_network(jail) {
         libc::CLONE_NEWNET
     } else {
         0
@@ -61,8 +62,9 @@ fn live_inside(
         exit(1);
     }
     drop(go);
-    if let Err(failure) = build(jail) {
-        lifeline.fail(&failure);
+    match build(jail) {
+        Ok(gate) => lifeline.gate = gate,
+        Err(failure) => lifeline.fail(&failure),
     }
     if spec.programs.is_empty() {
         // It was only asked whether the jail can be built.
@@ -79,24 +81,32 @@ fn live_inside(
     )
 }
 
-fn build(jail: &Jail) -> Result<(), Failure> {
+fn has_own_network(jail: &Jail) -> bool {
+    matches!(jail.rules.network, Network::Off | Network::Gate)
+}
+
+/// Builds the jail around this process; gives the gate that leads out of it, if there is to be one.
+fn build(jail: &Jail) -> Result<Option<OwnedFd>, Failure> {
     let at = |step| move |error: io::Error| Failure::new(step, &error);
     // If the parent is killed, so is this process and with it all others in the namespace.
     sys::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)
         .map_err(at(Step::Namespaces))?;
     mounts::build(&jail.rules)?;
-    if jail.rules.network == Network::Off {
+    if has_own_network(jail) {
         start_loopback().map_err(at(Step::Loopback))?;
     }
+    let gate = match jail.rules.network {
+        Network::Gate => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, GATE_PORT))),
+        _ => None,
+    };
+    let gate = gate.transpose().map_err(at(Step::Loopback))?;
     // From here on this process may no more than the command; and the command, which sees it as its
     // parent, may not look into it.
     sys::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Step::Capabilities))?;
     restrict::drop_capabilities().map_err(at(Step::Capabilities))?;
     restrict::forbid_new_privileges().map_err(at(Step::Capabilities))?;
-    Filter::new(jail)
-        .install()
-        .map_err(at(Step::Seccomp))
-        .map(drop)
+    Filter::new(jail).install().map_err(at(Step::Seccomp))?;
+    Ok(gate.map(OwnedFd::from))
 }
 
 /// Lets the child go on and waits for its end.

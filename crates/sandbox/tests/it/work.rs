@@ -2,18 +2,18 @@
 
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{BufRead, BufReader, Write},
     net::TcpListener,
     os::unix::{fs::symlink, net::UnixListener},
     path::Path,
 };
 
 use quipu_sandbox::{
-    Command, Enforcement, Exit, Grants, Network, Policy, Readable, Rules, SpawnError,
+    Command, Enforcement, Exit, GATE_PORT, Grants, Network, Policy, Readable, Rules, SpawnError,
     WorkspaceWrite, spawn,
 };
 
-use crate::lab::{BACKENDS, Scratch, finish, repeat_as_nobody, shell, user_id};
+use crate::lab::{BACKENDS, Scratch, finish, read_all, repeat_as_nobody, shell, user_id};
 
 /// What people do in a project, in one script.
 pub const EVERYDAY: &str = r"
@@ -143,6 +143,46 @@ async fn the_network_can_be_opened_by_degrees() {
             );
         }
     }
+}
+
+#[tokio::test]
+async fn a_gate_is_the_only_way_out() {
+    let scratch = Scratch::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = format!(
+        "perl -MIO::Socket::INET -e '\
+         print IO::Socket::INET->new(PeerAddr => q({})) ? q(tcp ) : q(no-tcp );\
+         my $gate = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:{GATE_PORT})) or die $!;\
+         print $gate qq(knock\\n); print scalar <$gate>'",
+        server.local_addr().unwrap(),
+    );
+    let policy = Policy::WorkspaceWrite(WorkspaceWrite {
+        network: Network::Gate,
+        ..scratch.policy()
+    });
+    let mut command = scratch.shell(&script, Enforcement::Namespaces);
+    command.policy = policy.clone();
+    let mut spawned = spawn(command).await.unwrap();
+    let gate = spawned.process.take_gate().unwrap();
+    assert!(spawned.process.take_gate().is_none());
+    let keeper = std::thread::spawn(move || {
+        let (mut visitor, _) = gate.accept().unwrap();
+        let mut knock = String::new();
+        BufReader::new(&visitor).read_line(&mut knock).unwrap();
+        visitor.write_all(b"come in\n").unwrap();
+        knock
+    });
+    let (stdout, stderr) = read_all(&mut spawned.output).await;
+    assert_eq!(stdout, "no-tcp come in\n", "{stderr}");
+    assert_eq!(keeper.join().unwrap(), "knock\n");
+
+    let mut command = scratch.shell("true", Enforcement::Landlock);
+    command.policy = policy;
+    let refused = spawn(command).await.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("needs namespaces"), "{refused}");
+    let mut command = scratch.shell("true", Enforcement::Namespaces);
+    command.policy = Policy::WorkspaceWrite(scratch.policy());
+    assert!(spawn(command).await.unwrap().process.take_gate().is_none());
 }
 
 #[tokio::test]
