@@ -12,20 +12,21 @@ use quipu_wire::{
 use crate::thread::Thread;
 
 impl Thread {
-    pub(crate) fn approval_review_started(&mut self, call_id: &str, action: Json) {
+    /// Announces the review of an action of a call; `target` is what clients know it by.
+    pub(crate) fn approval_review_started(&mut self, call_id: &str, target: String, action: Json) {
         let Some(turn) = self.active.as_mut().filter(|turn| turn.ending.is_none()) else {
             return;
         };
-        if turn.approval_reviews.contains_key(call_id) {
+        if turn.approval_reviews.contains_key(&target) {
             return;
         }
-        turn.approval_reviews
-            .insert(call_id.to_owned(), action.clone());
+        let review = (call_id.to_owned(), action.clone());
+        turn.approval_reviews.insert(target.clone(), review);
         let (thread_id, turn_id) = self.ids();
         let params = ItemGuardianApprovalReviewStartedNotification {
             thread_id,
             turn_id,
-            target_item_id: call_id.to_owned(),
+            target_item_id: target,
             review: without_result(GuardianApprovalReviewStatus::InProgress),
             action: Some(action),
         };
@@ -34,34 +35,40 @@ impl Thread {
 
     pub(crate) fn approval_review_completed(
         &mut self,
-        call_id: &str,
+        target: String,
         review: GuardianApprovalReview,
     ) {
         let Some(turn) = &mut self.active else { return };
-        if let Some(action) = turn.approval_reviews.remove(call_id) {
-            self.tell_approval_review(call_id.to_owned(), review, action);
+        if let Some((_, action)) = turn.approval_reviews.remove(&target) {
+            self.tell_approval_review(target, review, action);
         }
     }
 
-    /// Gives up the review of a call that is over.
-    pub(crate) fn abort_approval_review(&mut self, call_id: &str) {
-        let review = without_result(GuardianApprovalReviewStatus::Aborted);
-        self.approval_review_completed(call_id, review);
+    /// Gives up the reviews of a call that is over.
+    pub(crate) fn abort_reviews_of(&mut self, call_id: &str) {
+        self.abort_reviews(|of| of == call_id);
     }
 
     /// Gives up all reviews of the turn.
-    pub(crate) fn abort_approval_reviews(&mut self) {
+    pub(crate) fn abort_all_reviews(&mut self) {
+        self.abort_reviews(|_| true);
+    }
+
+    fn abort_reviews(&mut self, is_over: impl Fn(&str) -> bool) {
         let Some(turn) = &mut self.active else { return };
-        let open: BTreeMap<String, Json> = std::mem::take(&mut turn.approval_reviews);
-        for (call_id, action) in open {
+        let (over, open): (BTreeMap<_, _>, _) = std::mem::take(&mut turn.approval_reviews)
+            .into_iter()
+            .partition(|(_, (call_id, _))| is_over(call_id));
+        turn.approval_reviews = open;
+        for (target, (_, action)) in over {
             let review = without_result(GuardianApprovalReviewStatus::Aborted);
-            self.tell_approval_review(call_id, review, action);
+            self.tell_approval_review(target, review, action);
         }
     }
 
     fn tell_approval_review(
         &mut self,
-        call_id: String,
+        target: String,
         review: GuardianApprovalReview,
         action: Json,
     ) {
@@ -69,7 +76,7 @@ impl Thread {
         let params = ItemGuardianApprovalReviewCompletedNotification {
             thread_id,
             turn_id,
-            target_item_id: call_id,
+            target_item_id: target,
             review,
             action: Some(action),
         };

@@ -133,8 +133,8 @@ impl Thread {
                 self.background.0.remove(call_id);
                 output.into_iter().for_each(|note| self.note(note));
             }
-            ToolEvent::ApprovalReviewStarted(_)
-            | ToolEvent::ApprovalReviewCompleted(_)
+            ToolEvent::ApprovalReviewStarted { .. }
+            | ToolEvent::ApprovalReviewCompleted { .. }
             | ToolEvent::PlanUpdated { .. }
             | ToolEvent::DiffUpdated(_) => {}
         }

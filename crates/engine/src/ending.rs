@@ -212,7 +212,7 @@ impl Thread {
         if turn.review.take().is_some() {
             turn.calls.clear();
         }
-        self.abort_approval_reviews();
+        self.abort_all_reviews();
         self.take_outputs();
         self.close_items();
         self.take_pending();

@@ -258,9 +258,16 @@ pub enum ToolEvent {
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
     },
-    /// A model decides about this action in the user's place.
-    ApprovalReviewStarted(Json),
-    ApprovalReviewCompleted(GuardianApprovalReview),
+    /// A model decides about an action in the user's place.
+    ApprovalReviewStarted {
+        /// What clients know it by.
+        target: String,
+        action: Json,
+    },
+    ApprovalReviewCompleted {
+        target: String,
+        review: GuardianApprovalReview,
+    },
     PlanUpdated {
         explanation: Option<String>,
         plan: Vec<TurnPlanStep>,

@@ -36,11 +36,11 @@ impl Thread {
             } => {
                 self.ask(question, call_id, request, waiting);
             }
-            ToolEvent::ApprovalReviewStarted(action) => {
-                self.approval_review_started(call_id, action);
+            ToolEvent::ApprovalReviewStarted { target, action } => {
+                self.approval_review_started(call_id, target, action);
             }
-            ToolEvent::ApprovalReviewCompleted(review) => {
-                self.approval_review_completed(call_id, review);
+            ToolEvent::ApprovalReviewCompleted { target, review } => {
+                self.approval_review_completed(target, review);
             }
             ToolEvent::PlanUpdated { explanation, plan } => self.plan_updated(explanation, plan),
             ToolEvent::DiffUpdated(diff) => {
@@ -151,7 +151,7 @@ impl Thread {
 
     fn tool_finished(&mut self, call_id: &str, output: Vec<Json>, end_turn: bool) {
         self.withdraw_questions(call_id);
-        self.abort_approval_review(call_id);
+        self.abort_reviews_of(call_id);
         let Some(turn) = &mut self.active else { return };
         let unfinished = turn.items.take_ended(call_id);
         if let Some(call) = turn.calls.iter_mut().find(|call| call.call_id == call_id) {

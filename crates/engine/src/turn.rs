@@ -87,8 +87,8 @@ pub struct ActiveTurn {
     pub items: Items,
     /// The open questions, with the calls that asked.
     pub questions: BTreeMap<u64, String>,
-    /// What is being reviewed in the user's place, by call.
-    pub approval_reviews: BTreeMap<String, Json>,
+    /// What is being reviewed in the user's place, with the calls that want it.
+    pub approval_reviews: BTreeMap<String, (String, Json)>,
     pub diff: Option<String>,
     pub last_agent_message: Option<String>,
     /// How the turn will end, once it has been told to.

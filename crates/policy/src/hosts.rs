@@ -83,7 +83,7 @@ pub fn decide_network(target: &Target, settings: &Settings<'_>) -> NetworkVerdic
     };
     let allow = amendment(NetworkPolicyRuleAction::Allow);
     NetworkVerdict::Ask(Box::new(NetworkQuestion {
-        reason: format!("Network access to \"{host}\" is blocked by policy."),
+        reason: format!("{host} is not in the allowed_domains"),
         context: NetworkApprovalContext {
             host: host.clone(),
             protocol: target.protocol.to_wire(),

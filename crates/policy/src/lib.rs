@@ -12,6 +12,7 @@ pub mod bash;
 pub mod command_line;
 pub mod commands;
 pub mod dangerous;
+pub mod domains;
 pub mod guardian;
 pub mod hosts;
 mod judge;

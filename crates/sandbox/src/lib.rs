@@ -20,6 +20,8 @@ mod policy;
 #[cfg(unix)]
 mod fd;
 #[cfg(unix)]
+mod gate;
+#[cfg(unix)]
 mod git;
 #[cfg(unix)]
 mod helper;
@@ -50,6 +52,8 @@ pub use capabilities::{Capabilities, capabilities};
 pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};
 pub use error::SpawnError;
 #[cfg(unix)]
+pub use gate::Gate;
+#[cfg(unix)]
 pub use helper::maybe_run_helper;
 #[cfg(unix)]
 pub use output::{Chunk, Output, Stream};
@@ -62,7 +66,7 @@ pub use rules::Rules;
 pub use spawn::spawn;
 #[cfg(not(unix))]
 pub use unsupported::{
-    Chunk, Exit, Output, Process, Rules, Spawned, StdinError, Stream, maybe_run_helper, spawn,
+    Chunk, Exit, Gate, Output, Process, Rules, Spawned, StdinError, Stream, maybe_run_helper, spawn,
 };
 
 /// Makes a test binary able to start commands: put it once at the top of the test's main file.

@@ -86,8 +86,8 @@ pub enum Network {
     /// their own, so that a test can talk to the server it started.
     Off,
     /// Nothing outside the sandbox but what the owner of the command lets through: whoever connects to
-    /// [`GATE_PORT`] of the command's own loopback interface arrives at
-    /// [`Process::take_gate`](crate::Process::take_gate). Only namespaces can enforce this.
+    /// [`GATE_PORT`] of the command's own loopback interface arrives at its [`Gate`](crate::Gate). Only
+    /// namespaces can enforce this.
     Gate,
     /// Internet sockets as the host has them, but no unix sockets: those lead to programs (container
     /// engines, session managers) that would do outside the sandbox what is forbidden inside.
@@ -108,6 +108,17 @@ pub struct Grants {
 }
 
 impl Policy {
+    /// The same with another reach over the network, where this crate enforces it.
+    #[must_use]
+    pub fn with_network(mut self, reach: Network) -> Self {
+        match &mut self {
+            Self::FullAccess | Self::External { .. } => {}
+            Self::ReadOnly { network, .. } => *network = reach,
+            Self::WorkspaceWrite(policy) => policy.network = reach,
+        }
+        self
+    }
+
     /// The widest reach over the network this policy allows.
     pub fn network(&self) -> Network {
         match self {

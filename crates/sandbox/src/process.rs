@@ -2,15 +2,18 @@
 
 use std::{
     io::{self, Write},
-    net::TcpListener,
     os::fd::AsFd,
     sync::{Mutex as SyncMutex, PoisonError},
 };
 
-use tokio::sync::{Mutex, watch};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, watch},
+};
 
 use crate::{
     WindowSize,
+    gate::Gate,
     lifeline::Killer,
     output::{AsyncFile, Output},
     pty,
@@ -53,7 +56,7 @@ pub struct Process {
     pub(crate) terminal: Option<AsyncFile>,
     pub(crate) state: watch::Receiver<State>,
     pub(crate) killer: Killer,
-    pub(crate) gate: SyncMutex<Option<TcpListener>>,
+    pub(crate) gate: SyncMutex<Option<Gate>>,
 }
 
 /// Why input could not be written.
@@ -73,13 +76,16 @@ impl Process {
         self.killer.supervisor
     }
 
-    /// Where the command's connections to its gate arrive, the first time it is asked for; only under
-    /// [`Network::Gate`](crate::Network::Gate). The listener blocks.
-    pub fn take_gate(&self) -> Option<TcpListener> {
-        self.gate
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+    /// The gate in the command's own network, the first time it is asked for; only under
+    /// [`Network::Gate`](crate::Network::Gate).
+    pub fn take_gate(&self) -> Option<Gate> {
+        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        gate.take()
+    }
+
+    /// A gate outside of any sandbox, for a command that was told of it and is not made to use it.
+    pub fn open_gate(&self, listener: TcpListener) -> Gate {
+        Gate::new(listener, self.state.clone())
     }
 
     /// Writes all bytes to stdin, waiting as long as the command does not read.

@@ -4,7 +4,6 @@ use std::{
     ffi::{CString, OsStr, OsString},
     fs::File,
     io,
-    net::TcpListener,
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
     sync::Mutex as SyncMutex,
@@ -16,6 +15,7 @@ use crate::{
     Command, Linger, Network, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream,
     capabilities::{self, Backend},
     fd::StdFds,
+    gate::{self, Gate},
     lifeline::{Lifeline, StartError},
     output::{AsyncFile, async_file},
     process::State,
@@ -56,7 +56,12 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
             })?;
     let (state_sender, state) = watch::channel(State::default());
     let killer = lifeline.killer();
-    let gate = lifeline.gate.take().map(TcpListener::from);
+    let gate = lifeline.gate.take().map(gate::listener).transpose();
+    let gate = gate.map_err(|source| SpawnError::Start {
+        what: "network gate",
+        source,
+    })?;
+    let gate = gate.map(|listener| Gate::new(listener, state.clone()));
     tokio::spawn(lifeline.watch(state_sender, killer.clone()));
     Ok(Spawned {
         process: Process {

@@ -98,10 +98,7 @@ impl Toolbox {
             self.change_rules(|rules| rules.push_prefix(rule));
         }
         let text = quipu_policy::texts::prefix_saved(prefix);
-        let note = serde_json::json!({
-            "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": text }],
-        });
-        run.report(quipu_engine::ToolEvent::Note(note.into())).await;
+        run.note(&text).await;
     }
 }
 

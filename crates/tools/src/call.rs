@@ -1,6 +1,7 @@
 //! A call and its outcome.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use quipu_engine::{CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
 use quipu_wire::{Json, ServerRequest, ThreadItem};
@@ -80,6 +81,8 @@ pub(crate) struct Running {
     pub host: Arc<dyn Host>,
     pub call: Arc<ToolCall>,
     pub cancel: Cancel,
+    /// Set when the user wants the turn to end.
+    pub ends_turn: Arc<AtomicBool>,
 }
 
 impl Running {
@@ -100,6 +103,20 @@ impl Running {
 
     pub async fn report(&self, event: ToolEvent) {
         self.host.report(self.id(), event).await;
+    }
+
+    /// Ends the turn as soon as the call is over, which is told to stop.
+    pub fn end_turn(&self) {
+        self.ends_turn.store(true, Ordering::Relaxed);
+        self.cancel.cancel();
+    }
+
+    /// Tells the model something that is not the call's output.
+    pub async fn note(&self, text: &str) {
+        let note = json!({
+            "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": text }],
+        });
+        self.report(ToolEvent::Note(note.into())).await;
     }
 
     pub async fn started(&self, item: ThreadItem) {

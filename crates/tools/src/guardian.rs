@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quipu_policy::hosts::Target;
 use quipu_policy::permissions::CommandTool;
 use quipu_wire::Json;
 use serde_json::{Value, json};
@@ -12,6 +13,8 @@ use crate::call::Running;
 /// Something a tool wants to do.
 #[derive(Debug, Clone)]
 pub struct Action {
+    /// What clients know it by, if that is not the call.
+    pub target: Option<String>,
     /// What clients see of it.
     pub shown: Json,
     /// All that the reviewer must know.
@@ -41,7 +44,22 @@ impl Action {
             planned["additional_permissions"] = json!(wanted);
         }
         Action {
+            target: None,
             shown: json!({ "tool": tool, "command": shown.command, "cwd": shown.cwd }).into(),
+            planned,
+        }
+    }
+
+    pub(crate) fn network(target: &Target) -> Action {
+        let (host, port) = (&target.host, target.port);
+        let protocol = target.protocol.name();
+        let planned = json!({
+            "tool": "network_access", "target": format!("{protocol}://{host}:{port}"),
+            "host": host, "protocol": protocol, "port": port,
+        });
+        Action {
+            target: Some(target.question_id()),
+            shown: planned.clone().into(),
             planned,
         }
     }
@@ -53,6 +71,7 @@ impl Action {
         let mut planned = shown.clone();
         planned["patch"] = patch.into();
         Action {
+            target: None,
             shown: shown.into(),
             planned,
         }

@@ -1,18 +1,21 @@
 //! A command from its start to its end: its item, its output, its exit.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::ToolDelta;
 use quipu_policy::commands::{Confinement, Run};
 use quipu_sandbox::{
-    Command, Exit, Linger, Policy, SpawnError, Spawned, Stdio, Stream, WindowSize,
+    Command, Exit, Linger, Network as Reach, Policy, SpawnError, Spawned, Stdio, Stream, WindowSize,
 };
 use quipu_wire::{CommandAction, CommandExecutionSource, CommandExecutionStatus, ThreadItem};
 
 use crate::call::Running;
+use crate::network::{Door, Keeper, Refusals};
 use crate::sandboxing;
 use crate::text::Decoder;
+use crate::toolbox::Toolbox;
 
 /// Pieces of output that clients are sent at most for one command.
 const MAX_DELTAS: usize = 10_000;
@@ -80,37 +83,71 @@ impl Shown {
     }
 }
 
-/// Starts a command as the verdict says.
+/// A command that is about to run.
+pub(crate) struct Start<'a> {
+    pub argv: &'a [String],
+    pub cwd: &'a Path,
+    pub how: &'a Run,
+    /// Variables besides the scope's.
+    pub env: &'a [(&'a str, &'a str)],
+    pub terminal: bool,
+}
+
+/// Starts a command as the verdict says; tells also what the user declines while it runs.
 pub(crate) async fn spawn(
+    toolbox: &Toolbox,
     run: &Running,
-    argv: &[String],
-    cwd: &std::path::Path,
-    how: &Run,
-    extra_env: &[(&str, &str)],
-    terminal: bool,
-) -> Result<Spawned, SpawnError> {
-    let policy = match how.confinement {
+    start: Start<'_>,
+) -> Result<(Spawned, Arc<Refusals>), SpawnError> {
+    let mut policy = match start.how.confinement {
         Confinement::Policy => {
             sandboxing::policy(&run.scope.sandbox, &run.scope.cwd, &run.scope.home)
         }
         Confinement::Lifted => Policy::FullAccess,
     };
-    let offline = policy.is_enforced() && policy.network() == quipu_sandbox::Network::Off;
-    let mut command = Command::new(argv, cwd, policy);
-    let env = run
-        .scope
-        .env
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()));
-    let marker = offline.then_some(NO_NETWORK);
-    let env = env.chain(extra_env.iter().copied()).chain(marker);
+    let mut grants = sandboxing::grants(start.how.additional_permissions.as_ref());
+    let managed = run.scope.network.as_ref();
+    if managed.is_some() {
+        policy = policy.with_network(Reach::Gate);
+        grants.network = None;
+    }
+    let door = match managed {
+        Some(_) if policy.is_enforced() => Some(Door::Inside),
+        Some(_) => Some(Door::outside().await.map_err(|source| SpawnError::Start {
+            what: "network gate",
+            source,
+        })?),
+        None => None,
+    };
+    let offline = policy.is_enforced() && policy.network() == Reach::Off;
+    let mut command = Command::new(start.argv, start.cwd, policy);
+    let gate_env = managed.zip(door.as_ref());
+    let gate_env = gate_env.map(|(network, door)| network.env(door.port()));
+    let scope_env = run.scope.env.iter();
+    let env = scope_env
+        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .chain(start.env.iter().copied())
+        .chain(offline.then_some(NO_NETWORK))
+        .chain(
+            gate_env
+                .iter()
+                .flatten()
+                .map(|(key, value)| (*key, value.as_str())),
+        );
     command.env = env.map(|(key, value)| (key.into(), value.into())).collect();
-    command.grants = sandboxing::grants(how.additional_permissions.as_ref());
-    if terminal {
+    command.grants = grants;
+    if start.terminal {
         command.stdio = Stdio::Pty(WindowSize { rows: 24, cols: 80 });
     }
     command.linger = Linger::Kill(Duration::from_secs(2));
-    quipu_sandbox::spawn(command).await
+    let spawned = quipu_sandbox::spawn(command).await?;
+    let refusals = Arc::<Refusals>::default();
+    if let Some((network, door)) = managed.zip(door) {
+        let (network, refusals) = (Arc::clone(network), Arc::clone(&refusals));
+        let keeper = Keeper::new(toolbox, run, network, refusals);
+        door.watch(&spawned.process, Arc::new(keeper));
+    }
+    Ok((spawned, refusals))
 }
 
 /// The exit code as shells show it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
+use crate::network::Network;
 use crate::web_search::WebSearch;
 
 /// What holds for the calls of one turn.
@@ -30,6 +31,8 @@ pub struct Scope {
     pub accepts_images: bool,
     /// How the provider may search the web, if at all.
     pub web_search: Option<WebSearch>,
+    /// Whom commands may reach, if the network is managed.
+    pub network: Option<Arc<Network>>,
     pub features: Features,
 }
 

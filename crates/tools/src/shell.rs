@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
-use crate::process::{self, Deltas, Done, Shown};
+use crate::process::{self, Deltas, Done, Shown, Start};
 use crate::text;
 use crate::toolbox::Toolbox;
 
@@ -216,8 +216,24 @@ async fn execute(
     let (shown, CommandRequest { argv, cwd, .. }) = (asked.shown, asked.request);
     let mut deltas = Deltas::new(run.clone());
     loop {
-        let done = match process::spawn(run, argv, cwd, &how, &[], false).await {
-            Ok(spawned) => process::wait(run, spawned, limit, &mut deltas).await,
+        let start = Start {
+            argv,
+            cwd,
+            how: &how,
+            env: &[],
+            terminal: false,
+        };
+        let done = match process::spawn(toolbox, run, start).await {
+            Ok((spawned, refusals)) => {
+                let done = process::wait(run, spawned, limit, &mut deltas).await;
+                if refusals.any() && !done.cancelled {
+                    let status = CommandExecutionStatus::Declined;
+                    run.completed(shown.refused(status, Some(COMMAND_REJECTED)))
+                        .await;
+                    return COMMAND_REJECTED.into();
+                }
+                done
+            }
             Err(error) => {
                 run.completed(
                     shown.refused(CommandExecutionStatus::Failed, Some(&error.to_string())),

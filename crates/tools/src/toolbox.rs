@@ -1,5 +1,6 @@
 //! All tools of one thread.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quipu_engine::{CallKind, ToolCall};
@@ -96,6 +97,7 @@ impl Toolbox {
             host,
             call: Arc::new(call),
             cancel,
+            ends_turn: Arc::default(),
         };
         let parallel = matches!(
             run.call.name.as_str(),
@@ -112,7 +114,9 @@ impl Toolbox {
         } else if run.call.name != "write_stdin" {
             _alone = self.0.gate.write().await;
         }
-        self.dispatch(&run).await
+        let mut finished = self.dispatch(&run).await;
+        finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);
+        finished
     }
 
     async fn dispatch(&self, run: &Running) -> Finished {

@@ -58,6 +58,7 @@ impl Toolbox {
             host,
             call: Arc::new(call),
             cancel,
+            ends_turn: Arc::default(),
         };
         run_shown(run, argv, shown, command).await
     }

@@ -8,6 +8,7 @@ use quipu_wire::{AbsolutePath, NetworkAccess, ReadOnlyAccess, SandboxPolicy};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::network::ProfileNetwork;
 use crate::load::LoadError;
 use crate::snapshot::View;
 
@@ -15,13 +16,7 @@ use crate::snapshot::View;
 #[serde(default)]
 struct Profile {
     filesystem: Option<BTreeMap<String, Entry>>,
-    network: Network,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Network {
-    enabled: bool,
+    network: ProfileNetwork,
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,12 +46,12 @@ struct Reach {
     recognized: bool,
 }
 
-/// The policy of the profile in force, if one is.
-pub(super) fn policy(
+/// The profile in force, if one is: its policy, and its part of the managed network.
+pub(super) fn resolve(
     view: &View<'_>,
     cwd: &Path,
     notes: &mut Vec<String>,
-) -> Result<Option<SandboxPolicy>, LoadError> {
+) -> Result<Option<(SandboxPolicy, ProfileNetwork)>, LoadError> {
     let senseless = |text: &str| Err(LoadError::Senseless(text.to_owned()));
     let profiles = view.raw("permissions").and_then(Value::as_object);
     let (name, profiles) = match (view.get::<String>("default_permissions"), profiles) {
@@ -85,7 +80,8 @@ pub(super) fn policy(
              filesystem permissions."
         ));
     }
-    Ok(Some(reach.policy(profile.network.enabled)))
+    let policy = reach.policy(profile.network.enabled);
+    Ok(Some((policy, profile.network)))
 }
 
 impl Reach {

@@ -7,6 +7,7 @@ use quipu_wire::{
 };
 use serde::Deserialize;
 
+use super::network::{self, ManagedNetwork};
 use super::permission_profile;
 use crate::home::Home;
 use crate::load::LoadError;
@@ -25,6 +26,8 @@ pub struct Permissions {
     pub sandbox_policy: SandboxPolicy,
     /// Commands may run in a login shell.
     pub allow_login_shell: bool,
+    /// Whom commands may reach, if the network is managed.
+    pub network: Option<ManagedNetwork>,
 }
 
 /// Where commands run and who limits them.
@@ -57,13 +60,20 @@ impl Permissions {
         place: &Place<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self, LoadError> {
+        let profile = match mode_decides(view) {
+            true => None,
+            false => permission_profile::resolve(view, place.cwd, notes)?,
+        };
+        let (profile, network) = profile.unzip();
+        let limits = place.limits.network.as_ref().map(|limit| &limit.value);
         Ok(Self {
             approval_policy: approval_policy(view, place, notes),
             approvals_reviewer: view
                 .get("approvals_reviewer")
                 .unwrap_or(ApprovalsReviewer::User),
-            sandbox_policy: sandbox_policy(view, place, notes)?,
+            sandbox_policy: sandbox_policy(profile, view, place, notes),
             allow_login_shell: view.get("allow_login_shell").unwrap_or(true),
+            network: network::resolve(network.as_ref(), limits),
         })
     }
 }
@@ -91,20 +101,17 @@ fn approval_policy(view: &View<'_>, place: &Place<'_>, notes: &mut Vec<String>) 
 }
 
 fn sandbox_policy(
+    profile: Option<SandboxPolicy>,
     view: &View<'_>,
     place: &Place<'_>,
     notes: &mut Vec<String>,
-) -> Result<SandboxPolicy, LoadError> {
+) -> SandboxPolicy {
     let Place {
         trust,
         limits,
         home,
-        cwd,
+        ..
     } = *place;
-    let profile = match mode_decides(view) {
-        true => None,
-        false => permission_profile::policy(view, cwd, notes)?,
-    };
     let mut policy = profile.unwrap_or_else(|| {
         let mode = view.get("sandbox_mode").unwrap_or(match trust {
             Some(_) => SandboxMode::WorkspaceWrite,
@@ -114,7 +121,7 @@ fn sandbox_policy(
     });
     add_memories(&mut policy, home);
     let Err(refusal) = limits.allow_sandbox(kind(&policy)) else {
-        return Ok(policy);
+        return policy;
     };
     if view.raw("sandbox_mode").is_some() || view.raw("default_permissions").is_some() {
         notes.push(replaced(
@@ -122,7 +129,7 @@ fn sandbox_policy(
             "ReadOnly { access: FullAccess, network_access: false }",
         ));
     }
-    Ok(read_only())
+    read_only()
 }
 
 /// Whether `sandbox_mode` is said in a higher place than `default_permissions`.

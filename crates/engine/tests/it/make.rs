@@ -195,12 +195,22 @@ pub fn ask(question: u64, waiting: Option<Waiting>) -> ToolEvent {
     }
 }
 
-pub fn approved() -> GuardianApprovalReview {
-    GuardianApprovalReview {
-        status: GuardianApprovalReviewStatus::Approved,
-        risk_score: Some(5),
-        risk_level: None,
-        rationale: None,
+pub fn reviewing(target: &str) -> ToolEvent {
+    ToolEvent::ApprovalReviewStarted {
+        target: target.to_owned(),
+        action: json("action"),
+    }
+}
+
+pub fn reviewed(target: &str) -> ToolEvent {
+    ToolEvent::ApprovalReviewCompleted {
+        target: target.to_owned(),
+        review: GuardianApprovalReview {
+            status: GuardianApprovalReviewStatus::Approved,
+            risk_score: Some(5),
+            risk_level: None,
+            rationale: None,
+        },
     }
 }
 

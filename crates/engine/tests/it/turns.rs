@@ -6,8 +6,8 @@ use quipu_wire::{GuardianApprovalReviewStatus, ServerNotification, ThreadStatus}
 use crate::lines::assert_lines;
 use crate::make::{
     ask, call, compact, compacted, completed, context, done, error, failed, finished, grace_over,
-    interrupt, item, json, model, output, rendered, review, said, shell, start, steer, tokens,
-    tool, words,
+    interrupt, item, json, model, output, rendered, review, reviewing, said, shell, start, steer,
+    tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -25,11 +25,7 @@ fn note(text: &str) -> ToolEvent {
 #[test]
 fn a_review_of_an_action_ends_with_its_turn() {
     let mut run = Run::calling("call");
-    let action = json("action");
-    run.step(tool(
-        "call",
-        ToolEvent::ApprovalReviewStarted(action.clone()),
-    ));
+    run.step(tool("call", reviewing("target")));
     run.step(interrupt(2));
     let told = run.step(tool("call", finished("aborted")));
     let reviews: Vec<_> = told
@@ -40,12 +36,12 @@ fn a_review_of_an_action_ends_with_its_turn() {
         })
         .collect();
     assert_eq!(reviews.len(), 1);
-    assert_eq!(reviews[0].target_item_id, "call");
+    assert_eq!(reviews[0].target_item_id, "target");
     assert_eq!(
         reviews[0].review.status,
         GuardianApprovalReviewStatus::Aborted
     );
-    assert_eq!(reviews[0].action, Some(action));
+    assert_eq!(reviews[0].action, Some(json("action")));
     run.assert_lawful();
 }
 

@@ -335,8 +335,8 @@ impl World {
                     output: vec![json(&format!("output {n}"))],
                     end_turn: true,
                 },
-                8 => ToolEvent::ApprovalReviewStarted(json(&format!("action {n}"))),
-                9 => ToolEvent::ApprovalReviewCompleted(make::approved()),
+                8 => make::reviewing(&format!("{id} {}", what % 2)),
+                9 => make::reviewed(&format!("{id} {}", n % 2)),
                 _ => make::finished(&format!("output {n}")),
             }
         };

@@ -59,16 +59,20 @@ pub fn append_network_rule(
     protocol: NetworkProtocol,
     decision: NetworkDecision,
 ) -> Result<bool, AmendError> {
-    let host = quoted(&normal_host(host)?);
+    let host = normal_host(host)?;
     let protocol = protocol.name();
-    let decision = match decision {
-        NetworkDecision::Allow => "allow",
-        NetworkDecision::Prompt => "prompt",
-        NetworkDecision::Deny => "deny",
+    let (decision, verb) = match decision {
+        NetworkDecision::Allow => ("allow", "Allow"),
+        NetworkDecision::Prompt => ("prompt", "Ask about"),
+        NetworkDecision::Deny => ("deny", "Deny"),
     };
+    let why = quoted(&format!("{verb} {protocol} access to {host}"));
+    let host = quoted(&host);
     append(
         home,
-        &format!("network_rule(host={host}, protocol=\"{protocol}\", decision=\"{decision}\")"),
+        &format!(
+            "network_rule(host={host}, protocol=\"{protocol}\", decision=\"{decision}\", justification={why})"
+        ),
     )
 }
 

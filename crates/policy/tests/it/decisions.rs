@@ -513,10 +513,7 @@ fn hosts_are_asked_about_once() {
     let NetworkVerdict::Ask(asked) = decide_network(&target, &world.settings()) else {
         panic!("not asked");
     };
-    assert_eq!(
-        asked.reason,
-        "Network access to \"example.com\" is blocked by policy."
-    );
+    assert_eq!(asked.reason, "example.com is not in the allowed_domains");
     assert_eq!(
         json!(asked.context),
         json!({"host": "example.com", "protocol": "https"})

@@ -268,7 +268,8 @@ fn an_amendment_starts_on_its_own_line() {
     assert_eq!(
         std::fs::read_to_string(&file).unwrap(),
         "prefix_rule(pattern=[\"a\"])\n\
-         network_rule(host=\"example.com\", protocol=\"https\", decision=\"allow\")\n"
+         network_rule(host=\"example.com\", protocol=\"https\", decision=\"allow\", \
+         justification=\"Allow https access to example.com\")\n"
     );
     let rules = load(&[home.path().join("rules")]).rules;
     let decision = |protocol| rules.network_decision("EXAMPLE.com.", protocol);

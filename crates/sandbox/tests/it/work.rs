@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, Write},
+    io::Write,
     net::TcpListener,
     os::unix::{fs::symlink, net::UnixListener},
     path::Path,
@@ -12,6 +12,8 @@ use quipu_sandbox::{
     Command, Enforcement, Exit, GATE_PORT, Grants, Network, Policy, Readable, Rules, SpawnError,
     WorkspaceWrite, spawn,
 };
+
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::lab::{BACKENDS, Scratch, finish, read_all, repeat_as_nobody, shell, user_id};
 
@@ -163,18 +165,17 @@ async fn a_gate_is_the_only_way_out() {
     let mut command = scratch.shell(&script, Enforcement::Namespaces);
     command.policy = policy.clone();
     let mut spawned = spawn(command).await.unwrap();
-    let gate = spawned.process.take_gate().unwrap();
+    let mut gate = spawned.process.take_gate().unwrap();
     assert!(spawned.process.take_gate().is_none());
-    let keeper = std::thread::spawn(move || {
-        let (mut visitor, _) = gate.accept().unwrap();
-        let mut knock = String::new();
-        BufReader::new(&visitor).read_line(&mut knock).unwrap();
-        visitor.write_all(b"come in\n").unwrap();
-        knock
-    });
+    let visitor = gate.next().await.unwrap();
+    let mut visitor = BufReader::new(visitor);
+    let mut knock = String::new();
+    visitor.read_line(&mut knock).await.unwrap();
+    assert_eq!(knock, "knock\n");
+    visitor.get_mut().write_all(b"come in\n").await.unwrap();
     let (stdout, stderr) = read_all(&mut spawned.output).await;
     assert_eq!(stdout, "no-tcp come in\n", "{stderr}");
-    assert_eq!(keeper.join().unwrap(), "knock\n");
+    assert!(gate.next().await.is_none(), "it closes with the command");
 
     let mut command = scratch.shell("true", Enforcement::Landlock);
     command.policy = policy;

@@ -233,7 +233,9 @@ impl Actor {
             }
             ToolReport::Review { action, case } => {
                 let ready = self.approval_case(&action.planned);
-                let event = quipu_engine::ToolEvent::ApprovalReviewStarted(action.shown);
+                let target = action.target.unwrap_or_else(|| call_id.clone());
+                let action = action.shown;
+                let event = quipu_engine::ToolEvent::ApprovalReviewStarted { target, action };
                 self.step(Input::Tool { call_id, event }).await;
                 if let Some(ready) = ready {
                     // A tool that was cancelled no longer listens.

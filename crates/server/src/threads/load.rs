@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
 use super::message::ThreadHandle;
+use super::network;
 use super::prepare::Told;
 use super::replies::Replies;
 use super::session::{Overrides, Session};
@@ -246,7 +247,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         sent: Vec::new(),
         turn: TurnSettings::default(),
         sampling: None,
-        tooling: Tooling::new(loaded.rules),
+        tooling: Tooling::new(loaded.rules, network::managed(server, &session)),
         questions: Default::default(),
         live: Vec::new(),
         elicitations: 0,

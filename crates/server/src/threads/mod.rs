@@ -7,6 +7,7 @@ mod guardian;
 pub(crate) mod join;
 pub(crate) mod load;
 mod message;
+mod network;
 mod prepare;
 mod records;
 mod replies;

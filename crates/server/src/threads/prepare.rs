@@ -9,6 +9,7 @@ use quipu_wire::method::request;
 use quipu_wire::{Json, TurnStartParams, TurnSteerParams, UserInput};
 
 use super::actor::{Actor, TurnSettings};
+use super::network;
 use super::replies::Pending;
 use super::skills::ThreadSkills;
 use crate::Reply;
@@ -126,7 +127,7 @@ impl Actor {
             approvals_reviewer: session.approvals_reviewer,
             sandbox: session.sandbox.clone(),
             writable_roots: self.writable_roots(),
-            network: None,
+            network: self.tooling.network().map(network::hosts),
             allowed_prefixes: self.tooling.allowed_prefixes(),
             model: ModelFacts {
                 slug: session.model.clone(),

@@ -12,7 +12,7 @@ use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::{
-    Action, Answer, Cancel, Features, Finished, Host, Scope, SpecKind, Toolbox, WebSearch,
+    Action, Answer, Cancel, Features, Finished, Host, Network, Scope, SpecKind, Toolbox, WebSearch,
 };
 use quipu_wire::{Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
@@ -31,16 +31,23 @@ const SHELL_BUDGET: usize = 10_000;
 /// A thread's tools and what it takes to stop them.
 pub(super) struct Tooling {
     toolbox: Toolbox,
+    network: Option<Arc<Network>>,
     cancels: HashMap<String, Cancel>,
 }
 
 impl Tooling {
     /// The tools of a thread with these rules.
-    pub fn new(rules: Rules) -> Tooling {
+    pub fn new(rules: Rules, network: Option<Arc<Network>>) -> Tooling {
         Tooling {
+            network,
             toolbox: Toolbox::new(rules),
             cancels: HashMap::new(),
         }
+    }
+
+    /// Whom commands may reach, if the network is managed.
+    pub fn network(&self) -> Option<&Network> {
+        self.network.as_deref()
     }
 
     /// The beginnings of commands that rules allow.
@@ -210,6 +217,7 @@ impl Actor {
             plan_mode: session.mode.mode == ModeKind::Plan,
             accepts_images: session.info.accepts_images(),
             web_search: self.web_search(purpose),
+            network: self.tooling.network.clone(),
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
                 exec_permission_approvals: session.has_feature("exec_permission_approvals"),
@@ -266,6 +274,7 @@ impl Host for ThreadHost {
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {
         Box::pin(async move {
             let (case, ready) = oneshot::channel();
+            let target = action.target.clone().unwrap_or_else(|| call_id.to_owned());
             let event = ToolReport::Review { action, case };
             let call = call_id.to_owned();
             self.0
@@ -278,7 +287,8 @@ impl Host for ThreadHost {
                 Ok(case) => case.judge().await,
                 Err(_) => Assessment::failed("the turn has ended"),
             };
-            let event = ToolEvent::ApprovalReviewCompleted(guardian::shown(&assessment));
+            let review = guardian::shown(&assessment);
+            let event = ToolEvent::ApprovalReviewCompleted { target, review };
             self.report(call_id, event).await;
             assessment
         })

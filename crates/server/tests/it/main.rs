@@ -19,6 +19,7 @@ mod messages;
 mod methods;
 mod mistakes;
 mod models;
+mod network;
 mod order;
 mod plugins;
 mod reviews;

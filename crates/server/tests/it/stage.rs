@@ -62,7 +62,7 @@ impl Stage {
             model.base_url(),
         );
         std::fs::write(home.join("config.toml"), config).unwrap();
-        let server = Server::new(settings_in(folder.path(), &home));
+        let server = Server::new(settings_in(folder.path(), &home, &[]));
         Stage {
             folder,
             home,
@@ -73,14 +73,19 @@ impl Stage {
 
     /// Another server on the same home, whose reviewing model has only so long.
     pub fn restart_with_review_limit(&mut self, limit: Duration) {
-        let mut settings = settings_in(self.folder.path(), &self.home);
+        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
         settings.review_limit = limit;
         self.server = Server::new(settings);
     }
 
     /// Another server on the same home, as after a restart; the old one is left as it is.
     pub fn restart(&mut self) {
-        self.server = Server::new(settings_in(self.folder.path(), &self.home));
+        self.restart_with_env(&[]);
+    }
+
+    /// The same with more variables.
+    pub fn restart_with_env(&mut self, vars: &[(&str, &str)]) {
+        self.server = Server::new(settings_in(self.folder.path(), &self.home, vars));
     }
 
     /// Another server on the same home, whose threads are idle soon.
@@ -135,10 +140,10 @@ impl Stage {
     }
 }
 
-fn settings_in(folder: &Path, home: &Path) -> Settings {
+fn settings_in(folder: &Path, home: &Path, more: &[(&str, &str)]) -> Settings {
     let path = std::env::var("PATH").unwrap();
     let vars = [("PATH", path.as_str()), ("HOME", folder.to_str().unwrap())];
-    let env = Env::new(vars, folder);
+    let env = Env::new(vars.iter().chain(more).copied(), folder);
     let system = SystemPaths::in_folder(&folder.join("etc"));
     let config = Loader::with_system_paths(env, Home::at(home), Overrides::default(), system);
     Settings::new(config)

@@ -20,7 +20,7 @@ use crate::apply_patch;
 use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
 use crate::exec::session::{Session, pump};
-use crate::process::{self, Shown};
+use crate::process::{self, Shown, Start};
 use crate::shell::script_argv;
 use crate::text;
 use crate::toolbox::Toolbox;
@@ -116,9 +116,15 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(how) => how,
         Err(refused) => return refused,
     };
-    let spawned = match process::spawn(run, &argv, &cwd, &how, &PLAIN_TERMINAL, arguments.tty).await
-    {
-        Ok(spawned) => spawned,
+    let start = Start {
+        argv: &argv,
+        cwd: &cwd,
+        how: &how,
+        env: &PLAIN_TERMINAL,
+        terminal: arguments.tty,
+    };
+    let spawned = match process::spawn(toolbox, run, start).await {
+        Ok((spawned, _)) => spawned,
         Err(error) => return failed(&shown, &error.to_string()).into(),
     };
     let session = begin(toolbox, run, shown, spawned).await;
