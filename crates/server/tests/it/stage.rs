@@ -90,7 +90,7 @@ impl Stage {
 
     /// Another server on the same home, whose threads are idle soon.
     pub fn restart_impatient(&mut self) {
-        let mut settings = settings_in(self.folder.path(), &self.home);
+        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
         settings.idle = Duration::from_millis(20);
         self.server = Server::new(settings);
     }
