@@ -11,11 +11,12 @@ use quipu_auth::Accounts;
 use quipu_config::Snapshot;
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
-use quipu_rpc::{CloseCode, ErrorObject};
+use quipu_rpc::{CloseCode, Connection, ErrorObject, Limits, OnFull};
 use tokio::time::timeout;
 
 use crate::accounts::LoginCredentials;
 use crate::commands::Commands;
+use crate::connection::serve;
 use crate::files::Watches;
 use crate::hub::{Client, Hub};
 use crate::identity::Identity;
@@ -30,7 +31,14 @@ use crate::threads::{self, Message, Threads};
 /// How long running turns may take to end once they are told to.
 const INTERRUPT: Duration = Duration::from_secs(2);
 
-/// A server without its listener: give it connections with [`serve`](crate::serve).
+/// What may be on its way in each direction of a connection within the process.
+const IN_PROCESS: Limits = Limits {
+    messages: 1024,
+    bytes: 16 << 20,
+};
+
+/// A server without its listener: give it connections with [`serve`] or take one with
+/// [`connect_in_process`](Server::connect_in_process).
 pub struct Server {
     pub(crate) settings: Settings,
     pub(crate) hub: Hub,
@@ -74,6 +82,24 @@ impl Server {
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
         })
+    }
+
+    /// A connection to this server from the same process, served in the background until it is closed.
+    ///
+    /// Needs a multi-threaded runtime, since turns wait for files now and then. A program whose agent
+    /// may run commands calls `quipu_sandbox::maybe_run_helper` first thing in `main`.
+    #[must_use]
+    pub fn connect_in_process(self: &Arc<Self>) -> Connection {
+        let (ours, theirs) = Connection::pair(IN_PROCESS);
+        tokio::spawn(serve(Arc::clone(self), theirs, OnFull::Wait));
+        ours
+    }
+
+    /// Ends what is running and all connections, as the end of the process would, within bounds. For
+    /// those who serve in their own process; [`run`](crate::run) does it by itself.
+    pub async fn stop(&self) {
+        self.interrupt().await;
+        self.close().await;
     }
 
     /// Lets what is running finish, but not longer than `limit`. Clients are served all the while.

@@ -2,7 +2,7 @@
 //! JSON Schema, TypeScript and the reference page) and its stability gate.
 //!
 //! The attribute exists because those four must never disagree. It is private to `quipu-wire`, whose
-//! modules show every option in use.
+//! modules show every option in use. [`calls!`] is for `quipu-client`.
 //!
 //! Options on a type:
 //!
@@ -31,6 +31,7 @@
 //! Unless `exhaustive`, an enum gains a variant `Unrecognized` that keeps what a newer peer sent;
 //! decoding under `codec::strict` refuses it instead.
 
+mod calls;
 mod describe;
 mod enums;
 mod gate;
@@ -58,4 +59,11 @@ pub fn wire(args: TokenStream, item: TokenStream) -> TokenStream {
     expanded
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
+}
+
+/// Gives a type named `Client` one method per row of `quipu_wire::client_requests!`, whose callback it
+/// is. `Call`, the marker types as `request` and the params types must be in scope.
+#[proc_macro]
+pub fn calls(rows: TokenStream) -> TokenStream {
+    calls::expand(&parse_macro_input!(rows as calls::Rows)).into()
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod auth;
+mod client;
 mod home;
 mod http;
 mod kill;

@@ -3,18 +3,12 @@
 use std::sync::Arc;
 
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
-use quipu_rpc::{Connection, Limits, OnFull};
+use quipu_rpc::{Connection, OnFull};
 use quipu_server::{Server, Settings, serve};
 use quipu_testkit::client::Client;
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// What a pair of connected ends holds.
-const LIMITS: Limits = Limits {
-    messages: 1024,
-    bytes: 16 << 20,
-};
 
 pub struct Lab {
     pub folder: TempDir,
@@ -43,9 +37,7 @@ impl Lab {
 
     /// A new connection to the server.
     pub fn connection(&self) -> Connection {
-        let (ours, theirs) = Connection::pair(LIMITS);
-        self.serve(theirs);
-        ours
+        self.server.connect_in_process()
     }
 
     /// Serves the other end of a connection.

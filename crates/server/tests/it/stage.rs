@@ -5,18 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
-use quipu_rpc::{Connection, Limits, OnFull};
-use quipu_server::{Server, Settings, serve};
+use quipu_server::{Server, Settings};
 use quipu_testkit::conversation::{Conversation, brief};
 use quipu_testkit::model::ModelServer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// What a pair of connected ends holds.
-const LIMITS: Limits = Limits {
-    messages: 1024,
-    bytes: 16 << 20,
-};
 
 /// A home folder, a model, and the server between them.
 pub struct Stage {
@@ -97,9 +90,7 @@ impl Stage {
 
     /// A new client.
     pub async fn client(&self) -> Conversation {
-        let (ours, theirs) = Connection::pair(LIMITS);
-        tokio::spawn(serve(Arc::clone(&self.server), theirs, OnFull::Wait));
-        Conversation::start(ours).await
+        Conversation::start(self.server.connect_in_process()).await
     }
 
     /// A new client, and a thread that it started.

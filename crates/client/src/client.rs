@@ -1,0 +1,208 @@
+//! The client itself: connecting, asking, listening, leaving.
+
+use std::fmt;
+use std::sync::Arc;
+
+use quipu_wire::method::{Method, NoParams, request};
+use quipu_wire::*;
+use quipu_wire_macros::calls;
+use serde::Deserialize;
+
+use crate::feed::{EventStream, Feed};
+use crate::link::Link;
+use crate::options::ThreadDefaults;
+use crate::scope::Scope;
+use crate::{Call, Cause, ConnectError, Error, Options, Result, Version};
+
+/// A connection to a server, cheap to clone. It stays open until [`disconnect`](Self::disconnect) or
+/// until the last clone, [`Call`] and [`TurnStream`](crate::TurnStream) is dropped; then a child
+/// process is ended in the background.
+///
+/// There is one method per row of the protocol's method table, such as
+/// [`thread_start`](Self::thread_start) for `thread/start`, which sends what it is given. A second set
+/// of names ([`start_thread`](Self::start_thread), [`run_turn`](Self::run_turn), …) is for everyday
+/// use: it fills in what the [`Options`] say and returns what matters.
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) link: Arc<Link>,
+    pub(crate) defaults: Arc<ThreadDefaults>,
+    server: Arc<ServerInfo>,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// Its name for model providers, as it is.
+    pub user_agent: String,
+    /// The version in that name.
+    pub version: Option<Version>,
+    /// The directory that holds configuration, accounts and threads. Old servers do not tell.
+    pub codex_home: Option<String>,
+    /// `unix` or `windows`. Old servers do not tell.
+    pub platform_family: Option<String>,
+    /// The system, such as `linux`. Old servers do not tell.
+    pub platform_os: Option<String>,
+}
+
+/// The answer to `initialize`, of which old servers send the first member only.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Greeting {
+    user_agent: String,
+    codex_home: Option<String>,
+    platform_family: Option<String>,
+    platform_os: Option<String>,
+}
+
+impl Client {
+    /// Connects to a server or starts one, introduces the client, and checks the server's version.
+    ///
+    /// Must be called in a tokio runtime. If the returned future is dropped, a server that was started
+    /// is ended.
+    pub async fn connect(options: Options) -> Result<Client, ConnectError> {
+        let Options {
+            transport,
+            client_name,
+            client_title,
+            client_version,
+            experimental_api,
+            opt_out,
+            minimum_version,
+            defaults,
+            timeouts,
+            retry,
+            event_buffer,
+            handler,
+        } = options;
+        let (connection, server) = transport.open(timeouts.request).await?;
+        let link = Link::start(connection, server, handler, timeouts, retry, event_buffer);
+        let hello = InitializeParams {
+            client_info: ClientInfo {
+                name: client_name,
+                title: client_title,
+                version: client_version,
+            },
+            capabilities: Some(InitializeCapabilities {
+                experimental_api,
+                opt_out_notification_methods: (!opt_out.is_empty()).then_some(opt_out),
+            }),
+        };
+        match greet(&link, &hello, minimum_version).await {
+            Ok(server) => Ok(Client {
+                link,
+                defaults: Arc::new(defaults),
+                server: Arc::new(server),
+            }),
+            Err(error) => {
+                link.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// What the server said of itself.
+    #[must_use]
+    pub fn server(&self) -> &ServerInfo {
+        &self.server
+    }
+
+    /// Sends a request of the method table; [`Call`] tells what that means. Each row also has a
+    /// method of its own, so this is for code that is generic over methods.
+    pub fn call<M: Method + 'static>(&self, params: M::Params) -> Call<M> {
+        Call::send(&self.link, params)
+    }
+
+    /// Everything that the server says from now on.
+    #[must_use]
+    pub fn events(&self) -> EventStream {
+        self.listen(Scope::All)
+    }
+
+    /// What the server says from now on about one thread.
+    #[must_use]
+    pub fn thread_events(&self, thread_id: impl Into<String>) -> EventStream {
+        self.listen(Scope::Thread(thread_id.into()))
+    }
+
+    /// What the server says from now on about one turn, to its end. To start a turn and miss nothing
+    /// of it, use [`stream_turn`](Self::stream_turn).
+    #[must_use]
+    pub fn turn_events(
+        &self,
+        thread_id: impl Into<String>,
+        turn_id: impl Into<String>,
+    ) -> EventStream {
+        self.listen(Scope::Turn {
+            thread: thread_id.into(),
+            turn: turn_id.into(),
+        })
+    }
+
+    fn listen(&self, scope: Scope) -> EventStream {
+        let feed = Feed::new(scope, false, self.link.event_buffer);
+        EventStream::new(&self.link.hub, feed)
+    }
+
+    /// Leaves: what was sent is written, then the connection is closed. A server that was started by
+    /// this client gets [`Timeouts::shutdown`](crate::Timeouts::shutdown) to exit, then it is killed;
+    /// in either case everything that it started is killed with it. Returns when that is done. Calls
+    /// that still wait fail with [`Cause::Disconnected`].
+    pub async fn disconnect(&self) {
+        self.link.close().await;
+    }
+
+    /// Waits until the connection has ended, and says why.
+    pub async fn closed(&self) -> Cause {
+        self.link.hub.closed().await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The handshake.
+async fn greet(
+    link: &Arc<Link>,
+    hello: &InitializeParams,
+    minimum: Option<Version>,
+) -> Result<ServerInfo, ConnectError> {
+    let method = request::Initialize::NAME;
+    let limit = link.timeouts.request;
+    let answer = tokio::time::timeout(limit, link.send(method, hello).answer()).await;
+    let answer = answer.unwrap_or(Err(Error::TimedOut { method, limit }))?;
+    let greeting: Greeting = answer.decode().map_err(|error| Error::Unreadable {
+        method,
+        error: error.to_string(),
+    })?;
+    let server = ServerInfo {
+        version: Version::of_user_agent(&greeting.user_agent),
+        user_agent: greeting.user_agent,
+        codex_home: greeting.codex_home,
+        platform_family: greeting.platform_family,
+        platform_os: greeting.platform_os,
+    };
+    if let Some(minimum) = minimum {
+        let found = server.version.ok_or_else(|| ConnectError::NoVersion {
+            user_agent: server.user_agent.clone(),
+        })?;
+        if found < minimum {
+            return Err(ConnectError::TooOld { found, minimum });
+        }
+    }
+    if link
+        .peer
+        .notify("initialized", &serde_json::json!({}))
+        .is_err()
+    {
+        return Err(Error::Closed(link.hub.closed().await).into());
+    }
+    Ok(server)
+}
+
+quipu_wire::client_requests!(calls);

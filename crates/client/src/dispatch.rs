@@ -1,0 +1,73 @@
+//! The task that takes what the server says of its own accord, until the end of the connection, and
+//! then tells everyone why it ended. It never waits for a listener or a handler.
+
+use std::sync::Arc;
+
+use quipu_rpc::{CloseReason, Event as Message, Inbox};
+use tokio::sync::watch;
+
+use crate::child::Exit;
+use crate::event::Event;
+use crate::hub::Hub;
+use crate::questions::Questions;
+use crate::{Cause, ServerExit};
+
+pub(crate) struct Dispatch {
+    pub inbox: Inbox,
+    pub hub: Arc<Hub>,
+    pub questions: Questions,
+    /// Whether this client leaves, and a child process with it.
+    pub stop: watch::Sender<bool>,
+    /// How a child process ended.
+    pub exit: Option<Exit>,
+}
+
+impl Dispatch {
+    pub async fn run(mut self) {
+        while let Some(message) = self.inbox.next().await {
+            self.take(message);
+        }
+        drop(self.questions);
+        let reason = self.inbox.closed().await;
+        // A server that closes its output is done, whether it knows or not.
+        let has_left = self.stop.send_replace(true);
+        let exit = match self.exit {
+            Some(exit) => exit.told().await,
+            None => None,
+        };
+        self.hub.close(&match has_left {
+            true => Cause::Disconnected,
+            false => cause(reason, exit),
+        });
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Notification(told) => {
+                if told.method == "serverRequest/resolved" {
+                    self.questions.resolved(told.params.as_ref());
+                }
+                self.hub.notify(&told);
+            }
+            Message::Request(request) => self.questions.ask(request),
+            Message::Malformed(error) => self.malformed(error.to_string()),
+            Message::Oversized { length } => {
+                self.malformed(format!("a message of {length} bytes is too long"));
+            }
+        }
+    }
+
+    fn malformed(&self, error: String) {
+        let size = error.len();
+        self.hub.tell(Event::Malformed { error }, size);
+    }
+}
+
+fn cause(reason: CloseReason, exit: Option<Arc<ServerExit>>) -> Cause {
+    match (reason, exit) {
+        (CloseReason::Local, _) => Cause::Disconnected,
+        (_, Some(exit)) => Cause::ServerExited(exit),
+        (CloseReason::Remote, None) => Cause::ServerClosed,
+        (reason, None) => Cause::Failed(reason),
+    }
+}

@@ -1,0 +1,123 @@
+//! The server's questions, each answered in a task of its own, so that the connection goes on while
+//! somebody thinks. Whatever becomes of the handler, the server gets an answer.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use quipu_rpc::{ErrorObject, Id, IncomingRequest, RawJson, Responder, codes};
+use quipu_wire::{Json, ServerRequest, ServerRequestResolvedNotification};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::event;
+use crate::handler::{Answers, Defaults};
+use crate::hub::Hub;
+
+/// Questions that are thought about at the same time; more are refused.
+const MOST: usize = 1024;
+
+/// The questions of one connection. Dropping it drops their handlers' futures.
+pub(crate) struct Questions {
+    hub: Arc<Hub>,
+    handler: Arc<dyn Answers>,
+    limit: Option<Duration>,
+    tasks: JoinSet<()>,
+    open: HashMap<Id, AbortHandle>,
+}
+
+impl Questions {
+    pub fn new(hub: Arc<Hub>, handler: Arc<dyn Answers>, limit: Option<Duration>) -> Questions {
+        Questions {
+            hub,
+            handler,
+            limit,
+            tasks: JoinSet::new(),
+            open: HashMap::new(),
+        }
+    }
+
+    /// Begins to answer.
+    pub fn ask(&mut self, request: IncomingRequest) {
+        self.forget_answered();
+        let IncomingRequest {
+            method,
+            params,
+            responder,
+        } = request;
+        let read = match self.tasks.len() {
+            MOST.. => Err(ErrorObject::new(
+                codes::OVERLOADED,
+                "this client answers too many questions at once",
+            )),
+            _ => ServerRequest::decode(&method, event::text(params.as_ref())).map_err(|error| {
+                ErrorObject::invalid_params(format!("this client cannot read `{method}`: {error}"))
+            }),
+        };
+        let guard = self.hub.question(params.as_ref());
+        let handler = Arc::clone(&self.handler);
+        let limit = self.limit;
+        let id = responder.id().clone();
+        let task = self.tasks.spawn(async move {
+            let answer = match read {
+                Ok(request) => think(&*handler, request, limit).await,
+                Err(error) => Err(error),
+            };
+            reply(responder, answer).await;
+            drop(guard);
+        });
+        self.open.insert(id, task);
+    }
+
+    /// Stops thinking about a question that needs no answer any more.
+    pub fn resolved(&mut self, params: Option<&RawJson>) {
+        let told = serde_json::from_str(event::text(params));
+        let Ok(ServerRequestResolvedNotification { request_id, .. }) = told else {
+            return;
+        };
+        let id = match request_id {
+            quipu_wire::RequestId::String(id) => Id::String(id),
+            quipu_wire::RequestId::Integer(id) => Id::Integer(id),
+        };
+        if let Some(task) = self.open.remove(&id) {
+            task.abort();
+        }
+    }
+
+    fn forget_answered(&mut self) {
+        while self.tasks.try_join_next().is_some() {}
+        self.open.retain(|_, task| !task.is_finished());
+    }
+}
+
+/// The handler's answer, or the safe default if it panics or takes too long.
+async fn think(
+    handler: &dyn Answers,
+    request: ServerRequest,
+    limit: Option<Duration>,
+) -> Result<Json, ErrorObject> {
+    let again = request.clone();
+    let method = again.method();
+    let thinking = AssertUnwindSafe(async { handler.answer(request).await }).catch_unwind();
+    let thought = match limit {
+        Some(limit) => tokio::time::timeout(limit, thinking).await,
+        None => Ok(thinking.await),
+    };
+    match thought {
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(_)) => tracing::error!(method, "a handler panicked; the default is answered"),
+        Err(_) => tracing::warn!(method, "a handler took too long; the default is answered"),
+    }
+    Defaults.answer(again).await
+}
+
+async fn reply(responder: Responder, answer: Result<Json, ErrorObject>) {
+    let sent = match &answer {
+        Ok(result) => responder.result(result).await,
+        Err(error) => responder.error(error).await,
+    };
+    if let Err(reason) = sent {
+        tracing::debug!(%reason, "nobody is left to answer");
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of the client: against Quipu in the same process, and against scripted peers for all that a
+//! good server does not do. Over sockets and as a child process Quipu is tested with in
+//! `crates/cli/tests`, where its program is at hand.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+mod turns;
+
+quipu_sandbox::run_helper_in_tests!();
