@@ -48,13 +48,15 @@ stream_max_retries = 0
         Ok(Home(folder))
     }
 
-    /// The program in this home. Its `HOME` and current folder are new and empty.
+    /// The program in this home. Its `HOME` and current folder are new and empty. Some servers refuse
+    /// to sandbox anything when their home is a temporary folder, so they are told of another one.
     pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
         let path = self.0.path().to_string_lossy();
         Launch::new(program)
             .args(std::iter::once("app-server").chain(args.iter().copied()))
             .env("QUIPU_HOME", &path)
             .env("CODEX_HOME", &path)
+            .env("TMPDIR", "/var/tmp")
             .env("RUST_LOG", "error")
     }
 }

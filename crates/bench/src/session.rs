@@ -1,5 +1,6 @@
 //! One running server and its only client.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use quipu_rpc::{Event, Inbox, Peer, PeerOptions, RawJson};
@@ -67,6 +68,11 @@ impl Session {
         let answer = self.peer.call(method, params).within(PATIENCE).await;
         let answer = answer.map_err(|error| format!("{method}: {error}"))?;
         Ok(serde_json::from_slice(answer.as_bytes())?)
+    }
+
+    /// The folder in which the server and its threads work.
+    pub fn folder(&self) -> &Path {
+        self.process.folder()
     }
 
     /// A new thread's id.

@@ -2,11 +2,14 @@
 
 mod binary_size;
 mod cold_start;
+mod command_exec;
 mod deltas;
 mod history;
 mod idle_memory;
+mod large_patch;
 mod list_cold;
 mod list_stored;
+mod output_lines;
 mod parallel;
 mod resume;
 mod thread_start;
@@ -65,7 +68,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 13] = [
+pub static ALL: [&dyn Row; 16] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -73,6 +76,9 @@ pub static ALL: [&dyn Row; 13] = [
     &deltas::Deltas,
     &parallel::Parallel,
     &tool_call::ToolCall,
+    &command_exec::CommandExec,
+    &output_lines::OutputLines,
+    &large_patch::LargePatch,
     &history::History,
     &resume::Resume,
     &list_cold::ListCold,
