@@ -75,10 +75,11 @@ pub async fn run(
     listen: Listen,
     auth: WebSocketAuth,
 ) -> Result<(), ListenError> {
+    // Boxed, because the compiler gives up on the size of so many futures within each other.
     match listen {
-        Listen::Stdio => stdio::run(server).await,
-        Listen::WebSocket(address) => websocket::run(server, address, auth).await?,
-        Listen::Unix(path) => unix::run(server, &path).await?,
+        Listen::Stdio => Box::pin(stdio::run(server)).await,
+        Listen::WebSocket(address) => Box::pin(websocket::run(server, address, auth)).await?,
+        Listen::Unix(path) => Box::pin(unix::run(server, &path)).await?,
         Listen::Off => off(&server).await,
     }
     Ok(())
