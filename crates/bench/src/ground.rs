@@ -89,6 +89,11 @@ impl<'a> Ground<'a> {
         if self.quick { full.div_ceil(10) } else { full }
     }
 
+    /// The home that the row prepares; also a place for what it needs besides.
+    pub fn stock(&self) -> &Path {
+        self.stock.0.path()
+    }
+
     /// A server in a home of its own.
     pub async fn start(&self) -> Result<Session> {
         let home = Home::new(self.model)?;

@@ -64,6 +64,11 @@ impl Session {
         usage::memory(self.process.pid())
     }
 
+    /// The most memory that the server had, in MB.
+    pub fn peak_memory(&self) -> Result<f64> {
+        usage::peak_memory(self.process.pid())
+    }
+
     pub async fn call(&self, method: &str, params: &Value) -> Result<Value> {
         let answer = self.peer.call(method, params).within(PATIENCE).await;
         let answer = answer.map_err(|error| format!("{method}: {error}"))?;
@@ -102,7 +107,7 @@ impl Session {
             match self.next().await? {
                 Notice::Delta => first_delta = first_delta.or_else(|| Some(start.elapsed())),
                 Notice::TurnCompleted(id) if id == thread => break,
-                Notice::TurnCompleted(_) | Notice::Other => {}
+                Notice::TurnCompleted(_) | Notice::SearchCompleted | Notice::Other => {}
             }
         }
         let whole = start.elapsed();
@@ -147,6 +152,15 @@ impl Session {
         }
     }
 
+    /// A step of a file search, until all of its results are there.
+    pub async fn search(&mut self, step: &str, params: &Value) -> Result<()> {
+        let method = format!("fuzzyFileSearch/{step}");
+        let asked = self.peer.call(&method, params);
+        while !matches!(self.next().await?, Notice::SearchCompleted) {}
+        asked.within(PATIENCE).await?;
+        Ok(())
+    }
+
     /// Closes the server's input and waits for its end, so that all of its work is stored.
     pub async fn finish(mut self) -> Result<()> {
         drop(self.peer);
@@ -162,6 +176,7 @@ impl Session {
 enum Notice {
     Delta,
     TurnCompleted(String),
+    SearchCompleted,
     Other,
 }
 
@@ -180,6 +195,7 @@ impl Notice {
         }
         match (method, params) {
             ("item/agentMessage/delta", _) => Ok(Notice::Delta),
+            ("fuzzyFileSearch/sessionCompleted", _) => Ok(Notice::SearchCompleted),
             ("turn/completed", Some(params)) => {
                 let Completed { thread_id, turn } = serde_json::from_slice(params.as_bytes())?;
                 match turn.status.as_str() {

@@ -44,6 +44,15 @@ pub fn memory(root: i32) -> Result<f64> {
     Ok(sum as f64 * 1024.0 / 1e6)
 }
 
+/// The most memory that was ever resident in the process, in MB.
+pub fn peak_memory(pid: i32) -> Result<f64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    let kilobytes = kilobytes.ok_or("the kernel does not say how much memory was used")?;
+    Ok(kilobytes * 1024.0 / 1e6)
+}
+
 /// A line of the memory summary in KiB; nothing for a process that has just ended.
 fn resident(pid: i32, which: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -112,6 +121,7 @@ mod tests {
     fn knows_this_process() {
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(memory(own).unwrap() > 0.1);
+        assert!(peak_memory(own).unwrap() > 0.1);
         assert!(cpu(own).unwrap() > Duration::ZERO);
         assert!(cpu(i32::MAX).is_err());
     }

@@ -20,7 +20,7 @@ const MAX_WARNED: usize = 256;
 
 /// Names a connection for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ClientId(u64);
+pub(crate) struct ClientId(pub(crate) u64);
 
 /// What a client said of itself in `initialize`.
 #[derive(Debug, Default)]

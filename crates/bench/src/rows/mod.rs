@@ -4,6 +4,7 @@ mod binary_size;
 mod cold_start;
 mod command_exec;
 mod deltas;
+mod file_search;
 mod history;
 mod idle_memory;
 mod large_patch;
@@ -11,6 +12,7 @@ mod list_cold;
 mod list_stored;
 mod output_lines;
 mod parallel;
+mod read_file;
 mod resume;
 mod thread_start;
 mod tool_call;
@@ -68,7 +70,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 16] = [
+pub static ALL: [&dyn Row; 19] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -76,9 +78,12 @@ pub static ALL: [&dyn Row; 16] = [
     &deltas::Deltas,
     &parallel::Parallel,
     &tool_call::ToolCall,
-    &command_exec::CommandExec,
+    &command_exec::FREE,
+    &command_exec::SANDBOXED,
     &output_lines::OutputLines,
     &large_patch::LargePatch,
+    &read_file::ReadFile,
+    &file_search::FileSearch,
     &history::History,
     &resume::Resume,
     &list_cold::ListCold,

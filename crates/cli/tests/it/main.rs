@@ -7,6 +7,7 @@ mod client;
 mod home;
 mod http;
 mod kill;
+mod large_files;
 mod logs;
 mod processes;
 mod shutdown;

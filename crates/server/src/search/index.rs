@@ -186,3 +186,45 @@ impl Drop for Gathered<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(folder: &Path) -> Index {
+        let roots = Roots::new(vec![folder.display().to_string()], Path::new("/"));
+        Index::new(roots, Arc::default())
+    }
+
+    #[test]
+    fn what_was_found_can_be_read_while_more_is_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let index = index(folder.path());
+        let mut gathered = Gathered::new(&index);
+        // The folder itself comes first and is one of its own entries.
+        for found in index.walk().unwrap().build().take(3) {
+            gathered.take(found);
+        }
+        assert!(gathered.publish());
+        let (blocks, complete) = index.since(0);
+        let found: usize = blocks.iter().map(|block| block.len()).sum();
+        assert!(found >= 2 && !complete, "{found}");
+        drop(gathered);
+        index.fill();
+        let (more, complete) = index.since(blocks.len());
+        assert!(complete && !more.is_empty());
+    }
+
+    #[test]
+    fn a_stopped_walk_ends_without_result() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), "").unwrap();
+        let index = index(folder.path());
+        index.stop.store(true, Ordering::Relaxed);
+        index.fill();
+        assert!(index.since(0).0.is_empty() && index.since(0).1);
+    }
+}

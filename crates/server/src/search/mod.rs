@@ -153,3 +153,28 @@ pub(crate) async fn ended(telling: Option<JoinHandle<()>>) {
         telling.await.ok();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_belongs_to_the_newest_search_of_its_client() {
+        let searches = Searches::default();
+        let begin =
+            |client: u64, token: &str| searches.begin(Some((ClientId(client), token.to_owned())));
+        let stopped = |search: &Current<'_>| search.stop.load(Ordering::Relaxed);
+        let first = begin(0, "t");
+        let others = [begin(1, "t"), begin(0, "u"), searches.begin(None)];
+        assert!(!stopped(&first));
+        let second = begin(0, "t");
+        assert!(stopped(&first) && !stopped(&second));
+        drop(first);
+        let third = begin(0, "t");
+        assert!(
+            stopped(&second),
+            "the end of the first changes nothing for the second"
+        );
+        assert!(!stopped(&third) && !others.iter().any(stopped));
+    }
+}

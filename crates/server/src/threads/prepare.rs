@@ -43,6 +43,9 @@ impl Actor {
                 .send(Err(ErrorObject::invalid_request("input must not be empty")))
                 .await;
         }
+        if let Err(refusal) = self.session.allows(&params) {
+            return reply.send(Err(refusal)).await;
+        }
         if let Some(introduction) = client.introduction() {
             self.facts_seen_by(&introduction.name);
         }

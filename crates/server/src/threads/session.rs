@@ -154,6 +154,17 @@ impl Session {
         }
     }
 
+    /// Whether the administrator allows what a turn would change.
+    pub fn allows(&self, params: &TurnStartParams) -> Result<(), ErrorObject> {
+        let limits = self.snapshot.requirements();
+        let sandbox = params.sandbox_policy.as_ref();
+        let approval = params.approval_policy.as_ref();
+        sandbox
+            .map_or(Ok(()), |policy| limits.allow_policy(policy))
+            .and_then(|()| approval.map_or(Ok(()), |policy| limits.allow_approval(policy)))
+            .map_err(|error| ErrorObject::invalid_request(error.to_string()))
+    }
+
     /// Takes over what a turn changes; it stays changed.
     pub fn change(&mut self, server: &Server, params: &TurnStartParams) {
         if let Some(cwd) = &params.cwd {

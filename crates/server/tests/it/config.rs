@@ -1,9 +1,13 @@
 //! Settings: read, changed, limited, and warned about.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use quipu_wire::method::event::ConfigWarning;
 use serde_json::{Value, json};
 
+use crate::journal_faults::SmallDisk;
 use crate::lab::{Lab, initialize};
+use crate::stage::{Stage, input, run, status};
 
 #[tokio::test]
 async fn a_change_is_written_and_read_back() {
@@ -122,4 +126,132 @@ async fn warnings_follow_the_introduction_in_order() {
         .call(&json!({ "id": 2, "method": "thread/loaded/list", "params": {} }))
         .await;
     assert_eq!(answer["id"], 2);
+}
+
+/// The words are those of the official server.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_gets_beyond_the_administrators_limits() {
+    let stage = Stage::new().await;
+    let limits = "allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n\
+                  allowed_approval_policies = [\"on-request\"]\n[features]\npersonality = false\n";
+    let file = stage.folder().join("etc/requirements.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, limits).unwrap();
+    let set_by = format!("(set by {})", file.display());
+    let mut client = stage.client().await;
+
+    // What is configured or asked for when a thread begins falls back.
+    let wish = json!({ "sandbox": "danger-full-access", "approvalPolicy": "never" });
+    let started = client.call("thread/start", wish).await;
+    assert_eq!(started["sandbox"]["type"], "readOnly");
+    assert_eq!(started["approvalPolicy"], "on-request");
+    let thread = started["thread"]["id"].as_str().unwrap();
+
+    // What a turn or a command asks for is refused, and nothing changes.
+    let sandbox = format!(
+        "invalid value for `sandbox_mode`: `DangerFullAccess` is not in the allowed set [ReadOnly, \
+         WorkspaceWrite] {set_by}"
+    );
+    let approval = format!(
+        "invalid value for `approval_policy`: `Never` is not in the allowed set [OnRequest] {set_by}"
+    );
+    let full = json!({ "type": "dangerFullAccess" });
+    for (key, value, words) in [
+        ("sandboxPolicy", &full, &sandbox),
+        ("approvalPolicy", &json!("never"), &approval),
+    ] {
+        let mut turn = input(thread, "hi");
+        turn[key] = value.clone();
+        assert_eq!(client.refused("turn/start", turn).await, *words);
+    }
+    let command = json!({ "command": ["true"], "sandboxPolicy": full });
+    let refused = client.refused("command/exec", command).await;
+    assert_eq!(refused, format!("invalid sandbox policy: {sandbox}"));
+    let feature =
+        json!({ "keyPath": "features.personality", "value": true, "mergeStrategy": "replace" });
+    let refused = client.refused("config/value/write", feature).await;
+    assert_eq!(
+        refused,
+        format!(
+            "Invalid configuration: invalid value for `features`: `features.personality=true` is not in the \
+             allowed set [personality=false] {set_by}"
+        )
+    );
+    stage.play([json!({ "text": "ok" })]);
+    let told = run(&mut client, thread, "hi").await;
+    assert_eq!(status(&told), "completed");
+    assert!(stage.last_request().contains("read-only"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_and_a_trusted_project_count_for_new_threads() {
+    let stage = Stage::with("profile = \"p\"\n[profiles.p]\nmodel = \"of-the-profile\"\n").await;
+    let project = stage.folder().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::create_dir_all(project.join(".codex")).unwrap();
+    let own = "review_model = \"r\"\napproval_policy = \"on-request\"\n";
+    std::fs::write(project.join(".codex/config.toml"), own).unwrap();
+    let mut client = stage.client().await;
+    let here = json!({ "cwd": project });
+    let untrusted = client.call("thread/start", here.clone()).await;
+    assert_eq!(untrusted["model"], "of-the-profile");
+    assert_eq!(untrusted["approvalPolicy"], "never");
+    let trust = json!({ "keyPath": "projects", "mergeStrategy": "upsert",
+        "value": { project.to_str().unwrap(): { "trust_level": "trusted" } } });
+    client.call("config/value/write", trust).await;
+    let trusted = client.call("thread/start", here.clone()).await;
+    assert_eq!(
+        trusted["approvalPolicy"], "on-request",
+        "at once, without a restart"
+    );
+    let other = json!({ "config": { "profile": "none" } });
+    assert_eq!(
+        client.refused("thread/start", other).await,
+        "failed to load configuration: config profile `none` not found"
+    );
+}
+
+#[tokio::test]
+async fn a_full_disk_leaves_the_old_files() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let folder = tempfile::tempdir_in(disk.path()).unwrap();
+    let lab = Lab::at(folder, &[], "model = \"a\"\n");
+    let client = lab.client().await;
+    let file = lab.folder.path().join("file");
+    let config = lab.folder.path().join("home/config.toml");
+    std::fs::write(&file, "old").unwrap();
+    // The program has written what it keeps for itself before there is no room.
+    client.call_raw("config/read", &json!({})).await.unwrap();
+    let ballast = disk.fill();
+    let long = "x".repeat(300 * 1024);
+    let write = json!({ "path": file, "dataBase64": STANDARD.encode(&long) });
+    let copy = json!({ "sourcePath": ballast, "destinationPath": file });
+    let full = std::io::Error::from_raw_os_error(libc::ENOSPC).to_string();
+    for (method, params) in [("fs/writeFile", &write), ("fs/copy", &copy)] {
+        let error = client.call_raw(method, params).await.unwrap_err();
+        assert_eq!(
+            (error.code, error.message),
+            (-32603, full.clone()),
+            "{method}"
+        );
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "old", "{method}");
+    }
+    let change =
+        json!({ "keyPath": "developer_instructions", "value": long, "mergeStrategy": "replace" });
+    let error = client.call_raw("config/value/write", &change).await;
+    let text = format!("failed to persist config.toml: {full}");
+    assert_eq!(error.unwrap_err().message, text);
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), "model = \"a\"\n");
+    let left = std::fs::read_dir(lab.folder.path()).unwrap();
+    let left: Vec<_> = left.flatten().collect();
+    assert_eq!(left.len(), 2, "nothing half-written stays: {left:?}");
+    std::fs::remove_file(ballast).unwrap();
+    client.call_raw("fs/writeFile", &write).await.unwrap();
+    client
+        .call_raw("config/value/write", &change)
+        .await
+        .unwrap();
+    client.finish().await;
 }

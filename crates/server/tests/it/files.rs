@@ -96,6 +96,19 @@ async fn what_cannot_be_read_or_written_is_said_as_the_system_says_it() {
 }
 
 #[tokio::test]
+async fn a_failure_in_the_midst_of_a_file_is_said_as_the_system_says_it() {
+    let (_lab, client, _folder) = place().await;
+    // This file can be opened, but nothing is mapped where it begins.
+    assert_eq!(
+        refused(&client, "fs/readFile", at("/proc/self/mem")).await,
+        os(5)
+    );
+    // The kernel's own files are written in place, and say what they think of it.
+    let write = json!({ "path": "/dev/full", "dataBase64": "eA==" });
+    assert_eq!(refused(&client, "fs/writeFile", write).await, os(28));
+}
+
+#[tokio::test]
 async fn a_pipe_does_not_hold_its_reader() {
     let (_lab, client, folder) = place().await;
     let pipe = folder.join("pipe");
@@ -248,6 +261,46 @@ async fn a_watched_folder_names_its_children_once_and_hides_our_own_work() {
         .into();
     assert_eq!(changed(&mut client).await, (id, paths));
     client.finish().await;
+}
+
+#[tokio::test]
+async fn a_burst_of_changes_is_told_once_and_a_rename_with_both_names() {
+    let (_lab, mut client, folder) = place().await;
+    fs::write(folder.join("old"), "x").unwrap();
+    let id = watch(&client, &folder).await;
+    for number in 0..20 {
+        fs::write(folder.join("busy"), number.to_string()).unwrap();
+    }
+    fs::rename(folder.join("old"), folder.join("new")).unwrap();
+    let mut told = Vec::new();
+    let mut messages = 0;
+    while !told.contains(&folder.join("new").display().to_string()) {
+        let (watch, paths) = changed(&mut client).await;
+        assert_eq!(watch, id);
+        told.extend(paths);
+        messages += 1;
+    }
+    // A loaded machine may need more than one gathering, but never one for every change.
+    assert!(messages < 10, "{messages}");
+    told.sort();
+    told.dedup();
+    let all = ["busy", "new", "old"].map(|name| folder.join(name).display().to_string());
+    assert_eq!(told, all);
+    client.ignore(&["fs/changed"]);
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn watches_end_with_their_connection() {
+    let (lab, client, folder) = place().await;
+    watch(&client, &folder).await;
+    client.finish().await;
+    let mut other = lab.client().await;
+    let id = watch(&other, &folder).await;
+    fs::write(folder.join("a"), "x").unwrap();
+    // Only the watch that is left is told of, and its name is not known to anybody else.
+    assert_eq!(changed(&mut other).await.0, id);
+    other.finish().await;
 }
 
 #[tokio::test]

@@ -65,12 +65,12 @@ async fn what_is_told_is_stored() {
 }
 
 /// A small file system that can be filled; it is unmounted when dropped.
-struct SmallDisk(TempDir);
+pub struct SmallDisk(TempDir);
 
 impl SmallDisk {
     /// `None` when this user may not mount.
     #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
-    fn mount() -> Option<SmallDisk> {
+    pub fn mount() -> Option<SmallDisk> {
         let folder = tempfile::tempdir().unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
@@ -94,8 +94,12 @@ impl SmallDisk {
         assert!(done.unwrap().success());
     }
 
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Leaves no room; what must be removed to make some.
-    fn fill(&self) -> std::path::PathBuf {
+    pub fn fill(&self) -> std::path::PathBuf {
         let ballast = self.0.path().join("ballast");
         let mut size = 1 << 20;
         let mut bytes = Vec::new();

@@ -22,7 +22,11 @@ impl Lab {
 
     /// A server with environment variables and a configuration file.
     pub fn with(vars: &[(&str, &str)], config: &str) -> Lab {
-        let folder = tempfile::tempdir().unwrap();
+        Lab::at(tempfile::tempdir().unwrap(), vars, config)
+    }
+
+    /// The same in a folder of the test's choice.
+    pub fn at(folder: TempDir, vars: &[(&str, &str)], config: &str) -> Lab {
         let home = Home::at(folder.path().join("home"));
         home.ensure().unwrap();
         std::fs::write(home.config_file(), config).unwrap();

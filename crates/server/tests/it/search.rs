@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quipu_testkit::client::Client;
 use quipu_wire::method::event::{FuzzyFileSearchSessionCompleted, FuzzyFileSearchSessionUpdated};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
@@ -71,6 +72,54 @@ async fn results_have_scores_and_places() {
     );
     let relative = search(&client, "alp", &[Path::new("tree")]).await;
     assert_eq!((relative.len(), &relative[0]["root"]), (2, &json!("tree")));
+}
+
+/// A query and what the official server found: path, score, places, and whether it is a directory.
+#[derive(Deserialize)]
+struct Recorded {
+    query: String,
+    files: Vec<Vec<Value>>,
+}
+
+#[tokio::test]
+async fn a_corpus_is_ranked_as_the_reference_ranks_it() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let mut lines = include_str!("../fixtures/search_corpus.jsonl").lines();
+    let files: Vec<&str> = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let root = tree(&lab, &files);
+    for line in lines {
+        let Recorded { query, files } = serde_json::from_str(line).unwrap();
+        let found = search(&client, &query, &[&root]).await;
+        let brief = found.iter().map(|file| {
+            let mut brief = vec![&file["path"], &file["score"], &file["indices"]];
+            brief.extend((file["match_type"] == "directory").then_some(&file["match_type"]));
+            brief.into_iter().cloned().collect::<Vec<_>>()
+        });
+        assert_eq!(brief.collect::<Vec<_>>(), files, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_newer_search_ends_the_older_and_both_are_answered() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let names: Vec<_> = (0..2000).map(|n| format!("d{}/file{n}", n % 50)).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let root = tree(&lab, &names);
+    let params = |query: &str| json!({ "query": query, "roots": [root], "cancellationToken": "t" });
+    let asked = ["f", "fi", "file1999"].map(|query| {
+        let client = &client;
+        let params = params(query);
+        async move { client.call_raw("fuzzyFileSearch", &params).await.unwrap() }
+    });
+    let answers = futures_util::future::join_all(asked).await;
+    let last = answers.last().unwrap()["files"].as_array().unwrap();
+    assert_eq!(
+        paths(last),
+        ["d49/file1999"],
+        "the newest is answered in full"
+    );
 }
 
 #[tokio::test]
@@ -187,4 +236,49 @@ async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
         .call_raw("fuzzyFileSearch/sessionUpdate", &update)
         .await;
     assert_eq!(answer.unwrap_err().code, -32600);
+}
+
+/// A pipe in the place of a file that the walk reads: whoever reads it waits until this is dropped.
+struct Obstacle(PathBuf);
+
+impl Obstacle {
+    fn new(path: PathBuf) -> Obstacle {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+        Obstacle(path)
+    }
+}
+
+impl Drop for Obstacle {
+    fn drop(&mut self) {
+        let pipe = fs::OpenOptions::new().read(true).write(true).open(&self.0);
+        drop(pipe.unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_told_before_all_files_are_found() {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        eprintln!("skipped: a walk with one thread cannot go round an obstacle");
+        return;
+    }
+    let lab = Lab::new();
+    let mut client = lab.client().await;
+    let names: Vec<_> = (0..4000).map(|n| format!("many/file{n}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let root = tree(&lab, &names);
+    let obstacle = Obstacle::new(root.join("slow/.ignore"));
+    let start = json!({ "sessionId": "s", "roots": [root] });
+    let update = json!({ "sessionId": "s", "query": "file" });
+    for (method, params) in [("sessionStart", start), ("sessionUpdate", update)] {
+        let method = format!("fuzzyFileSearch/{method}");
+        client.call_raw(&method, &params).await.unwrap();
+    }
+    // The walk cannot have ended, so whatever comes now comes while it goes on.
+    let early = client.notified::<FuzzyFileSearchSessionUpdated>().await;
+    assert_eq!((early.query.as_str(), early.files.len()), ("file", 50));
+    drop(obstacle);
+    client.ignore(&["fuzzyFileSearch/sessionUpdated"]);
+    client.notified::<FuzzyFileSearchSessionCompleted>().await;
+    client.finish().await;
 }
