@@ -39,7 +39,8 @@ async fn dispatch<M: Handler>(cx: Cx, request: Request) {
     };
     let reply = Reply::<M>::new(Responder::new(request.id, cx.client.outbox.clone()), place);
     let key = match M::lane(&params) {
-        Lane::Inline => return lanes::guarded(handle(cx, params, reply)).await,
+        // Boxed, or the future of every connection would have room for the largest handler.
+        Lane::Inline => return Box::pin(lanes::guarded(handle(cx, params, reply))).await,
         Lane::Free => return lanes::run_free(handle(cx, params, reply)),
         Lane::Thread(id) => Key::thread(id),
         Lane::Ordered(queue) => Key::Connection(cx.client.id, queue),
