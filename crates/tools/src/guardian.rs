@@ -41,7 +41,8 @@ impl Action {
             planned["justification"] = why.into();
         }
         if let Some(wanted) = request.additional_permissions {
-            planned["additional_permissions"] = json!(wanted);
+            planned["additional_permissions"] =
+                json!({ "network": wanted.network, "file_system": wanted.file_system });
         }
         Action {
             target: None,

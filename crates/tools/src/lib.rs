@@ -25,6 +25,7 @@ mod toolbox;
 mod update_plan;
 mod user_shell;
 mod view_image;
+mod wanted;
 mod web_search;
 
 pub use call::{Finished, output_item};

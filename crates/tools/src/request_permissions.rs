@@ -3,32 +3,20 @@
 use quipu_engine::Waiting;
 use quipu_policy::permissions::{PermissionsVerdict, decide_permissions, grant_text, intersect};
 use quipu_wire::{
-    AbsolutePath, AdditionalFileSystemPermissions, AdditionalNetworkPermissions,
-    GrantedPermissionProfile, PermissionGrantScope, PermissionsRequestApprovalParams,
-    PermissionsRequestApprovalResponse, RequestPermissionProfile, ServerRequest,
+    AdditionalPermissionProfile, GrantedPermissionProfile, PermissionGrantScope,
+    PermissionsRequestApprovalParams, PermissionsRequestApprovalResponse, RequestPermissionProfile,
+    ServerRequest,
 };
 use serde::Deserialize;
 
 use crate::call::{Finished, Running};
 use crate::toolbox::Toolbox;
+use crate::wanted::Wanted;
 
 #[derive(Deserialize)]
 struct Arguments {
     reason: Option<String>,
     permissions: Wanted,
-}
-
-#[derive(Deserialize)]
-struct Wanted {
-    network: Option<AdditionalNetworkPermissions>,
-    #[serde(alias = "fileSystem")]
-    file_system: Option<Paths>,
-}
-
-#[derive(Deserialize)]
-struct Paths {
-    read: Option<Vec<String>>,
-    write: Option<Vec<String>>,
 }
 
 pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Finished {
@@ -42,14 +30,13 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
+    let AdditionalPermissionProfile {
+        network,
+        file_system,
+    } = permissions.in_folder(&run.scope.cwd);
     let wanted = RequestPermissionProfile {
-        network: permissions.network,
-        file_system: permissions
-            .file_system
-            .map(|paths| AdditionalFileSystemPermissions {
-                read: absolute(run, paths.read),
-                write: absolute(run, paths.write),
-            }),
+        network,
+        file_system,
     };
     match decide_permissions(&wanted, &run.scope.approval_policy) {
         PermissionsVerdict::Ask => {}
@@ -72,15 +59,6 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
     let permissions = intersect(&wanted, &permissions);
     toolbox.grants().add(&permissions, scope);
     granted(&permissions, scope)
-}
-
-fn absolute(run: &Running, paths: Option<Vec<String>>) -> Option<Vec<AbsolutePath>> {
-    paths.map(|paths| {
-        paths
-            .iter()
-            .filter_map(|path| AbsolutePath::new(run.scope.cwd.join(path)))
-            .collect()
-    })
 }
 
 fn nothing() -> GrantedPermissionProfile {

@@ -10,9 +10,7 @@ use quipu_policy::commands::{
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
-use quipu_wire::{
-    AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus, Json,
-};
+use quipu_wire::{CommandExecutionSource, CommandExecutionStatus, Json};
 use serde::Deserialize;
 
 use crate::apply_patch;
@@ -21,6 +19,7 @@ use crate::call::{Finished, Running};
 use crate::process::{self, Deltas, Done, Shown, Start};
 use crate::text;
 use crate::toolbox::Toolbox;
+use crate::wanted::Wanted;
 
 /// How long a command may take if the model does not say.
 const DEFAULT_TIMEOUT: u64 = 10_000;
@@ -38,7 +37,7 @@ struct Common {
     justification: Option<String>,
     #[serde(default)]
     prefix_rule: Vec<String>,
-    additional_permissions: Option<AdditionalPermissionProfile>,
+    additional_permissions: Option<Wanted>,
 }
 
 #[derive(Deserialize)]
@@ -147,13 +146,14 @@ async fn run_command(
         source: CommandExecutionSource::Agent,
         actions: command_actions(&argv),
     };
+    let additional = common.additional_permissions.map(|it| it.in_folder(&cwd));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,
         tool: CommandTool::Shell,
         tty: false,
         permissions: common.sandbox_permissions,
-        additional_permissions: common.additional_permissions.as_ref(),
+        additional_permissions: additional.as_ref(),
         justification: common.justification.as_deref(),
         prefix_rule: &common.prefix_rule,
     };

@@ -87,6 +87,13 @@ fn exec_command(scope: &Scope) -> Spec {
             "description": "With `require_escalated`: the beginning of the command, word by word, that the user may allow for good.",
         },
     });
+    if scope.features.exec_permission_approvals {
+        properties["sandbox_permissions"] = text(
+            "`use_default`; `with_additional_permissions` to ask the user for what `additional_permissions` lists; or \
+             `require_escalated` to ask for a run outside the sandbox.",
+        );
+        properties["additional_permissions"] = wanted();
+    }
     if scope.features.allow_login_shell {
         properties["login"] =
             flag("Whether the shell reads the user's profile first. True if left out.");
@@ -157,26 +164,31 @@ fn request_user_input() -> Spec {
     )
 }
 
-fn request_permissions() -> Spec {
+/// Permissions as a model writes them.
+fn wanted() -> Value {
     let paths =
         |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
+    json!({
+        "type": "object",
+        "properties": {
+            "network": { "type": "object", "properties": { "enabled": flag("Whether to reach the network.") }, "additionalProperties": false },
+            "file_system": {
+                "type": "object",
+                "properties": { "read": paths("Paths to read."), "write": paths("Paths to write.") },
+                "additionalProperties": false,
+            },
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn request_permissions() -> Spec {
     function(
         "request_permissions",
         "Asks the user for permissions that later commands of this turn need.",
         json!({
             "reason": text("Why they are needed, for the user."),
-            "permissions": {
-                "type": "object",
-                "properties": {
-                    "network": { "type": "object", "properties": { "enabled": flag("Whether to reach the network.") }, "additionalProperties": false },
-                    "file_system": {
-                        "type": "object",
-                        "properties": { "read": paths("Paths to read."), "write": paths("Paths to write.") },
-                        "additionalProperties": false,
-                    },
-                },
-                "additionalProperties": false,
-            },
+            "permissions": wanted(),
         }),
         &["permissions"],
     )

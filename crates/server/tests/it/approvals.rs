@@ -140,6 +140,85 @@ async fn what_is_accepted_for_the_session_is_not_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_allowed_prefix_holds_at_once_and_for_good() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    stage.play([
+        touch("exec_command"),
+        touch("exec_command"),
+        json!({ "text": "done twice" }),
+    ]);
+    say(&mut client, &thread, "twice").await;
+    let question = client.skip_to(COMMAND).await;
+    let prefix = json!(["touch", "made"]);
+    let allow = json!({ "acceptWithExecpolicyAmendment": { "execpolicy_amendment": prefix } });
+    let params = &question["params"];
+    assert_eq!(params["proposedExecpolicyAmendment"], prefix);
+    assert_eq!(
+        params["availableDecisions"],
+        json!(["accept", allow, "cancel"])
+    );
+    client
+        .reply(&question["id"], json!({ "decision": allow }))
+        .await;
+    let told = client.until("turn/completed").await;
+    assert!(
+        !told.iter().any(|it| it["method"] == COMMAND),
+        "asked again"
+    );
+    assert!(
+        stage
+            .last_request()
+            .contains("Approved command prefix saved:")
+    );
+    let saved = std::fs::read_to_string(stage.home().join("rules/default.rules")).unwrap();
+    assert_eq!(
+        saved,
+        "prefix_rule(pattern=[\"touch\", \"made\"], decision=\"allow\")\n"
+    );
+
+    let (mut other, thread) = asking(&stage).await;
+    stage.play([touch("exec_command"), json!({ "text": "done" })]);
+    let told = run(&mut other, &thread, "once").await;
+    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    assert!(
+        !told.iter().any(|it| it["method"] == COMMAND),
+        "asked in another thread"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_that_cannot_be_used_are_told_with_the_thread_that_wants_them() {
+    let stage = Stage::new().await;
+    let mut client = stage.client().await;
+    let rules = stage.home().join("rules");
+    std::fs::create_dir_all(&rules).unwrap();
+    std::fs::write(rules.join("bad.rules"), "prefix_rule(").unwrap();
+    let good = "prefix_rule(pattern=[\"true\"], decision=\"forbidden\")";
+    std::fs::write(rules.join("good.rules"), good).unwrap();
+    let started = client.call("thread/start", json!({})).await;
+    let warning = client.skip_to("configWarning").await;
+    assert!(text(&warning["params"]["path"]).ends_with("bad.rules"));
+    assert_eq!(warning["params"]["range"]["start"]["line"], 1);
+
+    client.call("thread/start", json!({})).await;
+    stage.play([
+        calls("exec_command", json!({ "cmd": "true" })),
+        json!({ "text": "no" }),
+    ]);
+    let told = run(&mut client, &text(&started["thread"]["id"]), "try").await;
+    assert!(
+        !told.iter().any(|it| it["method"] == "configWarning"),
+        "a client hears of a problem once"
+    );
+    assert!(
+        stage
+            .last_request()
+            .contains("policy forbids commands starting with")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_outlives_the_client_that_was_asked() {
     let stage = Stage::new().await;
     let (mut first, thread) = asking(&stage).await;

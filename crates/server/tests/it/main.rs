@@ -21,6 +21,7 @@ mod mistakes;
 mod models;
 mod network;
 mod order;
+mod permissions;
 mod plugins;
 mod reviews;
 mod search;

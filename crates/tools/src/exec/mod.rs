@@ -11,7 +11,7 @@ use quipu_policy::command_line::display;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_sandbox::Spawned;
-use quipu_wire::{AdditionalPermissionProfile, CommandExecutionSource, CommandExecutionStatus};
+use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
 pub(crate) use session::Sessions;
@@ -24,6 +24,7 @@ use crate::process::{self, Shown, Start};
 use crate::shell::script_argv;
 use crate::text;
 use crate::toolbox::Toolbox;
+use crate::wanted::Wanted;
 
 const DEFAULT_YIELD: u64 = 10_000;
 const WRITE_YIELD: u64 = 250;
@@ -62,7 +63,7 @@ struct Arguments {
     justification: Option<String>,
     #[serde(default)]
     prefix_rule: Vec<String>,
-    additional_permissions: Option<AdditionalPermissionProfile>,
+    additional_permissions: Option<Wanted>,
 }
 
 pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
@@ -91,13 +92,16 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         source: CommandExecutionSource::Agent,
         actions: command_actions(&argv),
     };
+    let additional = arguments
+        .additional_permissions
+        .map(|it| it.in_folder(&cwd));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,
         tool: CommandTool::ExecCommand,
         tty: arguments.tty,
         permissions: arguments.sandbox_permissions,
-        additional_permissions: arguments.additional_permissions.as_ref(),
+        additional_permissions: additional.as_ref(),
         justification: arguments.justification.as_deref(),
         prefix_rule: &arguments.prefix_rule,
     };

@@ -1,0 +1,154 @@
+//! Permissions beyond the sandbox: asked for by the model, given by the user for a command, a turn or the
+//! session, and never more than was asked for.
+
+use std::path::{Path, PathBuf};
+
+use quipu_testkit::conversation::Conversation;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, calls, completed, run, say, text};
+
+const ASKED: &str = "item/permissions/requestApproval";
+const COMMAND: &str = "item/commandExecution/requestApproval";
+
+/// A thread that may write in its own folder only, beside one where it wants to.
+async fn confined() -> (Stage, Conversation, String) {
+    let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\
+                    [features]\nexec_permission_approvals = true\nrequest_permissions_tool = true";
+    let stage = Stage::with(settings).await;
+    for folder in ["work", "beside", "further"] {
+        std::fs::create_dir_all(stage.folder().join(folder)).unwrap();
+    }
+    let params = json!({
+        "cwd": stage.folder().join("work"), "approvalPolicy": "on-request",
+        "sandbox": "workspace-write",
+    });
+    let (client, thread) = stage.thread_with(params).await;
+    (stage, client, thread)
+}
+
+fn beside(stage: &Stage) -> PathBuf {
+    stage.folder().join("beside")
+}
+
+fn writable(paths: &[&Path]) -> Value {
+    json!({ "network": null, "fileSystem": { "read": null, "write": paths } })
+}
+
+fn request(paths: &[&str]) -> Value {
+    let wanted = json!({ "file_system": { "write": paths } });
+    calls(
+        "request_permissions",
+        json!({ "reason": "to work", "permissions": wanted }),
+    )
+}
+
+fn touch() -> Value {
+    calls(
+        "exec_command",
+        json!({ "cmd": "touch ../beside/made", "login": false }),
+    )
+}
+
+/// Tries to write beside the folder, in a turn of its own.
+async fn can_write(stage: &Stage, client: &mut Conversation, thread: &str) -> bool {
+    stage.play([touch(), json!({ "text": "done" })]);
+    let told = run(client, thread, "try").await;
+    assert!(!told.iter().any(|it| it["method"] == COMMAND));
+    std::fs::remove_file(beside(stage).join("made")).is_ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_granted_holds_for_the_turn_or_the_session() {
+    for (scope, stays) in [("turn", false), ("session", true)] {
+        let (stage, mut client, thread) = confined().await;
+        assert!(!can_write(&stage, &mut client, &thread).await, "{scope}");
+        stage.play([request(&["../beside"]), touch(), json!({ "text": "done" })]);
+        let turn = say(&mut client, &thread, "ask").await;
+        let question = client.skip_to(ASKED).await;
+        let params = &question["params"];
+        assert_eq!(params["permissions"], writable(&[&beside(&stage)]));
+        assert_eq!(
+            (&params["turnId"], &params["reason"]),
+            (&json!(turn), &json!("to work"))
+        );
+        let granted = json!({ "permissions": params["permissions"], "scope": scope });
+        client.reply(&question["id"], granted).await;
+        client.until("turn/completed").await;
+        assert!(beside(&stage).join("made").exists(), "{scope}");
+        std::fs::remove_file(beside(&stage).join("made")).unwrap();
+        assert_eq!(
+            can_write(&stage, &mut client, &thread).await,
+            stays,
+            "{scope}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_is_granted_than_was_asked_for() {
+    let (stage, mut client, thread) = confined().await;
+    let further = stage.folder().join("further");
+    let answers = [
+        Some(json!({ "permissions": writable(&[&further]), "scope": "session" })),
+        Some(json!({ "permissions": {} })),
+        Some(json!("nonsense")),
+        None,
+    ];
+    for answer in answers {
+        stage.play([request(&["../beside"]), json!({ "text": "done" })]);
+        say(&mut client, &thread, "ask").await;
+        let question = client.skip_to(ASKED).await;
+        match &answer {
+            Some(answer) => client.reply(&question["id"], answer.clone()).await,
+            None => client.refuse(&question["id"]).await,
+        }
+        client.until("turn/completed").await;
+        assert!(!can_write(&stage, &mut client, &thread).await, "{answer:?}");
+        let escape = calls(
+            "exec_command",
+            json!({ "cmd": "touch ../further/made", "login": false }),
+        );
+        stage.play([escape, json!({ "text": "done" })]);
+        run(&mut client, &thread, "try").await;
+        assert!(!further.join("made").exists(), "{answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_command_can_have_more() {
+    let (stage, mut client, thread) = confined().await;
+    let wanted = json!({
+        "cmd": "touch ../beside/made; touch ../further/made", "login": false,
+        "sandbox_permissions": "with_additional_permissions",
+        "additional_permissions": { "file_system": { "write": ["../beside"] } },
+        "justification": "to work",
+    });
+    for (decision, done) in [("decline", false), ("accept", true)] {
+        stage.play([
+            calls("exec_command", wanted.clone()),
+            json!({ "text": "done" }),
+        ]);
+        say(&mut client, &thread, "do it").await;
+        let question = client.skip_to(COMMAND).await;
+        let params = &question["params"];
+        assert_eq!(
+            params["additionalPermissions"],
+            writable(&[&beside(&stage)])
+        );
+        assert_eq!(params["availableDecisions"], json!(["accept", "cancel"]));
+        assert_eq!(text(&params["reason"]), "to work");
+        client
+            .reply(&question["id"], json!({ "decision": decision }))
+            .await;
+        let told = client.until("turn/completed").await;
+        assert_eq!(completed(&told, "commandExecution").len(), 1, "{decision}");
+        assert_eq!(beside(&stage).join("made").exists(), done, "{decision}");
+        assert!(!stage.folder().join("further/made").exists(), "{decision}");
+    }
+    std::fs::remove_file(beside(&stage).join("made")).unwrap();
+    assert!(
+        !can_write(&stage, &mut client, &thread).await,
+        "only that command had it"
+    );
+}
