@@ -208,6 +208,10 @@ fn ways(scratch: &Scratch) -> impl Iterator<Item = (Policy, Enforcement)> + use<
         network: Network::Internet,
         ..writing.clone()
     };
+    let gated = Policy::WorkspaceWrite(WorkspaceWrite {
+        network: Network::Gate,
+        ..writing.clone()
+    });
     let policies = [
         Policy::ReadOnly {
             readable: Readable::Everything,
@@ -225,6 +229,7 @@ fn ways(scratch: &Scratch) -> impl Iterator<Item = (Policy, Enforcement)> + use<
     all.collect::<Vec<_>>()
         .into_iter()
         .chain([(writing, Enforcement::OldLandlock(1))])
+        .chain([(gated, Enforcement::Namespaces)])
 }
 
 /// Attacks that the policy of an online workspace does not forbid.

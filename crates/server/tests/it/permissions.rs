@@ -152,3 +152,29 @@ async fn one_command_can_have_more() {
         "only that command had it"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_cannot_change_what_decides_about_commands() {
+    let stage = Stage::new().await;
+    let hooks = stage.folder().join(".git/hooks");
+    std::fs::create_dir_all(&hooks).unwrap();
+    let before = std::fs::read_to_string(stage.home().join("config.toml")).unwrap();
+    let params = json!({ "approvalPolicy": "never", "sandbox": "workspace-write" });
+    let (mut client, thread) = stage.thread_with(params).await;
+    let script = "echo x >> home/config.toml; mkdir -p home/rules; echo x > home/rules/own.rules; \
+                  echo x > .git/hooks/post-commit; mkdir .codex; echo x > .codex/config.toml; echo end";
+    let call = calls("exec_command", json!({ "cmd": script, "login": false }));
+    stage.play([call, json!({ "text": "done" })]);
+    let told = run(&mut client, &thread, "try").await;
+    let output = text(&completed(&told, "commandExecution")[0]["aggregatedOutput"]);
+    assert!(output.contains("end"), "{output}");
+    let config = std::fs::read_to_string(stage.home().join("config.toml")).unwrap();
+    assert_eq!(config, before, "{output}");
+    for made in [
+        "home/rules/own.rules",
+        ".git/hooks/post-commit",
+        ".codex/config.toml",
+    ] {
+        assert!(!stage.folder().join(made).exists(), "{made}: {output}");
+    }
+}
