@@ -173,7 +173,17 @@ pub fn id_mut(item: &mut ThreadItem) -> Option<&mut String> {
 /// The final state of an item whose work was given up.
 pub fn abandoned(mut item: ThreadItem) -> ThreadItem {
     match &mut item {
-        ThreadItem::CommandExecution { status, .. } => *status = CommandExecutionStatus::Failed,
+        ThreadItem::CommandExecution {
+            status,
+            exit_code,
+            duration_ms,
+            ..
+        } => {
+            *status = CommandExecutionStatus::Failed;
+            // The log knows no command without an exit; what is told now must be what is read later.
+            exit_code.get_or_insert(-1);
+            duration_ms.get_or_insert(0);
+        }
         ThreadItem::FileChange { status, .. } => *status = PatchApplyStatus::Failed,
         ThreadItem::McpToolCall { status, .. } => *status = McpToolCallStatus::Failed,
         ThreadItem::DynamicToolCall {

@@ -6,6 +6,7 @@
 //! whatever the provider. The wire formats (`responses`, `chat`, `anthropic`) and the built-in
 //! offline model are peers behind it.
 
+mod answer;
 mod anthropic;
 pub mod catalogue;
 mod chat;
@@ -38,6 +39,7 @@ mod tools;
 mod usage;
 mod usage_limit;
 
+pub use answer::read_answer;
 pub use client::Client;
 pub use credentials::{CredentialSource, Credentials, CredentialsLost, Secret};
 pub use error::{ErrorKind, ModelError, UnexpectedStatus};

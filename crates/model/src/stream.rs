@@ -12,6 +12,7 @@ use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use tokio::time::{sleep, timeout};
 
+use crate::answer::Body;
 use crate::client::Shared;
 use crate::credentials::{Secret, redact};
 use crate::decoder::{Context, Decoder, Slots, Step};
@@ -24,7 +25,6 @@ use crate::provider::WireApi;
 use crate::rate_limits::{snapshots, text};
 use crate::request::Request;
 use crate::retry::{LONGEST_WAIT, backoff};
-use crate::sse;
 use crate::structured::Judge;
 
 /// How long a finished answer may take to say that it is finished, so that its connection can be
@@ -110,13 +110,9 @@ enum Phase {
 /// An answer being read.
 struct Reading {
     source: Source,
-    parser: sse::Parser,
-    decoder: Decoder,
+    body: Body,
     secrets: Vec<Secret>,
     content_type: Option<String>,
-    bytes: u64,
-    events: u64,
-    unreadable: u64,
 }
 
 impl Driver {
@@ -151,7 +147,7 @@ impl Driver {
                     Ok(Step::Done) => release(reading.source),
                     Ok(_) => self.phase = Phase::Read(reading),
                     Err(failure) => {
-                        self.slots = reading.decoder.slots();
+                        self.slots = reading.body.decoder.slots();
                         self.fail(failure, &mut out);
                     }
                 },
@@ -191,13 +187,9 @@ impl Driver {
         }
         Reading {
             source: answer.source,
-            parser: sse::Parser::default(),
-            decoder,
+            body: Body::new(decoder),
             secrets: answer.secrets,
             content_type: text(&headers, CONTENT_TYPE.as_str()).map(str::to_owned),
-            bytes: 0,
-            events: 0,
-            unreadable: 0,
         }
     }
 
@@ -261,49 +253,12 @@ impl Reading {
             return Err(self.explained(silence()));
         };
         let outcome = match chunk? {
-            Some(chunk) => self.read(&chunk, shared.provider.response_limit(), out),
-            None => self.end(out),
+            Some(chunk) => self
+                .body
+                .read(&chunk, shared.provider.response_limit(), out),
+            None => self.body.end(out),
         };
         outcome.map_err(|kind| self.explained(kind))
-    }
-
-    fn read(
-        &mut self,
-        chunk: &[u8],
-        limit: u64,
-        out: &mut Vec<ModelEvent>,
-    ) -> Result<Step, ErrorKind> {
-        self.bytes += chunk.len() as u64;
-        if self.bytes > limit {
-            return Err(ErrorKind::TooLarge(format!(
-                "the answer is larger than {limit} bytes"
-            )));
-        }
-        self.parser
-            .push(chunk)
-            .map_err(|error| ErrorKind::TooLarge(format!("the provider {error}")))?;
-        while let Some(data) = self.parser.next_event() {
-            self.events += 1;
-            match self.decoder.event(data, out)? {
-                Step::More => {}
-                Step::Done => return Ok(Step::Done),
-                Step::Unreadable => self.unreadable += 1,
-            }
-        }
-        Ok(Step::More)
-    }
-
-    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
-        if let Some(data) = self.parser.finish() {
-            self.events += 1;
-            match self.decoder.event(data, out)? {
-                Step::More => {}
-                Step::Done => return Ok(Step::Done),
-                Step::Unreadable => self.unreadable += 1,
-            }
-        }
-        self.decoder.end(out)?;
-        Ok(Step::Done)
     }
 
     /// Adds what the stream looked like, for people who must find out what their provider did.
@@ -317,10 +272,10 @@ impl Reading {
             (_, Some(content_type)) => Some(format!(
                 "answered with `{content_type}` instead of an event stream"
             )),
-            _ if self.events == 0 => Some("sent no event".into()),
-            _ if self.unreadable > 0 => Some(format!(
+            _ if self.body.events == 0 => Some("sent no event".into()),
+            _ if self.body.unreadable > 0 => Some(format!(
                 "sent {} events that cannot be read",
-                self.unreadable
+                self.body.unreadable
             )),
             _ => None,
         };

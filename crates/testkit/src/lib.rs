@@ -6,4 +6,6 @@ pub mod http;
 pub mod mcp;
 pub mod model;
 pub mod process;
+pub mod process_table;
 pub mod raw;
+pub mod small_disk;

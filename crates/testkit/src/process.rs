@@ -76,6 +76,18 @@ impl Launch {
         self
     }
 
+    /// Runs it in another folder.
+    pub fn folder_at(mut self, folder: &Path) -> Launch {
+        self.command.current_dir(folder).env("HOME", folder);
+        self
+    }
+
+    /// Runs it as another user, which only root may.
+    pub fn user(mut self, id: u32) -> Launch {
+        self.command.uid(id).gid(id);
+        self
+    }
+
     /// Leaves standard error in its pipe.
     pub fn stderr_unread(self) -> Launch {
         Launch {

@@ -6,7 +6,6 @@ mod auth;
 mod client;
 mod home;
 mod http;
-mod kill;
 mod large_files;
 mod logs;
 mod processes;

@@ -1,53 +1,14 @@
 //! Every process has an owner: whichever way the owner ends, nothing of a command is left.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
+use quipu_testkit::process_table::{gone, holding, marker};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::kill::server_in;
-use crate::support::websocket_server;
-
-/// How long something of a command may be left after the event that ends it.
-const LEFT: Duration = Duration::from_secs(1);
-
-/// A number of seconds that no other process sleeps for, so that it can be found.
-pub fn marker() -> String {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let next = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("86399.{:07}{next:05}", std::process::id())
-}
-
-/// The processes whose arguments hold a text.
-fn holding(mark: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
-        if arguments.contains(mark) {
-            found.push(arguments);
-        }
-    }
-    found
-}
-
-/// Waits until no process holds a text in its arguments. The system tells nobody of the end of
-/// processes that are not their own, so it is looked for.
-pub async fn gone(mark: &str, since: Instant) {
-    let mut looks = tokio::time::interval(Duration::from_millis(5));
-    loop {
-        let looked = Instant::now();
-        let left = holding(mark);
-        if left.is_empty() {
-            return;
-        }
-        assert!(looked - since < LEFT, "left behind: {left:?}");
-        looks.tick().await;
-    }
-}
+use crate::support::{server_in, websocket_server};
 
 /// A command that does all it can to stay: it forks twice, leaves its session, ignores every signal.
 fn stubborn(mark: &str) -> String {

@@ -3,6 +3,7 @@
 use quipu_testkit::process::{Launch, ServerProcess};
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// The program as it was built.
 pub const QUIPU: &str = env!("CARGO_BIN_EXE_quipu");
@@ -15,6 +16,12 @@ pub fn app_server<'a>(args: impl IntoIterator<Item = &'a str>) -> Launch {
 /// A server on a websocket port of its own.
 pub fn websocket_server() -> ServerProcess {
     app_server(["--listen", "ws://127.0.0.1:0"]).start()
+}
+
+/// A server on a home that outlives it.
+pub fn server_in(home: &TempDir) -> ServerProcess {
+    let path = home.path().to_str().unwrap();
+    app_server([]).env("QUIPU_HOME", path).start()
 }
 
 pub fn initialize(id: i64) -> Value {

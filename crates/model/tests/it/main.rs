@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod anthropic;
+mod any_answer;
 mod chat;
 mod errors;
 mod faults;
+mod fuzz_corpus;
 mod llama;
 mod models;
 mod offline;

@@ -81,7 +81,7 @@ impl WebSocketAuth {
     }
 
     /// Checks an `Authorization` header; the error is what the client is told.
-    pub(super) fn check(&self, header: Option<&[u8]>) -> Result<(), &'static str> {
+    pub fn check(&self, header: Option<&[u8]>) -> Result<(), &'static str> {
         if *self == WebSocketAuth::None {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use quipu_wire::method::event::ConfigWarning;
 use serde_json::{Value, json};
 
-use crate::journal_faults::SmallDisk;
+use crate::journal_faults::small_disk;
 use crate::lab::{Lab, initialize};
 use crate::stage::{Stage, input, run, status};
 
@@ -213,7 +213,7 @@ async fn a_profile_and_a_trusted_project_count_for_new_threads() {
 
 #[tokio::test]
 async fn a_full_disk_leaves_the_old_files() {
-    let Some(disk) = SmallDisk::mount() else {
+    let Some(disk) = small_disk() else {
         return;
     };
     let folder = tempfile::tempdir_in(disk.path()).unwrap();

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use quipu_journal::Replay;
+use quipu_testkit::small_disk::SmallDisk;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 use crate::threads::rollout;
@@ -64,70 +63,15 @@ async fn what_is_told_is_stored() {
     assert_eq!(told.len(), 5, "{told:?}");
 }
 
-/// A small file system that can be filled; it is unmounted when dropped.
-pub struct SmallDisk(TempDir);
-
-impl SmallDisk {
-    /// `None` when this user may not mount.
-    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
-    pub fn mount() -> Option<SmallDisk> {
-        let folder = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
-            .arg(folder.path())
-            .output();
-        match mount {
-            Ok(done) if done.status.success() => Some(SmallDisk(folder)),
-            _ => {
-                eprintln!("skipped: no file system can be mounted here");
-                None
-            }
-        }
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
-    fn remount(&self, options: &str) {
-        let done = Command::new("mount")
-            .args(["-o", &format!("remount,{options}")])
-            .arg(self.0.path())
-            .status();
-        assert!(done.unwrap().success());
-    }
-
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Leaves no room; what must be removed to make some.
-    pub fn fill(&self) -> std::path::PathBuf {
-        let ballast = self.0.path().join("ballast");
-        let mut size = 1 << 20;
-        let mut bytes = Vec::new();
-        while size > 0 {
-            bytes.resize(bytes.len() + size, 0);
-            if std::fs::write(&ballast, &bytes).is_err() {
-                bytes.truncate(bytes.len() - size);
-            }
-            size /= 2;
-        }
-        std::fs::write(&ballast, &bytes).unwrap_or_else(|error| panic!("{error}"));
-        ballast
-    }
-}
-
-impl Drop for SmallDisk {
-    #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
-    fn drop(&mut self) {
-        let done = Command::new("umount").arg("-l").arg(self.0.path()).status();
-        assert!(
-            done.is_ok_and(|status| status.success()),
-            "the small disk stays mounted"
-        );
-    }
+/// `None` when this user may not mount.
+pub fn small_disk() -> Option<SmallDisk> {
+    let disk = SmallDisk::mount();
+    disk.inspect_err(|reason| eprintln!("skipped: {reason}"))
+        .ok()
 }
 
 async fn stage_on(disk: &SmallDisk) -> Stage {
-    Stage::at(tempfile::tempdir().unwrap(), disk.0.path().join("home"), "").await
+    Stage::at(tempfile::tempdir().unwrap(), disk.path().join("home"), "").await
 }
 
 fn failure(told: &[Value]) -> String {
@@ -137,7 +81,7 @@ fn failure(told: &[Value]) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_fails_turns_and_nothing_else() {
-    let Some(disk) = SmallDisk::mount() else {
+    let Some(disk) = small_disk() else {
         return;
     };
     let mut stage = stage_on(&disk).await;
@@ -185,7 +129,7 @@ async fn a_full_disk_fails_turns_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_only_home_fails_turns_and_nothing_else() {
-    let Some(disk) = SmallDisk::mount() else {
+    let Some(disk) = small_disk() else {
         return;
     };
     let stage = stage_on(&disk).await;

@@ -6,11 +6,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bytes::Bytes;
 use quipu_model::play::{Ending, Player};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use super::gate::{Stop, Stopped, Then};
 use super::{Reply, State};
 use crate::http::read_request;
 
@@ -49,11 +51,15 @@ async fn connection(mut stream: TcpStream, state: &State) -> io::Result<()> {
                 headers,
                 player,
                 drips,
+                stopped,
             } => {
                 let mut out = head(200, &headers, "text/event-stream");
                 out.push_str("transfer-encoding: chunked\r\n\r\n");
                 stream.write_all(out.as_bytes()).await?;
-                let ended = play(&mut stream, player, drips).await;
+                let ended = match stopped {
+                    Some(stopped) => play_to(stopped, &mut stream, player).await,
+                    None => play(&mut stream, player, drips).await,
+                };
                 let ending = ended.inspect_err(|_| {
                     state.abandoned.send_modify(|count| *count += 1);
                 })?;
@@ -61,6 +67,8 @@ async fn connection(mut stream: TcpStream, state: &State) -> io::Result<()> {
                     return Ok(());
                 }
             }
+            Reply::Cut => return Ok(()),
+            Reply::Silence => return silence(&mut stream).await,
         }
     }
     Ok(())
@@ -88,13 +96,7 @@ async fn play(stream: &mut TcpStream, mut player: Player, drips: bool) -> io::Re
             send(stream, &mut batch).await?;
             tokio::time::sleep(wait).await;
         }
-        // An empty chunk would end the body.
-        if bytes.is_empty() {
-            continue;
-        }
-        batch.extend_from_slice(format!("{:x}\r\n", bytes.len()).as_bytes());
-        batch.extend_from_slice(&bytes);
-        batch.extend_from_slice(b"\r\n");
+        chunk(&mut batch, &bytes);
         if drips || batch.len() >= BATCH {
             send(stream, &mut batch).await?;
         }
@@ -105,13 +107,52 @@ async fn play(stream: &mut TcpStream, mut player: Player, drips: bool) -> io::Re
         Ending::Cut => {}
         Ending::Stall => {
             send(stream, &mut batch).await?;
-            // Silence, until the client has had enough.
-            while stream.read(&mut [0; 64]).await? > 0 {}
-            return Err(io::ErrorKind::ConnectionAborted.into());
+            silence(stream).await?;
         }
     }
     send(stream, &mut batch).await?;
     Ok(ending)
+}
+
+/// Sends an answer up to its stop, and then what the test wants.
+async fn play_to(stopped: Stopped, stream: &mut TcpStream, player: Player) -> io::Result<Ending> {
+    let mut frames: Vec<Bytes> = player.map(|(_, bytes)| bytes).collect();
+    let mut rest = frames.pop().unwrap_or_default();
+    let mut batch = Vec::new();
+    for frame in frames.iter().filter(|frame| !frame.is_empty()) {
+        chunk(&mut batch, frame);
+    }
+    if stopped.stop == Stop::BeforeCompletion {
+        let last = rest.windows(7).rposition(|it| it == b"event: ");
+        let begun = rest.split_to(last.unwrap_or(0));
+        chunk(&mut batch, &begun);
+    }
+    send(stream, &mut batch).await?;
+    let then = stopped.wait().await;
+    match then {
+        Then::Finish => chunk(&mut batch, &rest),
+        Then::Cut => return Ok(Ending::Cut),
+        Then::Stall => silence(stream).await?,
+        Then::Garbage | Then::Fail | Then::Html => chunk(&mut batch, then.bytes()),
+    }
+    batch.extend_from_slice(b"0\r\n\r\n");
+    send(stream, &mut batch).await?;
+    Ok(Ending::Close)
+}
+
+/// Says nothing until the client has had enough.
+async fn silence(stream: &mut TcpStream) -> io::Result<()> {
+    while stream.read(&mut [0; 64]).await? > 0 {}
+    Err(io::ErrorKind::ConnectionAborted.into())
+}
+
+/// Adds bytes as a chunk of a body; an empty one would end it.
+fn chunk(batch: &mut Vec<u8>, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        batch.extend_from_slice(format!("{:x}\r\n", bytes.len()).as_bytes());
+        batch.extend_from_slice(bytes);
+        batch.extend_from_slice(b"\r\n");
+    }
 }
 
 async fn send(stream: &mut TcpStream, batch: &mut Vec<u8>) -> io::Result<()> {

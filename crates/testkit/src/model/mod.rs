@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod chat;
+mod gate;
 mod http;
 mod prompt;
 
@@ -23,6 +24,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::http::Request;
+use gate::Stopped;
+pub use gate::{Gate, Stop, Then};
 
 /// A request that the server received.
 #[derive(Debug, Clone)]
@@ -66,7 +69,20 @@ impl ModelServer {
 
     /// Answers the next request that has no earlier step waiting.
     pub fn queue(&self, step: Step) {
-        lock(&self.state.queue).push_back(step);
+        lock(&self.state.queue).push_back((step, None));
+    }
+
+    /// The same with an answer that stops until the gate is opened. Only answers in the Responses
+    /// format can stop in the middle.
+    pub fn queue_gated(&self, step: Step, stop: Stop) -> Gate {
+        let (gate, stopped) = Stopped::new(stop);
+        lock(&self.state.queue).push_back((step, Some(stopped)));
+        gate
+    }
+
+    /// Forgets the answers that were not asked for.
+    pub fn clear(&self) {
+        lock(&self.state.queue).clear();
     }
 
     /// The same with the step as JSON, in the script format.
@@ -126,7 +142,7 @@ async fn wait_for(counter: &watch::Sender<u64>, count: u64) {
 #[derive(Debug)]
 struct State {
     keeps_requests: bool,
-    queue: Mutex<VecDeque<Step>>,
+    queue: Mutex<VecDeque<(Step, Option<Stopped>)>>,
     requests: Mutex<Vec<Recorded>>,
     models: Mutex<String>,
     compacted: Mutex<String>,
@@ -149,7 +165,12 @@ enum Reply {
         headers: BTreeMap<String, String>,
         player: Player,
         drips: bool,
+        stopped: Option<Stopped>,
     },
+    /// The connection breaks at once.
+    Cut,
+    /// Nothing comes, for ever.
+    Silence,
 }
 
 impl State {
@@ -208,9 +229,18 @@ impl State {
             return self.plain(path);
         };
         let queued = lock(&self.queue).pop_front();
-        let (step, attempt) = match queued {
-            Some(step) => (step, 0),
-            None => (prompt::step(wire, &body), self.attempt(request)),
+        let (step, attempt, stopped) = match queued {
+            Some((step, stopped)) => (step, 0, stopped),
+            None => (prompt::step(wire, &body), self.attempt(request), None),
+        };
+        let stopped = match stopped {
+            Some(stopped) if stopped.stop == Stop::BeforeAnswer => {
+                if let Some(reply) = instead(stopped.wait().await) {
+                    return reply;
+                }
+                None
+            }
+            stopped => stopped,
         };
         // Even an empty sleep takes a tick of the timer.
         if !step.first_wait().is_zero() {
@@ -231,6 +261,7 @@ impl State {
             headers,
             player: player(wire, step, &id.to_string(), attempt),
             drips,
+            stopped,
         }
     }
 
@@ -255,6 +286,27 @@ impl State {
             body,
         }
     }
+}
+
+/// What a request gets instead of its answer.
+fn instead(then: Then) -> Option<Reply> {
+    let page = |status, content: &str, body: String| Reply::Json {
+        status,
+        headers: BTreeMap::from([("content-type".to_owned(), content.to_owned())]),
+        body,
+    };
+    Some(match then {
+        Then::Finish => return None,
+        Then::Cut => Reply::Cut,
+        Then::Stall => Reply::Silence,
+        Then::Garbage => page(
+            200,
+            "text/event-stream",
+            String::from_utf8_lossy(then.bytes()).into_owned(),
+        ),
+        Then::Fail => page(500, "application/json", Step::default().failure_body()),
+        Then::Html => page(200, "text/html", gate::PAGE.to_owned()),
+    })
 }
 
 fn player(wire: WireApi, step: Step, id: &str, attempt: u32) -> Player {

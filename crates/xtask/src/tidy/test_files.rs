@@ -1,11 +1,15 @@
 //! Every integration test runs: one binary per crate, `tests/it/main.rs`, and each file beside it
-//! is declared as a module. Cargo would pass over a forgotten file in silence.
+//! is declared as a module. Cargo would pass over a forgotten file in silence. A binary that must stand
+//! alone is listed here with its crate.
 
 use super::Problem;
 use crate::rust_text::{self, Part};
 use crate::tree::{File, Tree};
 
-const MAIN: &str = "it/main.rs";
+/// The binary of a crate.
+const BINARY: &str = "it";
+/// Binaries beside it: the fault matrix has a harness of its own, since its output is a product.
+const MORE_BINARIES: &[(&str, &str)] = &[("crates/server", "faults")];
 
 pub fn check(tree: &Tree) -> Vec<Problem> {
     tree.rust_files()
@@ -14,27 +18,31 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
 }
 
 fn problem(tree: &Tree, file: &File) -> Option<Problem> {
-    let (tests, path) = file.path.split_once("/tests/")?;
-    if tests.matches('/').count() != 1 || path == MAIN {
+    let (owner, path) = file.path.split_once("/tests/")?;
+    if owner.matches('/').count() != 1 {
         return None;
     }
-    if !path.contains('/') || (path.ends_with("/main.rs") && path.matches('/').count() == 1) {
-        let message = "a second test binary; make it a module of `tests/it/main.rs`";
-        return Some(Problem::in_file(file, message));
+    let (binary, rest) = path.split_once('/').unwrap_or(("", path));
+    let is_allowed = binary == BINARY || MORE_BINARIES.contains(&(owner, binary));
+    match (is_allowed, rest) {
+        (true, "main.rs") => return None,
+        (false, _) if binary.is_empty() || rest == "main.rs" => {
+            let message = "a second test binary; make it a module of `tests/it/main.rs`";
+            return Some(Problem::in_file(file, message));
+        }
+        (false, _) => return None,
+        (true, _) => {}
     }
-    let module = path
-        .strip_prefix("it/")?
-        .trim_end_matches(".rs")
-        .trim_end_matches("/mod");
+    let module = rest.trim_end_matches(".rs").trim_end_matches("/mod");
     let (parents, name) = match module.rsplit_once('/') {
         Some((folder, name)) => (
             vec![
-                format!("{tests}/tests/it/{folder}.rs"),
-                format!("{tests}/tests/it/{folder}/mod.rs"),
+                format!("{owner}/tests/{binary}/{folder}.rs"),
+                format!("{owner}/tests/{binary}/{folder}/mod.rs"),
             ],
             name,
         ),
-        None => (vec![format!("{tests}/tests/{MAIN}")], module),
+        None => (vec![format!("{owner}/tests/{binary}/main.rs")], module),
     };
     let declared = parents
         .iter()
@@ -67,6 +75,24 @@ mod tests {
             ("crates/a/src/tests/unit.rs", ""),
         ];
         assert_says(super::check, &files, &[]);
+    }
+
+    #[test]
+    fn a_listed_binary_may_stand_alone_but_its_files_must_run() {
+        let files = [
+            ("crates/server/tests/faults/main.rs", "mod one;\n"),
+            ("crates/server/tests/faults/one.rs", ""),
+            ("crates/server/tests/faults/two.rs", ""),
+            ("crates/a/tests/faults/main.rs", ""),
+        ];
+        assert_says(
+            super::check,
+            &files,
+            &[
+                "crates/a/tests/faults/main.rs: a second test binary; make it a module of `tests/it/main.rs`",
+                "crates/server/tests/faults/two.rs: never runs: declare `mod two;` in crates/server/tests/faults/main.rs",
+            ],
+        );
     }
 
     #[test]

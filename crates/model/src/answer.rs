@@ -1,0 +1,96 @@
+//! The body of an answer without its connection: bytes in, events out.
+
+use std::sync::Arc;
+
+use crate::decoder::{Context, Decoder, Slots, Step};
+use crate::error::ErrorKind;
+use crate::event::ModelEvent;
+use crate::provider::WireApi;
+use crate::request::Request;
+use crate::sse;
+
+/// An answer as far as it was read.
+pub(crate) struct Body {
+    parser: sse::Parser,
+    pub(crate) decoder: Decoder,
+    bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) unreadable: u64,
+}
+
+impl Body {
+    pub(crate) fn new(decoder: Decoder) -> Self {
+        Self {
+            parser: sse::Parser::default(),
+            decoder,
+            bytes: 0,
+            events: 0,
+            unreadable: 0,
+        }
+    }
+
+    /// Reads bytes; tells whether the answer is complete.
+    pub(crate) fn read(
+        &mut self,
+        chunk: &[u8],
+        limit: u64,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<Step, ErrorKind> {
+        self.bytes += chunk.len() as u64;
+        if self.bytes > limit {
+            return Err(ErrorKind::TooLarge(format!(
+                "the answer is larger than {limit} bytes"
+            )));
+        }
+        self.parser
+            .push(chunk)
+            .map_err(|error| ErrorKind::TooLarge(format!("the provider {error}")))?;
+        while let Some(data) = self.parser.next_event() {
+            self.events += 1;
+            match self.decoder.event(data, out)? {
+                Step::More => {}
+                Step::Done => return Ok(Step::Done),
+                Step::Unreadable => self.unreadable += 1,
+            }
+        }
+        Ok(Step::More)
+    }
+
+    /// The bytes are over; tells whether the answer is complete.
+    pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
+        if let Some(data) = self.parser.finish() {
+            self.events += 1;
+            match self.decoder.event(data, out)? {
+                Step::More => {}
+                Step::Done => return Ok(Step::Done),
+                Step::Unreadable => self.unreadable += 1,
+            }
+        }
+        self.decoder.end(out)?;
+        Ok(Step::Done)
+    }
+}
+
+/// Reads a recorded answer to `request`, in the pieces in which it came. The events up to its end, or up
+/// to what is wrong with it.
+pub fn read_answer<'a>(
+    wire: WireApi,
+    request: Request,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<ModelEvent>, Result<(), ErrorKind>) {
+    let context = Context {
+        provider: "recorded".into(),
+        request: Arc::new(request),
+    };
+    let mut body = Body::new(Decoder::new(wire, context, Slots::default()));
+    let mut events = Vec::new();
+    for chunk in chunks {
+        match body.read(chunk, u64::MAX, &mut events) {
+            Ok(Step::Done) => return (events, Ok(())),
+            Ok(Step::More | Step::Unreadable) => {}
+            Err(error) => return (events, Err(error)),
+        }
+    }
+    let end = body.end(&mut events);
+    (events, end.map(drop))
+}

@@ -1,0 +1,72 @@
+//! The processes of the machine, as far as tests look for what is left of their own.
+
+use std::time::{Duration, Instant};
+
+/// How long something of a command may be left after the event that ends it.
+const LEFT: Duration = Duration::from_secs(1);
+/// How long to look for an end when only the end matters, on however busy a machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A number of seconds that no other process sleeps for, so that it can be found.
+pub fn marker() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("86399.{:07}{next:05}", std::process::id())
+}
+
+/// The processes whose arguments hold a text.
+pub fn holding(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        if arguments.contains(mark) {
+            found.push(arguments);
+        }
+    }
+    found
+}
+
+/// Waits until no process holds a text in its arguments; what is left if some stay.
+pub async fn left(mark: &str) -> Vec<String> {
+    left_until(mark, Instant::now() + PATIENCE).await
+}
+
+/// Waits until no process holds a text in its arguments, which must be soon after the event that ends them.
+pub async fn gone(mark: &str, since: Instant) {
+    let left = left_until(mark, since + LEFT).await;
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+/// The system tells nobody of the end of processes that are not their own, so it is looked for.
+async fn left_until(mark: &str, end: Instant) -> Vec<String> {
+    let mut looks = tokio::time::interval(Duration::from_millis(5));
+    loop {
+        let looked = Instant::now();
+        let left = holding(mark);
+        if left.is_empty() || looked > end {
+            return left;
+        }
+        looks.tick().await;
+    }
+}
+
+/// A process and all that descend from it.
+pub fn family(root: i32) -> Vec<i32> {
+    let mut members = vec![root];
+    let mut parents: Vec<(i32, i32)> = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry.file_name().to_str().and_then(|it| it.parse().ok());
+        let status = std::fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+        let parent = parent.and_then(|it| it.trim().parse().ok());
+        parents.extend(pid.zip(parent));
+    }
+    let mut looked = 0;
+    while let Some(&member) = members.get(looked) {
+        members.extend(parents.iter().filter(|it| it.1 == member).map(|it| it.0));
+        looked += 1;
+    }
+    members
+}
