@@ -126,9 +126,6 @@ impl Actor {
     }
 
     pub(super) async fn receive(&mut self, message: Message) {
-        if matches!(message, Message::Model { .. }) {
-            fail::point("thread", "model");
-        }
         if message.needs_history()
             && let Err(error) = self.wake()
         {
@@ -172,6 +169,7 @@ impl Actor {
                 done.send(self.look()).ok();
             }
             Message::Model { sample, events } => {
+                fail::point("thread", "model");
                 for event in events {
                     self.step(Input::Model { sample, event }).await;
                 }
@@ -195,6 +193,11 @@ impl Actor {
             }
             Message::Close { .. } => {}
         }
+        self.tell_quiet();
+    }
+
+    /// Tells those who wait for it that no turn runs.
+    fn tell_quiet(&mut self) {
         if self.engine.active_turn().is_none() {
             for done in self.quiet.drain(..) {
                 done.send(()).ok();
