@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::ToolDelta;
+use quipu_policy::actions::command_actions;
+use quipu_policy::command_line::display;
 use quipu_policy::commands::{Confinement, Run};
 use quipu_sandbox::{
     Command, Exit, Linger, Network as Reach, Policy, SpawnError, Spawned, Stdio, Stream, WindowSize,
@@ -36,6 +38,18 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
+    /// The command of a call, before it runs.
+    pub fn new(run: &Running, argv: &[String], cwd: &Path) -> Shown {
+        Shown {
+            id: run.id().to_owned(),
+            command: display(argv),
+            cwd: cwd.to_string_lossy().into_owned(),
+            process_id: None,
+            source: CommandExecutionSource::Agent,
+            actions: command_actions(argv),
+        }
+    }
+
     pub fn started(&self) -> ThreadItem {
         self.item(CommandExecutionStatus::InProgress, None, None, None)
     }

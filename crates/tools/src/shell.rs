@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use quipu_policy::actions::command_actions;
-use quipu_policy::command_line::display;
 use quipu_policy::commands::{
     CommandQuestion, CommandRequest, CommandVerdict, Run, decide_command,
 };
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
-use quipu_wire::{CommandExecutionSource, CommandExecutionStatus, Json};
+use quipu_wire::{CommandExecutionStatus, Json};
 use serde::Deserialize;
 
 use crate::apply_patch;
@@ -138,14 +136,7 @@ async fn run_command(
     if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
         return outcome;
     }
-    let shown = Shown {
-        id: run.id().to_owned(),
-        command: display(&argv),
-        cwd: cwd.to_string_lossy().into_owned(),
-        process_id: None,
-        source: CommandExecutionSource::Agent,
-        actions: command_actions(&argv),
-    };
+    let shown = Shown::new(run, &argv, &cwd);
     let additional = common.additional_permissions.map(|it| it.in_folder(&cwd));
     let request = CommandRequest {
         argv: &argv,

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
 use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta, Source};
+use quipu_policy::rules::RulesProblem;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{
     DynamicToolSpec, Json, Thread, ThreadClosedNotification, ThreadStatus, ThreadTokenUsage,
     TokenUsageBreakdown, Turn,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
-use super::message::ThreadHandle;
+use super::message::{Message, ThreadHandle};
 use super::network;
 use super::prepare::Told;
 use super::replies::Replies;
@@ -255,15 +256,30 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         journal_failed: false,
         quiet: Vec::new(),
     };
+    let hold = drive(actor, mailbox, Arc::clone(client), loaded.problems);
+    Opened {
+        handle,
+        thread,
+        session,
+        hold: Some(hold),
+    }
+}
+
+/// Lets a thread live, once the hold is released; first of all its client hears of its rules files.
+fn drive(
+    actor: Actor,
+    mailbox: mpsc::Receiver<Message>,
+    client: Arc<Client>,
+    problems: Vec<RulesProblem>,
+) -> Hold {
     let (hold, released) = oneshot::channel::<()>();
-    server.threads.insert(handle.clone());
-    let (server, closed) = (Arc::clone(server), handle.clone());
-    let client = Arc::clone(client);
+    let (server, closed) = (Arc::clone(&actor.server), actor.handle.clone());
+    server.threads.insert(closed.clone());
     tokio::spawn(async move {
         let ended = tokio::spawn(async move {
             // Nobody sends; the end of the hold is what is waited for.
             released.await.ok();
-            rules::tell_left_out(&client, &loaded.problems).await;
+            rules::tell_left_out(&client, &problems).await;
             actor.run(mailbox).await;
         })
         .await;
@@ -272,12 +288,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         }
         server.threads.remove(&closed);
     });
-    Opened {
-        handle,
-        thread,
-        session,
-        hold: Some(Hold(hold)),
-    }
+    Hold(hold)
 }
 
 fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) -> SessionMeta {

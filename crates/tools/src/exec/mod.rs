@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::ToolDelta;
-use quipu_policy::actions::command_actions;
-use quipu_policy::command_line::display;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_sandbox::Spawned;
@@ -84,14 +82,7 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
         return outcome;
     }
-    let shown = Shown {
-        id: run.id().to_owned(),
-        command: display(&argv),
-        cwd: cwd.to_string_lossy().into_owned(),
-        process_id: None,
-        source: CommandExecutionSource::Agent,
-        actions: command_actions(&argv),
-    };
+    let shown = Shown::new(run, &argv, &cwd);
     let additional = arguments
         .additional_permissions
         .map(|it| it.in_folder(&cwd));
@@ -105,18 +96,11 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         justification: arguments.justification.as_deref(),
         prefix_rule: &arguments.prefix_rule,
     };
-    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
-    let how = match allowed(
-        toolbox,
-        run,
-        verdict,
-        Asked {
-            shown: &shown,
-            request,
-        },
-    )
-    .await
-    {
+    let asked = Asked {
+        shown: &shown,
+        request,
+    };
+    let how = match allowed(toolbox, run, asked).await {
         Ok(how) => how,
         Err(refused) => return refused,
     };
@@ -179,13 +163,9 @@ async fn attend(
 }
 
 /// Settles whether a command runs; a refusal is the outcome of the call.
-async fn allowed(
-    toolbox: &Toolbox,
-    run: &Running,
-    verdict: CommandVerdict,
-    asked: Asked<'_>,
-) -> Result<Run, Finished> {
-    let shown = asked.shown;
+async fn allowed(toolbox: &Toolbox, run: &Running, asked: Asked<'_>) -> Result<Run, Finished> {
+    let Asked { shown, request } = asked;
+    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
     let question = match verdict {
         CommandVerdict::Run(how) => return Ok(how),
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
