@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use quipu_engine::{Input, Thread as Engine};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
+use quipu_wire::method::request;
 use quipu_wire::{
     CodexErrorInfo, ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus, TurnError,
 };
@@ -20,10 +21,10 @@ use super::replies::Replies;
 use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
-use crate::Server;
 use crate::fail;
 use crate::hub::ClientId;
 use crate::questions::Outcome;
+use crate::{Reply, Server};
 
 /// Messages that may wait for a thread.
 const MAILBOX: usize = 256;
@@ -142,13 +143,7 @@ impl Actor {
                 let reply = self.replies.add(super::replies::Pending::Interrupt(reply));
                 self.step(Input::Interrupt { reply: Some(reply) }).await;
             }
-            Message::Compact { reply } => {
-                reply
-                    .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
-                    .await;
-                let turn_id = uuid::Uuid::now_v7().to_string();
-                self.step(Input::Compact { turn_id }).await;
-            }
+            Message::Compact { reply } => self.compact(reply).await,
             Message::Shell { command, reply } => self.shell(command, reply).await,
             Message::Review {
                 params,
@@ -203,6 +198,14 @@ impl Actor {
                 done.send(()).ok();
             }
         }
+    }
+
+    async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
+        reply
+            .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
+            .await;
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        self.step(Input::Compact { turn_id }).await;
     }
 
     async fn tool(&mut self, call_id: String, event: ToolReport) {
