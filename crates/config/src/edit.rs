@@ -165,6 +165,33 @@ impl Loader {
         Ok(())
     }
 
+    /// Keeps that a tool of an MCP server may be called without asking: in the project's file if that is
+    /// where the server is configured, else in the user's.
+    pub fn approve_mcp_tool(
+        &self,
+        stack: &Stack,
+        server: &str,
+        tool: &str,
+    ) -> Result<(), WriteError> {
+        let edit = Edit::set(
+            &["mcp_servers", server, "tools", tool, "approval_mode"],
+            "approve",
+        );
+        let place = ["mcp_servers".to_owned(), server.to_owned()];
+        let in_project = stack.enabled().rev().find(|layer| {
+            matches!(layer.source, ConfigLayerSource::Project { .. })
+                && layer::get(&layer.config, &place).is_some()
+        });
+        let Some(file) = in_project.and_then(|layer| layer.file.as_ref()) else {
+            self.change_user_file(None, |text| apply(text, &[edit]))?;
+            return Ok(());
+        };
+        let target = atomic::Target::lock(&file.path)?;
+        let text = std::fs::read_to_string(&file.path)?;
+        target.replace(apply(&text, &[edit])?.as_bytes())?;
+        Ok(())
+    }
+
     /// Changes the text of the user's file under a lock and gives the layers as they are then.
     fn change_user_file(
         &self,

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
+use crate::compact::compact;
+
 /// Why a request of ours has no result.
 #[derive(Debug)]
 pub enum Error {
@@ -51,7 +53,7 @@ impl fmt::Display for Error {
             } => {
                 write!(f, "Mcp error: {code}: {message}")?;
                 match data {
-                    Some(data) => write!(f, "({data})"),
+                    Some(data) => write!(f, "({})", compact(data.get())),
                     None => Ok(()),
                 }
             }

@@ -73,6 +73,12 @@ pub enum NoClient {
 #[derive(Clone, Default)]
 pub struct Fleet(Arc<BTreeMap<String, Member>>);
 
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
 struct Member {
     spec: ServerSpec,
     info: ClientInfo,
@@ -91,27 +97,33 @@ enum State {
 }
 
 impl Fleet {
-    /// Starts all servers at once. What becomes of them is told to `events`, first that each is starting.
+    /// Starts all servers at once. What becomes of them is told to `events`, first that all are starting.
     #[must_use]
     pub fn start(
         specs: BTreeMap<String, ServerSpec>,
         info: &ClientInfo,
         events: &mpsc::Sender<FleetEvent>,
     ) -> Fleet {
-        // Nobody is told of a server's success before all are said to start.
-        let (announced, all_announced) = watch::channel(specs.len());
+        let (announced, all_announced) = watch::channel(false);
+        tokio::spawn({
+            let (names, events) = (specs.keys().cloned().collect::<Vec<_>>(), events.clone());
+            async move {
+                for name in names {
+                    tell(&events, &name, Startup::Starting).await;
+                }
+                announced.send_replace(true);
+            }
+        });
         let member = |(name, spec): (String, ServerSpec)| {
             let state = watch::Sender::new(State::Starting);
             let starting = tokio::spawn({
                 let (name, spec, info) = (name.clone(), spec.clone(), info.clone());
                 let (events, state) = (events.clone(), state.clone());
-                let (announced, mut all_announced) = (announced.clone(), all_announced.clone());
+                let mut all_announced = all_announced.clone();
                 async move {
-                    tell(&events, &name, Startup::Starting).await;
-                    announced.send_modify(|left| *left -= 1);
                     let started = start(&name, &spec, &info, &events).await;
-                    // The sender is held here, so waiting cannot fail.
-                    all_announced.wait_for(|left| *left == 0).await.ok();
+                    // An announcer that is gone announces nothing any more.
+                    all_announced.wait_for(|it| *it).await.ok();
                     settle(&name, started, &state, &events).await;
                 }
             });

@@ -8,6 +8,7 @@
 //! configured and not what a model wrote.
 
 mod client;
+mod compact;
 mod error;
 mod fleet;
 mod http;
@@ -23,6 +24,7 @@ mod stdio;
 mod types;
 
 pub use client::{Client, ClientInfo, ToolCall};
+pub use compact::compact;
 pub use error::{Error, StartError};
 pub use fleet::{Fleet, FleetEvent, NoClient, OfferedTool, Startup};
 pub use http::Endpoint;

@@ -26,6 +26,7 @@ mod hub;
 mod identity;
 mod lanes;
 mod listen;
+mod mcp;
 mod models;
 mod paging;
 mod questions;

@@ -65,6 +65,19 @@ impl Action {
         }
     }
 
+    pub(crate) fn mcp_tool(server: &str, tool: &str, arguments: Option<&Json>) -> Action {
+        let shown = json!({ "tool": "mcp_tool_call", "server": server, "tool_name": tool });
+        let mut planned = shown.clone();
+        if let Some(arguments) = arguments {
+            planned["arguments"] = arguments.to_value();
+        }
+        Action {
+            target: None,
+            shown: shown.into(),
+            planned,
+        }
+    }
+
     pub(crate) fn patch(cwd: &Path, files: &[PathBuf], patch: &str) -> Action {
         let shown = json!({
             "tool": "apply_patch", "cwd": cwd, "files": files, "change_count": files.len(),

@@ -23,6 +23,9 @@ pub trait Host: Send + Sync {
         waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>>;
 
+    /// Keeps for good that a tool of an MCP server may be called.
+    fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()>;
+
     /// Lets a model judge an action in the user's place. The call may be given up meanwhile.
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment>;
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
+use crate::mcp::McpScope;
 use crate::network::Network;
 use crate::web_search::WebSearch;
 
@@ -26,6 +27,7 @@ pub struct Scope {
     /// `TMPDIR` of this process.
     pub tmpdir: Option<PathBuf>,
     pub dynamic_tools: Arc<[DynamicToolSpec]>,
+    pub mcp: McpScope,
     /// The user plans, the agent must not act.
     pub plan_mode: bool,
     pub accepts_images: bool,

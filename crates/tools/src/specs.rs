@@ -1,8 +1,10 @@
 //! What the model is told about each tool.
 
+use quipu_mcp::OfferedTool;
 use quipu_wire::{DynamicToolSpec, Json};
 use serde_json::{Value, json};
 
+use crate::mcp;
 use crate::scope::Scope;
 use crate::web_search::WebSearch;
 
@@ -29,7 +31,11 @@ pub enum SpecKind {
 /// `None` offers no tool for patches.
 #[must_use]
 pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> Vec<Spec> {
-    let mut specs = vec![exec_command(scope), write_stdin(), update_plan()];
+    let mut specs = vec![exec_command(scope), write_stdin()];
+    if !scope.mcp.fleet.is_empty() {
+        specs.extend(mcp_resources());
+    }
+    specs.push(update_plan());
     if !is_subagent {
         specs.push(request_user_input());
     }
@@ -41,6 +47,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> V
     }
     specs.extend(scope.web_search.as_ref().map(WebSearch::spec));
     specs.push(view_image());
+    specs.extend(scope.mcp.fleet.tools().iter().map(mcp_tool));
     let offered = scope
         .dynamic_tools
         .iter()
@@ -222,6 +229,42 @@ fn view_image() -> Spec {
         json!({ "path": text("The file.") }),
         &["path"],
     )
+}
+
+fn mcp_tool(offered: &OfferedTool) -> Spec {
+    let schema = serde_json::from_str(offered.tool.input_schema.get()).unwrap_or_default();
+    Spec {
+        name: offered.qualified.clone(),
+        description: offered.tool.description.clone().unwrap_or_default(),
+        kind: SpecKind::Function(mcp::reduced(&schema).into()),
+    }
+}
+
+fn mcp_resources() -> [Spec; 3] {
+    let list = |name: &str, what: &str| {
+        let description = format!(
+            "Lists the {what} that MCP servers share: files, records and other data to work with."
+        );
+        let properties = json!({
+            "server": text("Only those of this server; of all servers if left out."),
+            "cursor": text("Where the last list of the same server said that it goes on."),
+        });
+        function(name, &description, properties, &[])
+    };
+    let [resources, templates, read] = mcp::RESOURCE_TOOLS;
+    [
+        list(resources, "resources"),
+        list(templates, "templates of resource addresses"),
+        function(
+            read,
+            "Reads one resource of an MCP server.",
+            json!({
+                "server": text("The server, as a list of resources names it."),
+                "uri": text("The address, as a list of resources has it."),
+            }),
+            &["server", "uri"],
+        ),
+    ]
 }
 
 fn dynamic(tool: &DynamicToolSpec) -> Spec {

@@ -16,7 +16,7 @@ use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
 use crate::{
-    apply_patch, dynamic, exec, request_permissions, request_user_input, shell, update_plan,
+    apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell, update_plan,
     view_image,
 };
 
@@ -107,7 +107,7 @@ impl Toolbox {
                 | "local_shell"
                 | "container.exec"
                 | "view_image"
-        );
+        ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
         let (_shared, _alone);
         if parallel {
             _shared = self.0.gate.read().await;
@@ -136,6 +136,15 @@ impl Toolbox {
             }
             ("request_permissions", CallKind::Function(_)) => {
                 request_permissions::request_permissions(self, run).await
+            }
+            (name, CallKind::Function(_)) if mcp::RESOURCE_TOOLS.contains(&name) => {
+                mcp::resource_tool(run).await
+            }
+            (name, CallKind::Function(_)) if name.starts_with("mcp__") => {
+                match run.scope.mcp.fleet.tool(name) {
+                    Some(offered) => mcp::call(self, run, offered).await,
+                    None => format!("unsupported call: {name}").into(),
+                }
             }
             (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
             (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),

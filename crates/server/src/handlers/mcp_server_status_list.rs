@@ -1,17 +1,117 @@
-//! `mcpServerStatus/list`: no MCP servers are started yet.
+//! `mcpServerStatus/list`: what the configured MCP servers offer. They are started for the answer and ended
+//! after it, so it takes as long as the slowest of them.
 
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use quipu_config::settings::{McpServer, McpTransport};
+use quipu_config::{LoadRequest, Snapshot};
+use quipu_mcp::{Fleet, Listing};
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::McpServerStatusList;
-use quipu_wire::{ListMcpServerStatusParams, ListMcpServerStatusResponse};
+use quipu_wire::{
+    Json, ListMcpServerStatusParams, ListMcpServerStatusResponse, McpAuthStatus, McpServerStatus,
+};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::paging::page;
+use crate::{Cx, Reply, Server, mcp};
 
 impl Handler for McpServerStatusList {
-    async fn handle(_cx: Cx, _params: ListMcpServerStatusParams, reply: Reply<Self>) {
-        let empty = ListMcpServerStatusResponse {
-            data: Vec::new(),
-            next_cursor: None,
+    async fn handle(cx: Cx, params: ListMcpServerStatusParams, reply: Reply<Self>) {
+        reply.send(list(&cx, &params).await).await;
+    }
+}
+
+async fn list(
+    cx: &Cx,
+    params: &ListMcpServerStatusParams,
+) -> Result<ListMcpServerStatusResponse, ErrorObject> {
+    let snapshot = blocking(&cx.server, |server| {
+        server.settings.config.load(&LoadRequest::default())
+    })
+    .await?
+    .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    let configured: Vec<(String, McpServer)> = snapshot.mcp_servers().into_iter().collect();
+    let cursor = params.cursor.as_deref();
+    // Only the servers of the page are started.
+    let page = page(configured, cursor, params.limit, "MCP servers")?;
+    let wanted: BTreeMap<String, McpServer> = page.data.into_iter().collect();
+    Ok(ListMcpServerStatusResponse {
+        data: statuses(&cx.server, &snapshot, &wanted).await,
+        next_cursor: page.next_cursor,
+    })
+}
+
+async fn statuses(
+    server: &Server,
+    snapshot: &Snapshot,
+    wanted: &BTreeMap<String, McpServer>,
+) -> Vec<McpServerStatus> {
+    // Nobody is told how they start, and their questions are dropped, which cancels them.
+    let (events, mut told) = mpsc::channel(1);
+    tokio::spawn(async move { while told.recv().await.is_some() {} });
+    let specs = mcp::specs(server, snapshot, wanted);
+    let fleet = Fleet::start(specs, &mcp::client_info(), &events);
+    let each = wanted
+        .iter()
+        .map(|(name, configured)| status(server, &fleet, name, configured));
+    join_all(each).await
+}
+
+async fn status(
+    server: &Server,
+    fleet: &Fleet,
+    name: &str,
+    configured: &McpServer,
+) -> McpServerStatus {
+    let offers = async {
+        let client = fleet.client(name).await.ok();
+        let tools = fleet.tools_of(name).into_iter();
+        let tools = tools.filter_map(|(name, tool)| Some((name, read((*tool.raw).to_owned())?)));
+        let tools = tools.collect();
+        let all = async |listing| match &client {
+            Some(client) => client.list_all(listing).await.unwrap_or_default(),
+            None => Vec::new(),
         };
-        reply.send(Ok(empty)).await;
+        let (resources, templates) =
+            tokio::join!(all(Listing::Resources), all(Listing::ResourceTemplates));
+        (tools, resources, templates)
+    };
+    let (auth_status, (tools, resources, templates)) =
+        tokio::join!(auth_status(server, name, configured), offers);
+    McpServerStatus {
+        name: name.to_owned(),
+        tools,
+        resources: resources.into_iter().filter_map(read).collect(),
+        resource_templates: templates.into_iter().filter_map(read).collect(),
+        auth_status,
+    }
+}
+
+/// An entry of a server's list; one that is not what it should be is left out.
+fn read<T: DeserializeOwned>(raw: Box<RawValue>) -> Option<T> {
+    Json::from(raw).parse().ok()
+}
+
+async fn auth_status(server: &Server, name: &str, configured: &McpServer) -> McpAuthStatus {
+    let McpTransport::Http { url, .. } = &configured.transport else {
+        return McpAuthStatus::Unsupported;
+    };
+    if mcp::has_token(server, &configured.transport) {
+        return McpAuthStatus::BearerToken;
+    }
+    if mcp::grant(server, name, url).is_some() {
+        return McpAuthStatus::OAuth;
+    }
+    let certificates = mcp::certificates(server);
+    match configured.enabled && quipu_mcp::oauth::supports_login(url, certificates.as_deref()).await
+    {
+        true => McpAuthStatus::NotLoggedIn,
+        false => McpAuthStatus::Unsupported,
     }
 }

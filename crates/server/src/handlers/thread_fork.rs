@@ -50,7 +50,8 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> 
     };
     let (client, ephemeral) = (Arc::clone(&cx.client), params.ephemeral);
     let forking = move |server: &_| load::fork(server, &client, &path, &overrides, ephemeral);
-    blocking(&cx.server, forking).await.and_then(identity)
+    let opened = blocking(&cx.server, forking).await.and_then(identity)?;
+    opened.with_required_servers(&cx.server, "forking").await
 }
 
 fn forked(opened: Opened) -> ThreadForkResponse {

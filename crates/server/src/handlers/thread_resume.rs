@@ -22,6 +22,10 @@ impl Handler for ThreadResume {
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| open(&opening, params)).await;
         let opened = match opened.and_then(identity) {
+            Ok(opened) => opened.with_required_servers(&cx.server, "resuming").await,
+            Err(error) => Err(error),
+        };
+        let opened = match opened {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };

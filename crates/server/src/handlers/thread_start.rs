@@ -18,7 +18,11 @@ impl Handler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| start(&opening, params)).await;
-        let mut opened = match opened.and_then(identity) {
+        let opened = match opened.and_then(identity) {
+            Ok(opened) => opened.with_required_servers(&cx.server, "creating").await,
+            Err(error) => Err(error),
+        };
+        let mut opened = match opened {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };

@@ -16,6 +16,7 @@ use quipu_wire::{
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::mcp::Servers;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::replies::Replies;
 use super::session::Session;
@@ -49,6 +50,7 @@ pub(super) struct Actor {
     pub turn: TurnSettings,
     pub sampling: Option<(u64, JoinHandle<()>)>,
     pub tooling: Tooling,
+    pub servers: Servers,
     pub questions: BTreeMap<u64, Question>,
     /// The running turn as a client that joins now must see it.
     pub live: Vec<ThreadItem>,
@@ -77,6 +79,8 @@ pub(super) struct Question {
     pub request: Option<Box<ServerRequest>>,
     pub answer: oneshot::Sender<Option<Outcome>>,
     pub outcome: Option<Outcome>,
+    /// It belongs to no call, so the engine does not know it.
+    pub outside: bool,
 }
 
 /// A mailbox for a thread, and the handle to it.
@@ -175,10 +179,20 @@ impl Actor {
                     pending.outcome = Some(outcome);
                 }
                 self.step(Input::Answered { question }).await;
+                self.settle_outside(question).await;
             }
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(folders) => self.skills_changed(&folders).await,
             Message::SkillsFollowed(followed) => self.told.skills.followed = Some(followed),
+            Message::QuestionOver { question } => self.settle_outside(question).await,
+            Message::Mcp(event) => self.server_says(event).await,
+            Message::McpSettled {
+                sample,
+                turn_id,
+                purpose,
+            } => self.servers_settled(sample, &turn_id, purpose),
+            Message::McpReload => self.servers.stale = true,
+            Message::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
             Message::WhenQuiet { interrupt, done } => {
                 self.quiet.push(done);
@@ -216,18 +230,14 @@ impl Actor {
                 waiting,
                 answer,
             } => {
-                let handle = self.handle.clone();
-                let id = self.server.questions.register(move |id, outcome| {
-                    let question = u64::try_from(id).unwrap_or(u64::MAX);
-                    handle.send_soon(Message::Answered { question, outcome });
-                });
-                let question = u64::try_from(id).unwrap_or(u64::MAX);
+                let question = self.new_question();
                 self.questions.insert(
                     question,
                     Question {
                         request: None,
                         answer,
                         outcome: None,
+                        outside: false,
                     },
                 );
                 let event = quipu_engine::ToolEvent::Ask {
@@ -249,6 +259,16 @@ impl Actor {
                 }
             }
         }
+    }
+
+    /// An id for a question, whose answer comes as a message.
+    pub fn new_question(&self) -> u64 {
+        let handle = self.handle.clone();
+        let id = self.server.questions.register(move |id, outcome| {
+            let question = u64::try_from(id).unwrap_or(u64::MAX);
+            handle.send_soon(Message::Answered { question, outcome });
+        });
+        u64::try_from(id).unwrap_or(u64::MAX)
     }
 
     /// Gives the engine an input and does what it says; failures of the log come back as a fault.

@@ -119,7 +119,7 @@ impl Actor {
     }
 
     /// Gives an answer, or the news that there will be none, to the tool that asked.
-    fn deliver(&mut self, question: u64) {
+    pub fn deliver(&mut self, question: u64) {
         self.withdraw(question);
         if let Some(pending) = self.questions.remove(&question) {
             // A tool that was cancelled no longer listens.
@@ -127,7 +127,7 @@ impl Actor {
         }
     }
 
-    fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+    pub fn sample_now(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
         self.turn.reviewing = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
         let model = request.model.clone();

@@ -51,6 +51,7 @@ impl Actor {
                 network_access: false,
             },
             dynamic_tools: Arc::default(),
+            mcp: Default::default(),
             ..self.scope(&turn_id, Purpose::Review)
         };
         let specs = quipu_tools::specs(&scope, None, true).into_iter();
@@ -209,6 +210,10 @@ impl Host for Nobody {
         _: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>> {
         Box::pin(async { None })
+    }
+
+    fn always_allow<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
     }
 
     fn review<'a>(&'a self, _: &'a str, _: Action) -> BoxFuture<'a, Assessment> {

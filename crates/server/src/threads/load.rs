@@ -17,8 +17,10 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
+use super::mcp::Servers;
 use super::message::{Message, ThreadHandle};
 use super::network;
+use super::opened::{Hold, Opened};
 use super::prepare::Told;
 use super::replies::Replies;
 use super::session::{Overrides, Session};
@@ -41,18 +43,6 @@ pub(crate) struct StartRequest {
     /// A history to begin with.
     pub history: Vec<Json>,
 }
-
-/// A thread that was just opened, and the settings it has.
-pub(crate) struct Opened {
-    pub handle: ThreadHandle,
-    pub thread: Thread,
-    pub session: Session,
-    /// The thread does nothing until this is dropped, so that it can be announced first.
-    pub hold: Option<Hold>,
-}
-
-/// Keeps a new thread from doing anything.
-pub(crate) struct Hold(#[expect(dead_code, reason = "dropping it is its use")] oneshot::Sender<()>);
 
 /// What a loaded thread is made of, besides its settings.
 struct Parts {
@@ -221,6 +211,8 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
     let id = meta.id.to_string();
     let loaded = rules::load(server, &session.snapshot);
     let (handle, mailbox) = actor::mailbox(id.clone());
+    let servers = Servers::start(server, &session.snapshot, &handle);
+    let fleet = servers.scope.fleet.clone();
     let mut subscribers = Subscribers::default();
     subscribers.add(Arc::clone(client));
     let mut engine = Engine::new(ThreadSetup {
@@ -249,6 +241,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         turn: TurnSettings::default(),
         sampling: None,
         tooling: Tooling::new(loaded.rules, network::managed(server, &session)),
+        servers,
         questions: Default::default(),
         live: Vec::new(),
         elicitations: 0,
@@ -261,6 +254,7 @@ fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Pa
         handle,
         thread,
         session,
+        fleet,
         hold: Some(hold),
     }
 }
@@ -277,8 +271,9 @@ fn drive(
     server.threads.insert(closed.clone());
     tokio::spawn(async move {
         let ended = tokio::spawn(async move {
-            // Nobody sends; the end of the hold is what is waited for.
-            released.await.ok();
+            if released.await.is_ok() {
+                return;
+            }
             rules::tell_left_out(&client, &problems).await;
             actor.run(mailbox).await;
         })

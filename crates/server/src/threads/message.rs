@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{ModelEvent, Purpose, ToolDelta, ToolEvent, Waiting};
+use quipu_mcp::FleetEvent;
 use quipu_rpc::ErrorObject;
 use quipu_tools::Action;
 use quipu_wire::method::request;
@@ -85,6 +86,25 @@ pub(crate) enum Message {
     Answered {
         question: u64,
         outcome: Outcome,
+    },
+    /// Nobody waits for the answer of a question any more.
+    QuestionOver {
+        question: u64,
+    },
+    /// An MCP server of the thread has something to tell.
+    Mcp(FleetEvent),
+    /// All MCP servers have started or failed; the model waits to be asked.
+    McpSettled {
+        sample: u64,
+        turn_id: String,
+        purpose: Purpose,
+    },
+    /// The configuration of MCP servers was read anew.
+    McpReload,
+    /// A tool of an MCP server may be called from now on.
+    AlwaysAllow {
+        server: String,
+        tool: String,
     },
     GraceOver {
         turn_id: String,

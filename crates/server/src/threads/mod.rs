@@ -6,8 +6,10 @@ mod effects;
 mod guardian;
 pub(crate) mod join;
 pub(crate) mod load;
+mod mcp;
 mod message;
 mod network;
+mod opened;
 mod prepare;
 mod records;
 mod replies;
@@ -25,8 +27,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quipu_rpc::ErrorObject;
 use uuid::Uuid;
 
-pub(crate) use load::{Opened, StartRequest};
+pub(crate) use load::StartRequest;
 pub(crate) use message::{Message, ThreadHandle};
+pub(crate) use opened::Opened;
 pub(crate) use session::{Overrides, Session, provider};
 pub(crate) use view::from_summary;
 

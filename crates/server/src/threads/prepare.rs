@@ -54,6 +54,7 @@ impl Actor {
         let running = self.engine.active_turn().is_some();
         self.session.change(&self.server, &params);
         if !running {
+            self.renew_servers();
             self.turn = TurnSettings {
                 output_schema: params.output_schema,
                 ..TurnSettings::default()

@@ -24,6 +24,7 @@ use super::message::{Message, ThreadHandle, ToolReport};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
 use crate::fail;
+use crate::questions::Outcome;
 
 /// Tokens of a user's own command that the model gets.
 const SHELL_BUDGET: usize = 10_000;
@@ -214,6 +215,7 @@ impl Actor {
             env,
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),
+            mcp: self.servers.scope.clone(),
             plan_mode: session.mode.mode == ModeKind::Plan,
             accepts_images: session.info.accepts_images(),
             web_search: self.web_search(purpose),
@@ -263,11 +265,14 @@ impl Host for ThreadHost {
                     event,
                 })
                 .await;
-            let outcome = answered.await.ok().flatten()?;
-            Some(outcome.map_err(drop).and_then(|result| {
-                let text = std::str::from_utf8(result.as_bytes()).map_err(drop)?;
-                serde_json::from_str::<Json>(text).map_err(drop)
-            }))
+            answered.await.ok().flatten().map(answer_of)
+        })
+    }
+
+    fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let (server, tool) = (server.to_owned(), tool.to_owned());
+            self.0.send(Message::AlwaysAllow { server, tool }).await;
         })
     }
 
@@ -293,6 +298,14 @@ impl Host for ThreadHost {
             assessment
         })
     }
+}
+
+/// A client's answer, as tools read it.
+pub(super) fn answer_of(outcome: Outcome) -> Answer {
+    outcome.map_err(drop).and_then(|result| {
+        let text = std::str::from_utf8(result.as_bytes()).map_err(drop)?;
+        serde_json::from_str::<Json>(text).map_err(drop)
+    })
 }
 
 /// A tool in the form that requests to the model have.

@@ -16,6 +16,8 @@ mod handshake;
 mod idle;
 mod journal_faults;
 mod lab;
+mod mcp;
+mod mcp_servers;
 mod messages;
 mod methods;
 mod mistakes;
@@ -36,3 +38,4 @@ mod web_search;
 mod wires;
 
 quipu_sandbox::run_helper_in_tests!();
+quipu_testkit::be_mcp_server_in_tests!();

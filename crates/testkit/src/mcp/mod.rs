@@ -6,6 +6,7 @@ mod script;
 mod stdio;
 
 pub use http::{HttpOptions, McpHttpServer};
+pub use script::PIXEL;
 pub use stdio::{ARGUMENT, LOG_VARIABLE, run_if_asked};
 
 /// Makes a test binary able to be the scripted server: put it once at the top of the test's main file.

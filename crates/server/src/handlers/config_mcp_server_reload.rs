@@ -1,0 +1,30 @@
+//! `config/mcpServer/reload`: loaded threads take over the configured MCP servers with their next turn.
+
+use quipu_config::LoadRequest;
+use quipu_rpc::ErrorObject;
+use quipu_wire::McpServerRefreshResponse;
+use quipu_wire::method::Method;
+use quipu_wire::method::request::ConfigMcpServerReload;
+
+use super::Handler;
+use crate::blocking::blocking;
+use crate::threads::Message;
+use crate::{Cx, Reply};
+
+impl Handler for ConfigMcpServerReload {
+    async fn handle(cx: Cx, _params: <Self as Method>::Params, reply: Reply<Self>) {
+        reply.send(reload(&cx).await).await;
+    }
+}
+
+async fn reload(cx: &Cx) -> Result<McpServerRefreshResponse, ErrorObject> {
+    blocking(&cx.server, |server| {
+        server.settings.config.load(&LoadRequest::default())
+    })
+    .await?
+    .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    for thread in cx.server.threads.all() {
+        thread.send(Message::McpReload).await;
+    }
+    Ok(McpServerRefreshResponse {})
+}

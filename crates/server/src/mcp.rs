@@ -1,0 +1,190 @@
+//! MCP servers as the configuration describes them, with every variable looked up.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quipu_config::Snapshot;
+use quipu_config::settings::{McpOauthStore, McpServer, McpToolApproval, McpTransport};
+use quipu_mcp::oauth::Grant;
+use quipu_mcp::{ClientInfo, Endpoint, Program, ServerSpec, StartError, Transport};
+use quipu_policy::mcp::ToolApprovalMode;
+
+use crate::Server;
+use crate::settings::PROTOCOL_VERSION;
+
+/// Variables that every program gets.
+const PASSED_ON: [&str; 11] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "USER",
+    "__CF_USER_TEXT_ENCODING",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+];
+/// Variables that name more certificate authorities to trust.
+const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
+
+/// What this program tells servers about itself: what they know it by from elsewhere.
+pub(crate) fn client_info() -> ClientInfo {
+    ClientInfo {
+        name: "codex-mcp-client".to_owned(),
+        title: "Codex".to_owned(),
+        version: PROTOCOL_VERSION.to_owned(),
+    }
+}
+
+/// The servers that are switched on.
+pub(crate) fn specs(
+    server: &Server,
+    snapshot: &Snapshot,
+    configured: &BTreeMap<String, McpServer>,
+) -> BTreeMap<String, ServerSpec> {
+    let keyring = snapshot.mcp_oauth().store == McpOauthStore::Keyring;
+    let enabled = configured.iter().filter(|(_, it)| it.enabled);
+    enabled
+        .map(|(name, it)| {
+            let transport = match transport(server, name, &it.transport) {
+                Ok(Transport::Http(endpoint)) if keyring => Transport::Http(Endpoint {
+                    grant: None,
+                    ..endpoint
+                }),
+                Ok(transport) => transport,
+                Err(error) => Transport::Unusable(error),
+            };
+            let spec = ServerSpec {
+                transport,
+                required: it.required,
+                startup_timeout: it.startup_timeout,
+                tool_timeout: it.tool_timeout,
+                enabled_tools: it.enabled_tools.clone(),
+                disabled_tools: it.disabled_tools.clone(),
+            };
+            (name.clone(), spec)
+        })
+        .collect()
+}
+
+/// Which tools are asked about whatever they say of themselves, and which are not.
+pub(crate) fn approvals(
+    configured: &BTreeMap<String, McpServer>,
+) -> BTreeMap<String, BTreeMap<String, ToolApprovalMode>> {
+    let mode = |mode: &McpToolApproval| match mode {
+        McpToolApproval::Auto => ToolApprovalMode::Auto,
+        McpToolApproval::Prompt => ToolApprovalMode::Prompt,
+        McpToolApproval::Approve => ToolApprovalMode::Approve,
+    };
+    let tools = |it: &McpServer| {
+        let tools = it.tools.iter();
+        tools.map(|(tool, it)| (tool.clone(), mode(it))).collect()
+    };
+    configured
+        .iter()
+        .map(|(name, it)| (name.clone(), tools(it)))
+        .collect()
+}
+
+fn transport(
+    server: &Server,
+    name: &str,
+    configured: &McpTransport,
+) -> Result<Transport, StartError> {
+    let env = server.settings.config.env();
+    match configured {
+        McpTransport::Stdio {
+            command,
+            args,
+            env: own,
+            env_vars,
+            cwd,
+        } => {
+            let passed_on = PASSED_ON
+                .into_iter()
+                .chain(env_vars.iter().map(String::as_str));
+            let passed_on = passed_on.filter_map(|name| Some((name, env.get(name)?)));
+            let own = own
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.reveal()));
+            // The last of two variables with one name counts.
+            let vars: BTreeMap<&str, &str> = passed_on.chain(own).collect();
+            let words = std::iter::once(command).chain(args);
+            Ok(Transport::Stdio(Program {
+                argv: words.map(OsString::from).collect(),
+                env: vars
+                    .into_iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+                cwd: server.cwd().join(cwd.clone().unwrap_or_default()),
+                search_path: None,
+            }))
+        }
+        McpTransport::Http {
+            url,
+            bearer_token_env_var,
+            http_headers,
+            env_http_headers,
+            ..
+        } => {
+            let own = http_headers.iter();
+            let own = own.map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+            let looked_up = env_http_headers.iter().filter_map(|(name, variable)| {
+                let value = env.get(variable).filter(|it| !it.trim().is_empty())?;
+                Some((name.clone(), value.to_owned()))
+            });
+            let bearer = bearer_token_env_var.as_deref();
+            Ok(Transport::Http(Endpoint {
+                url: url.clone(),
+                headers: own.chain(looked_up).collect(),
+                bearer: bearer.map(|it| token(server, name, it)).transpose()?,
+                grant: grant(server, name, url),
+                certificates: certificates(server),
+            }))
+        }
+    }
+}
+
+fn token(server: &Server, name: &str, variable: &str) -> Result<String, StartError> {
+    let value = server.settings.config.env().get(variable);
+    let problem = match value.map(str::trim) {
+        Some(token) if !token.is_empty() => return Ok(token.to_owned()),
+        Some(_) => "empty",
+        None => "not set",
+    };
+    Err(StartError::Token {
+        variable: variable.to_owned(),
+        server: name.to_owned(),
+        problem,
+    })
+}
+
+/// Whether the configuration says how to authenticate, even if the variable it names is not set.
+pub(crate) fn has_token(server: &Server, configured: &McpTransport) -> bool {
+    match configured {
+        McpTransport::Http {
+            bearer_token_env_var: Some(_),
+            ..
+        } => true,
+        configured => matches!(
+            transport(server, "", configured),
+            Ok(Transport::Http(endpoint)) if endpoint.has_token()
+        ),
+    }
+}
+
+/// The stored login at a server.
+pub(crate) fn grant(server: &Server, name: &str, url: &str) -> Option<Arc<Grant>> {
+    Grant::load(server.home(), name, url).map(Arc::new)
+}
+
+/// More certificate authorities to trust.
+pub(crate) fn certificates(server: &Server) -> Option<PathBuf> {
+    let env = server.settings.config.env();
+    let named = CA_VARIABLES.iter().find_map(|name| env.get(name));
+    named.filter(|it| !it.is_empty()).map(PathBuf::from)
+}

@@ -1,0 +1,185 @@
+//! The MCP servers of a thread: started with it, renewed when the configuration is, ended with it.
+
+use std::sync::Arc;
+
+use quipu_config::Snapshot;
+use quipu_engine::Purpose;
+use quipu_mcp::{Fleet, FleetEvent, Question as Asked, Reaction, Startup};
+use quipu_policy::mcp::mcp_may_elicit;
+use quipu_tools::{McpScope, elicitation_request, reaction};
+use quipu_wire::{
+    McpServerStartupState, McpServerStatusUpdatedNotification, RequestId, ServerNotification,
+    ServerRequestResolvedNotification,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::actor::{Actor, Question};
+use super::message::{Message, ThreadHandle};
+use super::tooling::answer_of;
+use crate::{Server, mcp};
+
+/// What servers may tell before the thread looks.
+const EVENTS: usize = 64;
+
+/// The MCP servers of a thread.
+pub(super) struct Servers {
+    pub scope: McpScope,
+    /// The configuration was read anew since they started.
+    pub stale: bool,
+}
+
+impl Servers {
+    /// Starts the servers that the settings name, without waiting for them.
+    pub fn start(server: &Server, snapshot: &Snapshot, handle: &ThreadHandle) -> Servers {
+        let configured = snapshot.mcp_servers();
+        let specs = mcp::specs(server, snapshot, &configured);
+        let fleet = if specs.is_empty() {
+            Fleet::default()
+        } else {
+            let (events, mut told) = mpsc::channel(EVENTS);
+            let handle = handle.clone();
+            tokio::spawn(async move {
+                while let Some(event) = told.recv().await {
+                    if !handle.send(Message::Mcp(event)).await {
+                        return;
+                    }
+                }
+            });
+            Fleet::start(specs, &mcp::client_info(), &events)
+        };
+        let elicits = quipu_config::Feature::named("tool_call_mcp_elicitation");
+        Servers {
+            scope: McpScope {
+                fleet,
+                approvals: Arc::new(mcp::approvals(&configured)),
+                asks_by_elicitation: elicits.is_none_or(|it| snapshot.features().enabled(it)),
+            },
+            stale: false,
+        }
+    }
+}
+
+impl Actor {
+    /// Replaces the servers if the configuration was read anew since they started.
+    pub fn renew_servers(&mut self) {
+        if !std::mem::take(&mut self.servers.stale) {
+            return;
+        }
+        self.session.reload(&self.server);
+        self.servers = Servers::start(&self.server, &self.session.snapshot, &self.handle);
+    }
+
+    /// Asks the model, but not before the servers have started or failed to.
+    pub fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+        let fleet = &self.servers.scope.fleet;
+        if purpose == Purpose::Compaction || fleet.is_settled() {
+            return self.sample_now(sample, turn_id, purpose);
+        }
+        let (fleet, handle) = (fleet.clone(), self.handle.clone());
+        let turn_id = turn_id.to_owned();
+        let waiting = tokio::spawn(async move {
+            fleet.settled().await;
+            let settled = Message::McpSettled {
+                sample,
+                turn_id,
+                purpose,
+            };
+            handle.send(settled).await;
+        });
+        self.sampling = Some((sample, waiting));
+    }
+
+    /// The servers are there: asks the model, unless the turn has ended meanwhile.
+    pub fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+        if self.sampling.as_ref().is_some_and(|(it, _)| *it == sample) {
+            self.sample_now(sample, turn_id, purpose);
+        }
+    }
+
+    pub async fn server_says(&mut self, event: FleetEvent) {
+        match event {
+            FleetEvent::Startup { server, state } => {
+                let (status, error) = match state {
+                    Startup::Starting => (McpServerStartupState::Starting, None),
+                    Startup::Ready => (McpServerStartupState::Ready, None),
+                    Startup::Failed(why) => (McpServerStartupState::Failed, Some(why)),
+                };
+                let params = McpServerStatusUpdatedNotification {
+                    name: server,
+                    status,
+                    error,
+                };
+                let told = ServerNotification::McpServerStartupStatusUpdated(params);
+                self.subscribers.notify(&told).await;
+            }
+            FleetEvent::Question { server, question } => self.server_asks(&server, question).await,
+        }
+    }
+
+    /// Passes on a question that belongs to no call.
+    async fn server_asks(&mut self, server: &str, asked: Asked) {
+        let Asked {
+            elicitation,
+            reaction: mut back,
+        } = asked;
+        if !mcp_may_elicit(&self.session.approval_policy) {
+            // A server that is gone needs no answer; so everywhere below.
+            back.send(Reaction::Decline).ok();
+            return;
+        }
+        let turn = self.engine.active_turn().map(str::to_owned);
+        let request = match elicitation_request(self.handle.id.clone(), turn, server, elicitation) {
+            Ok(request) => Box::new(request),
+            Err(why) => {
+                back.send(Reaction::Unsupported(why)).ok();
+                return;
+            }
+        };
+        let question = self.new_question();
+        let (answer, answered) = oneshot::channel();
+        self.subscribers.ask(question, &request).await;
+        let pending = Question {
+            request: Some(request),
+            answer,
+            outcome: None,
+            outside: true,
+        };
+        self.questions.insert(question, pending);
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                outcome = answered => {
+                    let outcome = outcome.ok().flatten();
+                    back.send(reaction(outcome.map(answer_of))).ok();
+                }
+                () = back.closed() => {
+                    handle.send(Message::QuestionOver { question }).await;
+                }
+            }
+        });
+    }
+
+    /// Settles a question that belongs to no call, answered or not.
+    pub async fn settle_outside(&mut self, question: u64) {
+        if !self.questions.get(&question).is_some_and(|it| it.outside) {
+            return;
+        }
+        self.deliver(question);
+        let params = ServerRequestResolvedNotification {
+            thread_id: self.handle.id.clone(),
+            request_id: RequestId::Integer(i64::try_from(question).unwrap_or(i64::MAX)),
+        };
+        let resolved = ServerNotification::ServerRequestResolved(params);
+        self.subscribers.notify(&resolved).await;
+    }
+
+    /// Keeps for good that a tool may be called.
+    pub fn always_allow(&self, server: &str, tool: &str) {
+        let (loader, snapshot) = (&self.server.settings.config, &self.session.snapshot);
+        let written =
+            tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));
+        if let Err(error) = written {
+            tracing::warn!(server, tool, %error, "the approval of a tool was not kept");
+        }
+    }
+}

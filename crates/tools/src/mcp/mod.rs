@@ -1,0 +1,89 @@
+//! The tools and resources of MCP servers.
+
+mod approval;
+mod call;
+mod elicitation;
+mod output;
+mod resources;
+mod schema;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quipu_mcp::{Fleet, OfferedTool};
+use quipu_policy::mcp::ToolApprovalMode;
+use quipu_wire::{Json, McpToolCallError, McpToolCallResult, McpToolCallStatus, ThreadItem};
+
+pub(crate) use call::call;
+pub use elicitation::{elicitation_request, reaction};
+pub(crate) use resources::{RESOURCE_TOOLS, resource_tool};
+pub(crate) use schema::reduced;
+
+/// The MCP servers of a thread, and what the configuration says about their tools.
+#[derive(Debug, Clone, Default)]
+pub struct McpScope {
+    pub fleet: Fleet,
+    /// The approval of single tools: by server, then by tool.
+    pub approvals: Arc<BTreeMap<String, BTreeMap<String, ToolApprovalMode>>>,
+    /// Users are asked about a call as if the server asked; otherwise as if the agent did.
+    pub asks_by_elicitation: bool,
+}
+
+impl McpScope {
+    fn approval_mode(&self, offered: &OfferedTool) -> ToolApprovalMode {
+        let tools = self.approvals.get(&offered.server);
+        let mode = tools.and_then(|tools| tools.get(&offered.tool.name));
+        mode.copied().unwrap_or_default()
+    }
+}
+
+/// The item of a call.
+struct Shown<'a> {
+    id: &'a str,
+    server: &'a str,
+    tool: &'a str,
+    arguments: Option<&'a Json>,
+}
+
+impl Shown<'_> {
+    fn started(&self) -> ThreadItem {
+        self.item(McpToolCallStatus::InProgress, None, None, None)
+    }
+
+    fn succeeded(&self, result: McpToolCallResult, is_error: bool, millis: i64) -> ThreadItem {
+        let status = match is_error {
+            true => McpToolCallStatus::Failed,
+            false => McpToolCallStatus::Completed,
+        };
+        self.item(status, Some(result), None, Some(millis))
+    }
+
+    fn failed(&self, message: &str, millis: i64) -> ThreadItem {
+        let message = message.to_owned();
+        let error = Some(McpToolCallError { message });
+        self.item(McpToolCallStatus::Failed, None, error, Some(millis))
+    }
+
+    fn item(
+        &self,
+        status: McpToolCallStatus,
+        result: Option<McpToolCallResult>,
+        error: Option<McpToolCallError>,
+        duration_ms: Option<i64>,
+    ) -> ThreadItem {
+        ThreadItem::McpToolCall {
+            id: self.id.to_owned(),
+            server: self.server.to_owned(),
+            tool: self.tool.to_owned(),
+            status,
+            arguments: self.arguments.cloned().unwrap_or_default(),
+            result,
+            error,
+            duration_ms,
+        }
+    }
+}
+
+fn millis(since: std::time::Instant) -> i64 {
+    i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX)
+}
