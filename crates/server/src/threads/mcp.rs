@@ -72,7 +72,8 @@ impl Actor {
     /// Asks the model, but not before the servers have started or failed to.
     pub fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
         let fleet = &self.servers.scope.fleet;
-        if purpose == Purpose::Compaction || fleet.is_settled() {
+        let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
+        if needs_no_tools || fleet.is_settled() {
             return self.sample_now(sample, turn_id, purpose);
         }
         let (fleet, handle) = (fleet.clone(), self.handle.clone());
