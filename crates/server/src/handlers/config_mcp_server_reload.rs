@@ -8,7 +8,7 @@ use quipu_wire::method::request::ConfigMcpServerReload;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::threads::Message;
+use crate::threads::{McpMessage, Message};
 use crate::{Cx, Reply};
 
 impl Handler for ConfigMcpServerReload {
@@ -24,7 +24,7 @@ async fn reload(cx: &Cx) -> Result<McpServerRefreshResponse, ErrorObject> {
     .await?
     .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
     for thread in cx.server.threads.all() {
-        thread.send(Message::McpReload).await;
+        thread.send(Message::Mcp(McpMessage::Reload)).await;
     }
     Ok(McpServerRefreshResponse {})
 }

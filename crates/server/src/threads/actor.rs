@@ -184,15 +184,7 @@ impl Actor {
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(folders) => self.skills_changed(&folders).await,
             Message::SkillsFollowed(followed) => self.told.skills.followed = Some(followed),
-            Message::QuestionOver { question } => self.settle_outside(question).await,
-            Message::Mcp(event) => self.server_says(event).await,
-            Message::McpSettled {
-                sample,
-                turn_id,
-                purpose,
-            } => self.servers_settled(sample, &turn_id, purpose),
-            Message::McpReload => self.servers.stale = true,
-            Message::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
+            Message::Mcp(message) => self.mcp(message).await,
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
             Message::WhenQuiet { interrupt, done } => {
                 self.quiet.push(done);

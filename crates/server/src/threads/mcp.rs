@@ -21,6 +21,24 @@ use crate::{Server, mcp};
 /// What servers may tell before the thread looks.
 const EVENTS: usize = 64;
 
+/// What a thread must know about its MCP servers.
+pub(crate) enum McpMessage {
+    /// A server has something to tell.
+    Event(FleetEvent),
+    /// All servers have started or failed; the model waits to be asked.
+    Settled {
+        sample: u64,
+        turn_id: String,
+        purpose: Purpose,
+    },
+    /// The configuration was read anew.
+    Reload,
+    /// Nobody waits for the answer of a question any more.
+    QuestionOver { question: u64 },
+    /// A tool may be called from now on without asking.
+    AlwaysAllow { server: String, tool: String },
+}
+
 /// The MCP servers of a thread.
 pub(super) struct Servers {
     pub scope: McpScope,
@@ -40,7 +58,7 @@ impl Servers {
             let handle = handle.clone();
             tokio::spawn(async move {
                 while let Some(event) = told.recv().await {
-                    if !handle.send(Message::Mcp(event)).await {
+                    if !handle.send(Message::Mcp(McpMessage::Event(event))).await {
                         return;
                     }
                 }
@@ -60,6 +78,20 @@ impl Servers {
 }
 
 impl Actor {
+    pub async fn mcp(&mut self, message: McpMessage) {
+        match message {
+            McpMessage::Event(event) => self.server_says(event).await,
+            McpMessage::Settled {
+                sample,
+                turn_id,
+                purpose,
+            } => self.servers_settled(sample, &turn_id, purpose),
+            McpMessage::Reload => self.servers.stale = true,
+            McpMessage::QuestionOver { question } => self.settle_outside(question).await,
+            McpMessage::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
+        }
+    }
+
     /// Replaces the servers if the configuration was read anew since they started.
     pub fn renew_servers(&mut self) {
         if !std::mem::take(&mut self.servers.stale) {
@@ -80,24 +112,24 @@ impl Actor {
         let turn_id = turn_id.to_owned();
         let waiting = tokio::spawn(async move {
             fleet.settled().await;
-            let settled = Message::McpSettled {
+            let settled = McpMessage::Settled {
                 sample,
                 turn_id,
                 purpose,
             };
-            handle.send(settled).await;
+            handle.send(Message::Mcp(settled)).await;
         });
         self.sampling = Some((sample, waiting));
     }
 
     /// The servers are there: asks the model, unless the turn has ended meanwhile.
-    pub fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+    fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
         if self.sampling.as_ref().is_some_and(|(it, _)| *it == sample) {
             self.sample_now(sample, turn_id, purpose);
         }
     }
 
-    pub async fn server_says(&mut self, event: FleetEvent) {
+    async fn server_says(&mut self, event: FleetEvent) {
         match event {
             FleetEvent::Startup { server, state } => {
                 let (status, error) = match state {
@@ -154,7 +186,8 @@ impl Actor {
                     back.send(reaction(outcome.map(answer_of))).ok();
                 }
                 () = back.closed() => {
-                    handle.send(Message::QuestionOver { question }).await;
+                    let over = McpMessage::QuestionOver { question };
+                    handle.send(Message::Mcp(over)).await;
                 }
             }
         });
@@ -175,7 +208,7 @@ impl Actor {
     }
 
     /// Keeps for good that a tool may be called.
-    pub fn always_allow(&self, server: &str, tool: &str) {
+    fn always_allow(&self, server: &str, tool: &str) {
         let (loader, snapshot) = (&self.server.settings.config, &self.session.snapshot);
         let written =
             tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quipu_engine::{ModelEvent, Purpose, ToolDelta, ToolEvent, Waiting};
-use quipu_mcp::FleetEvent;
+use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
 use quipu_rpc::ErrorObject;
 use quipu_tools::Action;
 use quipu_wire::method::request;
@@ -16,6 +15,7 @@ use quipu_wire::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::guardian::Case;
+use super::mcp::McpMessage;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
 use crate::questions::Outcome;
@@ -87,25 +87,8 @@ pub(crate) enum Message {
         question: u64,
         outcome: Outcome,
     },
-    /// Nobody waits for the answer of a question any more.
-    QuestionOver {
-        question: u64,
-    },
-    /// An MCP server of the thread has something to tell.
-    Mcp(FleetEvent),
-    /// All MCP servers have started or failed; the model waits to be asked.
-    McpSettled {
-        sample: u64,
-        turn_id: String,
-        purpose: Purpose,
-    },
-    /// The configuration of MCP servers was read anew.
-    McpReload,
-    /// A tool of an MCP server may be called from now on.
-    AlwaysAllow {
-        server: String,
-        tool: String,
-    },
+    /// About the MCP servers of the thread.
+    Mcp(McpMessage),
     GraceOver {
         turn_id: String,
     },

@@ -28,6 +28,7 @@ use quipu_rpc::ErrorObject;
 use uuid::Uuid;
 
 pub(crate) use load::StartRequest;
+pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Message, ThreadHandle};
 pub(crate) use opened::Opened;
 pub(crate) use session::{Overrides, Session, provider};

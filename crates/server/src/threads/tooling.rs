@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::guardian;
+use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
@@ -272,7 +273,8 @@ impl Host for ThreadHost {
     fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let (server, tool) = (server.to_owned(), tool.to_owned());
-            self.0.send(Message::AlwaysAllow { server, tool }).await;
+            let allowed = McpMessage::AlwaysAllow { server, tool };
+            self.0.send(Message::Mcp(allowed)).await;
         })
     }
 
