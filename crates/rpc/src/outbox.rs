@@ -113,6 +113,11 @@ impl Outbox {
         self.queue.is_idle()
     }
 
+    /// How many messages have been written so far.
+    pub fn written(&self) -> u64 {
+        self.queue.released()
+    }
+
     /// Takes no more messages; the writer writes what is queued, then closes the connection. That
     /// takes as long as the other side takes to read: bound it with [`abort`](Self::abort).
     pub fn close(&self, code: CloseCode) {

@@ -34,6 +34,7 @@ pub(crate) fn new<T>(limits: Limits) -> (Sender<T>, Receiver<T>) {
             items: VecDeque::new(),
             messages: 0,
             bytes: 0,
+            released: 0,
             closed: false,
         }),
         arrived: Notify::new(),
@@ -55,6 +56,8 @@ struct State<T> {
     /// What counts against the limits: the items and those taken in a batch still alive.
     messages: usize,
     bytes: usize,
+    /// How many messages were taken out and dealt with.
+    released: u64,
     closed: bool,
 }
 
@@ -80,6 +83,7 @@ impl<T> Shared<T> {
         let mut state = self.lock();
         state.messages -= messages;
         state.bytes -= bytes;
+        state.released += messages as u64;
         drop(state);
         self.room.notify_waiters();
     }
@@ -137,6 +141,11 @@ impl<T> Sender<T> {
     /// Whether nothing waits to be received and no batch is being worked on.
     pub fn is_idle(&self) -> bool {
         self.queue().lock().messages == 0
+    }
+
+    /// How many messages were received and dealt with so far.
+    pub fn released(&self) -> u64 {
+        self.queue().lock().released
     }
 
     /// Takes nothing more; the receiver still gets what is there.

@@ -58,6 +58,11 @@ impl Session {
         }
     }
 
+    /// What waits to be written to the client.
+    pub fn outbox(&self) -> Outbox {
+        self.cx.client.outbox.clone()
+    }
+
     /// Reads until the input ends, and lets what was asked be answered; or until the connection is
     /// closed for another reason.
     pub async fn read(&mut self) {

@@ -61,3 +61,18 @@ async fn a_stdio_client_that_never_reads_is_held_back() {
         asked.elapsed()
     );
 }
+
+/// While its answers are unread its input is unread too; the server must see the end of it all the same.
+#[tokio::test]
+async fn a_stdio_client_that_never_reads_may_still_end_its_input() {
+    let mut process = app_server([]).start();
+    let mut stdin = process.stdin.take().unwrap();
+    let hello = format!("{}\n", initialize(0));
+    stdin.write_all(hello.as_bytes()).await.unwrap();
+    let questions = format!("{SHORT_QUESTION}\n").repeat(1000);
+    let flood = async { while stdin.write_all(questions.as_bytes()).await.is_ok() {} };
+    let held_back = tokio::time::timeout(Duration::from_secs(1), flood).await;
+    assert!(held_back.is_err());
+    drop(stdin);
+    assert_eq!(process.exit().await.code(), Some(0));
+}

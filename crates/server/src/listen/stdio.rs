@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_rpc::{Connection, OnFull};
+use quipu_rpc::{Connection, OnFull, Outbox};
 
 use super::MESSAGE_LIMIT;
 use super::stop::StopSignals;
@@ -15,16 +15,45 @@ use crate::connection::Session;
 /// process waits for its end, often for five seconds.
 const DRAIN: Duration = Duration::from_secs(3);
 
+/// How long a client that ended its input may take to read anything at all.
+const ABANDONED: Duration = Duration::from_secs(2);
+
 /// Serves until standard input ends or a signal stops the server.
 pub(super) async fn run(server: Arc<Server>) {
     let signals = StopSignals::listen();
     let connection = Connection::stdio(MESSAGE_LIMIT);
     let mut session = Session::open(Arc::clone(&server), connection, OnFull::Wait);
     let drain = DRAIN.min(server.settings.drain);
+    let outbox = session.outbox();
     tokio::select! {
         () = session.read() => {}
+        () = abandoned(&outbox) => tracing::warn!("the client ended its input and does not read"),
         () = signals.drained(&server, drain) => {}
     }
     server.interrupt().await;
     session.close().await;
+}
+
+/// Waits until the client has ended its input and reads nothing of what it is sent. While it does not
+/// read, its input is not read either, so the end of it would never be met.
+async fn abandoned(outbox: &Outbox) {
+    loop {
+        let written = outbox.written();
+        tokio::time::sleep(ABANDONED).await;
+        if !outbox.is_idle() && outbox.written() == written && input_is_closed() {
+            return;
+        }
+    }
+}
+
+/// Whether nobody can write to standard input any more; what was written may be unread.
+fn input_is_closed() -> bool {
+    let mut input = libc::pollfd {
+        fd: libc::STDIN_FILENO,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one descriptor, described by memory that lives through the call, which does not wait.
+    let found = unsafe { libc::poll(&raw mut input, 1, 0) };
+    found == 1 && input.revents & libc::POLLHUP != 0
 }
