@@ -6,6 +6,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use quipu_config::Overrides;
 use quipu_server::Listen;
 
+use crate::exec::args::ExecArgs;
+
 /// Keeps threads of conversation between people and a coding agent.
 #[derive(Debug, Parser)]
 pub struct Args {
@@ -31,6 +33,13 @@ pub struct ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// Adds settings that were given later.
+    pub fn extend(&mut self, later: ConfigArgs) {
+        self.config.extend(later.config);
+        self.enable.extend(later.enable);
+        self.disable.extend(later.disable);
+    }
+
     /// Lays these settings over others.
     pub fn add_to(&self, overrides: &mut Overrides) -> Result<(), String> {
         for flag in &self.config {
@@ -53,6 +62,9 @@ impl ConfigArgs {
 pub enum Command {
     /// Serves the app-server protocol.
     AppServer(Box<AppServerArgs>),
+    /// Runs one prompt and exits.
+    #[command(visible_alias = "e")]
+    Exec(Box<ExecArgs>),
 }
 
 #[derive(Debug, ClapArgs)]

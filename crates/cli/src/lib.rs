@@ -3,6 +3,7 @@
 
 mod args;
 mod cmd;
+mod exec;
 mod logging;
 mod version;
 
@@ -23,10 +24,13 @@ pub fn main() -> ExitCode {
     let matches = command.get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match args.command {
-        Command::AppServer(server) => cmd::app_server::run(*server, &args.config),
+        Command::AppServer(server) => {
+            cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Exec(run) => exec::run(*run, &args.config),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("Error: {error}");
             ExitCode::FAILURE

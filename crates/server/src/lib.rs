@@ -42,6 +42,7 @@ mod threads;
 
 pub use connection::serve;
 pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};
+pub use quipu_journal::Source;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Settings};
 

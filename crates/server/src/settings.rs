@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quipu_config::Loader;
+use quipu_journal::Source;
 
 /// The version of the protocol this server speaks; clients compare it with what they need.
 pub const PROTOCOL_VERSION: &str = "0.118.0";
@@ -18,6 +19,8 @@ pub struct Settings {
     pub review_limit: Duration,
     /// How long a thread at which nothing happens keeps what it has in memory.
     pub idle: Duration,
+    /// What kind of program the threads of this process are made by.
+    pub source: Source,
 }
 
 impl Settings {
@@ -29,6 +32,7 @@ impl Settings {
             drain: Duration::from_secs(7),
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),
+            source: Source::default(),
         }
     }
 }

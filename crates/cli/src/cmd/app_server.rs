@@ -18,7 +18,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     common.add_to(&mut overrides)?;
     args.config.add_to(&mut overrides)?;
     let auth = auth(args.auth, &args.listen)?;
-    let config = load(overrides)?;
+    let config = load(Env::from_process(), overrides)?;
     let logging = Logging::start();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -35,8 +35,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
 
 /// Prepares the home folder. A mistake in a file is told to clients and does not keep the server from
 /// starting, but one on the command line does.
-fn load(overrides: Overrides) -> Result<Loader, String> {
-    let env = Env::from_process();
+pub fn load(env: Env, overrides: Overrides) -> Result<Loader, String> {
     let home = Home::resolve(&env).map_err(|error| error.to_string())?;
     let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
     home.ensure().map_err(unusable)?;

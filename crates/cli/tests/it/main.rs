@@ -4,6 +4,7 @@
 mod arguments;
 mod auth;
 mod client;
+mod exec;
 mod home;
 mod http;
 mod large_files;

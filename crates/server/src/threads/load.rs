@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
-use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta, Source};
+use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta};
 use quipu_policy::rules::RulesProblem;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
@@ -294,7 +294,7 @@ fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) ->
         cwd: session.cwd_text(),
         originator: server.identity.originator().to_owned(),
         cli_version: PROTOCOL_VERSION.to_owned(),
-        source: Source::VsCode,
+        source: server.settings.source.clone(),
         agent_nickname: None,
         agent_role: None,
         agent_path: None,

@@ -1,0 +1,170 @@
+//! What a run is to do, read from its command line.
+
+use std::path::{Path, PathBuf};
+
+use quipu_client::wire::{Json, ReviewTarget, SandboxMode};
+use quipu_config::{Overrides, Table};
+use serde_json::json;
+
+use super::args::{ExecArgs, ExecCommand, ReviewArgs, RunArgs};
+use super::prompt;
+use crate::args::ConfigArgs;
+
+pub struct Job {
+    pub thread: Which,
+    pub work: Work,
+    /// The folder to work in.
+    pub cwd: PathBuf,
+    pub model: Option<String>,
+    pub sandbox: Option<SandboxMode>,
+    pub ephemeral: bool,
+    pub images: Vec<PathBuf>,
+    pub output_schema: Option<Json>,
+    pub last_message: Option<PathBuf>,
+    /// Whether it may run outside a repository.
+    pub anywhere: bool,
+    pub json: bool,
+    pub overrides: Overrides,
+}
+
+/// The thread to work in.
+pub enum Which {
+    New,
+    /// By id or name.
+    Stored(String),
+    /// The latest of the folder, or of all.
+    Latest {
+        anywhere: bool,
+    },
+}
+
+pub enum Work {
+    Prompt(String),
+    Review(ReviewTarget),
+}
+
+impl Job {
+    pub fn new(args: ExecArgs, common: &ConfigArgs) -> Result<Job, String> {
+        let cwd = cwd(args.cwd.as_deref())?;
+        let output_schema = args.output_schema.as_deref().map(schema).transpose()?;
+        let settings = settings(&args);
+        let (thread, work, run) = match args.command {
+            None => (
+                Which::New,
+                Work::Prompt(prompt::new_run(args.prompt)?),
+                args.run,
+            ),
+            Some(ExecCommand::Resume(resume)) => {
+                let (thread, prompt) = match (resume.session, resume.last) {
+                    // With `--last` a single word is the prompt.
+                    (session, true) => {
+                        let anywhere = resume.all;
+                        (Which::Latest { anywhere }, resume.prompt.or(session))
+                    }
+                    (Some(session), false) => (Which::Stored(session), resume.prompt),
+                    (None, false) => {
+                        return Err("say which run to resume: its id, its name, or --last".into());
+                    }
+                };
+                let work = Work::Prompt(prompt::next_run(prompt)?);
+                (thread, work, args.run.with(resume.run))
+            }
+            Some(ExecCommand::Review(mut review)) => {
+                let run = args.run.with(std::mem::take(&mut review.run));
+                (Which::New, Work::Review(target(*review)?), run)
+            }
+        };
+        let mut overrides = Overrides::default();
+        common.add_to(&mut overrides)?;
+        run.config.add_to(&mut overrides)?;
+        overrides.add_json(&settings);
+        Ok(Job {
+            thread,
+            work,
+            cwd,
+            sandbox: sandbox(&run).or(args.sandbox.map(Into::into)),
+            model: run.model,
+            ephemeral: run.ephemeral,
+            images: run.images,
+            output_schema,
+            last_message: run.last_message,
+            anywhere: run.skip_git_repo_check || run.dangerously_bypass_approvals_and_sandbox,
+            json: run.json,
+            overrides,
+        })
+    }
+}
+
+fn cwd(given: Option<&Path>) -> Result<PathBuf, String> {
+    match given {
+        Some(cwd) => cwd
+            .canonicalize()
+            .map_err(|error| format!("cannot work in {}: {error}", cwd.display())),
+        None => std::env::current_dir()
+            .map_err(|error| format!("cannot tell the current folder: {error}")),
+    }
+}
+
+/// Flags that stand for several others.
+fn sandbox(run: &RunArgs) -> Option<SandboxMode> {
+    if run.dangerously_bypass_approvals_and_sandbox {
+        Some(SandboxMode::DangerFullAccess)
+    } else if run.full_auto {
+        Some(SandboxMode::WorkspaceWrite)
+    } else {
+        None
+    }
+}
+
+/// Flags that stand for configuration.
+fn settings(args: &ExecArgs) -> Table {
+    let mut settings = Table::new();
+    if let Some(profile) = &args.profile {
+        settings.insert("profile".into(), json!(profile));
+    }
+    if !args.add_dir.is_empty() {
+        let key = "sandbox_workspace_write.writable_roots";
+        settings.insert(key.into(), json!(args.add_dir));
+    }
+    if args.oss || args.local_provider.is_some() {
+        let provider = args.local_provider.as_deref().unwrap_or("ollama");
+        settings.insert("model_provider".into(), json!(provider));
+    }
+    settings
+}
+
+fn schema(path: &Path) -> Result<Json, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        format!(
+            "Failed to read output schema file {}: {error}",
+            path.display()
+        )
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        format!(
+            "Output schema file {} is not valid JSON: {error}",
+            path.display()
+        )
+    })
+}
+
+fn target(review: ReviewArgs) -> Result<ReviewTarget, String> {
+    if let Some(branch) = review.base {
+        return Ok(ReviewTarget::BaseBranch { branch });
+    }
+    if let Some(sha) = review.commit {
+        let title = review.title;
+        return Ok(ReviewTarget::Commit { sha, title });
+    }
+    match review.prompt {
+        Some(prompt) => {
+            let instructions = prompt::next_run(Some(prompt))?;
+            Ok(ReviewTarget::Custom { instructions })
+        }
+        None if review.uncommitted => Ok(ReviewTarget::UncommittedChanges),
+        None => Err(
+            "say what to review: --uncommitted, --base BRANCH, --commit SHA, or instructions"
+                .into(),
+        ),
+    }
+}

@@ -1,0 +1,180 @@
+//! `quipu exec`: one run from the shell, on the client library and a server in the same process. It asks
+//! nobody: what would need an approval is declined, and the model is told so.
+
+pub mod args;
+mod events;
+mod job;
+mod output;
+mod prompt;
+pub mod screen;
+mod stops;
+pub mod text;
+mod thread;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_client::wire::{ReviewStartParams, TurnStartParams, UserInput};
+use quipu_client::{Client, Event, Options, Timeouts, TurnStream};
+use quipu_config::{Env, LoadRequest, Loader, Trust};
+use quipu_server::{Server, Settings, Source};
+
+use crate::args::ConfigArgs;
+use crate::cmd::app_server::load;
+use crate::logging::Logging;
+use args::ExecArgs;
+use job::{Job, Work};
+use output::Output;
+use stops::Stops;
+
+/// The name under which providers and stored threads know runs of this kind.
+const CLIENT_NAME: &str = "codex_exec";
+/// How often the line that shows life is drawn.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Runs it and says with what code to exit: 0 when the turn completed, 1 when it did not. A run that a
+/// signal interrupted ends by that signal, once everything is in order.
+pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
+    let color = args.color;
+    let mut job = Job::new(args, common)?;
+    let config = load(environment(), std::mem::take(&mut job.overrides))?;
+    if !job.anywhere && !may_work_in(&config, &job.cwd) {
+        return Err(
+            "Not inside a trusted directory and --skip-git-repo-check was not specified.".into(),
+        );
+    }
+    let logging = Logging::start();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .worker_threads(2)
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    let mut settings = Settings::new(config);
+    settings.source = Source::Exec;
+    let output = Output::new(job.json, color, job.last_message.take());
+    let (done, stopped) = runtime.block_on(async {
+        let mut stops = Stops::new();
+        let server = Server::new(settings);
+        let done = serve(&server, job, output, &mut stops).await;
+        server.stop().await;
+        (done, stops.received)
+    });
+    runtime.shutdown_background();
+    logging.finish();
+    if let Some(signal) = stopped {
+        stops::die_by(signal);
+    }
+    done
+}
+
+/// The environment, with the key that programs give to a run in the place of the provider's own.
+fn environment() -> Env {
+    let env = Env::from_process();
+    let Some(key) = env.get("CODEX_API_KEY") else {
+        return env;
+    };
+    let others = env.vars().filter(|(name, _)| *name != "OPENAI_API_KEY");
+    Env::new(others.chain([("OPENAI_API_KEY", key)]), env.cwd())
+}
+
+/// A folder under version control can be brought back to what it was; one that the user trusts is theirs
+/// to risk.
+fn may_work_in(config: &Loader, cwd: &Path) -> bool {
+    let request = LoadRequest {
+        cwd: Some(cwd),
+        ..LoadRequest::default()
+    };
+    let trusted = || {
+        let loaded = config.load(&request);
+        loaded.is_ok_and(|snapshot| snapshot.trust() == Some(Trust::Trusted))
+    };
+    cwd.ancestors().any(|folder| folder.join(".git").exists()) || trusted()
+}
+
+async fn serve(
+    server: &Arc<Server>,
+    job: Job,
+    output: Output,
+    stops: &mut Stops,
+) -> Result<ExitCode, String> {
+    let options = Options::connection(server.connect_in_process())
+        .client(CLIENT_NAME, env!("CARGO_PKG_VERSION"))
+        .timeouts(Timeouts {
+            turn_silence: None,
+            turn_total: None,
+            ..Timeouts::default()
+        });
+    let client = Client::connect(options)
+        .await
+        .map_err(|error| error.to_string())?;
+    let done = drive(&client, job, output, stops).await;
+    client.disconnect().await;
+    done
+}
+
+async fn drive(
+    client: &Client,
+    job: Job,
+    mut output: Output,
+    stops: &mut Stops,
+) -> Result<ExitCode, String> {
+    let opened = thread::open(client, &job).await?;
+    output.opened(&opened, &job.work);
+    let started = match job.work {
+        Work::Prompt(text) => {
+            let images = job.images.into_iter().map(|path| UserInput::LocalImage {
+                path: path.display().to_string(),
+            });
+            let text = UserInput::Text {
+                text,
+                text_elements: Vec::new(),
+            };
+            let params = TurnStartParams {
+                thread_id: opened.thread.id,
+                input: images.chain([text]).collect(),
+                output_schema: job.output_schema,
+                ..TurnStartParams::default()
+            };
+            client.stream_turn(params).await
+        }
+        Work::Review(target) => {
+            let params = ReviewStartParams {
+                thread_id: opened.thread.id,
+                target,
+                delivery: None,
+            };
+            client.stream_review(params).await
+        }
+    };
+    let done = match started {
+        Ok(mut turn) => {
+            watch(&mut turn, &mut output, stops).await;
+            turn.finish().await
+        }
+        Err(error) => Err(error),
+    };
+    Ok(output.end(done))
+}
+
+/// Tells what happens until the turn has ended. A signal interrupts the turn; a second one ends the
+/// process at once.
+async fn watch(turn: &mut TurnStream, output: &mut Output, stops: &mut Stops) {
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        tokio::select! {
+            event = turn.next() => match event {
+                Some(Event::Notification(notification)) => output.told(&notification),
+                Some(Event::Lagged(lagged)) => output.missed(lagged.missed),
+                Some(_) => {}
+                None => return,
+            },
+            _ = ticks.tick() => output.tick(),
+            () = stops.next() => {
+                // The end that follows says whether it worked.
+                turn.interrupt().await.ok();
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Where a run tells what happens: JSON lines on standard output for programs, or words on standard error
+//! for people, with the last message alone on standard output.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use quipu_client::wire::{SandboxPolicy, ServerNotification, TurnStatus};
+use quipu_client::{CompletedTurn, Error};
+
+use super::args::Color;
+use super::events::{Events, Line};
+use super::job::Work;
+use super::screen::Screen;
+use super::text::Text;
+use super::thread::Opened;
+
+pub struct Output {
+    form: Form,
+    /// The file that gets the last message.
+    last_message: Option<PathBuf>,
+}
+
+enum Form {
+    Json(Events),
+    Text(Text),
+}
+
+impl Output {
+    pub fn new(json: bool, color: Color, last_message: Option<PathBuf>) -> Output {
+        let form = match json {
+            true => Form::Json(Events::default()),
+            false => Form::Text(Text::new(Screen::new(color))),
+        };
+        Output { form, last_message }
+    }
+
+    pub fn opened(&mut self, opened: &Opened, work: &Work) {
+        match &mut self.form {
+            Form::Json(_) => print(&Line::ThreadStarted {
+                thread_id: opened.thread.id.clone(),
+            }),
+            Form::Text(text) => {
+                let model = format!("{} ({})", opened.model, opened.model_provider);
+                text.facts(&[
+                    ("thread", opened.thread.id.clone()),
+                    ("folder", opened.cwd.clone()),
+                    ("model", model),
+                    ("sandbox", sandbox(&opened.sandbox).to_owned()),
+                ]);
+                if let Work::Prompt(prompt) = work {
+                    text.prompt(prompt);
+                }
+            }
+        }
+    }
+
+    pub fn told(&mut self, notification: &ServerNotification) {
+        match &mut self.form {
+            Form::Json(events) => {
+                if let Some(line) = events.of(notification) {
+                    print(&line);
+                }
+            }
+            Form::Text(text) => text.told(notification),
+        }
+    }
+
+    /// More happened at once than could be told.
+    pub fn missed(&mut self, count: u64) {
+        tracing::warn!(count, "events were lost because output was not read");
+    }
+
+    pub fn tick(&mut self) {
+        if let Form::Text(text) = &mut self.form {
+            text.tick();
+        }
+    }
+
+    /// Tells how it ended, and with what code the process is to exit.
+    pub fn end(self, done: Result<CompletedTurn, Error>) -> ExitCode {
+        let (outcome, failure) = match done {
+            Ok(done) if done.turn.status == TurnStatus::Interrupted => {
+                (Some(done), Some("interrupted".to_owned()))
+            }
+            Ok(done) => (Some(done), None),
+            Err(Error::TurnFailed { error, outcome }) => (Some(*outcome), Some(error.message)),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let message = outcome.as_ref().map(|it| it.agent_message.as_str());
+        self.keep(message.unwrap_or_default());
+        let code = match &failure {
+            Some(_) => ExitCode::FAILURE,
+            None => ExitCode::SUCCESS,
+        };
+        match self.form {
+            Form::Json(events) => events.end(failure).iter().for_each(print),
+            Form::Text(mut text) => {
+                text.end(outcome.as_ref(), failure.as_deref());
+                let seen = text.shows_words() && std::io::stdout().is_terminal();
+                if let (None, Some(message), false) = (failure, message, seen) {
+                    write(message.as_bytes());
+                }
+            }
+        }
+        code
+    }
+
+    fn keep(&self, message: &str) {
+        let Some(path) = &self.last_message else {
+            return;
+        };
+        if let Err(error) = std::fs::write(path, message) {
+            eprintln!(
+                "cannot write the last message to {}: {error}",
+                path.display()
+            );
+        } else if message.is_empty() {
+            let path = path.display();
+            eprintln!("Warning: no last agent message; wrote empty content to {path}");
+        }
+    }
+}
+
+fn sandbox(policy: &SandboxPolicy) -> &'static str {
+    match policy {
+        SandboxPolicy::DangerFullAccess => "none",
+        SandboxPolicy::ReadOnly { .. } => "read-only",
+        SandboxPolicy::WorkspaceWrite { .. } => "workspace-write",
+        SandboxPolicy::ExternalSandbox { .. } => "external",
+        SandboxPolicy::Unrecognized(_) => "unknown",
+    }
+}
+
+fn print(line: &Line) {
+    match serde_json::to_vec(line) {
+        Ok(line) => write(&line),
+        Err(error) => tracing::error!(%error, "an event cannot be written"),
+    }
+}
+
+/// Whoever closed standard output does not want the rest.
+fn write(text: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text).ok();
+    stdout.write_all(b"\n").ok();
+    stdout.flush().ok();
+}

@@ -1,0 +1,125 @@
+//! What is written to standard error while a run goes on. On a terminal a line at the bottom shows that
+//! it does; elsewhere there is plain text only.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Instant;
+
+use super::args::Color;
+
+/// The frames of the line that shows life.
+const FRAMES: [&str; 4] = ["|", "/", "-", "\\"];
+/// Wider text would wrap, and a wrapped line cannot be wiped.
+const STATUS_WIDTH: usize = 60;
+
+/// How a piece of text looks where colours are on.
+#[derive(Clone, Copy)]
+pub enum Look {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Bad,
+    Place,
+}
+
+impl Look {
+    fn code(self) -> &'static str {
+        match self {
+            Look::Plain => "0",
+            Look::Strong => "1",
+            Look::Faint => "2",
+            Look::Good => "32",
+            Look::Bad => "31",
+            Look::Place => "36",
+        }
+    }
+}
+
+pub struct Screen {
+    terminal: bool,
+    colors: bool,
+    /// Whether the cursor is at the start of a line.
+    at_start: bool,
+    /// Whether the status is on the screen.
+    shown: bool,
+    began: Instant,
+}
+
+impl Screen {
+    pub fn new(color: Color) -> Screen {
+        let terminal = std::io::stderr().is_terminal();
+        let colors = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
+        };
+        Screen {
+            terminal,
+            colors,
+            at_start: true,
+            shown: false,
+            began: Instant::now(),
+        }
+    }
+
+    /// Whether somebody watches the text grow.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// A whole line, on a line of its own.
+    pub fn line(&mut self, look: Look, text: &str) {
+        self.end_line();
+        self.put(look, text);
+        self.put(Look::Plain, "\n");
+    }
+
+    /// Text that goes on where the last one ended.
+    pub fn put(&mut self, look: Look, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.wipe();
+        match (self.colors, look) {
+            (false, _) | (true, Look::Plain) => write(text),
+            (true, look) => write(&format!("\x1b[{}m{text}\x1b[0m", look.code())),
+        }
+        self.at_start = text.ends_with('\n');
+    }
+
+    /// Ends a line that was begun.
+    pub fn end_line(&mut self) {
+        if !self.at_start {
+            self.put(Look::Plain, "\n");
+        }
+    }
+
+    /// Shows at the bottom of a terminal that work goes on.
+    pub fn status(&mut self, doing: &str) {
+        if !self.terminal || !self.at_start {
+            return;
+        }
+        let passed = self.began.elapsed();
+        let frame = FRAMES[(passed.as_millis() / 120) as usize % FRAMES.len()];
+        let doing: String = doing.chars().take(STATUS_WIDTH).collect();
+        write(&format!(
+            "\r\x1b[2K{frame} {doing} ({} s)",
+            passed.as_secs()
+        ));
+        self.shown = true;
+    }
+
+    /// Takes the status away.
+    pub fn wipe(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            write("\r\x1b[2K");
+        }
+    }
+}
+
+/// Nobody is left to tell when standard error is gone.
+fn write(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    stderr.write_all(text.as_bytes()).ok();
+    stderr.flush().ok();
+}

@@ -1,0 +1,246 @@
+//! A turn for a person: the words of the agent as they come, its commands with their output, its plan,
+//! and in the end what changed.
+
+use quipu_client::wire::{
+    CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus,
+    PatchChangeKind, ServerNotification, ThreadItem, TurnPlanStep, TurnPlanStepStatus,
+};
+
+use quipu_client::CompletedTurn;
+
+use super::screen::{Look, Screen};
+
+/// Lines of a command's output that are shown from its start and from its end.
+const HEAD: usize = 20;
+const TAIL: usize = 20;
+
+pub struct Text {
+    screen: Screen,
+    /// The message whose text is on the screen already.
+    streamed: Option<String>,
+    doing: String,
+    diff: String,
+}
+
+impl Text {
+    pub fn new(screen: Screen) -> Text {
+        Text {
+            screen,
+            streamed: None,
+            doing: "thinking".to_owned(),
+            diff: String::new(),
+        }
+    }
+
+    /// Facts about the run, before anything happens.
+    pub fn facts(&mut self, facts: &[(&str, String)]) {
+        for (name, value) in facts {
+            self.screen.line(Look::Faint, &format!("{name}: {value}"));
+        }
+    }
+
+    /// What the run was asked.
+    pub fn prompt(&mut self, prompt: &str) {
+        self.screen.line(Look::Strong, &format!("> {prompt}"));
+    }
+
+    /// Shows that work goes on.
+    pub fn tick(&mut self) {
+        self.screen.status(&self.doing);
+    }
+
+    /// Whether the words of the agent were shown as they came.
+    pub fn shows_words(&self) -> bool {
+        self.screen.is_terminal()
+    }
+
+    pub fn told(&mut self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::ItemAgentMessageDelta(it) if self.screen.is_terminal() => {
+                if self.streamed.as_ref() != Some(&it.item_id) {
+                    self.screen.end_line();
+                    self.streamed = Some(it.item_id.clone());
+                }
+                self.screen.put(Look::Plain, &it.delta);
+            }
+            ServerNotification::ItemStarted(it) => self.started(&it.item),
+            ServerNotification::ItemCompleted(it) => {
+                self.completed(&it.item);
+                "thinking".clone_into(&mut self.doing);
+            }
+            ServerNotification::TurnPlanUpdated(it) => self.plan(&it.plan),
+            ServerNotification::TurnDiffUpdated(it) => self.diff.clone_from(&it.diff),
+            ServerNotification::Error(it) => {
+                let look = if it.will_retry {
+                    Look::Faint
+                } else {
+                    Look::Bad
+                };
+                self.screen
+                    .line(look, &format!("error: {}", it.error.message));
+            }
+            ServerNotification::ConfigWarning(it) => self.warning(&it.summary),
+            ServerNotification::DeprecationNotice(it) => self.warning(&it.summary),
+            _ => {}
+        }
+    }
+
+    /// What changed and what it took, once nothing changes any more.
+    pub fn end(&mut self, outcome: Option<&CompletedTurn>, failure: Option<&str>) {
+        self.screen.end_line();
+        self.screen.wipe();
+        self.diff();
+        if let Some(usage) = outcome.and_then(|it| it.usage.as_ref()) {
+            let (input, output) = (usage.total.input_tokens, usage.total.output_tokens);
+            let tokens = format!("tokens: {input} in, {output} out");
+            self.screen.line(Look::Faint, &tokens);
+        }
+        if let Some(failure) = failure {
+            self.failure(failure);
+        }
+    }
+
+    fn diff(&mut self) {
+        let diff = std::mem::take(&mut self.diff);
+        for line in diff.lines() {
+            let look = match line.as_bytes().first() {
+                _ if line.starts_with("+++") || line.starts_with("---") => Look::Strong,
+                Some(b'+') => Look::Good,
+                Some(b'-') => Look::Bad,
+                Some(b'@') => Look::Place,
+                _ if line.starts_with("diff ") => Look::Strong,
+                _ => Look::Plain,
+            };
+            self.screen.line(look, line);
+        }
+    }
+
+    fn failure(&mut self, text: &str) {
+        self.screen.line(Look::Bad, text);
+    }
+
+    fn warning(&mut self, summary: &str) {
+        self.screen
+            .line(Look::Faint, &format!("warning: {summary}"));
+    }
+
+    fn started(&mut self, item: &ThreadItem) {
+        match item {
+            ThreadItem::CommandExecution { command, .. } => {
+                self.screen.line(Look::Strong, &format!("$ {command}"));
+                self.doing = format!("running {command}");
+            }
+            ThreadItem::McpToolCall { server, tool, .. } => {
+                self.doing = format!("asking {server} to {tool}");
+            }
+            ThreadItem::DynamicToolCall { tool, .. } => self.doing = format!("calling {tool}"),
+            _ => {}
+        }
+    }
+
+    fn completed(&mut self, item: &ThreadItem) {
+        match item {
+            ThreadItem::AgentMessage { id, text, .. } => {
+                if self.streamed.as_ref() != Some(id) {
+                    self.screen.line(Look::Plain, text);
+                }
+                self.screen.end_line();
+            }
+            ThreadItem::Reasoning { summary, .. } => {
+                for part in summary {
+                    self.screen.line(Look::Faint, part);
+                }
+            }
+            ThreadItem::CommandExecution { .. } => self.command(item),
+            ThreadItem::FileChange {
+                changes, status, ..
+            } => {
+                for change in changes {
+                    let letter = match change.kind {
+                        PatchChangeKind::Add => "A",
+                        PatchChangeKind::Delete => "D",
+                        _ => "M",
+                    };
+                    self.screen
+                        .line(Look::Strong, &format!("{letter} {}", change.path));
+                }
+                match status {
+                    PatchApplyStatus::Completed => {}
+                    PatchApplyStatus::Declined => self.failure("the patch was declined"),
+                    _ => self.failure("the patch failed"),
+                }
+            }
+            ThreadItem::McpToolCall {
+                server,
+                tool,
+                status,
+                ..
+            } => {
+                let well = *status == McpToolCallStatus::Completed;
+                self.tool(&format!("{server}.{tool}"), well);
+            }
+            ThreadItem::DynamicToolCall { tool, status, .. } => {
+                self.tool(tool, *status == DynamicToolCallStatus::Completed);
+            }
+            ThreadItem::WebSearch { query, .. } => {
+                self.screen.line(Look::Strong, &format!("search: {query}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn tool(&mut self, name: &str, well: bool) {
+        match well {
+            true => self.screen.line(Look::Strong, &format!("tool: {name}")),
+            false => self.failure(&format!("tool: {name} failed")),
+        }
+    }
+
+    fn command(&mut self, item: &ThreadItem) {
+        let ThreadItem::CommandExecution {
+            aggregated_output,
+            exit_code,
+            duration_ms,
+            status,
+            ..
+        } = item
+        else {
+            return;
+        };
+        let output = aggregated_output.as_deref().unwrap_or_default();
+        for line in shortened(output) {
+            self.screen.line(Look::Plain, &line);
+        }
+        let took = duration_ms.map_or(String::new(), |ms| format!(" in {ms} ms"));
+        match (status, exit_code) {
+            (CommandExecutionStatus::Declined, _) => self.failure("the command was declined"),
+            (_, Some(0)) => self.screen.line(Look::Faint, &format!("done{took}")),
+            (_, Some(code)) => self.failure(&format!("exit code {code}{took}")),
+            (_, None) => self.failure("the command did not end by itself"),
+        }
+    }
+
+    fn plan(&mut self, steps: &[TurnPlanStep]) {
+        for step in steps {
+            let (mark, look) = match step.status {
+                TurnPlanStepStatus::Completed => ("[x]", Look::Good),
+                TurnPlanStepStatus::InProgress => ("[>]", Look::Strong),
+                _ => ("[ ]", Look::Plain),
+            };
+            self.screen.line(look, &format!("{mark} {}", step.step));
+        }
+    }
+}
+
+/// The first and last lines of a long text.
+fn shortened(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let owned = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    if lines.len() <= HEAD + TAIL + 1 {
+        return owned(&lines);
+    }
+    let mut shown = owned(&lines[..HEAD]);
+    shown.push(format!("… {} more lines …", lines.len() - HEAD - TAIL));
+    shown.extend(owned(&lines[lines.len() - TAIL..]));
+    shown
+}
