@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use quipu_wire::method::Method;
+use quipu_wire::method::{CLIENT_REQUESTS, Method};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::link::{Link, Pending};
-use crate::{Error, Result};
+use crate::{Error, Result, event, lenient};
 
 /// A request that has been sent, in the order of calls; await it for the answer.
 ///
@@ -91,9 +91,12 @@ impl<M: Method> Sent<M> {
         loop {
             let error = match pending.answer().await {
                 Ok(result) => {
-                    return result.decode().map_err(|error| Error::Unreadable {
-                        method: M::NAME,
-                        error: error.to_string(),
+                    let ty = || lenient::result_of(CLIENT_REQUESTS, M::NAME);
+                    return lenient::decode(event::text(Some(&result)), ty).map_err(|error| {
+                        Error::Unreadable {
+                            method: M::NAME,
+                            error: error.to_string(),
+                        }
                     });
                 }
                 Err(error) => error,

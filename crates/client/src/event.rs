@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use quipu_rpc::{ErrorObject, Notification, RawJson};
+use quipu_wire::method::SERVER_NOTIFICATIONS;
 use quipu_wire::{Json, ServerNotification};
 
-use crate::Cause;
+use crate::{Cause, lenient};
 
 /// What streams of events yield.
 #[derive(Clone, Debug)]
@@ -93,7 +94,12 @@ impl Event {
     pub(crate) fn read(notification: &Notification) -> Event {
         let method = &notification.method;
         let params = text(notification.params.as_ref());
-        match ServerNotification::decode(method, params) {
+        let lenient = |_| {
+            let ty = lenient::params_of(SERVER_NOTIFICATIONS, method);
+            let filled = lenient::filled(params, ty).unwrap_or_default();
+            ServerNotification::decode(method, &filled.to_string())
+        };
+        match ServerNotification::decode(method, params).or_else(lenient) {
             Ok(notification) => Event::Notification(notification),
             Err(error) => Event::Unreadable {
                 method: method.clone(),

@@ -90,8 +90,6 @@ impl Feed {
             None => true,
         });
         state.bytes = state.entries.iter().map(|entry| entry.size).sum();
-        // What other turns lost is nobody's loss here, and this one has only begun.
-        state.lagged = Lagged::default();
         let is_over = state.entries.iter().any(|entry| state.is_end(&entry.event));
         state.is_over |= is_over;
         state.wake();

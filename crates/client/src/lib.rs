@@ -37,6 +37,7 @@ mod family;
 mod feed;
 mod handler;
 mod hub;
+mod lenient;
 mod link;
 mod named;
 mod options;

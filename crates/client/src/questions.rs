@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use quipu_rpc::{ErrorObject, Id, IncomingRequest, RawJson, Responder, codes};
+use quipu_wire::method::SERVER_REQUESTS;
 use quipu_wire::{Json, ServerRequest, ServerRequestResolvedNotification};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
-use crate::event;
 use crate::handler::{Answers, Defaults};
 use crate::hub::Hub;
+use crate::{event, lenient};
 
 /// Questions that are thought about at the same time; more are refused.
 const MOST: usize = 1024;
@@ -24,7 +26,7 @@ pub(crate) struct Questions {
     handler: Arc<dyn Answers>,
     limit: Option<Duration>,
     tasks: JoinSet<()>,
-    open: HashMap<Id, AbortHandle>,
+    open: HashMap<Id, oneshot::Sender<()>>,
 }
 
 impl Questions {
@@ -51,23 +53,27 @@ impl Questions {
                 codes::OVERLOADED,
                 "this client answers too many questions at once",
             )),
-            _ => ServerRequest::decode(&method, event::text(params.as_ref())).map_err(|error| {
-                ErrorObject::invalid_params(format!("this client cannot read `{method}`: {error}"))
-            }),
+            _ => read(&method, event::text(params.as_ref())),
         };
         let guard = self.hub.question(params.as_ref());
         let handler = Arc::clone(&self.handler);
         let limit = self.limit;
         let id = responder.id().clone();
-        let task = self.tasks.spawn(async move {
-            let answer = match read {
-                Ok(request) => think(&*handler, request, limit).await,
-                Err(error) => Err(error),
+        let (settle, settled) = oneshot::channel();
+        self.open.insert(id, settle);
+        self.tasks.spawn(async move {
+            let thinking = async {
+                match read {
+                    Ok(request) => think(&*handler, request, limit).await,
+                    Err(error) => Err(error),
+                }
             };
-            reply(responder, answer).await;
+            tokio::select! {
+                answer = thinking => reply(responder, answer).await,
+                Ok(()) = settled => responder.withdraw(),
+            }
             drop(guard);
         });
-        self.open.insert(id, task);
     }
 
     /// Stops thinking about a question that needs no answer any more.
@@ -80,15 +86,29 @@ impl Questions {
             quipu_wire::RequestId::String(id) => Id::String(id),
             quipu_wire::RequestId::Integer(id) => Id::Integer(id),
         };
-        if let Some(task) = self.open.remove(&id) {
-            task.abort();
+        if let Some(settle) = self.open.remove(&id) {
+            // One that was answered just now needs no word.
+            settle.send(()).ok();
         }
     }
 
     fn forget_answered(&mut self) {
         while self.tasks.try_join_next().is_some() {}
-        self.open.retain(|_, task| !task.is_finished());
+        self.open.retain(|_, settle| !settle.is_closed());
     }
+}
+
+/// A question as this version understands it.
+fn read(method: &str, params: &str) -> Result<ServerRequest, ErrorObject> {
+    let lenient = |_| {
+        let ty = lenient::params_of(SERVER_REQUESTS, method);
+        let filled = lenient::filled(params, ty).unwrap_or_default();
+        ServerRequest::decode(method, &filled.to_string())
+    };
+    let read = ServerRequest::decode(method, params).or_else(lenient);
+    read.map_err(|error| {
+        ErrorObject::invalid_params(format!("this client cannot read `{method}`: {error}"))
+    })
 }
 
 /// The handler's answer, or the safe default if it panics or takes too long.

@@ -8,7 +8,6 @@ use quipu_wire::{
     ReviewStartParams, ThreadItem, ThreadTokenUsage, Turn, TurnStartParams, TurnSteerParams,
     UserInput,
 };
-use tokio::sync::oneshot;
 
 use crate::feed::{EventStream, Feed};
 use crate::scope::Scope;
@@ -223,6 +222,3 @@ impl Stream for TurnStream {
         Pin::new(&mut self.events).poll_next(cx)
     }
 }
-
-/// The thread and turn, once they are known.
-pub(crate) type Known = oneshot::Receiver<(String, Turn)>;

@@ -16,7 +16,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::feed::Feed;
 use crate::record::Recorder;
 use crate::scope::Scope;
-use crate::turn::Known;
 use crate::{Call, Cause, Client, CompletedTurn, Error, Result, TurnLimit};
 
 /// How long a turn may take to end after it was interrupted for taking too long.
@@ -31,8 +30,8 @@ pub(crate) enum Start {
 /// The owner's end of a watched turn.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Which turn it is; nothing if the server did not accept it.
-    pub known: Known,
+    /// The thread and the turn; nothing if the server did not accept it.
+    pub known: oneshot::Receiver<(String, Turn)>,
     pub done: oneshot::Receiver<Result<CompletedTurn>>,
     /// Dropping it interrupts the turn, sending lets the turn go on unwatched.
     pub wanted: oneshot::Sender<()>,

@@ -62,6 +62,11 @@ impl Responder {
         }
     }
 
+    /// Ends the duty without an answer, because the asker said that it wants none any more.
+    pub fn withdraw(mut self) {
+        self.owed = false;
+    }
+
     /// The duty ends when the message is queued: if waiting for room is cancelled, the drop below
     /// still answers.
     async fn send(mut self, message: Bytes) -> Result<(), CloseReason> {

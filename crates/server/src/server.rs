@@ -87,7 +87,8 @@ impl Server {
     /// A connection to this server from the same process, served in the background until it is closed.
     ///
     /// Needs a multi-threaded runtime, since turns wait for files now and then. A program whose agent
-    /// may run commands calls `quipu_sandbox::maybe_run_helper` first thing in `main`.
+    /// may run commands calls `quipu_sandbox::maybe_run_helper` first thing in `main`, and
+    /// [`stop`](Server::stop) before the runtime goes down.
     #[must_use]
     pub fn connect_in_process(self: &Arc<Self>) -> Connection {
         let (ours, theirs) = Connection::pair(IN_PROCESS);

@@ -91,3 +91,27 @@ fn call(row: &Row) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_a_method() {
+        let rows: Rows = syn::parse_quote! {
+            /// Starts a thread.
+            stable ThreadStart = "thread/start" (ThreadStartParams) -> ThreadStartResponse, Thread(id);
+            /// Forgets who is logged in.
+            experimental AccountLogout = "account/logout" (NoParams) -> LogoutAccountResponse, Free;
+        };
+        let code = expand(&rows).to_string();
+        for part in [
+            "pub fn thread_start (& self , params : ThreadStartParams) -> Call < request :: ThreadStart >",
+            "pub fn account_logout (& self ,) -> Call < request :: AccountLogout >",
+            "self . call (NoParams)",
+            "Sends `account/logout`, which needs the experimental API.",
+        ] {
+            assert!(code.contains(part), "{part}: {code}");
+        }
+    }
+}

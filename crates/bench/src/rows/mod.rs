@@ -1,6 +1,7 @@
 //! The rows of the performance table, one file each.
 
 mod binary_size;
+mod client;
 mod cold_start;
 mod command_exec;
 mod deltas;
@@ -70,7 +71,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 19] = [
+pub static ALL: [&dyn Row; 20] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -90,6 +91,7 @@ pub static ALL: [&dyn Row; 19] = [
     &list_stored::FEW,
     &list_stored::MANY,
     &binary_size::BinarySize,
+    &client::ClientCost,
 ];
 
 fn ms(time: Duration) -> f64 {

@@ -3,7 +3,17 @@
 //! `crates/cli/tests`, where its program is at hand.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod calls;
+mod children;
+mod drops;
+mod events;
+mod examples;
+mod handshake;
+mod limits;
+mod official;
+mod questions;
 mod support;
+mod threads;
 mod turns;
 
 quipu_sandbox::run_helper_in_tests!();

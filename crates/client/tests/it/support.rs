@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use quipu_client::{Client, Options};
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
+use quipu_rpc::{Connection, Limits};
 use quipu_server::{Server, Settings};
+use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -75,4 +77,77 @@ pub fn script(steps: Value) -> String {
 /// Waits for something that must succeed soon.
 pub async fn soon<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
     within("a result", future).await.unwrap()
+}
+
+/// A client, and the server's end of its connection in the test's hands.
+pub async fn scripted(change: impl FnOnce(Options) -> Options) -> (Client, Peer) {
+    let (options, mut peer) = unconnected();
+    let (client, ()) = tokio::join!(connect(change(options)), peer.greet());
+    (client, peer)
+}
+
+/// Options whose server is in the test's hands.
+pub fn unconnected() -> (Options, Peer) {
+    let (ours, theirs) = Connection::pair(LIMITS);
+    (Options::connection(ours), Peer(Raw::new(theirs)))
+}
+
+/// What a pair of connected ends holds.
+const LIMITS: Limits = Limits {
+    messages: 1024,
+    bytes: 16 << 20,
+};
+
+/// A server that does what the test says.
+pub struct Peer(pub Raw);
+
+impl Peer {
+    /// Takes the client in.
+    pub async fn greet(&mut self) {
+        let hello = self.asked("initialize").await;
+        self.answer(&hello, json!({ "userAgent": "peer/0.118.0 (test)" }))
+            .await;
+        self.told("initialized").await;
+    }
+
+    /// The next message, which must be a request of this method.
+    pub async fn asked(&mut self, method: &str) -> Value {
+        let message = self.0.next().await.unwrap();
+        assert_eq!(message["method"], method, "{message}");
+        assert!(message["id"].is_i64(), "{message}");
+        message
+    }
+
+    async fn told(&mut self, method: &str) {
+        let message = self.0.next().await.unwrap();
+        assert_eq!(message["method"], method, "{message}");
+    }
+
+    pub async fn answer(&mut self, request: &Value, result: Value) {
+        self.say(json!({ "id": request["id"], "result": result }))
+            .await;
+    }
+
+    pub async fn refuse(&mut self, request: &Value, code: i64, message: &str) {
+        let error = json!({ "code": code, "message": message });
+        self.say(json!({ "id": request["id"], "error": error }))
+            .await;
+    }
+
+    pub async fn notify(&mut self, method: &str, params: Value) {
+        self.say(json!({ "method": method, "params": params }))
+            .await;
+    }
+
+    /// Asks the client; its answer.
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let request = json!({ "id": "q", "method": method, "params": params });
+        let answer = self.0.call(&request).await;
+        assert_eq!(answer["id"], "q", "{answer}");
+        answer
+    }
+
+    pub async fn say(&mut self, message: Value) {
+        self.0.send([message.to_string()]).await;
+    }
 }

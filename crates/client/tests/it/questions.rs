@@ -1,0 +1,197 @@
+//! The server's questions: every kind has a safe answer, and no handler can hold up the connection.
+
+use std::future::pending;
+use std::time::Duration;
+
+use quipu_client::wire::{
+    CommandExecutionApprovalDecision as Decision, CommandExecutionRequestApprovalParams,
+    DynamicToolCallParams, DynamicToolCallResponse, FileChangeApprovalDecision,
+    FileChangeRequestApprovalParams, ThreadLoadedListParams,
+};
+use quipu_client::{Handler, Timeouts};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::support::{scripted, soon, within};
+
+fn about_item() -> Value {
+    json!({ "threadId": "t", "turnId": "u", "itemId": "i" })
+}
+
+fn with(mut params: Value, more: Value) -> Value {
+    for (key, value) in more.as_object().unwrap() {
+        params[key] = value.clone();
+    }
+    params
+}
+
+/// Every question, and what is answered without a handler.
+fn defaults() -> Vec<(&'static str, Value, Value)> {
+    let tool =
+        json!({ "threadId": "t", "turnId": "u", "callId": "c", "tool": "x", "arguments": {} });
+    let form = json!({
+        "threadId": "t", "turnId": null, "serverName": "s", "mode": "form", "_meta": null,
+        "message": "m", "requestedSchema": { "type": "object", "properties": {} },
+    });
+    let v1 = json!({ "conversationId": "00000000-0000-0000-0000-000000000000", "callId": "c" });
+    let no_tool = json!({ "type": "inputText", "text": "The client has no tool named `x`." });
+    vec![
+        (
+            "item/commandExecution/requestApproval",
+            about_item(),
+            json!({ "decision": "decline" }),
+        ),
+        (
+            "item/fileChange/requestApproval",
+            about_item(),
+            json!({ "decision": "decline" }),
+        ),
+        (
+            "item/permissions/requestApproval",
+            with(
+                about_item(),
+                json!({ "permissions": { "network": null, "fileSystem": null } }),
+            ),
+            json!({ "permissions": {}, "scope": "turn" }),
+        ),
+        (
+            "item/tool/requestUserInput",
+            with(about_item(), json!({ "questions": [] })),
+            json!({ "answers": {} }),
+        ),
+        (
+            "mcpServer/elicitation/request",
+            form,
+            json!({ "action": "decline", "content": null, "_meta": null }),
+        ),
+        (
+            "item/tool/call",
+            tool,
+            json!({ "contentItems": [no_tool], "success": false }),
+        ),
+        (
+            "applyPatchApproval",
+            with(v1.clone(), json!({ "fileChanges": {} })),
+            json!({ "decision": "denied" }),
+        ),
+        (
+            "execCommandApproval",
+            with(v1, json!({ "command": [], "cwd": "/", "parsedCmd": [] })),
+            json!({ "decision": "denied" }),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn every_question_has_a_safe_answer() {
+    let (_client, mut peer) = scripted(|it| it).await;
+    for (method, params, expected) in defaults() {
+        let answer = peer.ask(method, params).await;
+        assert_eq!(answer["result"], expected, "{method}: {answer}");
+    }
+    let refresh = json!({ "reason": "unauthorized", "previousAccountId": null });
+    let answer = peer.ask("account/chatgptAuthTokens/refresh", refresh).await;
+    assert_eq!(
+        answer["error"]["message"],
+        "this client does not manage tokens"
+    );
+    let answer = peer.ask("soul/sell", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32601);
+    assert_eq!(
+        answer["error"]["message"],
+        "this client does not know `soul/sell`"
+    );
+    let answer = peer.ask("item/tool/call", json!([])).await;
+    assert_eq!(answer["error"]["code"], -32602);
+}
+
+/// Panics, thinks for ever, and says when its thinking is dropped.
+struct Bad(mpsc::UnboundedSender<&'static str>);
+
+struct Told(mpsc::UnboundedSender<&'static str>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.send("dropped").ok();
+    }
+}
+
+impl Handler for Bad {
+    async fn approve_command(&self, _: CommandExecutionRequestApprovalParams) -> Decision {
+        panic!("a handler of the test panics on purpose");
+    }
+
+    async fn approve_file_change(
+        &self,
+        _: FileChangeRequestApprovalParams,
+    ) -> FileChangeApprovalDecision {
+        let _told = Told(self.0.clone());
+        self.0.send("asked").ok();
+        pending().await
+    }
+
+    fn call_tool(
+        &self,
+        _: DynamicToolCallParams,
+    ) -> impl Future<Output = DynamicToolCallResponse> + Send {
+        assert!(
+            self.0.is_closed(),
+            "a handler of the test panics on purpose"
+        );
+        std::future::ready(DynamicToolCallResponse {
+            content_items: Vec::new(),
+            success: true,
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_is_answered_for() {
+    let (heard, _hear) = mpsc::unbounded_channel();
+    let (_client, mut peer) = scripted(|it| it.handler(Bad(heard))).await;
+    for (method, params, expected) in defaults() {
+        if method != "item/fileChange/requestApproval" {
+            assert_eq!(peer.ask(method, params).await["result"], expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_slow_handler_holds_up_nothing_and_has_a_limit() {
+    let (heard, mut hear) = mpsc::unbounded_channel();
+    let timeouts = Timeouts {
+        handler: Some(Duration::from_millis(300)),
+        ..Timeouts::default()
+    };
+    let (client, mut peer) = scripted(|it| it.handler(Bad(heard)).timeouts(timeouts)).await;
+    let slow = "item/fileChange/requestApproval";
+    peer.say(json!({ "id": 9, "method": slow, "params": about_item() }))
+        .await;
+    assert_eq!(within("the question", hear.recv()).await, Some("asked"));
+    let call = client.thread_loaded_list(ThreadLoadedListParams::default());
+    let request = peer.asked("thread/loaded/list").await;
+    peer.answer(&request, json!({ "data": [], "nextCursor": null }))
+        .await;
+    soon(call).await;
+    let answer = peer.0.next().await.unwrap();
+    assert_eq!(
+        answer,
+        json!({ "id": 9, "result": { "decision": "decline" } })
+    );
+}
+
+#[tokio::test]
+async fn a_question_that_is_settled_is_thought_about_no_more() {
+    let (heard, mut hear) = mpsc::unbounded_channel();
+    let (_client, mut peer) = scripted(|it| it.handler(Bad(heard))).await;
+    let slow = "item/fileChange/requestApproval";
+    peer.say(json!({ "id": 9, "method": slow, "params": about_item() }))
+        .await;
+    assert_eq!(within("the question", hear.recv()).await, Some("asked"));
+    let resolved = json!({ "threadId": "t", "requestId": 9 });
+    peer.notify("serverRequest/resolved", resolved).await;
+    assert_eq!(within("the end", hear.recv()).await, Some("dropped"));
+    // Nobody is told anything about it; the next question is answered as ever.
+    let answer = peer.ask("soul/sell", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32601);
+}
