@@ -6,6 +6,7 @@
 //! This crate is the only one that knows both the wire and the engine, and it decides little itself.
 
 mod accounts;
+mod agents;
 mod blocking;
 mod clock;
 mod commands;

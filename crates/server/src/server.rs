@@ -15,6 +15,7 @@ use quipu_rpc::{CloseCode, Connection, ErrorObject, Limits, OnFull};
 use tokio::time::timeout;
 
 use crate::accounts::LoginCredentials;
+use crate::agents::Agents;
 use crate::commands::Commands;
 use crate::connection::serve;
 use crate::files::Watches;
@@ -46,6 +47,7 @@ pub struct Server {
     pub(crate) lanes: Lanes,
     pub(crate) identity: Identity,
     pub(crate) threads: Threads,
+    pub(crate) agents: Agents,
     pub(crate) store: Store,
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
@@ -72,6 +74,7 @@ impl Server {
             lanes: Lanes::default(),
             identity,
             threads: Threads::default(),
+            agents: Agents::default(),
             store,
             watches: Watches::default(),
             commands: Commands::default(),

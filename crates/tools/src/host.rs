@@ -5,6 +5,7 @@ use quipu_engine::{ToolEvent, Waiting};
 use quipu_policy::guardian::Assessment;
 use quipu_wire::{Json, ServerRequest};
 
+use crate::agents::Agents;
 use crate::guardian::Action;
 
 /// What a client answered: a result, or `Err` for an error of the client's own.
@@ -25,6 +26,9 @@ pub trait Host: Send + Sync {
 
     /// Keeps for good that a tool of an MCP server may be called.
     fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()>;
+
+    /// The agents that the thread started, if it can have any.
+    fn agents(&self) -> Option<&dyn Agents>;
 
     /// Lets a model judge an action in the user's place. The call may be given up meanwhile.
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment>;

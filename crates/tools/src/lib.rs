@@ -5,6 +5,7 @@
 //! tells what happens through a [`Host`]. What goes wrong inside a tool is text for the model; a call
 //! never fails a turn.
 
+pub mod agents;
 mod apply_patch;
 mod approval;
 mod call;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
+use crate::agents::Role;
 use crate::mcp::McpScope;
 use crate::network::Network;
 use crate::web_search::WebSearch;
@@ -35,6 +36,10 @@ pub struct Scope {
     pub web_search: Option<WebSearch>,
     /// Whom commands may reach, if the network is managed.
     pub network: Option<Arc<Network>>,
+    /// The agent works for another agent, and has no user to ask.
+    pub is_subagent: bool,
+    /// The kinds of agents that it may start, if it may.
+    pub agents: Option<Arc<[Role]>>,
     pub features: Features,
 }
 

@@ -4,6 +4,7 @@ use quipu_mcp::OfferedTool;
 use quipu_wire::{DynamicToolSpec, Json};
 use serde_json::{Value, json};
 
+use crate::agents;
 use crate::mcp;
 use crate::scope::Scope;
 use crate::web_search::WebSearch;
@@ -30,13 +31,13 @@ pub enum SpecKind {
 /// Which tools a model gets, in order. `patch_as_text` is for models that write patches as free text;
 /// `None` offers no tool for patches.
 #[must_use]
-pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> Vec<Spec> {
+pub fn specs(scope: &Scope, patch_as_text: Option<bool>) -> Vec<Spec> {
     let mut specs = vec![exec_command(scope), write_stdin()];
     if !scope.mcp.fleet.is_empty() {
         specs.extend(mcp_resources());
     }
     specs.push(update_plan());
-    if !is_subagent {
+    if !scope.is_subagent {
         specs.push(request_user_input());
     }
     if scope.features.request_permissions_tool {
@@ -47,6 +48,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> V
     }
     specs.extend(scope.web_search.as_ref().map(WebSearch::spec));
     specs.push(view_image());
+    specs.extend(scope.agents.iter().flat_map(|roles| agents::specs(roles)));
     specs.extend(scope.mcp.fleet.tools().iter().map(mcp_tool));
     let offered = scope
         .dynamic_tools
@@ -56,7 +58,12 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>, is_subagent: bool) -> V
     specs
 }
 
-fn function(name: &str, description: &str, properties: Value, required: &[&str]) -> Spec {
+pub(crate) fn function(
+    name: &str,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> Spec {
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
@@ -67,15 +74,15 @@ fn function(name: &str, description: &str, properties: Value, required: &[&str])
     }
 }
 
-fn text(description: &str) -> Value {
+pub(crate) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-fn number(description: &str) -> Value {
+pub(crate) fn number(description: &str) -> Value {
     json!({ "type": "number", "description": description })
 }
 
-fn flag(description: &str) -> Value {
+pub(crate) fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 

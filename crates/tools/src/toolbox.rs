@@ -16,8 +16,8 @@ use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
 use crate::{
-    apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell, update_plan,
-    view_image,
+    agents, apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell,
+    update_plan, view_image,
 };
 
 /// The tools of a thread and what they remember.
@@ -111,7 +111,7 @@ impl Toolbox {
         let (_shared, _alone);
         if parallel {
             _shared = self.0.gate.read().await;
-        } else if run.call.name != "write_stdin" {
+        } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
             _alone = self.0.gate.write().await;
         }
         let mut finished = self.dispatch(&run).await;
@@ -120,6 +120,9 @@ impl Toolbox {
     }
 
     async fn dispatch(&self, run: &Running) -> Finished {
+        if let Some(agents) = agents::for_call(run) {
+            return agents::call(run, agents).await;
+        }
         match (run.call.name.as_str(), &run.call.kind) {
             ("exec_command", CallKind::Function(_)) => exec::exec_command(self, run).await,
             ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
@@ -131,7 +134,7 @@ impl Toolbox {
             ("apply_patch", _) => apply_patch::apply_patch(self, run).await,
             ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
             ("view_image", CallKind::Function(_)) => view_image::view_image(run).await,
-            ("request_user_input", CallKind::Function(_)) => {
+            ("request_user_input", CallKind::Function(_)) if !run.scope.is_subagent => {
                 request_user_input::request_user_input(run).await
             }
             ("request_permissions", CallKind::Function(_)) => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Input, Thread as Engine};
+use quipu_engine::{Input, Thread as Engine, TurnEnd};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
 use quipu_wire::method::request;
@@ -22,6 +22,7 @@ use super::replies::Replies;
 use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
+use crate::agents::{self, Agent};
 use crate::fail;
 use crate::hub::ClientId;
 use crate::questions::Outcome;
@@ -54,6 +55,10 @@ pub(super) struct Actor {
     pub questions: BTreeMap<u64, Question>,
     /// The running turn as a client that joins now must see it.
     pub live: Vec<ThreadItem>,
+    /// What makes it an agent, if it is one.
+    pub agent: Option<Arc<Agent>>,
+    /// How the last turn ended, and the agent's last words in it.
+    pub ended: Option<(TurnEnd, Option<String>)>,
     pub elicitations: u64,
     /// Its history was given back, and must be read before it is needed.
     pub is_resting: bool,
@@ -174,18 +179,13 @@ impl Actor {
                 }
             }
             Message::Tool { call_id, event } => self.tool(call_id, event).await,
-            Message::Answered { question, outcome } => {
-                if let Some(pending) = self.questions.get_mut(&question) {
-                    pending.outcome = Some(outcome);
-                }
-                self.step(Input::Answered { question }).await;
-                self.settle_outside(question).await;
-            }
+            Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(folders) => self.skills_changed(&folders).await,
             Message::SkillsFollowed(followed) => self.told.skills.followed = Some(followed),
             Message::Mcp(message) => self.mcp(message).await,
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
+            Message::Kin(message) => self.kin(message).await,
             Message::WhenQuiet { interrupt, done } => {
                 self.quiet.push(done);
                 if interrupt {
@@ -212,6 +212,14 @@ impl Actor {
             .await;
         let turn_id = uuid::Uuid::now_v7().to_string();
         self.step(Input::Compact { turn_id }).await;
+    }
+
+    async fn answered(&mut self, question: u64, outcome: Outcome) {
+        if let Some(pending) = self.questions.get_mut(&question) {
+            pending.outcome = Some(outcome);
+        }
+        self.step(Input::Answered { question }).await;
+        self.settle_outside(question).await;
     }
 
     async fn tool(&mut self, call_id: String, event: ToolReport) {
@@ -294,6 +302,7 @@ impl Actor {
     pub(super) async fn close(&mut self) {
         self.step(Input::Close).await;
         self.tooling.shut_down();
+        agents::close_all_of(&self.server, &self.handle).await;
         if let Some(log) = &mut self.log
             && let Err(error) = log.rest()
         {

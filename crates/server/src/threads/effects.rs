@@ -4,16 +4,17 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Purpose, item_id, same_item_kind};
+use quipu_engine::{Effect, Input, Purpose, Record, item_id, same_item_kind};
 use quipu_wire::{
-    CodexErrorInfo, ModeKind, ServerNotification, ServerRequest, ThreadItem, ThreadStatus,
-    TurnError,
+    CodexErrorInfo, CollabAgentState, ModeKind, ServerNotification, ServerRequest, ThreadItem,
+    ThreadStatus, TurnError,
 };
 
 use super::actor::Actor;
 use super::message::Message;
 use super::records::{self, Writing};
 use super::sampler;
+use crate::agents;
 
 /// What cancelled tools are given to end by themselves.
 const GRACE: Duration = Duration::from_millis(500);
@@ -40,15 +41,7 @@ impl Actor {
             Effect::Record(record) => self.record(record),
             // What follows depends on it; see `perform`.
             Effect::Sync => {}
-            Effect::Notify(notification) => {
-                let stored = self.flush();
-                // What could not be stored must not be told as done; the turn ends as failed instead.
-                if stored.is_ok() || !matches!(notification, ServerNotification::ItemCompleted(_)) {
-                    self.follow(&notification);
-                    self.subscribers.notify(&notification).await;
-                }
-                return self.fault_once(stored);
-            }
+            Effect::Notify(notification) => return self.notify(notification).await,
             Effect::Broadcast(notification) => {
                 let stored = self.flush();
                 self.broadcast(&notification).await;
@@ -104,6 +97,21 @@ impl Actor {
         None
     }
 
+    /// Tells the subscribers. What could not be stored must not be told as done; the turn ends as failed
+    /// instead.
+    async fn notify(&mut self, notification: ServerNotification) -> Option<Input> {
+        let stored = self.flush();
+        if stored.is_ok() || !matches!(notification, ServerNotification::ItemCompleted(_)) {
+            self.follow(&notification);
+            let outcome = self.outcome(&notification);
+            self.subscribers.notify(&notification).await;
+            if let (Some(agent), Some(outcome)) = (&self.agent, outcome) {
+                agent.tell(outcome);
+            }
+        }
+        self.fault_once(stored)
+    }
+
     /// Asks the subscribers, and whoever joins before there is an answer.
     async fn ask(&mut self, question: u64, request: Box<ServerRequest>) {
         self.subscribers.ask(question, &request).await;
@@ -145,17 +153,33 @@ impl Actor {
         });
     }
 
-    fn record(&mut self, record: quipu_engine::Record) {
+    fn record(&mut self, record: Record) {
+        if let Record::TurnEnded {
+            end,
+            last_agent_message,
+            ..
+        } = &record
+        {
+            self.ended = Some((end.clone(), last_agent_message.clone()));
+        }
         let mode = self.session.mode.mode.to_string();
         let window = self.session.info.effective_context_window();
         let writing = Writing {
             thread_id: &self.handle.id,
             window,
             mode: &mode,
+            server: &self.server,
         };
         let Some(log) = &mut self.log else { return };
         if let Err(error) = log.append(&records::lines(record, &writing)) {
             tracing::error!(thread = self.handle.id, %error, "a record is lost");
+        }
+    }
+
+    /// Hands what was recorded between turns to the system.
+    pub fn store_now(&mut self) {
+        if let Err(error) = self.flush() {
+            tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
         }
     }
 
@@ -208,10 +232,25 @@ impl Actor {
         }
     }
 
+    /// How an agent is now, if its turn ends with this. The model of its parent knows it before clients do,
+    /// and who waits for it after them.
+    fn outcome(&mut self, notification: &ServerNotification) -> Option<CollabAgentState> {
+        let is_end = matches!(notification, ServerNotification::TurnCompleted(_));
+        let (end, last_words) = self.ended.take_if(|_| is_end)?;
+        let outcome = agents::outcome(end, last_words);
+        self.agent.as_ref()?.tell_parent(&outcome);
+        Some(outcome)
+    }
+
     /// Keeps the running turn as a client that joins now must see it.
     fn follow(&mut self, notification: &ServerNotification) {
         match notification {
-            ServerNotification::TurnStarted(_) => self.live.clear(),
+            ServerNotification::TurnStarted(_) => {
+                self.live.clear();
+                if let Some(agent) = &self.agent {
+                    agent.tell_at_work();
+                }
+            }
             ServerNotification::TurnCompleted(_) => {
                 self.live.clear();
                 self.tooling.end_turn();

@@ -10,6 +10,7 @@ use quipu_model::catalogue::ModelInfo;
 use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolSet};
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
+use quipu_tools::agents::Agents;
 use quipu_tools::{Action, Answer, Cancel, Host, Scope, Toolbox};
 use quipu_wire::{
     AskForApproval, GuardianApprovalReview, GuardianApprovalReviewStatus, Json, ReadOnlyAccess,
@@ -54,7 +55,7 @@ impl Actor {
             mcp: Default::default(),
             ..self.scope(&turn_id, Purpose::Review)
         };
-        let specs = quipu_tools::specs(&scope, None, true).into_iter();
+        let specs = quipu_tools::specs(&scope, None).into_iter();
         let tools = specs.filter(|spec| TOOLS.contains(&spec.name.as_str()));
         let policy = guardian::policy(self.administrators_words().as_deref());
         let surroundings = message::user_text(environment::block(&self.facts_now(), true));
@@ -199,6 +200,10 @@ impl Drop for Tools {
 struct Nobody;
 
 impl Host for Nobody {
+    fn agents(&self) -> Option<&dyn Agents> {
+        None
+    }
+
     fn report<'a>(&'a self, _: &'a str, _: ToolEvent) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }

@@ -13,9 +13,9 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
+use super::load;
 use super::message::Look;
 use super::replies::Pending;
-use super::{load, subscribers};
 use crate::Reply;
 use crate::context::{review, stored};
 use crate::hub::Client;
@@ -59,12 +59,8 @@ impl Actor {
         };
         let session = self.session.clone();
         reply.send(Ok(resumed(thread, &session))).await;
-        for (question, pending) in &self.questions {
-            if let Some(request) = &pending.request {
-                subscribers::ask(&client, *question, request).await;
-            }
-        }
-        self.subscribers.add(client);
+        self.introduce_to_agents(&client);
+        self.follow_with(client).await;
     }
 
     /// The thread with its turns, the running one as it is.

@@ -1,37 +1,30 @@
 //! Bringing threads into memory, and out of it.
 
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 use std::sync::Arc;
 
-use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
 use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta};
-use quipu_policy::rules::RulesProblem;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{
     DynamicToolSpec, Json, Thread, ThreadClosedNotification, ThreadStatus, ThreadTokenUsage,
     TokenUsageBreakdown, Turn,
 };
-use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::actor::{self, Actor, TurnSettings};
-use super::mcp::Servers;
-use super::message::{Message, ThreadHandle};
-use super::network;
-use super::opened::{Hold, Opened};
+use super::message::ThreadHandle;
+use super::open::{Parts, open};
+use super::opened::Opened;
 use super::prepare::Told;
-use super::replies::Replies;
 use super::session::{Overrides, Session};
 use super::skills::ThreadSkills;
-use super::subscribers::Subscribers;
-use super::tooling::Tooling;
 use super::view;
 use crate::context::{agents_md, base, notes, stored};
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
-use crate::{Server, clock, git, rules};
+use crate::{Server, clock, git};
 
 /// How a new thread is to be.
 #[derive(Default)]
@@ -42,17 +35,6 @@ pub(crate) struct StartRequest {
     pub raw_items: bool,
     /// A history to begin with.
     pub history: Vec<Json>,
-}
-
-/// What a loaded thread is made of, besides its settings.
-struct Parts {
-    meta: SessionMeta,
-    log: Option<Log>,
-    history: Vec<Json>,
-    usage: Option<ThreadTokenUsage>,
-    thread: Thread,
-    told: Told,
-    raw_items: bool,
 }
 
 /// Starts a new thread that `client` follows.
@@ -83,7 +65,7 @@ pub(crate) fn start(
         told,
         raw_items: request.raw_items,
     };
-    Ok(spawn(server, client, session, parts))
+    Ok(open(server, from_ref(client), session, parts))
 }
 
 /// Loads a stored thread that `client` follows from now on.
@@ -108,13 +90,7 @@ pub(crate) fn resume(
     }
     let history = history(&replay, path)?;
     let log = server.store.resume(replay.meta.id, path);
-    let mut told = told(server, &session, &replay.meta);
-    told.previous_model = replay.context.as_ref().map(|context| context.model.clone());
-    told.baseline = replay
-        .context
-        .as_ref()
-        .filter(|_| replay.context_is_current)
-        .and_then(stored::baseline);
+    let told = told_before(server, &session, &replay.meta, &replay);
     let mut thread = match stored_thread(server, replay.meta.id, path) {
         Ok(thread) => thread,
         Err(_) => view::foreign(&replay, &session, &log),
@@ -130,7 +106,7 @@ pub(crate) fn resume(
         told,
         raw_items: false,
     };
-    Ok(spawn(server, client, session, parts))
+    Ok(open(server, from_ref(client), session, parts))
 }
 
 /// Copies a stored thread into a new one that `client` follows.
@@ -160,13 +136,7 @@ pub(crate) fn fork(
         }
         history.push(note);
     }
-    let mut told = told(server, &session, &meta);
-    told.previous_model = replay.context.as_ref().map(|context| context.model.clone());
-    told.baseline = replay
-        .context
-        .as_ref()
-        .filter(|_| replay.context_is_current)
-        .and_then(stored::baseline);
+    let told = told_before(server, &session, &meta, &replay);
     let mut thread = match &log {
         Some(log) => stored_thread(server, meta.id, log.path())?,
         None => Thread {
@@ -185,7 +155,7 @@ pub(crate) fn fork(
         told,
         raw_items: false,
     };
-    Ok(spawn(server, client, session, parts))
+    Ok(open(server, from_ref(client), session, parts))
 }
 
 /// Unloads a thread and tells everyone.
@@ -198,95 +168,11 @@ pub(crate) async fn unload(server: &Arc<Server>, handle: &ThreadHandle) {
     server.hub.broadcast::<event::ThreadClosed>(&params).await;
 }
 
-fn spawn(server: &Arc<Server>, client: &Arc<Client>, session: Session, parts: Parts) -> Opened {
-    let Parts {
-        meta,
-        log,
-        history,
-        usage,
-        thread,
-        told,
-        raw_items,
-    } = parts;
-    let id = meta.id.to_string();
-    let loaded = rules::load(server, &session.snapshot);
-    let (handle, mailbox) = actor::mailbox(id.clone());
-    let servers = Servers::start(server, &session.snapshot, &handle);
-    let fleet = servers.scope.fleet.clone();
-    let mut subscribers = Subscribers::default();
-    subscribers.add(Arc::clone(client));
-    let mut engine = Engine::new(ThreadSetup {
-        id,
-        history,
-        usage,
-        raw_items,
-        seed: Uuid::new_v4().as_u128(),
-    });
-    engine.set_interrupt_note(notes::turn_aborted());
-    let actor = Actor {
-        server: Arc::clone(server),
-        handle: handle.clone(),
-        engine,
-        model: server.model_client(&session.provider),
-        session: session.clone(),
-        log,
-        subscribers,
-        replies: Replies::default(),
-        facts: Thread {
-            turns: Vec::new(),
-            ..thread.clone()
-        },
-        told,
-        sent: Vec::new(),
-        turn: TurnSettings::default(),
-        sampling: None,
-        tooling: Tooling::new(loaded.rules, network::managed(server, &session)),
-        servers,
-        questions: Default::default(),
-        live: Vec::new(),
-        elicitations: 0,
-        is_resting: false,
-        journal_failed: false,
-        quiet: Vec::new(),
-    };
-    let hold = drive(actor, mailbox, Arc::clone(client), loaded.problems);
-    Opened {
-        handle,
-        thread,
-        session,
-        fleet,
-        hold: Some(hold),
-    }
-}
-
-/// Lets a thread live, once the hold is released; first of all its client hears of its rules files.
-fn drive(
-    actor: Actor,
-    mailbox: mpsc::Receiver<Message>,
-    client: Arc<Client>,
-    problems: Vec<RulesProblem>,
-) -> Hold {
-    let (hold, released) = oneshot::channel::<()>();
-    let (server, closed) = (Arc::clone(&actor.server), actor.handle.clone());
-    server.threads.insert(closed.clone());
-    tokio::spawn(async move {
-        let ended = tokio::spawn(async move {
-            if released.await.is_ok() {
-                return;
-            }
-            rules::tell_left_out(&client, &problems).await;
-            actor.run(mailbox).await;
-        })
-        .await;
-        if let Err(error) = ended {
-            tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
-        }
-        server.threads.remove(&closed);
-    });
-    Hold(hold)
-}
-
-fn new_meta(server: &Server, session: &Session, forked_from_id: Option<Uuid>) -> SessionMeta {
+pub(super) fn new_meta(
+    server: &Server,
+    session: &Session,
+    forked_from_id: Option<Uuid>,
+) -> SessionMeta {
     SessionMeta {
         id: Uuid::now_v7(),
         forked_from_id,
@@ -316,7 +202,7 @@ fn base_instructions(session: &Session) -> String {
     })
 }
 
-fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
+pub(super) fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
     let docs = session.snapshot.project_docs();
     let found = agents_md::read(&agents_md::Search {
         home: server.home(),
@@ -339,6 +225,23 @@ fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
         base_instructions: instructions.into(),
         project_instructions: found.text,
         skills: ThreadSkills::find(server, session),
+    }
+}
+
+/// What the model of a stored thread was told.
+pub(super) fn told_before(
+    server: &Server,
+    session: &Session,
+    meta: &SessionMeta,
+    replay: &Replay,
+) -> Told {
+    let context = replay.context.as_ref();
+    Told {
+        previous_model: context.map(|context| context.model.clone()),
+        baseline: context
+            .filter(|_| replay.context_is_current)
+            .and_then(stored::baseline),
+        ..told(server, session, meta)
     }
 }
 
@@ -434,7 +337,7 @@ fn interrupt_copy(log: &mut Log, turn_id: String, note: Json) -> quipu_journal::
     log.flush()
 }
 
-fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
+pub(super) fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
     let tokens = |it: &TokenUsage| TokenUsageBreakdown {
         total_tokens: it.total_tokens,
         input_tokens: it.input_tokens,
@@ -449,11 +352,11 @@ fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
     }
 }
 
-fn cannot_create(error: quipu_journal::Error) -> ErrorObject {
+pub(super) fn cannot_create(error: quipu_journal::Error) -> ErrorObject {
     ErrorObject::internal(format!("error creating thread: {error}"))
 }
 
-fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
+pub(super) fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
     ErrorObject::internal(format!("error forking thread: {error}"))
 }
 

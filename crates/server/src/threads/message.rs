@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
@@ -12,9 +13,11 @@ use quipu_wire::{
     ReviewStartParams, ServerRequest, Thread, ThreadStatus, ThreadUnsubscribeStatus, Turn,
     TurnStartParams, TurnSteerParams,
 };
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::guardian::Case;
+use super::kin::Kin;
 use super::mcp::McpMessage;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
@@ -98,6 +101,8 @@ pub(crate) enum Message {
     SkillsChanged(Arc<HashSet<PathBuf>>),
     /// The folders of the thread's skills are watched for as long as this is kept.
     SkillsFollowed(Followed),
+    /// From a thread that this one started, or that started this one.
+    Kin(Kin),
     /// `done` fires when no turn runs; `interrupt` ends the one that does.
     WhenQuiet {
         interrupt: bool,
@@ -173,6 +178,7 @@ pub(crate) struct ThreadHandle {
     pub id: String,
     mailbox: mpsc::Sender<Message>,
     status: Arc<Mutex<ThreadStatus>>,
+    is_closing: Arc<AtomicBool>,
 }
 
 impl ThreadHandle {
@@ -181,6 +187,7 @@ impl ThreadHandle {
             id,
             mailbox,
             status: Arc::new(Mutex::new(ThreadStatus::Idle)),
+            is_closing: Arc::default(),
         }
     }
 
@@ -202,6 +209,22 @@ impl ThreadHandle {
                 tracing::debug!("a message for a thread that is gone");
             }
         });
+    }
+
+    /// Gives the thread a message at once if there is room, and as soon as there is otherwise.
+    pub fn send_now(&self, message: Message) {
+        if let Err(TrySendError::Full(message)) = self.mailbox.try_send(message) {
+            self.send_soon(message);
+        }
+    }
+
+    /// Whether the thread has begun to end.
+    pub fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::SeqCst)
+    }
+
+    pub fn set_closing(&self) {
+        self.is_closing.store(true, Ordering::SeqCst);
     }
 
     /// The status that clients were last told.

@@ -2,13 +2,16 @@
 //! holds them. Requests, model events, tool results and answers all reach it as messages.
 
 mod actor;
+pub(crate) mod child;
 mod effects;
 mod guardian;
 pub(crate) mod join;
+mod kin;
 pub(crate) mod load;
 mod mcp;
 mod message;
 mod network;
+mod open;
 mod opened;
 mod prepare;
 mod records;
@@ -27,6 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quipu_rpc::ErrorObject;
 use uuid::Uuid;
 
+pub(crate) use kin::{Heritage, Kin};
 pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Message, ThreadHandle};

@@ -14,7 +14,7 @@ use super::replies::Pending;
 use super::skills::ThreadSkills;
 use crate::Reply;
 use crate::clock;
-use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts};
+use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts, Subagent};
 use crate::context::history::ContextSize;
 use crate::context::skills::Skill;
 use crate::context::{compaction, initial, input, review, skills, stored, update};
@@ -51,18 +51,8 @@ impl Actor {
         }
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
-        let running = self.engine.active_turn().is_some();
         self.session.change(&self.server, &params);
-        if !running {
-            self.renew_servers();
-            self.turn = TurnSettings {
-                output_schema: params.output_schema,
-                ..TurnSettings::default()
-            };
-            let info = Arc::clone(&self.session.info);
-            self.engine
-                .set_limits(info.effective_context_window(), info.compaction_limit());
-        }
+        self.prepare_turn(params.output_schema);
         let reply = self.replies.add(Pending::Start(reply));
         let turn_id = uuid::Uuid::now_v7().to_string();
         self.step(Input::Start(Start {
@@ -71,6 +61,21 @@ impl Actor {
             message,
         }))
         .await;
+    }
+
+    /// Sets what holds for the next turn, unless one runs that takes the input.
+    pub(super) fn prepare_turn(&mut self, output_schema: Option<Json>) {
+        if self.engine.active_turn().is_some() {
+            return;
+        }
+        self.renew_servers();
+        self.turn = TurnSettings {
+            output_schema,
+            ..TurnSettings::default()
+        };
+        let info = Arc::clone(&self.session.info);
+        self.engine
+            .set_limits(info.effective_context_window(), info.compaction_limit());
     }
 
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
@@ -143,13 +148,22 @@ impl Actor {
             developer_instructions: session.developer_instructions.clone(),
             project_instructions: self.told.project_instructions.clone(),
             skills: Arc::clone(&self.told.skills.offered),
-            subagents: Vec::new(),
+            subagents: self.subagents(),
             commit_attribution: None,
             escalation: Escalation {
                 additional_permissions: session.has_feature("exec_permission_approvals"),
                 request_permissions_tool: session.has_feature("request_permissions_tool"),
             },
         }
+    }
+
+    fn subagents(&self) -> Vec<Subagent> {
+        let agents = self.server.agents.of(&self.handle.id).into_iter();
+        let named = agents.map(|agent| Subagent {
+            id: agent.id.clone(),
+            nickname: agent.nickname.clone(),
+        });
+        named.collect()
     }
 
     fn writable_roots(&self) -> Vec<String> {
@@ -247,17 +261,20 @@ impl Actor {
 
     fn request_meta(&self, turn_id: &str, purpose: Purpose) -> RequestMeta {
         let identity = &self.server.identity;
-        let review = ("x-openai-subagent".to_owned(), "review".to_owned());
+        let label = match purpose {
+            Purpose::Review => Some("review"),
+            Purpose::Turn | Purpose::Compaction { .. } => {
+                (self.depth() > 0).then_some("collab_spawn")
+            }
+        };
+        let label = label.map(|it| ("x-openai-subagent".to_owned(), it.to_owned()));
         RequestMeta {
             originator: identity.originator().to_owned(),
             user_agent: identity.user_agent(self.server.settings.config.env()),
             thread_id: self.handle.id.clone(),
             turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
             turn_state: self.turn.state.clone(),
-            headers: (purpose == Purpose::Review)
-                .then_some(review)
-                .into_iter()
-                .collect(),
+            headers: label.into_iter().collect(),
         }
     }
 

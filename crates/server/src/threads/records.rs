@@ -5,6 +5,8 @@ use quipu_journal::event::{self, Event};
 use quipu_journal::{Compacted, Record as Line, TurnContext};
 use quipu_wire::{Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError, UserInput};
 
+use crate::{Server, agents};
+
 /// How much of a command's output the log keeps.
 const MAX_OUTPUT: usize = 10_000;
 
@@ -14,6 +16,7 @@ pub(super) struct Writing<'a> {
     pub window: Option<i64>,
     /// The collaboration mode, as the log names it.
     pub mode: &'a str,
+    pub server: &'a Server,
 }
 
 /// The lines of one record.
@@ -39,7 +42,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
         Record::Item { turn_id, item } => {
             Event::of_item(shortened(item), writing.thread_id, &turn_id)
                 .into_iter()
-                .map(Line::from)
+                .map(|event| Line::from(with_names(event, writing.server)))
                 .collect()
         }
         Record::DynamicCall { turn_id, item } => requested(turn_id, item),
@@ -211,6 +214,37 @@ fn requested(turn_id: String, item: ThreadItem) -> Vec<Line> {
         arguments,
     };
     vec![Line::from(Event::DynamicToolCallRequest(request))]
+}
+
+/// Says in the log what agents are called.
+fn with_names(mut event: Event, server: &Server) -> Event {
+    let named = |id: &str| agents::named(server, id);
+    match &mut event {
+        Event::CollabAgentSpawnEnd(end) => {
+            let id = end.new_thread_id.as_deref();
+            (end.new_agent_nickname, end.new_agent_role) = id.map(named).unwrap_or_default();
+        }
+        Event::CollabAgentInteractionEnd(end) => {
+            (end.receiver_agent_nickname, end.receiver_agent_role) = named(&end.receiver_thread_id);
+        }
+        Event::CollabCloseEnd(end) | Event::CollabResumeEnd(end) => {
+            (end.receiver_agent_nickname, end.receiver_agent_role) = named(&end.receiver_thread_id);
+        }
+        Event::CollabWaitingEnd(end) => {
+            let entries = end.statuses.iter().map(|(id, status)| {
+                let (agent_nickname, agent_role) = named(id);
+                event::AgentStatusEntry {
+                    thread_id: id.clone(),
+                    agent_nickname,
+                    agent_role,
+                    status: status.clone(),
+                }
+            });
+            end.agent_statuses = entries.collect();
+        }
+        _ => {}
+    }
+    event
 }
 
 /// The log keeps the ends of a long output.

@@ -10,6 +10,8 @@ use quipu_wire::{
     TurnSteerResponse,
 };
 
+use tokio::sync::oneshot;
+
 use crate::Reply;
 
 /// A request that waits for the engine.
@@ -17,6 +19,8 @@ pub(super) enum Pending {
     Start(Reply<request::TurnStart>),
     Steer(Reply<request::TurnSteer>),
     Interrupt(Reply<request::TurnInterrupt>),
+    /// Input of another thread.
+    Given(oneshot::Sender<Result<(), String>>),
     Review {
         reply: Reply<request::ReviewStart>,
         thread_id: String,
@@ -60,6 +64,10 @@ impl Replies {
             (Pending::Interrupt(reply), Answer::Done) => {
                 reply.send(Ok(TurnInterruptResponse {})).await
             }
+            (Pending::Given(done), Answer::Turn(_)) => {
+                // Whoever gave it may have stopped waiting.
+                done.send(Ok(())).ok();
+            }
             (pending, Answer::Refused(refusal)) => refuse(pending, refused(refusal)).await,
             (pending, _) => {
                 refuse(
@@ -76,6 +84,9 @@ async fn refuse(pending: Pending, error: ErrorObject) {
     match pending {
         Pending::Start(reply) => reply.send(Err(error)).await,
         Pending::Steer(reply) => reply.send(Err(error)).await,
+        Pending::Given(done) => {
+            done.send(Err(error.message.to_string())).ok();
+        }
         Pending::Interrupt(reply) => reply.send(Err(error)).await,
         Pending::Review { reply, .. } => reply.send(Err(error)).await,
     }

@@ -17,7 +17,9 @@ impl Actor {
         if !is_stored || self.engine.active_turn().is_some() || self.tooling.has_processes() {
             return false;
         }
-        if !self.subscribers.is_empty() {
+        // An agent stays as long as the thread that started it, and that one while it has any at work.
+        let is_needed = self.agent.is_some() || self.server.agents.any_at_work(&self.handle.id);
+        if is_needed || !self.subscribers.is_empty() {
             self.rest();
             return false;
         }

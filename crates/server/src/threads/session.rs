@@ -74,7 +74,7 @@ impl From<&ThreadForkParams> for Overrides {
 #[derive(Clone)]
 pub(crate) struct Session {
     /// What the client chose when it opened the thread.
-    asked: Overrides,
+    pub asked: Overrides,
     pub snapshot: Arc<Snapshot>,
     pub provider: ProviderConfig,
     pub model: String,
@@ -214,6 +214,26 @@ impl Session {
             .developer_instructions
             .get_or_insert_with(|| plan::mode_instructions(&mode.mode, asks));
         mode
+    }
+
+    /// Goes back to the model of a stored thread.
+    pub fn recall(&mut self, model: &str, effort: Option<ReasoningEffort>) {
+        model.clone_into(&mut self.model);
+        self.effort = effort;
+        self.info = model_info(&self.snapshot, &self.provider, &self.model);
+        self.mode = self.plain_mode();
+    }
+
+    /// The ordinary way to work together, with the model and effort in use.
+    pub fn plain_mode(&self) -> CollaborationMode {
+        CollaborationMode {
+            mode: ModeKind::Default,
+            settings: Settings {
+                model: self.model.clone(),
+                reasoning_effort: self.effort,
+                developer_instructions: None,
+            },
+        }
     }
 
     pub fn cwd_text(&self) -> String {

@@ -13,9 +13,13 @@ use crate::hub::{Client, ClientId};
 pub(super) struct Subscribers(Vec<Arc<Client>>);
 
 impl Subscribers {
+    pub fn new(clients: &[Arc<Client>]) -> Subscribers {
+        Subscribers(clients.to_vec())
+    }
+
     /// Adds a client; adding it again changes nothing.
     pub fn add(&mut self, client: Arc<Client>) {
-        if !self.0.iter().any(|it| it.id == client.id) {
+        if !self.has(client.id) {
             self.0.push(client);
         }
     }
@@ -25,6 +29,14 @@ impl Subscribers {
         let before = self.0.len();
         self.0.retain(|client| client.id != id);
         self.0.len() < before
+    }
+
+    pub fn has(&self, id: ClientId) -> bool {
+        self.0.iter().any(|client| client.id == id)
+    }
+
+    pub fn all(&self) -> Vec<Arc<Client>> {
+        self.0.clone()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -11,6 +11,7 @@ use quipu_model::catalogue::{ApplyPatchTool, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
+use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
     Action, Answer, Cancel, Features, Finished, Host, Network, Scope, SpecKind, Toolbox, WebSearch,
 };
@@ -22,6 +23,7 @@ use super::actor::Actor;
 use super::guardian;
 use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
+use crate::agents::{self, Family};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
 use crate::fail;
@@ -99,7 +101,7 @@ impl Actor {
             .apply_patch_tool_type
             .map(|kind| kind == ApplyPatchTool::Freeform);
         let scope = self.scope(turn_id, purpose);
-        let specs = quipu_tools::specs(&scope, patch_as_text, purpose == Purpose::Review);
+        let specs = quipu_tools::specs(&scope, patch_as_text);
         ToolSet::new(specs.into_iter().filter_map(offered).collect())
     }
 
@@ -113,7 +115,7 @@ impl Actor {
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self));
         let truncation = self.session.info.truncation_policy;
         tokio::spawn(async move {
             let running = async {
@@ -145,7 +147,7 @@ impl Actor {
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost(handle.clone()));
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self));
         tokio::spawn(async move {
             let running = async {
                 fail::point("tool", "thread/shellCommand");
@@ -189,6 +191,15 @@ impl Actor {
         })
     }
 
+    /// The kinds of agents that may be started from here, if any may.
+    fn agent_roles(&self, purpose: Purpose) -> Option<Arc<[Role]>> {
+        let snapshot = &self.session.snapshot;
+        let allowed = self.session.has_feature("multi_agent")
+            && purpose != Purpose::Review
+            && self.depth() < snapshot.agents().max_depth;
+        allowed.then(|| agents::offered_roles(snapshot))
+    }
+
     /// The settings of the turn, as tools need them.
     pub fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
         let session = &self.session;
@@ -221,6 +232,8 @@ impl Actor {
             accepts_images: session.info.accepts_images(),
             web_search: self.web_search(purpose),
             network: self.tooling.network.clone(),
+            is_subagent: purpose == Purpose::Review || self.depth() > 0,
+            agents: self.agent_roles(purpose),
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
                 exec_permission_approvals: session.has_feature("exec_permission_approvals"),
@@ -232,13 +245,32 @@ impl Actor {
 }
 
 /// The thread, as its tools see it.
-struct ThreadHost(ThreadHandle);
+struct ThreadHost {
+    thread: ThreadHandle,
+    family: Family,
+}
+
+impl ThreadHost {
+    fn new(actor: &Actor) -> ThreadHost {
+        ThreadHost {
+            thread: actor.handle.clone(),
+            family: Family {
+                server: Arc::clone(&actor.server),
+                parent: actor.handle.clone(),
+            },
+        }
+    }
+}
 
 impl Host for ThreadHost {
+    fn agents(&self) -> Option<&dyn Agents> {
+        Some(&self.family)
+    }
+
     fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let event = ToolReport::Event(event);
-            self.0
+            self.thread
                 .send(Message::Tool {
                     call_id: call_id.to_owned(),
                     event,
@@ -260,7 +292,7 @@ impl Host for ThreadHost {
                 waiting,
                 answer,
             };
-            self.0
+            self.thread
                 .send(Message::Tool {
                     call_id: call_id.to_owned(),
                     event,
@@ -274,7 +306,7 @@ impl Host for ThreadHost {
         Box::pin(async move {
             let (server, tool) = (server.to_owned(), tool.to_owned());
             let allowed = McpMessage::AlwaysAllow { server, tool };
-            self.0.send(Message::Mcp(allowed)).await;
+            self.thread.send(Message::Mcp(allowed)).await;
         })
     }
 
@@ -284,7 +316,7 @@ impl Host for ThreadHost {
             let target = action.target.clone().unwrap_or_else(|| call_id.to_owned());
             let event = ToolReport::Review { action, case };
             let call = call_id.to_owned();
-            self.0
+            self.thread
                 .send(Message::Tool {
                     call_id: call,
                     event,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod accounts;
+mod agents;
 mod any_token;
 mod approvals;
 mod bad_requests;

@@ -1,0 +1,142 @@
+//! Opening the threads of agents: new ones, ones that know what their parent knows, and stored ones.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use quipu_journal::{Record, Replay, SessionMeta, Source, SubAgent, ThreadSpawn};
+use quipu_rpc::ErrorObject;
+use quipu_wire::Json;
+use uuid::Uuid;
+
+use super::kin::Heritage;
+use super::open::{Parts, open};
+use super::opened::Opened;
+use super::session::Session;
+use super::{load, view};
+use crate::Server;
+
+/// An agent to open a thread for.
+pub(crate) struct Child<'a> {
+    pub id: Uuid,
+    pub origin: ThreadSpawn,
+    pub session: Session,
+    pub heritage: &'a Heritage,
+}
+
+impl Child<'_> {
+    fn meta(&self, server: &Server, forked_from_id: Option<Uuid>) -> SessionMeta {
+        SessionMeta {
+            id: self.id,
+            source: Source::SubAgent(SubAgent::ThreadSpawn(self.origin.clone())),
+            agent_nickname: self.origin.agent_nickname.clone(),
+            agent_role: self.origin.agent_role.clone(),
+            ..load::new_meta(server, &self.session, forked_from_id)
+        }
+    }
+}
+
+/// A thread that begins with nothing.
+pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, ErrorObject> {
+    let meta = child.meta(server, None);
+    let log = match child.heritage.is_ephemeral {
+        true => None,
+        false => Some(
+            server
+                .store
+                .create(meta.clone())
+                .map_err(load::cannot_create)?,
+        ),
+    };
+    let parts = Parts {
+        told: load::told(server, &child.session, &meta),
+        thread: view::new(&meta, &child.session, log.as_ref()),
+        meta,
+        log,
+        history: Vec::new(),
+        usage: None,
+        raw_items: false,
+    };
+    Ok(open(
+        server,
+        &child.heritage.followers,
+        child.session,
+        parts,
+    ))
+}
+
+/// A thread that begins with a copy of its parent's. The call that asked for it gets an output that
+/// says who reads it now.
+pub(crate) fn with_context(
+    server: &Arc<Server>,
+    child: Child<'_>,
+    call_id: &str,
+) -> Result<Opened, ErrorObject> {
+    let parent = &child.origin.parent_thread_id;
+    let Some(path) = &child.heritage.rollout else {
+        return Err(ErrorObject::internal(format!(
+            "parent thread rollout unavailable for fork: {parent}"
+        )));
+    };
+    let replay = load::read(path)?;
+    let output = Json::from(serde_json::json!({
+        "type": "function_call_output",
+        "call_id": call_id,
+        "output": "You are the agent that this call started. All of the above was said before, between others; it is \
+            background for you. Your own task comes next.",
+    }));
+    let meta = child.meta(server, Some(replay.meta.id));
+    let mut history = load::history(&replay, path)?;
+    let mut log = server
+        .store
+        .fork(path, meta.clone())
+        .map_err(load::cannot_fork)?;
+    log.append(&[Record::ResponseItem(output.clone())])
+        .and_then(|()| log.flush())
+        .map_err(load::cannot_fork)?;
+    history.push(output);
+    let parts = Parts {
+        told: load::told_before(server, &child.session, &meta, &replay),
+        thread: load::stored_thread(server, meta.id, log.path())?,
+        meta,
+        log: Some(log),
+        history,
+        usage: replay.usage.as_ref().map(load::wire_usage),
+        raw_items: false,
+    };
+    Ok(open(
+        server,
+        &child.heritage.followers,
+        child.session,
+        parts,
+    ))
+}
+
+/// The thread of an agent that was closed, with the model and the folder it had last.
+pub(crate) fn stored(
+    server: &Arc<Server>,
+    child: Child<'_>,
+    path: &Path,
+    mut replay: Replay,
+) -> Result<Opened, ErrorObject> {
+    replay.settle();
+    let mut session = child.session;
+    session.cwd = PathBuf::from(&replay.meta.cwd);
+    let instructions = replay.meta.base_instructions.as_ref();
+    session.base_instructions = instructions.map(|it| it.text.clone());
+    if let Some(context) = &replay.context {
+        let effort = context.effort.as_ref().map(|it| serde_json::json!(it));
+        let effort = effort.and_then(|it| serde_json::from_value(it).ok());
+        session.recall(&context.model, effort);
+    }
+    let history = load::history(&replay, path)?;
+    let parts = Parts {
+        told: load::told_before(server, &session, &replay.meta, &replay),
+        thread: load::stored_thread(server, replay.meta.id, path)?,
+        log: Some(server.store.resume(replay.meta.id, path)),
+        history,
+        usage: replay.usage.as_ref().map(load::wire_usage),
+        meta: replay.meta,
+        raw_items: false,
+    };
+    Ok(open(server, &child.heritage.followers, session, parts))
+}

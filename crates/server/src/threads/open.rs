@@ -1,0 +1,127 @@
+//! The last step of loading: what was read or made becomes a thread that runs.
+
+use std::sync::Arc;
+
+use quipu_engine::{Thread as Engine, ThreadSetup};
+use quipu_journal::{Log, SessionMeta};
+use quipu_wire::{Json, Thread, ThreadTokenUsage};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::actor::{self, Actor, TurnSettings};
+use super::mcp::Servers;
+use super::message::ThreadHandle;
+use super::network;
+use super::opened::{Hold, Opened};
+use super::prepare::Told;
+use super::replies::Replies;
+use super::session::Session;
+use super::subscribers::Subscribers;
+use super::tooling::Tooling;
+use crate::context::notes;
+use crate::hub::Client;
+use crate::{Server, agents, rules};
+
+/// What a loaded thread is made of, besides its settings.
+pub(super) struct Parts {
+    pub meta: SessionMeta,
+    pub log: Option<Log>,
+    pub history: Vec<Json>,
+    pub usage: Option<ThreadTokenUsage>,
+    pub thread: Thread,
+    pub told: Told,
+    pub raw_items: bool,
+}
+
+/// Makes a thread that these clients follow.
+pub(super) fn open(
+    server: &Arc<Server>,
+    followers: &[Arc<Client>],
+    session: Session,
+    parts: Parts,
+) -> Opened {
+    let loaded = rules::load(server, &session.snapshot);
+    let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string());
+    let thread = parts.thread.clone();
+    let tooling = Tooling::new(loaded.rules, network::managed(server, &session));
+    let servers = Servers::start(server, &session.snapshot, &handle);
+    let fleet = servers.scope.fleet.clone();
+    let actor = actor(&handle, session.clone(), parts, (server, tooling, servers));
+    let actor = Actor {
+        subscribers: Subscribers::new(followers),
+        ..actor
+    };
+    let (hold, released) = oneshot::channel::<()>();
+    server.threads.insert(handle.clone());
+    let (server, closed) = (Arc::clone(server), handle.clone());
+    let followers = followers.to_vec();
+    tokio::spawn(async move {
+        let ended = tokio::spawn(async move {
+            if released.await.is_ok() {
+                return;
+            }
+            for client in &followers {
+                rules::tell_left_out(client, &loaded.problems).await;
+            }
+            actor.run(mailbox).await;
+        })
+        .await;
+        if let Err(error) = ended {
+            tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
+        }
+        server.threads.remove(&closed);
+        agents::close_all_of(&server, &closed).await;
+        server.agents.left(&closed.id);
+    });
+    Opened {
+        handle,
+        thread,
+        session,
+        fleet,
+        hold: Some(Hold(hold)),
+    }
+}
+
+fn actor(
+    handle: &ThreadHandle,
+    session: Session,
+    parts: Parts,
+    (server, tooling, servers): (&Arc<Server>, Tooling, Servers),
+) -> Actor {
+    let mut engine = Engine::new(ThreadSetup {
+        id: handle.id.clone(),
+        history: parts.history,
+        usage: parts.usage,
+        raw_items: parts.raw_items,
+        seed: Uuid::new_v4().as_u128(),
+    });
+    engine.set_interrupt_note(notes::turn_aborted());
+    Actor {
+        server: Arc::clone(server),
+        handle: handle.clone(),
+        engine,
+        model: server.model_client(&session.provider),
+        session,
+        log: parts.log,
+        subscribers: Subscribers::default(),
+        replies: Replies::default(),
+        facts: Thread {
+            turns: Vec::new(),
+            ..parts.thread
+        },
+        told: parts.told,
+        sent: Vec::new(),
+        turn: TurnSettings::default(),
+        sampling: None,
+        tooling,
+        servers,
+        questions: Default::default(),
+        live: Vec::new(),
+        agent: server.agents.get(&handle.id),
+        ended: None,
+        elicitations: 0,
+        is_resting: false,
+        journal_failed: false,
+        quiet: Vec::new(),
+    }
+}
