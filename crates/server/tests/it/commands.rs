@@ -220,6 +220,79 @@ async fn a_cap_cuts_a_stream_and_not_the_command() {
 }
 
 #[tokio::test]
+async fn output_without_a_cap_of_its_own_ends_at_a_mebibyte() {
+    let lab = Lab::with(&[("PATH", "/usr/bin:/bin")], "");
+    let client = lab.client().await;
+    let print = |count: usize| format!("head -c {count} /dev/zero | tr '\\0' x");
+    let long = print((1 << 20) + 5);
+    for (more, length) in [
+        (json!({}), 1 << 20),
+        (json!({ "disableOutputCap": true }), (1 << 20) + 5),
+        (json!({ "outputBytesCap": 0 }), 0),
+    ] {
+        let (code, stdout, _) = run(&client, &long, more.clone()).await;
+        assert_eq!((code, stdout.len()), (0, length), "{more}");
+    }
+    let at_once = run(&client, "sleep 60", json!({ "timeoutMs": 0 })).await;
+    assert_eq!(at_once.0, 124);
+}
+
+#[tokio::test]
+async fn the_answer_follows_the_last_output() {
+    let lab = Lab::with(&[("PATH", "/usr/bin:/bin")], "");
+    let mut raw = lab.raw_initialized(json!({})).await;
+    let more = json!({ "processId": "p", "streamStdoutStderr": true });
+    let command = script(
+        "for i in 1 2 3 4 5 6 7 8; do echo $i; echo $i >&2; done",
+        more,
+    );
+    let request = json!({ "id": 7, "method": "command/exec", "params": command });
+    raw.send([request.to_string()]).await;
+    let mut told = [String::new(), String::new()];
+    loop {
+        let message = raw.next().await.unwrap();
+        if message["id"] == 7 {
+            assert_eq!(
+                message["result"],
+                json!({ "exitCode": 0, "stdout": "", "stderr": "" })
+            );
+            break;
+        }
+        assert_eq!(message["method"], "command/exec/outputDelta");
+        let data = message["params"]["deltaBase64"].as_str().unwrap();
+        let text = String::from_utf8(STANDARD.decode(data).unwrap()).unwrap();
+        told[usize::from(message["params"]["stream"] == "stderr")] += &text;
+    }
+    let all = "1\n2\n3\n4\n5\n6\n7\n8\n";
+    assert_eq!(told, [all, all], "nothing is left to come");
+}
+
+#[tokio::test]
+async fn a_name_belongs_to_its_connection() {
+    let lab = Lab::new();
+    let first = lab.client().await;
+    let second = lab.client().await;
+    let more = json!({ "processId": "same", "disableTimeout": true });
+    let asked =
+        [&first, &second].map(|it| it.ask::<CommandExec>(&script("sleep 600", more.clone())));
+    // Each ends its own and only its own. A command may not have started yet when its end is asked for.
+    for (client, asked) in [&first, &second].into_iter().zip(asked) {
+        let name = json!({ "processId": "same" });
+        let ended = async {
+            while client
+                .call_raw("command/exec/terminate", &name)
+                .await
+                .is_err()
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("the command to be known", ended).await;
+        assert_eq!(asked.answer().await.unwrap().exit_code, -1);
+    }
+}
+
+#[tokio::test]
 async fn a_terminal_has_a_size_and_is_ended_by_its_client() {
     let lab = Lab::new();
     let mut client = lab.client().await;

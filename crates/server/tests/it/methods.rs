@@ -1,6 +1,7 @@
 //! Every method of the table answers.
 
 use quipu_wire::method::CLIENT_REQUESTS;
+use quipu_wire::method::event::WindowsSandboxSetupCompleted;
 use serde_json::json;
 
 use crate::lab::Lab;
@@ -46,5 +47,95 @@ async fn polled_lists_answer_with_a_page() {
     }
     let plugins = client.call_raw("plugin/list", &json!({})).await.unwrap();
     assert!(plugins["marketplaces"].is_array(), "{plugins}");
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn what_only_windows_has_fails_at_once_and_says_so() {
+    let lab = Lab::new();
+    let mut client = lab.client().await;
+    for (mode, kind) in [("unelevated", "legacy"), ("elevated", "elevated")] {
+        let setup = json!({ "mode": mode, "cwd": lab.folder.path() });
+        let started = client.call_raw("windowsSandbox/setupStart", &setup).await;
+        assert_eq!(started.unwrap(), json!({ "started": true }));
+        let completed = client.notified::<WindowsSandboxSetupCompleted>().await;
+        let error = format!("{kind} Windows sandbox setup is only supported on Windows");
+        assert_eq!(
+            serde_json::to_value(completed).unwrap(),
+            json!({ "mode": mode, "success": false, "error": error })
+        );
+    }
+    client.finish().await;
+}
+
+/// What a person has set up for another agent is offered once and taken over.
+#[tokio::test]
+async fn another_agents_settings_are_found_and_taken_over() {
+    let user = tempfile::tempdir().unwrap();
+    let lab = Lab::with(
+        &[("HOME", user.path().to_str().unwrap())],
+        "# mine\nmodel = \"a\"\n",
+    );
+    let client = lab.client().await;
+    let other = user.path().join(".claude");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(
+        other.join("settings.json"),
+        r#"{"env":{"A":1},"sandbox":{"enabled":true}}"#,
+    )
+    .unwrap();
+    std::fs::write(other.join("CLAUDE.md"), "Ask claude-code.\n").unwrap();
+    let detect = json!({ "includeHome": true });
+    let found = client
+        .call_raw("externalAgentConfig/detect", &detect)
+        .await
+        .unwrap();
+    let home = lab.folder.path().join("home");
+    let told = [
+        (
+            "CONFIG",
+            format!(
+                "Migrate {0}/settings.json into {1}/config.toml",
+                other.display(),
+                home.display()
+            ),
+        ),
+        (
+            "AGENTS_MD",
+            format!(
+                "Import {0}/CLAUDE.md to {1}/AGENTS.md",
+                other.display(),
+                home.display()
+            ),
+        ),
+    ];
+    let items =
+        told.map(|(kind, text)| json!({ "itemType": kind, "description": text, "cwd": null }));
+    assert_eq!(found["items"], json!(items));
+    let import = json!({ "migrationItems": items });
+    let imported = client.call_raw("externalAgentConfig/import", &import).await;
+    assert_eq!(imported.unwrap(), json!({}));
+    let agents = std::fs::read_to_string(home.join("AGENTS.md")).unwrap();
+    assert_eq!(agents, "Ask Codex.\n");
+    let config = std::fs::read_to_string(home.join("config.toml")).unwrap();
+    assert!(
+        config.starts_with("# mine\nmodel = \"a\"\nsandbox_mode = \"workspace-write\"\n"),
+        "{config}"
+    );
+    let again = client
+        .call_raw("externalAgentConfig/detect", &detect)
+        .await
+        .unwrap();
+    assert_eq!(again["items"], json!([]));
+
+    std::fs::write(other.join("settings.json"), "[]").unwrap();
+    let error = client
+        .call_raw("externalAgentConfig/detect", &detect)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (-32603, "external agent settings root must be an object")
+    );
     client.finish().await;
 }

@@ -134,6 +134,91 @@ async fn git_decides_what_is_ignored_only_in_its_repositories() {
     assert_eq!(paths(&found), [".hidden/seen.rs", "seen.rs"]);
 }
 
+/// The official server was asked the same about the same files.
+#[tokio::test]
+async fn all_kinds_of_ignore_files_count_as_in_the_reference() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let root = tree(
+        &lab,
+        &[
+            "r/a.log",
+            "r/keep.log",
+            "r/build/x.txt",
+            "r/rooted.txt",
+            "r/sub/rooted.txt",
+            "r/sub/q/deep.txt",
+            "r/sub/inner.txt",
+            "r/inner.txt",
+            "r/byexclude1",
+            "r/byignore.txt",
+            "r/byrg.txt",
+            "r/.hidden/h.txt",
+            "r/nested/.git/HEAD",
+            "r/nested/n.log",
+            "r/nested/n.txt",
+            "r/wt/w.log",
+            "r/node_modules/m.txt",
+            "r/.git/info/x",
+            "plain/p.txt",
+            "plain/nope.md",
+            "plain/yes.md",
+        ],
+    );
+    for (file, text) in [
+        (
+            "r/.gitignore",
+            "*.log\nbuild/\n!keep.log\n/rooted.txt\nsub/**/deep.txt\n",
+        ),
+        ("r/.git/info/exclude", "byexclude*\n"),
+        ("r/sub/.gitignore", "inner.txt\n"),
+        ("r/.ignore", "byignore*\n"),
+        ("r/.rgignore", "byrg*\n"),
+        ("r/wt/.git", "gitdir: ../x"),
+        ("plain/.gitignore", "*.txt\n"),
+        ("plain/.ignore", "nope*\n"),
+    ] {
+        fs::write(root.join(file), text).unwrap();
+    }
+    std::os::unix::fs::symlink("../plain", root.join("r/linkdir")).unwrap();
+    std::os::unix::fs::symlink("nowhere", root.join("r/dangling.txt")).unwrap();
+    for (folder, query, expected) in [
+        (
+            "",
+            "txt",
+            &[
+                "plain/p.txt",
+                "r/.hidden/h.txt",
+                "r/byrg.txt",
+                "r/inner.txt",
+                "r/nested/n.txt",
+                "r/node_modules/m.txt",
+                "r/sub/rooted.txt",
+            ][..],
+        ),
+        ("", "log", &["r/keep.log", "r/nested/n.log", "r/wt/w.log"]),
+        ("", "by", &["r/byrg.txt"]),
+        (
+            "",
+            "md",
+            &[
+                "plain/yes.md",
+                "r/linkdir/yes.md",
+                "r/node_modules",
+                "r/node_modules/m.txt",
+            ],
+        ),
+        ("r/sub", "txt", &["rooted.txt"]),
+        ("plain", "txt", &["p.txt"]),
+        ("plain", "md", &["yes.md"]),
+    ] {
+        let found = search(&client, query, &[&root.join(folder)]).await;
+        let mut found = paths(&found);
+        found.sort_unstable();
+        assert_eq!(found, expected, "{query} in {folder:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_file_belongs_to_the_deepest_root() {
     let lab = Lab::new();
