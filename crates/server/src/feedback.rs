@@ -1,11 +1,14 @@
 //! Reports of users. They stay on this machine: each becomes a folder that its author can look through and
-//! send to whom they like.
+//! send to whom they like. Only an address in the user's own settings makes the program send them.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use quipu_wire::FeedbackUploadParams;
 use serde_json::json;
 use uuid::Uuid;
@@ -14,6 +17,12 @@ use crate::settings::PROTOCOL_VERSION;
 
 /// The most that is copied of one file.
 const MAX_ATTACHMENT: u64 = 64 * 1024 * 1024;
+/// The most that is sent of all files of a report.
+const MAX_SENT: u64 = 32 * 1024 * 1024;
+/// How long a report may be under way.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The file that says what the report is about.
+const REPORT: &str = "report.json";
 /// The most files that are copied.
 const MAX_ATTACHMENTS: usize = 32;
 
@@ -47,9 +56,65 @@ pub(crate) fn write(
         "protocol": PROTOCOL_VERSION,
         "attachments": attachments,
     });
-    let mut file = create(&report.join("report.json"))?;
+    let mut file = create(&report.join(REPORT))?;
     serde_json::to_writer_pretty(&mut file, &text)?;
     Ok(report)
+}
+
+/// Sends a written report to an address: what it says, and its files as long as there is room.
+pub(crate) async fn send(report: &Path, endpoint: &str) -> Result<(), SendError> {
+    let folder = report.to_owned();
+    let body = tokio::task::spawn_blocking(move || body(&folder)).await;
+    let body = body.map_err(io::Error::other)??;
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(PATIENCE)
+        .build()?;
+    let request = client.post(endpoint);
+    let request = request.header("content-type", "application/json");
+    request.body(body).send().await?.error_for_status()?;
+    Ok(())
+}
+
+/// Why a report was not sent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Addresses may hold keys, so they are not shown.
+    #[error("{}", without_url(_0))]
+    Http(#[from] reqwest::Error),
+}
+
+fn without_url(error: &reqwest::Error) -> String {
+    let status = error
+        .status()
+        .map(|status| format!("the answer was {status}"));
+    status.unwrap_or_else(|| match error {
+        error if error.is_builder() => "the address is not valid".to_owned(),
+        error if error.is_timeout() => "there was no answer in time".to_owned(),
+        _ => "the address cannot be reached".to_owned(),
+    })
+}
+
+fn body(report: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    let mut room = MAX_SENT;
+    let mut entries: Vec<_> = fs::read_dir(report)?.flatten().collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let size = entry.metadata()?.len();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == REPORT || size > room {
+            continue;
+        }
+        room -= size;
+        let data = STANDARD.encode(fs::read(entry.path())?);
+        files.push(json!({ "name": name, "dataBase64": data }));
+    }
+    let text = fs::read_to_string(report.join(REPORT))?;
+    let text: serde_json::Value = serde_json::from_str(&text)?;
+    Ok(json!({ "report": text, "files": files }).to_string())
 }
 
 fn attach(report: &Path, number: usize, from: &Path) -> io::Result<String> {

@@ -12,7 +12,16 @@ pub static ANALYTICS: Section = Section::new(
 
 pub static FEEDBACK: Section = Section::new(
     "FeedbackConfigToml",
-    &[key("enabled", Bool, "Accept `feedback/upload`.").default("true")],
+    &[
+        key("enabled", Bool, "Accept `feedback/upload`.").default("true"),
+        key(
+            "endpoint",
+            Str,
+            "Address that reports are also sent to, as JSON in a POST request. A project cannot set it.",
+        )
+        .default("none: reports stay in `feedback` in the home folder")
+        .omitted(),
+    ],
 );
 
 static OTEL_TLS: Section = Section::new(

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use quipu_wire::ConfigLayerSource;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub struct Telemetry {
     pub analytics: Option<bool>,
     /// Feedback is accepted.
     pub feedback: bool,
+    /// Where feedback is sent besides being kept.
+    pub feedback_endpoint: Option<String>,
 }
 
 /// A collector.
@@ -111,6 +114,15 @@ impl Snapshot {
             metrics: otel.metrics_exporter,
             analytics: enabled("analytics"),
             feedback: enabled("feedback").unwrap_or(true),
+            feedback_endpoint: self.feedback_endpoint(),
         }
+    }
+
+    /// A project must not have reports sent to its own address, so its files do not count.
+    fn feedback_endpoint(&self) -> Option<String> {
+        let layers = self.stack().enabled();
+        let own = layers.filter(|it| !matches!(it.source, ConfigLayerSource::Project { .. }));
+        let set = own.filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
+        set.last().map(str::to_owned)
     }
 }

@@ -14,20 +14,42 @@ use crate::{Cx, Reply, Server, feedback, threads};
 impl Handler for FeedbackUpload {
     async fn handle(cx: Cx, params: FeedbackUploadParams, reply: Reply<Self>) {
         let kept = blocking(&cx.server, move |server| keep(server, &params)).await;
-        let answer = kept.and_then(|kept| kept);
-        reply
-            .send(answer.map(|thread_id| FeedbackUploadResponse { thread_id }))
-            .await;
+        let answer = match kept.and_then(|kept| kept) {
+            Ok(kept) => Ok(finish(kept).await),
+            Err(error) => Err(error),
+        };
+        reply.send(answer).await;
     }
 }
 
-fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<String, ErrorObject> {
-    let start_up = server.settings.config.start_up();
-    let enabled = start_up.is_ok_and(|start_up| start_up.snapshot.telemetry().feedback);
-    if !enabled {
+/// A report that was written.
+struct Kept {
+    thread_id: String,
+    report: PathBuf,
+    /// Where it is to be sent.
+    endpoint: Option<String>,
+}
+
+/// Sends the report where the user wants it. It is kept in any case, so a failure is only noted.
+async fn finish(kept: Kept) -> FeedbackUploadResponse {
+    if let Some(endpoint) = &kept.endpoint
+        && let Err(error) = feedback::send(&kept.report, endpoint).await
+    {
+        let path = kept.report.display();
+        tracing::warn!(%path, %error, "a report was not sent");
+    }
+    FeedbackUploadResponse {
+        thread_id: kept.thread_id,
+    }
+}
+
+fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, ErrorObject> {
+    let settings = server.settings.config.load_or_defaults();
+    let telemetry = settings.ok().map(|settings| settings.telemetry());
+    let Some(telemetry) = telemetry.filter(|telemetry| telemetry.feedback) else {
         let text = "sending feedback is disabled by configuration";
         return Err(ErrorObject::invalid_request(text));
-    }
+    };
     let thread = params
         .thread_id
         .as_deref()
@@ -48,7 +70,11 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<String, ErrorO
         Ok(report) => {
             let path = report.display();
             tracing::info!(%path, "a report was written");
-            Ok(thread_id)
+            Ok(Kept {
+                thread_id,
+                report,
+                endpoint: telemetry.feedback_endpoint,
+            })
         }
         Err(error) => Err(ErrorObject::internal(format!(
             "failed to write the report: {error}"

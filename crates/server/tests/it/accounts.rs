@@ -3,6 +3,7 @@
 use quipu_wire::AuthMode;
 use quipu_wire::method::event::{AccountLoginCompleted, AccountUpdated};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::lab::Lab;
 
@@ -118,5 +119,47 @@ async fn a_report_stays_on_the_machine() {
         error.unwrap_err().message,
         "sending feedback is disabled by configuration"
     );
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_report_is_sent_only_where_the_user_wants_it() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let received = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut text = String::new();
+        let mut bytes = [0; 4096];
+        while !text.ends_with("}}") {
+            let read = stream.read(&mut bytes).await.unwrap();
+            assert!(read > 0, "{text}");
+            text += std::str::from_utf8(&bytes[..read]).unwrap();
+        }
+        let answer = "HTTP/1.1 500 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        text
+    });
+    let settings = format!("[feedback]\nendpoint = \"http://{address}/reports\"\n");
+    let lab = Lab::with(&[], &settings);
+    let client = lab.client().await;
+    let log = lab.folder.path().join("my.log");
+    std::fs::write(&log, "lines").unwrap();
+    let report = json!({ "classification": "bug", "includeLogs": false, "reason": "it broke", "extraLogFiles": [log] });
+    // The other side refuses it, but it is kept, so all is well.
+    client.call_raw("feedback/upload", &report).await.unwrap();
+    let request = received.await.unwrap();
+    assert!(
+        request.starts_with("POST /reports HTTP/1.1\r\n"),
+        "{request}"
+    );
+    let body = request.split_once("\r\n\r\n").unwrap().1;
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["report"]["reason"], "it broke");
+    assert_eq!(
+        body["files"],
+        json!([{ "name": "0-my.log", "dataBase64": "bGluZXM=" }])
+    );
+    let kept = std::fs::read_dir(lab.folder.path().join("home/feedback")).unwrap();
+    assert_eq!(kept.count(), 1);
     client.finish().await;
 }
