@@ -65,6 +65,8 @@ pub enum Command {
     /// Runs one prompt and exits.
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
+    /// Shows what the server does, in a few seconds and without a model.
+    Demo,
 }
 
 #[derive(Debug, ClapArgs)]

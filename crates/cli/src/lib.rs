@@ -3,6 +3,7 @@
 
 mod args;
 mod cmd;
+mod demo;
 mod exec;
 mod logging;
 mod version;
@@ -28,6 +29,7 @@ pub fn main() -> ExitCode {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }
         Command::Exec(run) => exec::run(*run, &args.config),
+        Command::Demo => demo::run(),
     };
     match done {
         Ok(code) => code,

@@ -11,7 +11,7 @@ use quipu_client::{CompletedTurn, Error};
 use super::args::Color;
 use super::events::{Events, Line};
 use super::job::Work;
-use super::screen::Screen;
+use super::screen::{Screen, Stream};
 use super::text::Text;
 use super::thread::Opened;
 
@@ -30,7 +30,7 @@ impl Output {
     pub fn new(json: bool, color: Color, last_message: Option<PathBuf>) -> Output {
         let form = match json {
             true => Form::Json(Events::default()),
-            false => Form::Text(Text::new(Screen::new(color))),
+            false => Form::Text(Text::new(Screen::new(Stream::Error, color))),
         };
         Output { form, last_message }
     }

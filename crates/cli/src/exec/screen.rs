@@ -1,7 +1,7 @@
-//! What is written to standard error while a run goes on. On a terminal a line at the bottom shows that
+//! What people read while a run goes on. On a terminal a line at the bottom shows that
 //! it does; elsewhere there is plain text only.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Write};
 use std::time::Instant;
 
 use super::args::Color;
@@ -35,7 +35,15 @@ impl Look {
     }
 }
 
+/// Where it is written to.
+#[derive(Clone, Copy)]
+pub enum Stream {
+    Output,
+    Error,
+}
+
 pub struct Screen {
+    stream: Stream,
     terminal: bool,
     colors: bool,
     /// Whether the cursor is at the start of a line.
@@ -46,14 +54,18 @@ pub struct Screen {
 }
 
 impl Screen {
-    pub fn new(color: Color) -> Screen {
-        let terminal = std::io::stderr().is_terminal();
+    pub fn new(stream: Stream, color: Color) -> Screen {
+        let terminal = match stream {
+            Stream::Output => std::io::stdout().is_terminal(),
+            Stream::Error => std::io::stderr().is_terminal(),
+        };
         let colors = match color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
         };
         Screen {
+            stream,
             terminal,
             colors,
             at_start: true,
@@ -81,8 +93,8 @@ impl Screen {
         }
         self.wipe();
         match (self.colors, look) {
-            (false, _) | (true, Look::Plain) => write(text),
-            (true, look) => write(&format!("\x1b[{}m{text}\x1b[0m", look.code())),
+            (false, _) | (true, Look::Plain) => self.write(text),
+            (true, look) => self.write(&format!("\x1b[{}m{text}\x1b[0m", look.code())),
         }
         self.at_start = text.ends_with('\n');
     }
@@ -102,7 +114,7 @@ impl Screen {
         let passed = self.began.elapsed();
         let frame = FRAMES[(passed.as_millis() / 120) as usize % FRAMES.len()];
         let doing: String = doing.chars().take(STATUS_WIDTH).collect();
-        write(&format!(
+        self.write(&format!(
             "\r\x1b[2K{frame} {doing} ({} s)",
             passed.as_secs()
         ));
@@ -112,14 +124,17 @@ impl Screen {
     /// Takes the status away.
     pub fn wipe(&mut self) {
         if std::mem::take(&mut self.shown) {
-            write("\r\x1b[2K");
+            self.write("\r\x1b[2K");
         }
     }
-}
 
-/// Nobody is left to tell when standard error is gone.
-fn write(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(text.as_bytes()).ok();
-    stderr.flush().ok();
+    /// Nobody is left to tell when the stream is gone.
+    fn write(&self, text: &str) {
+        let mut stream: Box<dyn Write> = match self.stream {
+            Stream::Output => Box::new(std::io::stdout().lock()),
+            Stream::Error => Box::new(std::io::stderr().lock()),
+        };
+        stream.write_all(text.as_bytes()).ok();
+        stream.flush().ok();
+    }
 }

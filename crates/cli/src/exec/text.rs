@@ -44,6 +44,17 @@ impl Text {
         self.screen.line(Look::Strong, &format!("> {prompt}"));
     }
 
+    /// What comes next, set apart.
+    pub fn heading(&mut self, words: &str) {
+        self.screen.line(Look::Plain, "");
+        self.screen.line(Look::Place, words);
+    }
+
+    /// A line of its own kind among the others.
+    pub fn indented(&mut self, words: &str) {
+        self.screen.line(Look::Plain, &format!("  {words}"));
+    }
+
     /// Shows that work goes on.
     pub fn tick(&mut self) {
         self.screen.status(&self.doing);

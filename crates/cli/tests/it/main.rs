@@ -4,6 +4,7 @@
 mod arguments;
 mod auth;
 mod client;
+mod demo;
 mod exec;
 mod home;
 mod http;

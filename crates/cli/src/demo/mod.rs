@@ -1,0 +1,109 @@
+//! `quipu demo`: what the server does, shown to a newcomer in a few seconds. Everything is real but the
+//! model: a server in this process, a client of it, a sandboxed command, files in a temporary folder.
+
+mod narrator;
+mod scenes;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use quipu_client::wire::{AskForApproval, SandboxMode, ThreadStartParams};
+use quipu_client::{Client, Error, Options};
+use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
+use quipu_server::{Server, Settings};
+
+use narrator::Narrator;
+
+pub fn run() -> Result<ExitCode, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .worker_threads(2)
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    let shown = runtime.block_on(show(folder.path()));
+    runtime.shutdown_background();
+    shown.map(|()| ExitCode::SUCCESS)
+}
+
+async fn show(folder: &Path) -> Result<(), String> {
+    let narrator = Narrator::new();
+    narrator.say("This is Quipu: a server for coding agents, here with a scripted model in the agent's place.");
+    workspace(&folder.join("work")).map_err(text)?;
+    let server = server(folder)?;
+    let client = connect(&server, &narrator).await?;
+    let thread = start(&client).await.map_err(text)?;
+    scenes::words(&client, &narrator, &thread)
+        .await
+        .map_err(text)?;
+    scenes::work(&client, &narrator, &thread)
+        .await
+        .map_err(text)?;
+    scenes::review(&client, &narrator, &thread)
+        .await
+        .map_err(text)?;
+    scenes::interrupt(&client, &narrator, &thread)
+        .await
+        .map_err(text)?;
+
+    narrator.say("The server stops, and another one starts on the same folder. Nothing is lost:");
+    client.disconnect().await;
+    server.stop().await;
+    let server = self::server(folder)?;
+    let client = connect(&server, &narrator).await?;
+    scenes::resume(&client, &narrator, &thread)
+        .await
+        .map_err(text)?;
+    client.disconnect().await;
+    server.stop().await;
+
+    narrator.say("That was it. Three ways on:");
+    narrator.show("a client:      start `quipu app-server` where yours starts `codex app-server`");
+    narrator.show(
+        "a real model:  ANTHROPIC_API_KEY=… quipu exec -c model_provider=anthropic \"hello\"",
+    );
+    narrator.show("for good:      echo 'model_provider = \"anthropic\"' >> ~/.quipu/config.toml");
+    Ok(())
+}
+
+/// A project to work in.
+fn workspace(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder.join(".git"))?;
+    std::fs::write(folder.join("greeting.txt"), "Hello, world!\n")
+}
+
+/// A server that knows nothing of this machine but its programs.
+fn server(folder: &Path) -> Result<Arc<Server>, String> {
+    let home = Home::at(folder.join("home"));
+    home.ensure().map_err(text)?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let user = folder.display().to_string();
+    let env = Env::new(
+        [("PATH", path.as_str()), ("HOME", &user)],
+        folder.join("work"),
+    );
+    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let config = Loader::with_system_paths(env, home, Overrides::default(), system);
+    Ok(Server::new(Settings::new(config)))
+}
+
+async fn connect(server: &Arc<Server>, narrator: &Narrator) -> Result<Client, String> {
+    let options = Options::connection(server.connect_in_process())
+        .client("quipu-demo", env!("CARGO_PKG_VERSION"))
+        .handler(narrator.clone());
+    Client::connect(options).await.map_err(text)
+}
+
+async fn start(client: &Client) -> Result<String, Error> {
+    let params = ThreadStartParams {
+        approval_policy: Some(AskForApproval::Untrusted),
+        sandbox: Some(SandboxMode::WorkspaceWrite),
+        ..ThreadStartParams::default()
+    };
+    Ok(client.start_thread(params).await?.id)
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
