@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::ground::Ground;
 use crate::laws::{self, Said};
 use crate::moment::{Held, Hold, Moment, end, input, then_call};
-use crate::wire::{Tried, Wire};
+use crate::wire::{Entry, Tried, Wire};
 
 /// A server in the middle of something.
 pub struct Cell {
@@ -50,7 +50,8 @@ pub async fn run(fault: Fault, moment: Moment) -> Tried<bool> {
 impl Cell {
     /// A server with a thread that has one turn.
     async fn start(fault: Fault, moment: Moment) -> Tried<Cell> {
-        let ground = Ground::new(fault.needs()).await?;
+        let mark = process_table::marker();
+        let ground = Ground::new(fault.needs(), &moment.settings(&mark)).await?;
         let mut process = ground.serve(ground.over_socket());
         let mut wire = connect(&mut process, ground.over_socket()).await?;
         let mut params = moment.thread();
@@ -58,13 +59,17 @@ impl Cell {
         let started = wire.call("thread/start", params).await?;
         let thread = started["thread"]["id"].as_str().unwrap_or_default();
         let thread = thread.to_owned();
+        if moment.has_mcp_server() {
+            let is_ready = |it: &Entry| it.message["params"]["status"] == "ready";
+            wire.see("the MCP server", 0, is_ready).await?;
+        }
         let mut cell = Cell {
             ground,
             process,
             wire,
             thread,
             past: Vec::new(),
-            mark: process_table::marker(),
+            mark,
             pipe: None,
         };
         cell.turn("first").await?;
@@ -292,6 +297,6 @@ async fn turn(wire: &mut Wire, thread: &str, words: &str) -> Tried<()> {
     }
 }
 
-fn is_end(entry: &crate::wire::Entry, turn: &str) -> bool {
+fn is_end(entry: &Entry, turn: &str) -> bool {
     entry.method() == "turn/completed" && entry.turn() == turn
 }

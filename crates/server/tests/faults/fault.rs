@@ -245,7 +245,8 @@ impl Fault {
                     ground.limit(member, "processes", Some(0))?;
                 }
             }
-            ToolPanics => ground.panic_at("tool exec_command\ntool apply_patch\ntool gate\n"),
+            ToolPanics => ground
+                .panic_at("tool exec_command\ntool apply_patch\ntool gate\ntool mcp__s__echo\n"),
             ReaderPanics => ground.panic_at("model answer\n"),
             ThreadPanics => ground.panic_at("thread model\n"),
             _ => {}

@@ -41,7 +41,8 @@ pub struct Ground {
 }
 
 impl Ground {
-    pub async fn new(needs: Needs) -> Tried<Ground> {
+    /// With more settings than all have.
+    pub async fn new(needs: Needs, settings: &str) -> Tried<Ground> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let disk = match needs.small_disk {
             true => Some(SmallDisk::mount()?),
@@ -62,17 +63,19 @@ impl Ground {
             clock,
             needs,
         };
-        ground.furnish().map_err(|error| error.to_string())?;
+        ground
+            .furnish(settings)
+            .map_err(|error| error.to_string())?;
         Ok(ground)
     }
 
-    fn furnish(&self) -> std::io::Result<()> {
+    fn furnish(&self, settings: &str) -> std::io::Result<()> {
         let patience = if self.needs.impatient { 700 } else { 120_000 };
         let config = format!(
             "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
              approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
              wire_api = \"responses\"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n\
-             stream_idle_timeout_ms = {patience}\n",
+             stream_idle_timeout_ms = {patience}\n{settings}",
             self.model.base_url(),
             retries = self.needs.retries,
         );

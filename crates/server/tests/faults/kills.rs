@@ -28,7 +28,7 @@ pub struct Graveyard {
 impl Graveyard {
     pub async fn new() -> Tried<Graveyard> {
         Ok(Graveyard {
-            ground: Ground::new(Needs::default()).await?,
+            ground: Ground::new(Needs::default(), "").await?,
             thread: None,
             said: Vec::new(),
             age: 0,

@@ -36,6 +36,7 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
+    quipu_testkit::mcp::run_if_asked();
     let first = std::env::args().nth(1).unwrap_or_default();
     if first == "app-server"
         || std::env::args()

@@ -143,6 +143,10 @@ fn tell(report: &Report, begun: Instant) {
     write!(text, "{summary} ({} s)", begun.elapsed().as_secs()).unwrap();
     writeln!(std::io::stdout(), "\n{text}").unwrap();
     if let Some(path) = std::env::var_os("QUIPU_FAULTS_REPORT") {
-        std::fs::write(path, format!("{text}\n")).unwrap();
+        let soak = if is_soak() { "QUIPU_SOAK=1 " } else { "" };
+        let command = "cargo test -p quipu-server --test faults";
+        let head = "# The fault matrix\n\nWhat a run printed; see [reliability](reliability.md).";
+        let made = format!("```sh\n{soak}QUIPU_FAULTS_REPORT=docs/fault-matrix.md {command}\n```");
+        std::fs::write(path, format!("{head}\n\n{made}\n\n{text}\n")).unwrap();
     }
 }

@@ -32,6 +32,11 @@ pub enum Moment {
     /// A tool of the client was called.
     ToolAsked,
     ToolAnswered,
+    /// A tool of an MCP server is at work.
+    McpRuns,
+    /// The MCP server asked the user something.
+    McpAsked,
+    McpAnswered,
     CompactionAsked,
     CompactionSpeaking,
     Compacted,
@@ -43,7 +48,7 @@ pub enum Moment {
 
 use Moment::*;
 
-pub const MOMENTS: [Moment; 20] = [
+pub const MOMENTS: [Moment; 23] = [
     Idle,
     Asked,
     Speaking,
@@ -57,6 +62,9 @@ pub const MOMENTS: [Moment; 20] = [
     PatchAllowed,
     ToolAsked,
     ToolAnswered,
+    McpRuns,
+    McpAsked,
+    McpAnswered,
     CompactionAsked,
     CompactionSpeaking,
     Compacted,
@@ -96,6 +104,7 @@ pub const AFTER: &str = "afterwards";
 
 const COMMAND: &str = "item/commandExecution/requestApproval";
 const PATCH: &str = "item/fileChange/requestApproval";
+const MCP: &str = "mcpServer/elicitation/request";
 const TOOL: &str = "item/tool/call";
 
 impl Moment {
@@ -114,6 +123,9 @@ impl Moment {
             PatchAllowed => "approval of patch: given",
             ToolAsked => "dynamic tool: called",
             ToolAnswered => "dynamic tool: answered",
+            McpRuns => "MCP call: running",
+            McpAsked => "MCP call: user asked",
+            McpAnswered => "MCP call: ended",
             CompactionAsked => "compaction: model asked",
             CompactionSpeaking => "compaction: speaking",
             Compacted => "compaction: done",
@@ -124,6 +136,20 @@ impl Moment {
         }
     }
 
+    /// The settings it needs: an MCP server whose process can be found by a mark.
+    pub fn settings(self, mark: &str) -> String {
+        if !self.has_mcp_server() {
+            return String::new();
+        }
+        let program = std::env::current_exe().unwrap_or_default();
+        let arguments = [quipu_testkit::mcp::ARGUMENT, "plain", mark];
+        format!("[mcp_servers.s]\ncommand = {program:?}\nargs = {arguments:?}\n")
+    }
+
+    pub fn has_mcp_server(self) -> bool {
+        matches!(self, McpRuns | McpAsked | McpAnswered)
+    }
+
     /// Whether a command follows in the same turn.
     pub fn has_command_after(self) -> bool {
         !matches!(self, CompactionAsked | CompactionSpeaking)
@@ -131,12 +157,13 @@ impl Moment {
 
     /// How the thread is set up.
     pub fn thread(self) -> Value {
-        let asks = matches!(
-            self,
-            CommandAsked | CommandAllowed | PatchAsked | PatchAllowed
-        );
+        let policy = match self {
+            CommandAsked | CommandAllowed | PatchAsked | PatchAllowed => "untrusted",
+            McpAsked => "on-request",
+            _ => "never",
+        };
         json!({
-            "approvalPolicy": if asks { "untrusted" } else { "never" },
+            "approvalPolicy": policy,
             "dynamicTools": [{ "name": "gate", "description": "waits", "inputSchema": { "type": "object" } }],
         })
     }
@@ -200,6 +227,13 @@ impl Moment {
             PatchApplied | PatchAsked | PatchAllowed => {
                 json!({ "patch": "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch" })
             }
+            McpRuns => {
+                let pipe = pipe(ground);
+                make_pipe(&pipe)?;
+                calls("mcp__s__wait", json!({ "pipe": pipe }))
+            }
+            McpAsked => calls("mcp__s__ask", json!({})),
+            McpAnswered => calls("mcp__s__echo", json!({ "z": 1 })),
             _ => calls("gate", json!({ "n": 1 })),
         })
     }
@@ -233,11 +267,11 @@ impl Moment {
         from: usize,
         mut held: Held,
     ) -> Tried<Held> {
-        let completed = |kind: &'static str| {
-            move |it: &Entry| {
-                it.method() == "item/completed" && it.message["params"]["item"]["type"] == kind
-            }
+        let of = |method: &'static str, kind: &'static str| {
+            move |it: &Entry| it.method() == method && it.message["params"]["item"]["type"] == kind
         };
+        let started = |kind| of("item/started", kind);
+        let completed = |kind| of("item/completed", kind);
         match self {
             Idle => held.hold = Hold::Rest,
             Asked | CompactionAsked | ReviewAsked | CompactionSpeaking | ReviewSpeaking => {
@@ -265,7 +299,17 @@ impl Moment {
                 wire.see("the patch", from, completed("fileChange")).await?;
                 held.gate.reached().await;
             }
-            CommandAsked | PatchAsked | ToolAsked => held.hold = self.question(wire, from).await?,
+            McpRuns => {
+                wire.see("the call", from, started("mcpToolCall")).await?;
+                held.hold = Hold::Pipe(pipe(ground));
+            }
+            McpAnswered => {
+                wire.see("the call", from, completed("mcpToolCall")).await?;
+                held.gate.reached().await;
+            }
+            CommandAsked | PatchAsked | ToolAsked | McpAsked => {
+                held.hold = self.question(wire, from).await?
+            }
             CommandAllowed | PatchAllowed | ToolAnswered => {
                 let Hold::Question { id, answer, .. } = self.question(wire, from).await? else {
                     return Err("no question".to_owned());
@@ -288,6 +332,11 @@ impl Moment {
         let (method, answer) = match self {
             CommandAsked | CommandAllowed => (COMMAND, accept),
             PatchAsked | PatchAllowed => (PATCH, accept),
+            McpAsked => {
+                let answer =
+                    json!({ "action": "accept", "content": { "ok": true }, "_meta": null });
+                (MCP, answer)
+            }
             _ => {
                 let said = json!([{ "type": "inputText", "text": "open" }]);
                 (TOOL, json!({ "contentItems": said, "success": true }))

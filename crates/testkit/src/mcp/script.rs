@@ -12,6 +12,8 @@ pub(super) enum Act {
     Ask(Value),
     /// Never answers.
     Hang,
+    /// Answers when there is a line in this pipe.
+    Wait(String),
     /// Ends the process.
     Crash,
     /// Writes what is no message, then answers.
@@ -90,6 +92,12 @@ fn call(params: &Value) -> Act {
             "type": "object", "properties": { "deep": { "type": "object", "properties": {} } },
         } })),
         "hang" => Act::Hang,
+        "wait" => Act::Wait(
+            params["arguments"]["pipe"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        ),
         "crash" => Act::Crash,
         "garbage" => Act::Garbage,
         "huge" => Act::Huge,
@@ -134,6 +142,7 @@ fn tools(mode: &str, grown: bool, params: &Value) -> Value {
         "ask_url",
         "ask_deep",
         "hang",
+        "wait",
         "crash",
         "garbage",
         "huge",

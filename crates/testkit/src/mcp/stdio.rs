@@ -89,6 +89,14 @@ impl Process {
                 finish(text(&answer.to_string()));
             }
             Act::Hang => {}
+            Act::Wait(pipe) => {
+                let mut line = String::new();
+                let pipe = File::open(pipe).expect("the pipe is there");
+                io::BufReader::new(pipe)
+                    .read_line(&mut line)
+                    .expect("a pipe can be read");
+                finish(text(&line));
+            }
             Act::Crash => std::process::exit(3),
             Act::Garbage => {
                 say_bytes(b"this is not json\n{\"half\":\n[]\n\xff\xfe\n");
