@@ -54,10 +54,10 @@ fn tool(name: &str) -> Value {
 fn last_output(stage: &Stage) -> Value {
     let requests = stage.model.requests();
     let input = requests.last().unwrap().body["input"].as_array().unwrap();
-    let outputs = input
+    let mut outputs = input
         .iter()
         .filter(|it| it["type"] == "function_call_output");
-    outputs.last().unwrap()["output"].clone()
+    outputs.next_back().unwrap()["output"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -206,13 +206,14 @@ async fn list_all(fleet: &Fleet, listing: Listing) -> String {
 /// Each entry with the name of its server in front.
 fn entries(server: &str, raw: &[Box<RawValue>]) -> Vec<String> {
     let server = json!(server);
-    let with_server = |entry: &Box<RawValue>| {
-        let entry = compact(entry.get());
+    let with_server = |entry: &str| {
+        let entry = compact(entry);
         let members = entry.strip_prefix('{')?;
         Some(match members {
             "}" => format!(r#"{{"server":{server}}}"#),
             members => format!(r#"{{"server":{server},{members}"#),
         })
     };
-    raw.iter().filter_map(with_server).collect()
+    let entries = raw.iter().map(|entry| entry.get());
+    entries.filter_map(with_server).collect()
 }
