@@ -53,7 +53,7 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
         // SAFETY: the system has just written to it.
         unsafe { (*time).tv_sec += offset.load(Ordering::Relaxed) };
     }
-    c_int::from(result != 0) * -1
+    -c_int::from(result != 0)
 }
 
 /// The test's end: the file that a server follows.

@@ -141,7 +141,8 @@ fn tell(report: &Report, begun: Instant) {
     let summary = report.summary();
     writeln!(text, "{}\n\n{}", report.table(), report.notes()).unwrap();
     write!(text, "{summary} ({} s)", begun.elapsed().as_secs()).unwrap();
-    writeln!(std::io::stdout(), "\n{text}").unwrap();
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("\n{text}\n").as_bytes()).unwrap();
     if let Some(path) = std::env::var_os("QUIPU_FAULTS_REPORT") {
         let soak = if is_soak() { "QUIPU_SOAK=1 " } else { "" };
         let command = "cargo test -p quipu-server --test faults";
