@@ -101,6 +101,11 @@ impl<'a> Ground<'a> {
         Session::start(launch, Some(home)).await
     }
 
+    /// The home that the row prepares.
+    pub fn stocked(&self) -> &Path {
+        self.stock.0.path()
+    }
+
     /// A server in the home that the row prepared.
     pub async fn start_stocked(&self) -> Result<Session> {
         let launch = self.stock.launch(&self.subject.program, &[]);

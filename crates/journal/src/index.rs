@@ -3,7 +3,9 @@
 //! answered by building it anew, in memory if need be.
 //!
 //! The index is brought up to date by the calls that read it, and only as far as their answer
-//! needs; nothing runs in the background.
+//! needs; nothing runs in the background. A store has one connection behind a lock, so there is one
+//! writer in a process and nobody waits for a hand-over between threads; between processes the
+//! write-ahead log and SQLite's own lock see to that. Callers come from where waiting harms nobody.
 
 mod folders;
 mod list;

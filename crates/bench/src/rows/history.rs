@@ -10,39 +10,69 @@ use crate::session::Session;
 /// Turns on either side of the one that a figure names.
 const WINDOW: usize = 10;
 
-pub struct History;
+/// An early and a late turn of one conversation.
+pub struct History {
+    name: &'static str,
+    early: usize,
+    late: usize,
+    compares: bool,
+    figures: [Figure; 3],
+}
+
+pub static SHORT: History = History {
+    name: "history",
+    early: 10,
+    late: 200,
+    compares: true,
+    figures: [
+        cpu("turn 10 of a thread, CPU", Goal::AtMost(0.04)),
+        cpu("turn 200 of a thread, CPU", Goal::AtMost(0.04)),
+        cpu("what 190 turns of history add to a turn, CPU", Goal::None),
+    ],
+};
+
+/// Peers are left out: their turns get so slow that nobody would wait.
+pub static LONG: History = History {
+    name: "history-2000",
+    early: 200,
+    late: 2000,
+    compares: false,
+    figures: [
+        cpu("turn 200 of a long thread, CPU", Goal::None),
+        cpu("turn 2,000 of a long thread, CPU", Goal::None),
+        cpu("what 1,800 turns of history add to a turn, CPU", Goal::None),
+    ],
+};
+
+const fn cpu(name: &'static str, goal: Goal) -> Figure {
+    Figure {
+        name,
+        unit: "ms",
+        goal,
+    }
+}
 
 impl Row for History {
     fn name(&self) -> &'static str {
-        "history"
+        self.name
     }
 
     fn figures(&self) -> &[Figure] {
-        &[
-            Figure {
-                name: "turn 10 of a thread, CPU",
-                unit: "ms",
-                goal: Goal::AtMost(0.04),
-            },
-            Figure {
-                name: "turn 200 of a thread, CPU",
-                unit: "ms",
-                goal: Goal::AtMost(0.04),
-            },
-            Figure {
-                name: "what 190 turns of history add to a turn, CPU",
-                unit: "ms",
-                goal: Goal::None,
-            },
-        ]
+        &self.figures
+    }
+
+    fn compares(&self) -> bool {
+        self.compares
     }
 
     fn run<'a>(&'a self, ground: &'a Ground<'a>) -> Values<'a> {
         Box::pin(async {
+            let (before, between) = (self.early - WINDOW, self.late - self.early - 2 * WINDOW);
             let mut session = ground.start().await?;
             let thread = session.thread().await?;
+            cpu_of(&mut session, &thread, ground.count(before)).await?;
             let early = cpu_of(&mut session, &thread, 2 * WINDOW).await?;
-            cpu_of(&mut session, &thread, ground.count(170)).await?;
+            cpu_of(&mut session, &thread, ground.count(between)).await?;
             let late = cpu_of(&mut session, &thread, 2 * WINDOW).await?;
             let [early, late] = [early, late].map(|it| ms(it) / (2 * WINDOW) as f64);
             Ok(vec![early, late, late - early])

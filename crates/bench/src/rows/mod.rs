@@ -71,7 +71,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 20] = [
+pub static ALL: [&dyn Row; 22] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -85,11 +85,13 @@ pub static ALL: [&dyn Row; 20] = [
     &large_patch::LargePatch,
     &read_file::ReadFile,
     &file_search::FileSearch,
-    &history::History,
+    &history::SHORT,
+    &history::LONG,
     &resume::Resume,
     &list_cold::ListCold,
     &list_stored::FEW,
     &list_stored::MANY,
+    &list_stored::HUGE,
     &binary_size::BinarySize,
     &client::ClientCost,
 ];

@@ -93,6 +93,7 @@ impl Checker {
         match (kind, value) {
             (Kind::Bool, Value::Bool(_))
             | (Kind::Str | Kind::Path | Kind::PlainPath, Value::String(_)) => Ok(()),
+            (Kind::Number, Value::Number(_)) => Ok(()),
             (Kind::Seconds, Value::Number(_) | Value::Null) => self.seconds(value.as_f64()),
             (Kind::Int(int), value) => self.int(int, value),
             (Kind::Word(words), value) => self.word(words, value),
@@ -232,7 +233,7 @@ fn expectation(kind: &Kind) -> String {
     match kind {
         Kind::Bool => "a boolean".to_owned(),
         Kind::Path | Kind::PlainPath => "path string".to_owned(),
-        Kind::Seconds => "f64".to_owned(),
+        Kind::Seconds | Kind::Number => "f64".to_owned(),
         Kind::List(_) => "a sequence".to_owned(),
         Kind::Map(..) => "a map".to_owned(),
         Kind::Table(section) => format!("struct {}", section.name),

@@ -50,7 +50,7 @@ fn effective_value(kind: &Kind, value: &Value, cwd: &Path) -> Value {
             .keys()
             .next()
             .map_or(Value::Null, |word| Value::from(word.as_str())),
-        (Kind::Seconds, Value::Number(number)) => Value::from(number.as_f64()),
+        (Kind::Seconds | Kind::Number, Value::Number(number)) => Value::from(number.as_f64()),
         (Kind::AnyOf(_, kinds), value) => {
             let table = kinds.iter().find(|kind| matches!(kind, Kind::Table(_)));
             match (table, value) {

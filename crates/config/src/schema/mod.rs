@@ -38,6 +38,8 @@ pub enum Kind {
     Int(Int),
     /// A time in seconds, fractions allowed.
     Seconds,
+    /// An amount, fractions allowed.
+    Number,
     /// One of some words.
     Word(&'static [&'static str]),
     /// One of some words, of which some carry a table: `"a"` or `{ b = { … } }`.

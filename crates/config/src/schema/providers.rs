@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::words::{STRING_MAP, STRINGS};
 use super::{Kind, POSITIVE, Section, U64, key};
 use crate::Table;
-use Kind::{Bool, Path, Str, Word};
+use Kind::{Bool, Number, Path, Str, Word};
 
 static AUTH: Section = Section::new(
     "ModelProviderAuthInfo",
@@ -15,6 +15,26 @@ static AUTH: Section = Section::new(
         key("timeout_ms", POSITIVE, "How long it may take.").shown("5000"),
         key("refresh_interval_ms", POSITIVE, "How long a token is used.").shown("300000"),
         key("cwd", Path, "Directory it starts in.").cwd(),
+    ],
+);
+
+static PRICE: Section = Section::new(
+    "Price",
+    &[
+        key("input", Number, "Tokens sent and not cached.").required(),
+        key(
+            "cached_input",
+            Number,
+            "Tokens found in the provider's cache.",
+        )
+        .default("`input`"),
+        key(
+            "cache_write",
+            Number,
+            "Tokens written into the provider's cache.",
+        )
+        .default("`input`"),
+        key("output", Number, "Tokens that the model wrote.").required(),
     ],
 );
 
@@ -82,7 +102,33 @@ pub static MODEL_PROVIDER: Section = Section::new(
             "Uses the account of this program.",
         )
         .shown("false"),
-        key("supports_websockets", Bool, "Speaks websockets too.").shown("false"),
+        key(
+            "supports_websockets",
+            Bool,
+            "Speaks websockets too. Quipu does not: requests go over HTTP.",
+        )
+        .shown("false"),
+        key(
+            "structured_output",
+            Word(&["native", "tool", "instruction"]),
+            "How output of a given shape is asked for: by the request's own field, a tool whose arguments are the \
+             answer, or words in the instructions.",
+        )
+        .default("what the wire format has")
+        .omitted(),
+        key(
+            "max_response_bytes",
+            U64,
+            "The most bytes that one answer may have.",
+        )
+        .default("268435456")
+        .omitted(),
+        key(
+            "prices",
+            Kind::Map(&Kind::Table(&PRICE), None),
+            "By model, US dollars for a million tokens, in place of the built-in ones.",
+        )
+        .omitted(),
     ],
 );
 

@@ -27,7 +27,7 @@ pub use model::ModelSettings;
 pub use network::ManagedNetwork;
 pub use permissions::Permissions;
 pub(crate) use permissions::Place;
-pub use providers::{BUILT_IN_PROVIDERS, ModelProvider, ProviderAuth, Secret, WireApi};
+pub use providers::{BUILT_IN_PROVIDERS, Secret};
 pub(crate) use providers::{check as check_providers, openai_base_url};
 pub use session::{ProjectDocs, Session, Storage};
 pub use shell_environment::{Inherit, ShellEnvironment};

@@ -159,6 +159,7 @@ fn kind(kind: &Kind) -> String {
         Kind::Int(int) if int.min == 0 => "integer ≥ 0".to_owned(),
         Kind::Int(_) => "integer".to_owned(),
         Kind::Seconds => "seconds".to_owned(),
+        Kind::Number => "number".to_owned(),
         Kind::Word(list) => words(list),
         Kind::Variant(variants) => words(
             &variants

@@ -1,5 +1,7 @@
 //! `thread/unarchive`: back into the ordinary lists.
 
+use std::convert::identity;
+
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadUnarchive;
@@ -9,12 +11,15 @@ use quipu_wire::{
 };
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{self, load};
 use crate::{Cx, Reply};
 
 impl Handler for ThreadUnarchive {
     async fn handle(cx: Cx, params: ThreadUnarchiveParams, reply: Reply<Self>) {
-        let thread = match unarchive(&cx, &params.thread_id) {
+        let finding = cx.clone();
+        let found = blocking(&cx.server, move |_| unarchive(&finding, &params.thread_id)).await;
+        let thread = match found.and_then(identity) {
             Ok(thread) => thread,
             Err(error) => return reply.send(Err(error)).await,
         };

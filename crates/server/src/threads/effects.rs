@@ -138,10 +138,13 @@ impl Actor {
     pub fn sample_now(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
         self.turn.reviewing = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
-        let model = request.model.clone();
+        let asked = sampler::Asked {
+            model: request.model.clone(),
+            price: self.session.info.price,
+            plan_mode: self.session.mode.mode == ModeKind::Plan,
+        };
         let stream = self.model.stream(request);
-        let plan_mode = self.session.mode.mode == ModeKind::Plan;
-        let task = sampler::start(self.handle.clone(), sample, model, plan_mode, stream);
+        let task = sampler::start(self.handle.clone(), sample, asked, stream);
         self.sampling = Some((sample, task));
     }
 

@@ -5,8 +5,10 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{CallKind, Misshapen, ModelEvent, ModelItem, OutputItem, ToolCall};
-use quipu_model::{ItemKind, ModelStream};
-use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TurnError, WebSearchAction};
+use quipu_model::{ItemKind, ModelStream, Price, Usage};
+use quipu_wire::{
+    CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError, WebSearchAction,
+};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
@@ -21,14 +23,13 @@ const BATCH: usize = 256;
 pub(super) fn start(
     thread: ThreadHandle,
     sample: u64,
-    model: String,
-    plan_mode: bool,
+    asked: Asked,
     stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
         let reader = Reader {
-            model,
-            plan_mode,
+            thread_id: thread.id.clone(),
+            asked,
             messages: HashMap::new(),
         };
         let reading = AssertUnwindSafe(read(&thread, sample, reader, stream));
@@ -69,10 +70,17 @@ async fn read(thread: &ThreadHandle, sample: u64, mut reader: Reader, mut stream
     }
 }
 
+/// Who is asked, and how.
+pub(super) struct Asked {
+    pub model: String,
+    pub price: Option<Price>,
+    pub plan_mode: bool,
+}
+
 /// Turns a provider's events into the engine's.
 struct Reader {
-    model: String,
-    plan_mode: bool,
+    thread_id: String,
+    asked: Asked,
     /// Messages that are being said, by slot.
     messages: HashMap<u32, Speaking>,
 }
@@ -92,7 +100,7 @@ impl Reader {
             From::Opened(_) => ModelEvent::Opened,
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
             From::ModelRerouted { model } => ModelEvent::Rerouted {
-                from: self.model.clone(),
+                from: self.asked.model.clone(),
                 to: model,
             },
             From::ItemStarted { slot, item } => return self.started(slot, *item, out),
@@ -118,7 +126,7 @@ impl Reader {
                 }
             }
             From::Completed(completed) => ModelEvent::Completed {
-                usage: completed.usage.map(|usage| usage.breakdown()),
+                usage: completed.usage.map(|usage| self.counted(&usage)),
                 misshapen: completed.output_error.map(|why| self.misshapen(&why)),
             },
             From::Failed(error) => ModelEvent::Failed {
@@ -135,6 +143,18 @@ impl Reader {
         });
     }
 
+    /// What an answer used. The protocol has no place for what it cost, so the log says it.
+    fn counted(&self, usage: &Usage) -> TokenUsageBreakdown {
+        tracing::info!(
+            thread = self.thread_id,
+            model = self.asked.model,
+            tokens = usage.total,
+            dollars = self.asked.price.map(|price| price.cost(usage)),
+            "the model answered"
+        );
+        usage.breakdown()
+    }
+
     /// The final message does not match the schema that the client gave.
     fn misshapen(&self, why: &str) -> Box<Misshapen> {
         Box::new(Misshapen {
@@ -142,7 +162,7 @@ impl Reader {
             error: TurnError {
                 message: format!(
                     "The final message of {} does not match the output schema: {why}",
-                    self.model
+                    self.asked.model
                 ),
                 codex_error_info: Some(CodexErrorInfo::Other),
                 additional_details: None,
@@ -158,11 +178,11 @@ impl Reader {
             return out.push(ModelEvent::ItemStarted { slot, item });
         }
         let mut speaking = Speaking {
-            filter: SpeechFilter::new(self.plan_mode),
+            filter: SpeechFilter::new(self.asked.plan_mode),
             unsaid: None,
             plan: None,
         };
-        if self.plan_mode {
+        if self.asked.plan_mode {
             speaking.unsaid = Some(item);
         } else {
             out.push(ModelEvent::ItemStarted { slot, item });
@@ -203,7 +223,7 @@ impl Reader {
             text: Some(text), ..
         } = &mut item.item
         {
-            let said = Said::read(text, self.plan_mode);
+            let said = Said::read(text, self.asked.plan_mode);
             if let Some(plan) = said.plan {
                 if !plan_told {
                     out.push(ModelEvent::PlanDelta {
@@ -214,7 +234,7 @@ impl Reader {
             }
             *text = said.text;
         }
-        if self.plan_mode
+        if self.asked.plan_mode
             && let ModelItem::Message { text, .. } = &mut item.item
             && !was_said
             && text.as_ref().is_none_or(|text| text.trim().is_empty())

@@ -117,3 +117,12 @@ async fn modes_are_listed() {
     );
     client.finish().await;
 }
+
+/// The configuration refuses unknown providers without knowing what a provider is.
+#[test]
+fn one_list_of_built_in_providers() {
+    assert_eq!(
+        quipu_config::settings::BUILT_IN_PROVIDERS,
+        quipu_model::BUILT_IN_PROVIDERS
+    );
+}

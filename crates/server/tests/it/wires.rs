@@ -134,3 +134,30 @@ async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
         next_turn_works(&stage, &mut client, &thread).await;
     }
 }
+
+/// Tokens of a turn and of the thread, whoever counted them.
+#[tokio::test(flavor = "multi_thread")]
+async fn usage_is_told_for_every_provider() {
+    for wire in WIRES {
+        let stage = Stage::speaking(wire, "").await;
+        let (mut client, thread) = stage.thread().await;
+        let usage = json!({ "input": 100, "cached": 40, "output": 20, "reasoning": 0 });
+        for turns in 1..=2 {
+            stage.play([json!({ "text": "ok", "usage": usage })]);
+            let told = run(&mut client, &thread, "hi").await;
+            let counts = told
+                .iter()
+                .rfind(|it| it["method"] == "thread/tokenUsage/updated")
+                .unwrap();
+            let counts = &counts["params"]["tokenUsage"];
+            let tokens = |times: i64| {
+                json!({
+                    "totalTokens": 120 * times, "inputTokens": 100 * times, "cachedInputTokens": 40 * times,
+                    "outputTokens": 20 * times, "reasoningOutputTokens": 0,
+                })
+            };
+            assert_eq!(counts["last"], tokens(1), "{wire}");
+            assert_eq!(counts["total"], tokens(turns), "{wire}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Quipu and the official server on one home folder, when `QUIPU_TEST_CODEX` names the official binary
+//! (0.118): what either of them keeps, the other one lists, reads, resumes, forks, names and archives.
+//! The journal's tests do the same with files that were captured once.
+
+use std::path::Path;
+
+use quipu_testkit::conversation::Conversation;
+use quipu_testkit::model::ModelServer;
+use quipu_testkit::process::{Launch, ServerProcess};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::QUIPU;
+
+/// A home that several programs share, and the model they ask.
+struct Shared {
+    home: TempDir,
+    model: ModelServer,
+}
+
+/// One program at work on the home.
+struct Program {
+    process: ServerProcess,
+    client: Conversation,
+}
+
+impl Shared {
+    async fn new() -> Shared {
+        let model = ModelServer::start().await.unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let config = format!(
+            "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
+             approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
+             wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
+            model.base_url(),
+        );
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        Shared { home, model }
+    }
+
+    async fn open(&self, exe: &Path) -> Program {
+        let home = self.home.path().to_str().unwrap();
+        let launch = Launch::new(exe).args(["app-server"]);
+        let mut process = launch
+            .env("CODEX_HOME", home)
+            .env("QUIPU_HOME", home)
+            .start();
+        let client = Conversation::start(process.stdio()).await;
+        Program { process, client }
+    }
+
+    /// Runs a turn that answers with these words; what the model was sent.
+    async fn turn(&self, program: &mut Program, thread: &str, words: &str) -> String {
+        self.model
+            .queue_json(json!({ "text": format!("answer to {words}") }));
+        let input = json!([{ "type": "text", "text": words }]);
+        let params = json!({ "threadId": thread, "input": input });
+        program.client.call("turn/start", params).await;
+        let ended = program.client.skip_to("turn/completed").await;
+        assert_eq!(ended["params"]["turn"]["status"], "completed", "{ended}");
+        let requests = self.model.requests();
+        requests.last().unwrap().body["input"].to_string()
+    }
+}
+
+impl Program {
+    async fn close(mut self) {
+        self.client.leave().await;
+        self.process.exit().await;
+    }
+
+    async fn thread(&mut self) -> String {
+        id(&self.client.call("thread/start", json!({})).await)
+    }
+
+    /// The stored threads, newest first.
+    async fn list(&mut self, archived: bool) -> Vec<Value> {
+        let params = json!({ "archived": archived, "limit": 50 });
+        let mut page = self.client.call("thread/list", params).await;
+        match page["data"].take() {
+            Value::Array(threads) => threads,
+            other => panic!("no list: {other}"),
+        }
+    }
+
+    /// What was said in a thread, in order.
+    async fn said(&mut self, thread: &str) -> Vec<String> {
+        let params = json!({ "threadId": thread, "includeTurns": true });
+        let read = self.client.call("thread/read", params).await;
+        let turns = read["thread"]["turns"].as_array().unwrap().clone();
+        let items = turns
+            .iter()
+            .flat_map(|turn| turn["items"].as_array().unwrap());
+        let text = |item: &Value| match item["type"].as_str() {
+            Some("userMessage") => item["content"][0]["text"].as_str().map(str::to_owned),
+            Some("agentMessage") => item["text"].as_str().map(str::to_owned),
+            _ => None,
+        };
+        items.filter_map(text).collect()
+    }
+}
+
+fn id(answer: &Value) -> String {
+    answer["thread"]["id"].as_str().unwrap().to_owned()
+}
+
+fn find<'a>(threads: &'a [Value], id: &str) -> &'a Value {
+    let found = threads.iter().find(|it| it["id"] == id);
+    found.unwrap_or_else(|| panic!("{id} is not in {threads:#?}"))
+}
+
+/// What `maker` keeps, `reader` continues; then `maker` finds what became of it.
+async fn pass_on(maker: &Path, reader: &Path) {
+    let shared = Shared::new().await;
+    let mut program = shared.open(maker).await;
+    let kept = program.thread().await;
+    shared.turn(&mut program, &kept, "one").await;
+    shared.turn(&mut program, &kept, "two").await;
+    let naming = json!({ "threadId": kept, "name": "A name" });
+    program.client.call("thread/name/set", naming).await;
+    let put_away = program.thread().await;
+    shared.turn(&mut program, &put_away, "old").await;
+    program
+        .client
+        .call("thread/archive", json!({ "threadId": put_away }))
+        .await;
+    program.close().await;
+
+    let mut program = shared.open(reader).await;
+    let listed = program.list(false).await;
+    assert_eq!(find(&listed, &kept)["preview"], "one");
+    assert_eq!(find(&listed, &kept)["name"], "A name");
+    assert_eq!(listed.len(), 1, "the other one is archived");
+    find(&program.list(true).await, &put_away);
+    let words = ["one", "answer to one", "two", "answer to two"];
+    assert_eq!(program.said(&kept).await, words);
+    program
+        .client
+        .call("thread/resume", json!({ "threadId": kept }))
+        .await;
+    let sent = shared.turn(&mut program, &kept, "three").await;
+    for word in words {
+        assert!(
+            sent.contains(&format!("\"{word}\"")),
+            "the model knows {word}: {sent}"
+        );
+    }
+    let fork = id(&program
+        .client
+        .call("thread/fork", json!({ "threadId": kept }))
+        .await);
+    let sent = shared.turn(&mut program, &fork, "aside").await;
+    assert!(sent.contains("answer to three"), "{sent}");
+    program
+        .client
+        .call("thread/archive", json!({ "threadId": fork }))
+        .await;
+    program
+        .client
+        .call("thread/unarchive", json!({ "threadId": put_away }))
+        .await;
+    let naming = json!({ "threadId": kept, "name": "Another name" });
+    program.client.call("thread/name/set", naming).await;
+    program.close().await;
+
+    let mut program = shared.open(maker).await;
+    let listed = program.list(false).await;
+    assert_eq!(find(&listed, &kept)["name"], "Another name");
+    find(&listed, &put_away);
+    find(&program.list(true).await, &fork);
+    let mut words: Vec<String> = words.map(str::to_owned).into();
+    words.extend(["three".to_owned(), "answer to three".to_owned()]);
+    assert_eq!(program.said(&kept).await, words);
+    program
+        .client
+        .call("thread/resume", json!({ "threadId": kept }))
+        .await;
+    let sent = shared.turn(&mut program, &kept, "four").await;
+    assert!(
+        sent.contains("answer to three") && !sent.contains("aside"),
+        "{sent}"
+    );
+    program.close().await;
+}
+
+/// Both at once, each with its own threads.
+async fn side_by_side(one: &Path, other: &Path) {
+    let shared = Shared::new().await;
+    let mut programs = [shared.open(one).await, shared.open(other).await];
+    let threads = [programs[0].thread().await, programs[1].thread().await];
+    for round in 0..5 {
+        for (program, thread) in programs.iter_mut().zip(&threads) {
+            shared
+                .turn(program, thread, &format!("round {round}"))
+                .await;
+        }
+    }
+    for program in &mut programs {
+        let listed = program.list(false).await;
+        for thread in &threads {
+            find(&listed, thread);
+            assert_eq!(program.said(thread).await.len(), 10);
+        }
+    }
+    let [first, second] = programs;
+    first.close().await;
+    second.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_server_and_quipu_share_a_home() {
+    let Some(codex) = std::env::var_os("QUIPU_TEST_CODEX") else {
+        return;
+    };
+    let (codex, quipu) = (Path::new(&codex), Path::new(QUIPU));
+    pass_on(codex, quipu).await;
+    pass_on(quipu, codex).await;
+    side_by_side(codex, quipu).await;
+}

@@ -1,0 +1,217 @@
+//! What one delta costs the whole server: allocations, time and bytes, from the provider's socket to the
+//! bytes for the client, in each wire format. What the provider says is made beforehand and sent by a
+//! thread that allocates nothing; the client only looks for line ends.
+//!
+//!     cargo run --release -p quipu-server --example deltas
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
+use quipu_rpc::{Connection, OnFull};
+use quipu_server::{Server, Settings, serve};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+
+const DELTAS: usize = 20_000;
+const LINE_LIMIT: usize = 16 << 20;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.realloc(ptr, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A client that reads lines into one buffer.
+struct Client {
+    reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
+    writer: tokio::io::WriteHalf<DuplexStream>,
+    line: String,
+    bytes: usize,
+    deltas: usize,
+}
+
+impl Client {
+    async fn send(&mut self, message: Value) -> io::Result<()> {
+        self.writer
+            .write_all(format!("{message}\n").as_bytes())
+            .await
+    }
+
+    /// Reads until a line has this text.
+    async fn until(&mut self, text: &str) -> io::Result<()> {
+        loop {
+            self.line.clear();
+            if self.reader.read_line(&mut self.line).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.bytes += self.line.len();
+            self.deltas += usize::from(self.line.contains("item/agentMessage/delta"));
+            if self.line.contains(text) {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn turn(&mut self, thread: &str) -> io::Result<()> {
+        let input = json!([{ "type": "text", "text": "hello" }]);
+        let params = json!({ "threadId": thread, "input": input });
+        (self.bytes, self.deltas) = (0, 0);
+        self.send(json!({ "id": 3, "method": "turn/start", "params": params }))
+            .await?;
+        self.until("\"turn/completed\"").await
+    }
+}
+
+#[tokio::main]
+async fn main() -> io::Result<()> {
+    let mut out = io::stdout();
+    for wire in ["responses", "chat", "anthropic"] {
+        let folder = tempfile::tempdir()?;
+        let mut client = connect(folder.path(), wire, &provider(stream(wire))?).await?;
+        client
+            .send(json!({ "id": 2, "method": "thread/start", "params": {} }))
+            .await?;
+        client.until("\"id\":2").await?;
+        let answer: Value = serde_json::from_str(&client.line)?;
+        let thread = answer["result"]["thread"]["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        // The first turn warms everything up; the second is counted.
+        client.turn(&thread).await?;
+        let (allocations, begun) = (ALLOCATIONS.load(Ordering::Relaxed), Instant::now());
+        client.turn(&thread).await?;
+        let (elapsed, counted) = (
+            begun.elapsed(),
+            ALLOCATIONS.load(Ordering::Relaxed) - allocations,
+        );
+        let each = |figure: usize| figure as f64 / client.deltas as f64;
+        writeln!(
+            out,
+            "{wire}: {} deltas, {:.0} bytes to the client, {:.2} allocations, {:.0} ns each",
+            client.deltas,
+            each(client.bytes),
+            each(counted),
+            elapsed.as_nanos() as f64 / client.deltas as f64,
+        )?;
+    }
+    Ok(())
+}
+
+async fn connect(folder: &Path, wire: &str, base_url: &str) -> io::Result<Client> {
+    let settings = format!(
+        "model = \"m\"\nmodel_provider = \"p\"\n[model_providers.p]\nname = \"p\"\nbase_url = \"{base_url}\"\nwire_api = \"{wire}\"\n"
+    );
+    std::fs::write(folder.join("config.toml"), settings)?;
+    let env = Env::new([("HOME", folder.to_string_lossy().as_ref())], folder);
+    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let config = Loader::with_system_paths(env, Home::at(folder), Overrides::default(), system);
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (reader, writer) = tokio::io::split(theirs);
+    let connection = Connection::lines(reader, writer, LINE_LIMIT);
+    tokio::spawn(serve(
+        Server::new(Settings::new(config)),
+        connection,
+        OnFull::Wait,
+    ));
+    let (reader, writer) = tokio::io::split(ours);
+    let mut client = Client {
+        reader: BufReader::new(reader),
+        writer,
+        line: String::new(),
+        bytes: 0,
+        deltas: 0,
+    };
+    let hello = json!({ "clientInfo": { "name": "deltas", "version": "1" } });
+    client
+        .send(json!({ "id": 1, "method": "initialize", "params": hello }))
+        .await?;
+    client.until("\"id\":1").await?;
+    client.send(json!({ "method": "initialized" })).await?;
+    Ok(client)
+}
+
+/// Answers every request with the same bytes.
+fn provider(body: String) -> io::Result<String> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let base_url = format!("http://{}", listener.local_addr()?);
+    std::thread::spawn(move || {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+        let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        let mut request = [0; 1 << 16];
+        for connection in listener.incoming().flatten() {
+            let mut connection = connection;
+            if connection.read(&mut request).is_err()
+                || connection.write_all(answer.as_bytes()).is_err()
+            {
+                return;
+            }
+        }
+    });
+    Ok(base_url)
+}
+
+/// A whole answer of that format, as its provider writes it.
+fn stream(wire: &str) -> String {
+    let event = |value: Value| {
+        let kind = value["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {value}\n\n")
+    };
+    let plain = |value: Value| format!("data: {value}\n\n");
+    let message = |content: Value| json!({ "id": "msg_1", "type": "message", "role": "assistant", "content": content });
+    let (head, delta, tail) = match wire {
+        "responses" => (
+            event(
+                json!({ "type": "response.output_item.added", "output_index": 0, "item": message(json!([])) }),
+            ),
+            event(
+                json!({ "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": "word " }),
+            ),
+            event(
+                json!({ "type": "response.output_item.done", "item": message(json!([{ "type": "output_text", "text": "word ".repeat(DELTAS) }])) }),
+            ) + &event(json!({ "type": "response.completed", "response": { "id": "r" } })),
+        ),
+        "chat" => (
+            String::new(),
+            plain(
+                json!({ "id": "c", "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": { "content": "word " }, "finish_reason": null }] }),
+            ),
+            plain(json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }))
+                + "data: [DONE]\n\n",
+        ),
+        _ => (
+            event(
+                json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+            ),
+            event(
+                json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "word " } }),
+            ),
+            event(json!({ "type": "content_block_stop", "index": 0 }))
+                + &event(json!({ "type": "message_stop" })),
+        ),
+    };
+    head + &delta.repeat(DELTAS) + &tail
+}
