@@ -219,6 +219,20 @@ async fn rules_that_cannot_be_used_are_told_with_the_thread_that_wants_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rules_of_the_administrator_are_in_force() {
+    let stage = Stage::new().await;
+    let etc = stage.folder().join("etc");
+    std::fs::create_dir_all(&etc).unwrap();
+    let rule = "[[rules.prefix_rules]]\npattern = [{ token = \"touch\" }]\ndecision = \"forbidden\"\njustification = \"leave no trace\"\n";
+    std::fs::write(etc.join("requirements.toml"), rule).unwrap();
+    let (mut client, thread) = stage.thread().await;
+    stage.play([touch("exec_command"), json!({ "text": "no" })]);
+    run(&mut client, &thread, "do it").await;
+    assert!(stage.last_request().contains("rejected: leave no trace"));
+    assert!(!stage.folder().join("made").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_outlives_the_client_that_was_asked() {
     let stage = Stage::new().await;
     let (mut first, thread) = asking(&stage).await;

@@ -154,6 +154,50 @@ async fn one_command_can_have_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn after_a_failure_the_user_may_let_go_of_the_sandbox() {
+    let settings =
+        "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true";
+    let stage = Stage::with(settings).await;
+    for folder in ["work", "beside"] {
+        std::fs::create_dir_all(stage.folder().join(folder)).unwrap();
+    }
+    let params = json!({
+        "cwd": stage.folder().join("work"), "approvalPolicy": "on-failure",
+        "sandbox": "workspace-write",
+    });
+    let (mut client, thread) = stage.thread_with(params).await;
+    let plain = json!({ "command": "touch ../beside/made", "login": false });
+    for call in [touch(), calls("shell_command", plain)] {
+        for (decision, done) in [("decline", false), ("accept", true)] {
+            stage.play([call.clone(), json!({ "text": "done" })]);
+            say(&mut client, &thread, "try").await;
+            let question = client.skip_to(COMMAND).await;
+            let reason = text(&question["params"]["reason"]);
+            assert_eq!(reason, "command failed; retry without sandbox?");
+            client
+                .reply(&question["id"], json!({ "decision": decision }))
+                .await;
+            let told = client.until("turn/completed").await;
+            assert_eq!(
+                completed(&told, "commandExecution").len(),
+                1,
+                "{call} {decision}"
+            );
+            let made = beside(&stage).join("made");
+            assert_eq!(made.exists(), done, "{call} {decision}");
+            std::fs::remove_file(made).ok();
+        }
+    }
+    stage.play([
+        calls("exec_command", json!({ "cmd": "echo fine" })),
+        json!({ "text": "done" }),
+    ]);
+    let told = run(&mut client, &thread, "try").await;
+    let output = &completed(&told, "commandExecution")[0]["aggregatedOutput"];
+    assert_eq!(*output, "fine\n", "nothing of a first look is lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_cannot_change_what_decides_about_commands() {
     let stage = Stage::new().await;
     let hooks = stage.folder().join(".git/hooks");

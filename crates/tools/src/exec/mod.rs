@@ -1,5 +1,6 @@
 //! `exec_command` and `write_stdin`: commands that may go on while the agent does other things.
 
+mod first_look;
 mod session;
 
 use std::sync::Arc;
@@ -8,7 +9,6 @@ use std::time::{Duration, Instant};
 use quipu_engine::ToolDelta;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
-use quipu_sandbox::Spawned;
 use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
@@ -17,8 +17,9 @@ pub(crate) use session::Sessions;
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
+use crate::exec::first_look::Launched;
 use crate::exec::session::{Session, pump};
-use crate::process::{self, Shown, Start};
+use crate::process::Shown;
 use crate::shell::script_argv;
 use crate::text;
 use crate::toolbox::Toolbox;
@@ -104,18 +105,11 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(how) => how,
         Err(refused) => return refused,
     };
-    let start = Start {
-        argv: &argv,
-        cwd: &cwd,
-        how: &how,
-        env: &PLAIN_TERMINAL,
-        terminal: arguments.tty,
+    let launched = match first_look::launch(toolbox, run, asked, how, &PLAIN_TERMINAL).await {
+        Ok(launched) => launched,
+        Err(refused) => return refused,
     };
-    let spawned = match process::spawn(toolbox, run, start).await {
-        Ok((spawned, _)) => spawned,
-        Err(error) => return failed(&shown, &error.to_string()).into(),
-    };
-    let session = begin(toolbox, run, shown, spawned).await;
+    let session = begin(toolbox, run, shown, launched).await;
     let wait = Duration::from_millis(clamp(
         arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD),
         YIELD,
@@ -128,15 +122,17 @@ async fn begin(
     toolbox: &Toolbox,
     run: &Running,
     mut shown: Shown,
-    spawned: Spawned,
+    launched: Launched,
 ) -> Arc<Session> {
+    let Launched { spawned, written } = launched;
     let id = toolbox.0.sessions.free_id();
     shown.process_id = Some(id.to_string());
     shown.source = CommandExecutionSource::UnifiedExecStartup;
     run.started(shown.started()).await;
     let session = Arc::new(Session::new(id, shown, spawned.process));
     toolbox.0.sessions.insert(Arc::clone(&session));
-    tokio::spawn(pump(run.clone(), Arc::clone(&session), spawned.output));
+    let following = pump(run.clone(), Arc::clone(&session), written, spawned.output);
+    tokio::spawn(following);
     session
 }
 
@@ -171,20 +167,28 @@ async fn allowed(toolbox: &Toolbox, run: &Running, asked: Asked<'_>) -> Result<R
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
         CommandVerdict::Ask(question) => question,
     };
-    let approval = toolbox.ask_command(run, &question, asked).await;
+    match toolbox.ask_command(run, &question, asked).await {
+        Approval::Granted => Ok(question.run),
+        approval => Err(refused(run, shown, approval).await),
+    }
+}
+
+/// Tells that a command does not run. What a reviewing model is against is never shown as begun.
+async fn refused(run: &Running, shown: &Shown, approval: Approval) -> Finished {
     let status = match &approval {
-        Approval::Granted => return Ok(question.run),
-        Approval::Denied(why) => return Err(failed(shown, why).into()),
+        Approval::Denied(why) => return failed(shown, why).into(),
         Approval::Failed => CommandExecutionStatus::Failed,
-        Approval::Declined | Approval::Cancelled => CommandExecutionStatus::Declined,
+        Approval::Granted | Approval::Declined | Approval::Cancelled => {
+            CommandExecutionStatus::Declined
+        }
     };
     run.started(shown.started()).await;
     run.completed(shown.refused(status, None)).await;
     let text = failed(shown, "rejected by user");
-    Err(match approval {
+    match approval {
         Approval::Cancelled => Finished::ending(&text),
         _ => text.into(),
-    })
+    }
 }
 
 fn failed(shown: &Shown, why: &str) -> String {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quipu_engine::ToolEvent;
-use quipu_sandbox::{Output, Process};
+use quipu_sandbox::{Chunk, Output, Process};
 use tokio::sync::watch;
 
 use crate::call;
@@ -60,10 +60,23 @@ impl Session {
 }
 
 /// Follows a process to its end: output to clients, to the next look, and into its item.
-pub(crate) async fn pump(run: call::Running, session: Arc<Session>, mut output: Output) {
+pub(crate) async fn pump(
+    run: call::Running,
+    session: Arc<Session>,
+    written: Vec<Chunk>,
+    mut output: Output,
+) {
     let mut deltas = Deltas::new(run.clone());
     let mut all = HeadTail::new(MAX_OUTPUT);
-    while let Some(chunk) = output.next().await {
+    let mut written = written.into_iter();
+    loop {
+        let chunk = match written.next() {
+            Some(chunk) => chunk,
+            None => match output.next().await {
+                Some(chunk) => chunk,
+                None => break,
+            },
+        };
         all.push(&chunk.bytes);
         lock(&session.unread).push(&chunk.bytes);
         deltas.push(&chunk.bytes).await;
