@@ -1,12 +1,16 @@
 //! The login in use and its changes.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::authority::Authority;
 use crate::claims::{self, Claims, InvalidToken};
-use crate::file;
+use crate::file::AuthFile;
+use crate::http::{Http, MakeHttp};
 use crate::login::{ChatGptLogin, Login};
+use crate::record::Record;
+use crate::refresh::RefreshError;
 
 /// Where a login is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,45 +35,82 @@ pub enum LoginError {
     Save(#[from] io::Error),
 }
 
+/// What memory holds. It hides what is stored.
+#[derive(Debug)]
+enum Kept {
+    Client(ChatGptLogin),
+    Own(Record),
+}
+
 /// Who is logged in.
 #[derive(Debug)]
 pub struct Accounts {
-    file: PathBuf,
-    memory: Mutex<Option<Login>>,
+    pub(crate) file: AuthFile,
+    pub(crate) authority: Authority,
+    pub(crate) http: Http,
+    /// Held by whoever refreshes tokens.
+    pub(crate) refreshing: tokio::sync::Mutex<()>,
+    memory: Arc<Mutex<Option<Kept>>>,
+    lost: Mutex<Option<Lost>>,
+}
+
+/// A refresh token that will never work again.
+struct Lost {
+    refresh_token: String,
+    error: RefreshError,
+}
+
+impl std::fmt::Debug for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Lost").field(&self.error).finish()
+    }
 }
 
 impl Accounts {
-    /// The accounts of a home folder. Nothing is read yet.
-    pub fn new(home: &Path) -> Self {
+    /// The accounts of a home folder. Nothing is read or connected yet.
+    pub fn new(home: &Path, authority: Authority, make_http: MakeHttp) -> Self {
         Self {
-            file: home.join("auth.json"),
-            memory: Mutex::default(),
+            file: AuthFile::new(home),
+            authority,
+            http: Http::new(make_http),
+            refreshing: tokio::sync::Mutex::default(),
+            memory: Arc::default(),
+            lost: Mutex::default(),
         }
     }
 
     /// The login in use. What other programs store in the home folder counts at once.
     pub fn current(&self) -> Option<Login> {
-        let kept = self.memory().clone();
-        kept.or_else(|| file::read(&self.file))
+        match &*lock(&self.memory) {
+            Some(Kept::Client(login)) => return Some(Login::External(login.clone())),
+            Some(Kept::Own(record)) => return record.login(),
+            None => {}
+        }
+        self.file.read()?.login()
     }
 
     /// Whether the tokens of a client are in use.
     pub fn is_external(&self) -> bool {
-        matches!(*self.memory(), Some(Login::External(_)))
+        matches!(*lock(&self.memory), Some(Kept::Client(_)))
     }
 
     /// Logs in with an API key, which is not checked.
     pub fn set_key(&self, key: &str, keep: Keep) -> Result<(), LoginError> {
-        let mut memory = self.memory();
-        if matches!(*memory, Some(Login::External(_))) {
+        if self.is_external() {
             return Err(LoginError::External);
         }
+        Ok(self.store(Record::api_key(key), keep)?)
+    }
+
+    /// Stores a login over the one before it.
+    pub fn store(&self, record: Record, keep: Keep) -> io::Result<()> {
+        let mut memory = lock(&self.memory);
         *memory = match keep {
             Keep::File => {
-                file::write_key(&self.file, key)?;
+                self.file.write(&record)?;
                 None
             }
-            Keep::Memory => Some(Login::ApiKey(key.to_owned())),
+            Keep::Memory => Some(Kept::Own(record)),
         };
         Ok(())
     }
@@ -86,18 +127,64 @@ impl Accounts {
         if let Some(plan) = plan {
             login.plan = claims::plan(plan);
         }
-        let login = Login::External(login);
-        *self.memory() = Some(login.clone());
-        Ok(login)
+        *lock(&self.memory) = Some(Kept::Client(login.clone()));
+        Ok(Login::External(login))
     }
 
-    /// Forgets every login, in memory and stored.
-    pub fn log_out(&self) -> io::Result<()> {
-        *self.memory() = None;
-        file::remove(&self.file)
+    /// Forgets every login, in memory and stored; tells whether there was one.
+    pub fn log_out(&self) -> io::Result<bool> {
+        let kept = lock(&self.memory).take();
+        Ok(self.file.remove()? || kept.is_some())
     }
 
-    fn memory(&self) -> MutexGuard<'_, Option<Login>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The login of our own, in the form in which it is stored.
+    pub(crate) fn record(&self) -> Option<Record> {
+        match &*lock(&self.memory) {
+            Some(Kept::Client(_)) => None,
+            Some(Kept::Own(record)) => Some(record.clone()),
+            None => self.file.read(),
+        }
     }
+
+    pub(crate) fn keeps_in_memory(&self) -> bool {
+        lock(&self.memory).is_some()
+    }
+
+    /// Puts `new` in the place of `old`, wherever that is kept; `false` if it is not there any more.
+    pub(crate) async fn replace(&self, old: &Record, new: &Record) -> io::Result<bool> {
+        let (file, memory) = (self.file.clone(), Arc::clone(&self.memory));
+        let (old, new) = (old.clone(), new.clone());
+        let replaced = tokio::task::spawn_blocking(move || {
+            let mut memory = lock(&memory);
+            match &mut *memory {
+                Some(Kept::Own(kept)) if *kept == old => {
+                    *kept = new;
+                    Ok(true)
+                }
+                Some(_) => Ok(false),
+                None => file.replace(&old, &new),
+            }
+        });
+        replaced.await.map_err(io::Error::other)?
+    }
+
+    /// Why a refresh token will never work again, if that is known.
+    pub(crate) fn lost(&self, refresh_token: &str) -> Option<RefreshError> {
+        let lost = lock(&self.lost);
+        let known = lost.as_ref().filter(|it| it.refresh_token == refresh_token);
+        known.map(|it| it.error.clone())
+    }
+
+    pub(crate) fn note_lost(&self, refresh_token: &str, error: &RefreshError) {
+        if error.is_permanent() {
+            *lock(&self.lost) = Some(Lost {
+                refresh_token: refresh_token.to_owned(),
+                error: error.clone(),
+            });
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

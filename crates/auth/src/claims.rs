@@ -17,13 +17,31 @@ pub struct Claims {
     pub email: Option<String>,
     /// What the user pays for.
     pub plan: Option<PlanType>,
+    /// The same in the words of the token.
+    pub plan_name: Option<String>,
     /// The workspace.
     pub account_id: Option<String>,
+    /// Until when the token is good, in Unix seconds.
+    pub expires_at: Option<i64>,
+    /// What is known of the user's organisation.
+    pub organization: Organization,
+}
+
+/// The user's organisation at the provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Organization {
+    /// Its name for programs.
+    pub id: Option<String>,
+    /// The project in it.
+    pub project_id: Option<String>,
+    /// Whether the user owns it and did not set it up yet.
+    pub needs_setup: bool,
 }
 
 #[derive(Deserialize)]
 struct Payload {
     email: Option<String>,
+    exp: Option<i64>,
     #[serde(rename = "https://api.openai.com/profile")]
     profile: Option<Profile>,
     #[serde(rename = "https://api.openai.com/auth")]
@@ -40,6 +58,10 @@ struct Profile {
 struct Auth {
     chatgpt_plan_type: Option<String>,
     chatgpt_account_id: Option<String>,
+    organization_id: Option<String>,
+    project_id: Option<String>,
+    completed_platform_onboarding: bool,
+    is_org_owner: bool,
 }
 
 impl Claims {
@@ -59,7 +81,14 @@ impl Claims {
                 .email
                 .or_else(|| payload.profile.and_then(|profile| profile.email)),
             plan: auth.chatgpt_plan_type.as_deref().map(plan),
+            plan_name: auth.chatgpt_plan_type,
             account_id: auth.chatgpt_account_id,
+            expires_at: payload.exp,
+            organization: Organization {
+                id: auth.organization_id,
+                project_id: auth.project_id,
+                needs_setup: auth.is_org_owner && !auth.completed_platform_onboarding,
+            },
         })
     }
 }

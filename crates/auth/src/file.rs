@@ -1,81 +1,161 @@
-//! `auth.json`: the stored login, shared with other programs of this protocol.
+//! `auth.json`: the stored login. It is there whole or not at all, only its owner can read it, and two
+//! programs that change it do so one after the other.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::claims::Claims;
-use crate::login::{ChatGptLogin, Login};
+use crate::record::Record;
 
 /// A file with a login is small; whatever is larger is something else.
 const MAX_BYTES: u64 = 1024 * 1024;
+/// How often a lock that another process holds is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(50);
+/// How long another process may take for a refresh: longer than its request may.
+const PATIENCE: Duration = Duration::from_secs(45);
 
-/// The members of the file. Those that this version does not use are not kept: a login replaces the one
-/// before it wholly.
-#[derive(Serialize, Deserialize)]
-struct AuthFile {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    auth_mode: Option<String>,
-    #[serde(rename = "OPENAI_API_KEY", default)]
-    openai_api_key: Option<String>,
-    #[serde(default, skip_serializing)]
-    tokens: Option<Tokens>,
-}
+/// The place of the stored login.
+#[derive(Debug, Clone)]
+pub(crate) struct AuthFile(PathBuf);
 
-#[derive(Deserialize)]
-struct Tokens {
-    id_token: String,
-    access_token: String,
-    account_id: Option<String>,
-}
-
-/// The login in the file. A file that cannot be used holds none.
-pub(crate) fn read(path: &Path) -> Option<Login> {
-    let mut text = String::new();
-    let file = File::open(path).ok()?;
-    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    let stored: AuthFile = serde_json::from_str(&text).ok()?;
-    let mode = match stored.auth_mode.as_deref() {
-        None if stored.openai_api_key.is_some() => "apikey",
-        None => "chatgpt",
-        Some(mode) => mode,
-    };
-    if mode == "apikey" {
-        return stored.openai_api_key.map(Login::ApiKey);
+impl AuthFile {
+    pub(crate) fn new(home: &Path) -> Self {
+        Self(home.join("auth.json"))
     }
-    let tokens = stored.tokens?;
-    let claims = Claims::read(&tokens.id_token).ok()?;
-    let login = ChatGptLogin::new(tokens.access_token, tokens.account_id, claims);
-    Some(Login::ChatGpt(login))
+
+    /// What is stored. A file that cannot be used holds nothing.
+    pub(crate) fn read(&self) -> Option<Record> {
+        let mut text = String::new();
+        let file = File::open(&self.0).ok()?;
+        file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Stores a login over whatever is there.
+    pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
+        let place = Place::lock(&self.0)?;
+        place.put(record)
+    }
+
+    /// Stores `new` unless something else than `old` is there by now; tells whether it did.
+    pub(crate) fn replace(&self, old: &Record, new: &Record) -> io::Result<bool> {
+        let place = Place::lock(&self.0)?;
+        if self.read().as_ref() != Some(old) {
+            return Ok(false);
+        }
+        place.put(new)?;
+        Ok(true)
+    }
+
+    /// Forgets the stored login; tells whether there was a file.
+    pub(crate) fn remove(&self) -> io::Result<bool> {
+        match fs::remove_file(&self.0) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until no other process refreshes the stored login, and keeps others from it until the lock is
+    /// dropped. Nothing if there is no file to lock, or others hold it for too long.
+    pub(crate) async fn lock(&self) -> Option<RefreshLock> {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let file = File::open(&self.0).ok()?;
+            match try_lock(&file) {
+                // A refresh puts a new file in place, and the lock of the old one is worth nothing then.
+                Ok(()) if is_at(&file, &self.0) => return Some(RefreshLock { _file: file }),
+                Ok(()) => continue,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => {
+                    tracing::warn!(%error, "the stored login cannot be locked");
+                    return Some(RefreshLock { _file: file });
+                }
+            }
+            if tokio::time::Instant::now() >= deadline {
+                return None;
+            }
+            tokio::time::sleep(TRY_AGAIN).await;
+        }
+    }
 }
 
-/// Stores an API key. The file is there whole or not at all, and only its owner can read it.
-pub(crate) fn write_key(path: &Path, key: &str) -> io::Result<()> {
-    let stored = AuthFile {
-        auth_mode: Some("apikey".to_owned()),
-        openai_api_key: Some(key.to_owned()),
-        tokens: None,
-    };
-    let text = serde_json::to_vec_pretty(&stored)?;
-    // A link to another place stays one.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".auth")
-        .tempfile_in(folder)?;
-    file.write_all(&text)?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
+/// While this lives, no other process refreshes.
+pub(crate) struct RefreshLock {
+    _file: File,
+}
+
+/// Where the file is put, with its folder locked against other writers.
+struct Place {
+    path: PathBuf,
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Place {
+    fn lock(path: &Path) -> io::Result<Self> {
+        if let Some(home) = path.parent() {
+            fs::create_dir_all(home)?;
+        }
+        // A link to another place stays one.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Self {
+            _lock: lock_folder(&folder)?,
+            path,
+            folder,
+        })
+    }
+
+    fn put(&self, record: &Record) -> io::Result<()> {
+        let text = serde_json::to_vec_pretty(record)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".auth")
+            .tempfile_in(&self.folder)?;
+        file.write_all(&text)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    let folder = File::open(folder)?;
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(folder)
+}
+
+#[cfg(not(unix))]
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    let lock = folder.join(".auth.lock");
+    File::options().create(true).append(true).open(lock)
+}
+
+#[cfg(unix)]
+fn try_lock(file: &File) -> io::Result<()> {
+    let operation = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+    Ok(rustix::fs::flock(file, operation)?)
+}
+
+#[cfg(not(unix))]
+fn try_lock(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Forgets the stored login.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+/// Whether this file is still the one at the path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(theirs)) => identity(ours) == identity(theirs),
+        _ => false,
     }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }

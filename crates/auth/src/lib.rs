@@ -1,15 +1,35 @@
-//! Accounts: keys, logins, tokens, storage.
+//! Accounts: keys, logins, tokens, refresh, storage.
 //!
 //! [`Accounts`] knows who is logged in: first what is kept in memory, then `auth.json` in the home folder,
-//! in the form that other programs of this protocol read and write. Nothing here talks to the network.
+//! in the form that other programs of this protocol read and write. [`BrowserLogin`] and [`DeviceLogin`]
+//! are the two ways to a ChatGPT login; both end in a [`Record`] to be stored. Tokens are refreshed by one
+//! process at a time. The identity server that all this talks to is the [`Authority`].
 //!
-//! Secrets leave this crate only through [`Login::secret`]; no `Debug` form or error shows them.
+//! Secrets leave this crate only through [`Login::secret`] and the stored file; no `Debug` form, error or
+//! log line shows them.
 
 mod accounts;
+mod authority;
+mod browser;
+mod callback;
 mod claims;
+mod device;
+mod exchange;
 mod file;
+mod http;
 mod login;
+mod pages;
+mod pkce;
+mod record;
+mod refresh;
+mod usage;
 
 pub use accounts::{Accounts, Keep, LoginError};
+pub use authority::Authority;
+pub use browser::{BrowserLogin, StartError};
 pub use claims::{Claims, InvalidToken};
+pub use device::{DeviceLogin, NoDeviceCode};
+pub use http::{Agent, MakeHttp};
 pub use login::{ChatGptLogin, Login, NoEmail};
+pub use record::Record;
+pub use refresh::{Recovered, RefreshError};

@@ -28,6 +28,8 @@ pub struct ChatGptLogin {
     pub email: Option<String>,
     /// What the user pays for.
     pub plan: PlanType,
+    /// When the tokens are due for a refresh, in Unix seconds, if that is known.
+    pub(crate) stale_at: Option<i64>,
 }
 
 /// A ChatGPT login that does not say whose it is.
@@ -42,7 +44,14 @@ impl ChatGptLogin {
             account_id: account_id.or(claims.account_id),
             email: claims.email,
             plan: claims.plan.unwrap_or(PlanType::Unknown),
+            stale_at: None,
         }
+    }
+
+    /// Whether the tokens are due for a refresh.
+    pub(crate) fn is_stale(&self) -> bool {
+        let now = chrono::Utc::now().timestamp();
+        self.stale_at.is_some_and(|due| due <= now)
     }
 }
 

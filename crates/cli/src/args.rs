@@ -67,6 +67,36 @@ pub enum Command {
     Exec(Box<ExecArgs>),
     /// Shows what the server does, in a few seconds and without a model.
     Demo,
+    /// Logs in, with ChatGPT in the browser unless told otherwise.
+    Login(LoginArgs),
+    /// Forgets the stored login.
+    Logout {
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct LoginArgs {
+    #[command(subcommand)]
+    pub command: Option<LoginCommand>,
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Reads an API key from standard input: `printenv OPENAI_API_KEY | quipu login --with-api-key`.
+    #[arg(long, conflicts_with = "device_auth")]
+    pub with_api_key: bool,
+    /// Shows a code to enter in a browser on any device.
+    #[arg(long)]
+    pub device_auth: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LoginCommand {
+    /// Tells how you are logged in; fails if you are not.
+    Status {
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

@@ -30,6 +30,10 @@ pub fn main() -> ExitCode {
         }
         Command::Exec(run) => exec::run(*run, &args.config),
         Command::Demo => demo::run(),
+        Command::Login(login) => cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS),
+        Command::Logout { config } => {
+            cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
+        }
     };
     match done {
         Ok(code) => code,

@@ -60,19 +60,36 @@ impl Credentials {
     }
 }
 
-/// The login cannot be used any more; the text says why and goes to the client.
+/// The login cannot be used; the text says why and goes to the client.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct CredentialsLost(pub String);
+pub enum CredentialsLost {
+    /// Only a new login helps.
+    #[error("{0}")]
+    ForGood(String),
+    /// It may work another time.
+    #[error("{0}")]
+    ForNow(String),
+}
+
+/// Credentials to try after others were refused.
+#[derive(Debug)]
+pub struct Recovered {
+    /// What to try.
+    pub credentials: Credentials,
+    /// Whether there is more to try should they be refused too.
+    pub more: bool,
+}
 
 /// Supplies credentials at the moment of each request, and fresh ones when a provider refuses them.
 pub trait CredentialSource: Send + Sync + 'static {
     /// The credentials to use now.
     fn current(&self) -> BoxFuture<'_, Result<Credentials, CredentialsLost>>;
 
-    /// Called after the provider answered 401. Each call tries the next way to get a token that
-    /// works; `None` means there is none left for this request.
-    fn recover(&self) -> BoxFuture<'_, Result<Option<Credentials>, CredentialsLost>> {
+    /// Called after the provider answered 401 to `refused`. `None` means that nothing else can be tried.
+    fn recover<'a>(
+        &'a self,
+        _refused: &'a Credentials,
+    ) -> BoxFuture<'a, Result<Option<Recovered>, CredentialsLost>> {
         Box::pin(async { Ok(None) })
     }
 }

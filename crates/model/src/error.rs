@@ -82,6 +82,9 @@ pub enum ErrorKind {
     /// The login does not work any more, or the key is refused.
     #[error("{0}")]
     Unauthorized(String),
+    /// The login cannot be renewed now.
+    #[error("{0}")]
+    Credentials(String),
     /// The provider's settings cannot be used.
     #[error("{0}")]
     Configuration(String),
@@ -182,6 +185,7 @@ impl ErrorKind {
             | Self::TooLarge(_)
             | Self::MissingEnv { .. }
             | Self::Unauthorized(_)
+            | Self::Credentials(_)
             | Self::Configuration(_) => false,
         }
     }
@@ -234,6 +238,7 @@ impl ModelError {
             | ErrorKind::Unfinished(_)
             | ErrorKind::TooLarge(_)
             | ErrorKind::MissingEnv { .. }
+            | ErrorKind::Credentials(_)
             | ErrorKind::Configuration(_) => CodexErrorInfo::Other,
         }
     }

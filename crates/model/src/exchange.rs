@@ -9,7 +9,7 @@ use reqwest::header::HeaderMap;
 use tokio::time::{sleep, timeout};
 
 use crate::client::Shared;
-use crate::credentials::{Credentials, Secret};
+use crate::credentials::{Credentials, CredentialsLost, Recovered, Secret};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
 use crate::http::{Call, Endpoint, silence};
@@ -66,7 +66,7 @@ pub(crate) async fn exchange(
     attempts: &mut u32,
 ) -> Result<Answer, Failure> {
     let mut credentials = current(shared).await?;
-    let (mut tries, mut recoveries) = (0, 0);
+    let (mut tries, mut recoveries, mut hope) = (0, 0, true);
     loop {
         let attempt = *attempts;
         *attempts += 1;
@@ -78,10 +78,12 @@ pub(crate) async fn exchange(
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(refusal)) => {
                 if refusal.status == StatusCode::UNAUTHORIZED
+                    && hope
                     && recoveries < MAX_RECOVERIES
-                    && let Some(fresh) = recover(shared).await?
+                    && let Some(fresh) = recover(shared, &credentials).await?
                 {
-                    credentials = fresh;
+                    credentials = fresh.credentials;
+                    hope = fresh.more;
                     recoveries += 1;
                     continue;
                 }
@@ -157,11 +159,17 @@ pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
 }
 
 pub(crate) async fn current(shared: &Shared) -> Result<Credentials, Failure> {
-    let credentials = shared.credentials.current().await;
-    credentials.map_err(|lost| ErrorKind::Unauthorized(lost.0).into())
+    shared.credentials.current().await.map_err(lost)
 }
 
-async fn recover(shared: &Shared) -> Result<Option<Credentials>, Failure> {
-    let credentials = shared.credentials.recover().await;
-    credentials.map_err(|lost| ErrorKind::Unauthorized(lost.0).into())
+async fn recover(shared: &Shared, refused: &Credentials) -> Result<Option<Recovered>, Failure> {
+    shared.credentials.recover(refused).await.map_err(lost)
+}
+
+fn lost(lost: CredentialsLost) -> Failure {
+    let kind = match lost {
+        CredentialsLost::ForGood(reason) => ErrorKind::Unauthorized(reason),
+        CredentialsLost::ForNow(reason) => ErrorKind::Credentials(reason),
+    };
+    kind.into()
 }

@@ -34,13 +34,15 @@ pub(crate) struct Http(OnceLock<Result<reqwest::Client, String>>);
 impl Http {
     pub(crate) fn client(&self) -> Result<&reqwest::Client, ErrorKind> {
         self.0
-            .get_or_init(build)
+            .get_or_init(http_client)
             .as_ref()
             .map_err(|reason| ErrorKind::Configuration(reason.clone()))
     }
 }
 
-fn build() -> Result<reqwest::Client, String> {
+/// An HTTP client for anything that this program asks for on its user's behalf: with the proxies and
+/// certificate authorities of the process, and without redirects.
+pub fn http_client() -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)

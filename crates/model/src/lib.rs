@@ -41,10 +41,11 @@ mod usage_limit;
 
 pub use answer::read_answer;
 pub use client::Client;
-pub use credentials::{CredentialSource, Credentials, CredentialsLost, Secret};
+pub use credentials::{CredentialSource, Credentials, CredentialsLost, Recovered, Secret};
 pub use error::{ErrorKind, ModelError, UnexpectedStatus};
 pub use event::{Completed, ModelEvent, Opened, OutputItem, Retrying};
 pub use history::HistoryItem;
+pub use http::http_client;
 pub use item::ItemKind;
 pub use offline::play;
 pub use provider::{

@@ -1,6 +1,6 @@
-//! The HTTP/1.1 side of a websocket listener: one bounded request head in, one answer or an upgrade
-//! out. Routes, authentication and texts are the server's; this is only the mechanics, and small
-//! enough that a web framework would cost more than it saves.
+//! The HTTP/1.1 side of a websocket listener, and of the page that a browser returns to after a login:
+//! one bounded request head in, one answer or an upgrade out. Routes, authentication and texts are for
+//! others; this is only the mechanics, and small enough that a web framework would cost more than it saves.
 
 use std::fmt;
 use std::io;
@@ -59,6 +59,8 @@ pub struct Head {
     pub method: String,
     /// The path, without query.
     pub path: String,
+    /// What follows the first `?`, as it came. It may be secret.
+    pub query: String,
     /// Names in lower case, values as they came.
     pub headers: Vec<(String, Vec<u8>)>,
 }
@@ -100,7 +102,7 @@ impl Head {
     }
 }
 
-/// Values of headers may be secret, so only their names are shown.
+/// The query and values of headers may be secret, so only names are shown.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
@@ -147,9 +149,9 @@ impl NoUpgrade {
 pub struct Response<'a> {
     /// The status.
     pub status: u16,
-    /// Headers besides length, type and `connection: close`.
+    /// Headers besides length and `connection: close`.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Plain text.
+    /// Plain text, unless the headers tell another type.
     pub body: &'a str,
 }
 
@@ -308,11 +310,13 @@ fn parse_head(text: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
         return Ok(None);
     };
     let target = request.path.unwrap_or_default();
-    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let target = target.split('#').next().unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let headers = request.headers.iter();
     let head = Head {
         method: request.method.unwrap_or_default().to_owned(),
         path: path.to_owned(),
+        query: query.to_owned(),
         headers: headers
             .map(|it| (it.name.to_ascii_lowercase(), it.value.to_vec()))
             .collect(),
@@ -323,6 +327,7 @@ fn parse_head(text: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
 fn response_text(response: &Response<'_>, head_only: bool) -> String {
     let reason = match response.status {
         200 => "OK",
+        302 => "Found",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",
@@ -336,7 +341,11 @@ fn response_text(response: &Response<'_>, head_only: bool) -> String {
         "HTTP/1.1 {} {reason}\r\nconnection: close\r\n",
         response.status
     );
-    if !response.body.is_empty() {
+    let typed = response
+        .headers
+        .iter()
+        .any(|(name, _)| *name == "content-type");
+    if !response.body.is_empty() && !typed {
         text.push_str("content-type: text/plain; charset=utf-8\r\n");
     }
     for (name, value) in response.headers {

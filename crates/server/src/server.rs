@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future;
-use quipu_auth::Accounts;
+use quipu_auth::{Accounts, Authority};
 use quipu_config::Snapshot;
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, ErrorObject, Limits, OnFull};
 use tokio::time::timeout;
 
-use crate::accounts::LoginCredentials;
+use crate::accounts::{LoginCredentials, Logins};
 use crate::agents::Agents;
 use crate::commands::Commands;
 use crate::connection::serve;
@@ -41,6 +41,7 @@ const IN_PROCESS: Limits = Limits {
 /// A server without its listener: give it connections with [`serve`] or take one with
 /// [`connect_in_process`](Server::connect_in_process).
 pub struct Server {
+    this: Weak<Server>,
     pub(crate) settings: Settings,
     pub(crate) hub: Hub,
     pub(crate) questions: Questions,
@@ -53,7 +54,8 @@ pub struct Server {
     pub(crate) commands: Commands,
     pub(crate) searches: Searches,
     pub(crate) skills: Skills,
-    pub(crate) accounts: Arc<Accounts>,
+    pub(crate) accounts: Accounts,
+    pub(crate) logins: Logins,
     pub(crate) remote_models: RemoteModels,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then.
@@ -66,8 +68,11 @@ impl Server {
     pub fn new(settings: Settings) -> Arc<Server> {
         let identity = Identity::new(settings.config.env());
         let store = Store::open(settings.config.home().path(), StoreOptions::default());
-        let accounts = Arc::new(Accounts::new(settings.config.home().path()));
-        Arc::new(Server {
+        let authority = Authority::from_env(|name| settings.config.env().get(name));
+        let home = settings.config.home().path();
+        let accounts = Accounts::new(home, authority, quipu_model::http_client);
+        Arc::new_cyclic(|this| Server {
+            this: Weak::clone(this),
             settings,
             hub: Hub::default(),
             questions: Questions::default(),
@@ -81,6 +86,7 @@ impl Server {
             searches: Searches::default(),
             skills: Skills::default(),
             accounts,
+            logins: Logins::default(),
             remote_models: RemoteModels::default(),
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
@@ -202,7 +208,7 @@ impl Server {
             return client.clone();
         }
         let client = if provider.requires_openai_auth {
-            let login = LoginCredentials(Arc::clone(&self.accounts));
+            let login = LoginCredentials(Weak::clone(&self.this));
             ModelClient::new(provider.clone(), login)
         } else {
             ModelClient::new(provider.clone(), Credentials::None)

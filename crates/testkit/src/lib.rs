@@ -1,8 +1,10 @@
 //! Scripted model over real HTTP, scripted client, fixtures, fault injection.
 
+pub mod browser;
 pub mod client;
 pub mod conversation;
 pub mod http;
+pub mod identity;
 pub mod mcp;
 pub mod model;
 pub mod process;

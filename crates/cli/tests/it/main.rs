@@ -10,6 +10,7 @@ mod home;
 mod http;
 mod interop;
 mod large_files;
+mod login;
 mod logs;
 mod processes;
 mod proxies;

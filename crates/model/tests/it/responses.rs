@@ -2,7 +2,7 @@
 
 use quipu_model::{
     Client, CredentialSource, Credentials, CredentialsLost, HistoryItem, ModelEvent, Reasoning,
-    Request, Secret, ToolChoice, TurnState, WireApi,
+    Recovered, Request, Secret, ToolChoice, TurnState, WireApi,
 };
 use quipu_testkit::model::ModelServer;
 use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
@@ -277,38 +277,43 @@ async fn tokens_come_from_the_environment_then_the_settings_then_the_login() {
     assert_eq!(sent[2].headers["authorization"], format!("Bearer {home}"));
 }
 
-/// A login whose first token is stale.
-struct Stale;
+/// A login whose first token is stale, and that may or may not claim to have more to try.
+struct Stale(bool);
 
 impl CredentialSource for Stale {
     fn current(&self) -> futures_util::future::BoxFuture<'_, Result<Credentials, CredentialsLost>> {
         Box::pin(async { Ok(Credentials::ApiKey(Secret::new("stale"))) })
     }
 
-    fn recover(
-        &self,
-    ) -> futures_util::future::BoxFuture<'_, Result<Option<Credentials>, CredentialsLost>> {
-        Box::pin(async { Ok(Some(Credentials::ApiKey(Secret::new("fresh")))) })
+    fn recover<'a>(
+        &'a self,
+        _refused: &'a Credentials,
+    ) -> futures_util::future::BoxFuture<'a, Result<Option<Recovered>, CredentialsLost>> {
+        let credentials = Credentials::ApiKey(Secret::new("fresh"));
+        let more = self.0;
+        Box::pin(async move { Ok(Some(Recovered { credentials, more })) })
     }
 }
 
 #[tokio::test]
 async fn a_source_that_never_tires_is_stopped() {
     let server = ModelServer::start().await.unwrap();
-    let model = Client::new(provider(&server, WireApi::Responses), Stale);
-    let events = collect(model.stream(request(r#"{"script":[{"fail":401}]}"#))).await;
-    assert!(
-        matches!(events.last(), Some(ModelEvent::Failed(_))),
-        "{events:?}"
-    );
-    assert_eq!(server.requests().len(), 4);
+    for (more, requests) in [(true, 4), (false, 4 + 2)] {
+        let model = Client::new(provider(&server, WireApi::Responses), Stale(more));
+        let events = collect(model.stream(request(r#"{"script":[{"fail":401}]}"#))).await;
+        assert!(
+            matches!(events.last(), Some(ModelEvent::Failed(_))),
+            "{events:?}"
+        );
+        assert_eq!(server.requests().len(), requests);
+    }
 }
 
 #[tokio::test]
 async fn a_refused_token_is_replaced_once_without_counting_as_a_retry() {
     let server = ModelServer::start().await.unwrap();
     server.queue(step(json!({"fail": 401})));
-    let model = Client::new(provider(&server, WireApi::Responses), Stale);
+    let model = Client::new(provider(&server, WireApi::Responses), Stale(true));
     let events = collect(model.stream(request("hi"))).await;
     assert!(
         matches!(events.last(), Some(ModelEvent::Completed(_))),

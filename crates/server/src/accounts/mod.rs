@@ -1,10 +1,12 @@
 //! Who is logged in, as handlers and model clients need to know it.
 
 mod credentials;
+mod external;
+mod logins;
 
 use std::sync::Arc;
 
-use quipu_auth::{Keep, Login};
+use quipu_auth::{Agent, Keep, Login};
 use quipu_config::settings::{Account, CredentialsStore};
 use quipu_model::ProviderConfig;
 use quipu_rpc::ErrorObject;
@@ -14,6 +16,7 @@ use quipu_wire::{AccountLoginCompletedNotification, AccountUpdatedNotification};
 use crate::Server;
 
 pub(crate) use credentials::LoginCredentials;
+pub(crate) use logins::{Attempt, Logins, Stop, stop_pending, wait_for};
 
 /// Whether the provider that the settings name works only with an OpenAI login. Without a name it is
 /// OpenAI, so that clients offer to log in, although the offline model would answer.
@@ -33,33 +36,59 @@ pub(crate) fn settings(server: &Server) -> Result<Account, ErrorObject> {
     Ok(start_up.snapshot.account())
 }
 
-/// Where a new login is kept.
-pub(crate) fn keep(store: CredentialsStore) -> Result<Keep, ErrorObject> {
+/// Where a new login is kept, or why not.
+pub(crate) fn keep(store: CredentialsStore) -> Result<Keep, &'static str> {
     match store {
         CredentialsStore::File | CredentialsStore::Auto => Ok(Keep::File),
         CredentialsStore::Ephemeral => Ok(Keep::Memory),
-        CredentialsStore::Keyring => Err(ErrorObject::internal(
-            "failed to save api key: this version of Quipu cannot use the keyring; set \
-             cli_auth_credentials_store to \"file\" or \"ephemeral\"",
-        )),
+        CredentialsStore::Keyring => Err(
+            "this version of Quipu cannot use the keyring; set cli_auth_credentials_store to \
+             \"file\" or \"ephemeral\"",
+        ),
     }
 }
 
-/// Tells every client that a login without an id succeeded, and who is logged in now.
-pub(crate) async fn announce(server: &Arc<Server>, login: &Login) {
-    let completed = AccountLoginCompletedNotification {
-        login_id: None,
-        success: true,
-        error: None,
-    };
+/// The login in use, refreshed if that is asked for or due. A failed refresh is no reason to tell nothing.
+pub(crate) async fn login(server: &Server, refresh: bool) -> Option<Login> {
+    let agent = agent(server);
+    if !refresh {
+        return server.accounts.fresh(&agent).await;
+    }
+    if let Err(error) = server.accounts.refresh(&agent).await {
+        tracing::warn!(%error, "tokens were not refreshed");
+    }
+    server.accounts.current()
+}
+
+/// How the server names itself to the identity server.
+pub(crate) fn agent(server: &Server) -> Agent {
+    Agent {
+        originator: server.identity.originator().to_owned(),
+        user_agent: server.identity.user_agent(server.settings.config.env()),
+    }
+}
+
+/// Tells every client how a login ended and, if it succeeded, who is logged in now.
+pub(crate) async fn announce(
+    server: &Arc<Server>,
+    login_id: Option<String>,
+    outcome: Result<Login, String>,
+) {
     let hub = &server.hub;
+    let completed = AccountLoginCompletedNotification {
+        login_id,
+        success: outcome.is_ok(),
+        error: outcome.as_ref().err().cloned(),
+    };
     hub.broadcast::<event::AccountLoginCompleted>(&completed)
         .await;
-    let updated = AccountUpdatedNotification {
-        auth_mode: Some(login.mode()),
-        plan_type: login.plan(),
-    };
-    hub.broadcast::<event::AccountUpdated>(&updated).await;
+    if let Ok(login) = outcome {
+        let updated = AccountUpdatedNotification {
+            auth_mode: Some(login.mode()),
+            plan_type: login.plan(),
+        };
+        hub.broadcast::<event::AccountUpdated>(&updated).await;
+    }
 }
 
 fn unusable(error: quipu_config::LoadError) -> ErrorObject {

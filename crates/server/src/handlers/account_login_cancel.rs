@@ -1,4 +1,4 @@
-//! `account/login/cancel`: no login waits for anything yet, so there is none to cancel.
+//! `account/login/cancel`: gives up a login that waits for its user.
 
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::AccountLoginCancel;
@@ -6,19 +6,23 @@ use quipu_wire::{CancelLoginAccountParams, CancelLoginAccountResponse, CancelLog
 use uuid::Uuid;
 
 use super::Handler;
+use crate::accounts::Stop;
 use crate::{Cx, Reply};
 
 impl Handler for AccountLoginCancel {
-    async fn handle(_cx: Cx, params: CancelLoginAccountParams, reply: Reply<Self>) {
-        let answer = match Uuid::try_parse(&params.login_id) {
-            Ok(_) => Ok(CancelLoginAccountResponse {
-                status: CancelLoginAccountStatus::NotFound,
-            }),
-            Err(_) => {
-                let text = format!("invalid login id: {}", params.login_id);
-                Err(ErrorObject::invalid_request(text))
-            }
+    async fn handle(cx: Cx, params: CancelLoginAccountParams, reply: Reply<Self>) {
+        let Ok(id) = Uuid::try_parse(&params.login_id) else {
+            let text = format!("invalid login id: {}", params.login_id);
+            return reply.send(Err(ErrorObject::invalid_request(text))).await;
         };
-        reply.send(answer).await;
+        let pending = cx.server.logins.take(id);
+        let status = match pending {
+            Some(_) => CancelLoginAccountStatus::Canceled,
+            None => CancelLoginAccountStatus::NotFound,
+        };
+        reply.send(Ok(CancelLoginAccountResponse { status })).await;
+        if let Some(pending) = pending {
+            pending.stop(Stop::Cancelled).await;
+        }
     }
 }

@@ -1,110 +1,164 @@
-//! `account/login/start`: an API key or tokens to use from now on.
+//! `account/login/start`: a key or tokens to use from now on, or a login that waits for its user.
 
-use quipu_auth::Login;
+use std::sync::Arc;
+
+use quipu_auth::{BrowserLogin, DeviceLogin, Keep, Login, LoginError, NoDeviceCode};
+use quipu_config::settings::Account;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::AccountLoginStart;
 use quipu_wire::{ForcedLoginMethod, LoginAccountParams, LoginAccountResponse};
+use uuid::Uuid;
 
 use super::Handler;
+use crate::accounts::{self, Attempt, Stop, stop_pending};
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server, accounts};
+use crate::{Cx, Reply, Server};
+
+/// What follows the answer.
+enum Next {
+    Announce(Login),
+    Wait {
+        id: Uuid,
+        attempt: Attempt,
+        keep: Keep,
+    },
+}
 
 impl Handler for AccountLoginStart {
     async fn handle(cx: Cx, params: LoginAccountParams, reply: Reply<Self>) {
-        let done = blocking(&cx.server, move |server| log_in(server, params)).await;
-        match done.and_then(|done| done) {
-            Ok((answer, login)) => {
-                reply.send(Ok(answer)).await;
-                accounts::announce(&cx.server, &login).await;
+        let server = &cx.server;
+        let begun = match params {
+            LoginAccountParams::ApiKey { api_key } => with_key(server, api_key).await,
+            LoginAccountParams::ChatgptAuthTokens {
+                access_token,
+                chatgpt_account_id,
+                chatgpt_plan_type,
+            } => {
+                let plan = chatgpt_plan_type.as_deref();
+                with_tokens(server, access_token, chatgpt_account_id, plan).await
             }
+            LoginAccountParams::Chatgpt => in_browser(server).await,
+            LoginAccountParams::ChatgptDeviceCode => with_code(server).await,
+        };
+        match begun {
             Err(error) => reply.send(Err(error)).await,
+            Ok((answer, next)) => {
+                reply.send(Ok(answer)).await;
+                match next {
+                    Next::Announce(login) => accounts::announce(server, None, Ok(login)).await,
+                    Next::Wait { id, attempt, keep } => {
+                        accounts::wait_for(server, id, attempt, keep);
+                    }
+                }
+            }
         }
     }
 }
 
-fn log_in(
-    server: &Server,
-    params: LoginAccountParams,
-) -> Result<(LoginAccountResponse, Login), ErrorObject> {
-    match params {
-        LoginAccountParams::ApiKey { api_key } => {
-            with_key(server, &api_key)?;
-            Ok((LoginAccountResponse::ApiKey, Login::ApiKey(api_key)))
-        }
-        LoginAccountParams::ChatgptAuthTokens {
-            access_token,
-            chatgpt_account_id,
-            chatgpt_plan_type,
-        } => {
-            let plan = chatgpt_plan_type.as_deref();
-            let login = with_tokens(server, access_token, chatgpt_account_id, plan)?;
-            Ok((LoginAccountResponse::ChatgptAuthTokens, login))
-        }
-        LoginAccountParams::Chatgpt => Err(no_browser_login(server, "in the browser")),
-        LoginAccountParams::ChatgptDeviceCode => {
-            Err(no_browser_login(server, "with a device code"))
-        }
-    }
-}
+type Begun = Result<(LoginAccountResponse, Next), ErrorObject>;
 
-fn with_key(server: &Server, key: &str) -> Result<(), ErrorObject> {
+async fn with_key(server: &Arc<Server>, key: String) -> Begun {
     let settings = accounts::settings(server)?;
     if server.accounts.is_external() {
-        return Err(external());
+        return Err(refused(&LoginError::External.to_string()));
     }
     if settings.forced_login_method == Some(ForcedLoginMethod::Chatgpt) {
-        let text = "API key login is disabled. Use ChatGPT login instead.";
-        return Err(ErrorObject::invalid_request(text));
+        return Err(refused(
+            "API key login is disabled. Use ChatGPT login instead.",
+        ));
     }
-    let keep = accounts::keep(settings.credentials_store)?;
-    server
-        .accounts
-        .set_key(key, keep)
-        .map_err(|error| match error {
-            quipu_auth::LoginError::External => external(),
-            quipu_auth::LoginError::Save(_) => ErrorObject::internal(error.to_string()),
-        })
+    let keep = accounts::keep(settings.credentials_store)
+        .map_err(|why| ErrorObject::internal(format!("failed to save api key: {why}")))?;
+    stop_pending(server, Stop::Cancelled).await;
+    let login = Login::ApiKey(key.clone());
+    let set = blocking(server, move |server| server.accounts.set_key(&key, keep)).await?;
+    set.map_err(|error| match error {
+        LoginError::External => refused(&error.to_string()),
+        LoginError::Save(_) => ErrorObject::internal(error.to_string()),
+    })?;
+    Ok((LoginAccountResponse::ApiKey, Next::Announce(login)))
 }
 
-fn with_tokens(
-    server: &Server,
+async fn with_tokens(
+    server: &Arc<Server>,
     access_token: String,
     account_id: String,
     plan: Option<&str>,
-) -> Result<Login, ErrorObject> {
+) -> Begun {
     let settings = accounts::settings(server)?;
     if settings.forced_login_method == Some(ForcedLoginMethod::Api) {
-        let text = "External ChatGPT auth is disabled. Use API key login instead.";
-        return Err(ErrorObject::invalid_request(text));
+        return Err(refused(
+            "External ChatGPT auth is disabled. Use API key login instead.",
+        ));
     }
     if let Some(forced) = settings.forced_chatgpt_workspace_id
         && forced != account_id
     {
-        let text =
-            format!("External auth must use workspace {forced}, but received {account_id:?}.");
-        return Err(ErrorObject::invalid_request(text));
+        return Err(refused(&format!(
+            "External auth must use workspace {forced}, but received {account_id:?}."
+        )));
     }
+    stop_pending(server, Stop::Cancelled).await;
     let set = server.accounts.set_external(access_token, account_id, plan);
-    set.map_err(|error| ErrorObject::internal(format!("failed to set external auth: {error}")))
+    let login = set
+        .map_err(|error| ErrorObject::internal(format!("failed to set external auth: {error}")))?;
+    Ok((
+        LoginAccountResponse::ChatgptAuthTokens,
+        Next::Announce(login),
+    ))
 }
 
-fn no_browser_login(server: &Server, how: &str) -> ErrorObject {
+async fn in_browser(server: &Arc<Server>) -> Begun {
+    let (settings, keep) = chatgpt_settings(server)?;
+    stop_pending(server, Stop::Evicted).await;
+    let originator = server.identity.originator();
+    let workspace = settings.forced_chatgpt_workspace_id;
+    let login = BrowserLogin::start(&server.accounts, originator, workspace).await;
+    let login = login
+        .map_err(|error| ErrorObject::internal(format!("failed to start login server: {error}")))?;
+    let id = Uuid::new_v4();
+    let answer = LoginAccountResponse::Chatgpt {
+        login_id: id.to_string(),
+        auth_url: login.auth_url().to_owned(),
+    };
+    let attempt = Attempt::Browser(Box::new(login));
+    Ok((answer, Next::Wait { id, attempt, keep }))
+}
+
+async fn with_code(server: &Arc<Server>) -> Begun {
+    let (settings, keep) = chatgpt_settings(server)?;
+    let workspace = settings.forced_chatgpt_workspace_id;
+    let login = DeviceLogin::start(&server.accounts, workspace).await;
+    let login = login.map_err(|error| match error {
+        NoDeviceCode::Disabled => refused(&error.to_string()),
+        NoDeviceCode::Failed(_) => ErrorObject::internal(error.to_string()),
+    })?;
+    stop_pending(server, Stop::Cancelled).await;
+    let id = Uuid::new_v4();
+    let answer = LoginAccountResponse::ChatgptDeviceCode {
+        login_id: id.to_string(),
+        verification_url: login.verification_url().to_owned(),
+        user_code: login.user_code().to_owned(),
+    };
+    let attempt = Attempt::Device(login);
+    Ok((answer, Next::Wait { id, attempt, keep }))
+}
+
+/// The settings for a ChatGPT login, unless there may be none.
+fn chatgpt_settings(server: &Server) -> Result<(Account, Keep), ErrorObject> {
+    let settings = accounts::settings(server)?;
     if server.accounts.is_external() {
-        return external();
+        return Err(refused(&LoginError::External.to_string()));
     }
-    let forced = accounts::settings(server).map(|settings| settings.forced_login_method);
-    match forced {
-        Err(error) => error,
-        Ok(Some(ForcedLoginMethod::Api)) => {
-            ErrorObject::invalid_request("ChatGPT login is disabled. Use API key login instead.")
-        }
-        Ok(_) => ErrorObject::internal(format!(
-            "this version of Quipu cannot log in to ChatGPT {how}; log in with an API key, or with \
-             tokens of the client (chatgptAuthTokens)"
-        )),
+    if settings.forced_login_method == Some(ForcedLoginMethod::Api) {
+        return Err(refused(
+            "ChatGPT login is disabled. Use API key login instead.",
+        ));
     }
+    let keep = accounts::keep(settings.credentials_store).map_err(ErrorObject::internal)?;
+    Ok((settings, keep))
 }
 
-fn external() -> ErrorObject {
-    ErrorObject::invalid_request(quipu_auth::LoginError::External.to_string())
+fn refused(text: &str) -> ErrorObject {
+    ErrorObject::invalid_request(text)
 }

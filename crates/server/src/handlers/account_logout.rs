@@ -7,11 +7,13 @@ use quipu_wire::method::request::AccountLogout;
 use quipu_wire::{AccountUpdatedNotification, LogoutAccountResponse};
 
 use super::Handler;
+use crate::accounts::{Stop, stop_pending};
 use crate::blocking::blocking;
 use crate::{Cx, Reply};
 
 impl Handler for AccountLogout {
     async fn handle(cx: Cx, _params: NoParams, reply: Reply<Self>) {
+        stop_pending(&cx.server, Stop::Cancelled).await;
         let done = blocking(&cx.server, |server| server.accounts.log_out()).await;
         let failed = |error| ErrorObject::internal(format!("logout failed: {error}"));
         if let Err(error) = done.and_then(|done| done.map_err(failed)) {

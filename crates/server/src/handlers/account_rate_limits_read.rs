@@ -2,29 +2,35 @@
 
 use quipu_auth::Login;
 use quipu_rpc::ErrorObject;
+use quipu_wire::GetAccountRateLimitsResponse;
 use quipu_wire::method::NoParams;
 use quipu_wire::method::request::AccountRateLimitsRead;
 
 use super::Handler;
-use crate::blocking::blocking;
-use crate::{Cx, Reply};
+use crate::{Cx, Reply, Server, accounts};
 
 impl Handler for AccountRateLimitsRead {
     async fn handle(cx: Cx, _params: NoParams, reply: Reply<Self>) {
-        let login = blocking(&cx.server, |server| server.accounts.current()).await;
-        let error = match login {
-            Ok(None) => ErrorObject::invalid_request(
-                "codex account authentication required to read rate limits",
-            ),
-            Ok(Some(Login::ApiKey(_))) => {
-                ErrorObject::invalid_request("chatgpt authentication required to read rate limits")
-            }
-            Ok(Some(Login::ChatGpt(_) | Login::External(_))) => ErrorObject::internal(
-                "failed to fetch codex rate limits: this version of Quipu does not ask the ChatGPT \
-                 backend; account/rateLimits/updated tells what model responses say",
-            ),
-            Err(error) => error,
-        };
-        reply.send(Err(error)).await;
+        reply.send(read(&cx.server).await).await;
     }
+}
+
+async fn read(server: &Server) -> Result<GetAccountRateLimitsResponse, ErrorObject> {
+    let agent = accounts::agent(server);
+    let login = match server.accounts.fresh(&agent).await {
+        None => {
+            let text = "codex account authentication required to read rate limits";
+            return Err(ErrorObject::invalid_request(text));
+        }
+        Some(Login::ApiKey(_)) => {
+            let text = "chatgpt authentication required to read rate limits";
+            return Err(ErrorObject::invalid_request(text));
+        }
+        Some(Login::ChatGpt(login) | Login::External(login)) => login,
+    };
+    let base = accounts::settings(server)?.chatgpt_base_url;
+    let limits = server.accounts.rate_limits(&login, &base, &agent).await;
+    limits.map_err(|error| {
+        ErrorObject::internal(format!("failed to fetch codex rate limits: {error}"))
+    })
 }

@@ -1,5 +1,8 @@
 //! `account/read`: who is logged in.
 
+use std::sync::Arc;
+
+use quipu_auth::Login;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::AccountRead;
 use quipu_wire::{GetAccountParams, GetAccountResponse};
@@ -9,22 +12,23 @@ use crate::blocking::blocking;
 use crate::{Cx, Reply, Server, accounts};
 
 impl Handler for AccountRead {
-    async fn handle(cx: Cx, _params: GetAccountParams, reply: Reply<Self>) {
-        let read = blocking(&cx.server, |server| read(server)).await;
-        reply.send(read.and_then(|read| read)).await;
+    async fn handle(cx: Cx, params: GetAccountParams, reply: Reply<Self>) {
+        reply
+            .send(read(&cx.server, params.refresh_token).await)
+            .await;
     }
 }
 
-fn read(server: &Server) -> Result<GetAccountResponse, ErrorObject> {
-    let requires_openai_auth = accounts::requires_login(server)?;
-    let login = server
-        .accounts
-        .current()
-        .filter(|_| requires_openai_auth)
-        .map(|login| login.account())
-        .transpose();
+async fn read(server: &Arc<Server>, refresh: bool) -> Result<GetAccountResponse, ErrorObject> {
+    let required = blocking(server, |server| accounts::requires_login(server)).await??;
+    let login = if required {
+        accounts::login(server, refresh).await
+    } else {
+        None
+    };
+    let account = login.as_ref().map(Login::account).transpose();
     Ok(GetAccountResponse {
-        account: login.map_err(|error| ErrorObject::invalid_request(error.to_string()))?,
-        requires_openai_auth,
+        account: account.map_err(|error| ErrorObject::invalid_request(error.to_string()))?,
+        requires_openai_auth: required,
     })
 }

@@ -1,5 +1,8 @@
 //! `getAuthStatus`: who is logged in, for clients of the first protocol version.
 
+use std::sync::Arc;
+
+use quipu_auth::Login;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::GetAuthStatus;
 use quipu_wire::{GetAuthStatusParams, GetAuthStatusResponse};
@@ -10,23 +13,27 @@ use crate::{Cx, Reply, Server, accounts};
 
 impl Handler for GetAuthStatus {
     async fn handle(cx: Cx, params: GetAuthStatusParams, reply: Reply<Self>) {
-        let with_token = params.include_token.unwrap_or_default();
-        let status = blocking(&cx.server, move |server| status(server, with_token)).await;
-        reply.send(status.and_then(|status| status)).await;
+        reply.send(status(&cx.server, params).await).await;
     }
 }
 
-fn status(server: &Server, with_token: bool) -> Result<GetAuthStatusResponse, ErrorObject> {
-    let requires = accounts::requires_login(server)?;
-    let login = server
-        .accounts
-        .current()
-        .filter(|login| requires && !login.secret().is_empty());
+async fn status(
+    server: &Arc<Server>,
+    params: GetAuthStatusParams,
+) -> Result<GetAuthStatusResponse, ErrorObject> {
+    let required = blocking(server, |server| accounts::requires_login(server)).await??;
+    let login = if required {
+        accounts::login(server, params.refresh_token.unwrap_or_default()).await
+    } else {
+        None
+    };
+    let login = login.filter(|login| !login.secret().is_empty());
+    let with_token = params.include_token.unwrap_or_default();
+    let usable = |login: &&Login| with_token && !server.accounts.is_lost(login);
+    let shown = login.as_ref().filter(usable);
     Ok(GetAuthStatusResponse {
-        auth_method: login.as_ref().map(quipu_auth::Login::mode),
-        auth_token: login
-            .filter(|_| with_token)
-            .map(|login| login.secret().to_owned()),
-        requires_openai_auth: Some(requires),
+        auth_method: login.as_ref().map(Login::mode),
+        auth_token: shown.map(|login| login.secret().to_owned()),
+        requires_openai_auth: Some(required),
     })
 }

@@ -1,0 +1,51 @@
+//! The secrets of one login: who began it is who may end it (RFC 7636), and only answers to it count.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+
+/// The system gives no random numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the system gives no random numbers")]
+pub struct NoRandomness;
+
+/// What a login begins with.
+pub(crate) struct Pkce {
+    /// Shown at the end only.
+    pub(crate) verifier: String,
+    /// Its hash, shown at the beginning.
+    pub(crate) challenge: String,
+    /// Comes back with the answer.
+    pub(crate) state: String,
+}
+
+impl Pkce {
+    pub(crate) fn new() -> Result<Self, NoRandomness> {
+        let verifier = random::<64>()?;
+        Ok(Self {
+            challenge: URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier)),
+            state: random::<32>()?,
+            verifier,
+        })
+    }
+}
+
+fn random<const BYTES: usize>() -> Result<String, NoRandomness> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_is_the_hash_of_its_verifier_and_nothing_repeats() {
+        let (one, two) = (Pkce::new().unwrap(), Pkce::new().unwrap());
+        let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(&one.verifier));
+        assert_eq!(one.challenge, hash);
+        assert_eq!((one.verifier.len(), one.state.len()), (86, 43));
+        assert!(one.verifier != two.verifier && one.state != two.state);
+    }
+}
