@@ -68,7 +68,7 @@ pub(crate) struct Http {
     headers: HeaderMap,
     grant: Option<Arc<Grant>>,
     session: Arc<Session>,
-    /// What the handshake brought: the server's name for the session, and the protocol's version.
+    /// What came to be agreed on: the server's name for the session, the protocol's version, the token.
     agreed: Mutex<HeaderMap>,
     listener: Mutex<Option<tokio::task::AbortHandle>>,
 }
@@ -126,8 +126,8 @@ impl Http {
         self.post(&message).await.map(drop)
     }
 
-    /// Remembers what the handshake brought; all later requests say it.
-    pub fn agree(&self, name: HeaderName, value: HeaderValue) {
+    /// Remembers something that all later requests say.
+    fn agree(&self, name: HeaderName, value: HeaderValue) {
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         agreed.insert(name, value);
     }
@@ -198,11 +198,12 @@ impl Http {
         };
         let mut renewed = false;
         loop {
-            let mut request = build().headers(self.headers.clone()).headers(self.agreed());
             if let Some(token) = &token {
-                request = request.header(AUTHORIZATION, token.header());
+                self.agree(AUTHORIZATION, token.header());
             }
+            let request = build().headers(self.headers.clone());
             let response = request
+                .headers(self.agreed())
                 .send()
                 .await
                 .map_err(|error| Error::Http(http_client::explain(&error, &self.url)))?;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
 use quipu_testkit::process_table::{gone, holding, marker};
@@ -215,4 +216,42 @@ async fn nothing_is_left_of_a_clients_command_that_it_ends_or_leaves() {
     let left = Instant::now();
     client.leave().await;
     gone(&mark, left).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_an_mcp_server() {
+    for end in ["kill -9", "signal", "end of input"] {
+        let home = tempfile::tempdir().unwrap();
+        let mark = marker();
+        let command = stubborn(&mark);
+        let settings = format!(
+            "model_provider = \"offline\"\n[mcp_servers.stubborn]\ncommand = \"bash\"\n\
+             args = [\"-c\", {command:?}]\nstartup_timeout_sec = 1000\n"
+        );
+        std::fs::write(home.path().join("config.toml"), settings).unwrap();
+        let mut process = server_in(&home);
+        let mut client = Conversation::start(process.stdio()).await;
+        client
+            .call("thread/start", json!({ "cwd": home.path() }))
+            .await;
+        let up = async {
+            while holding(&mark).len() < 4 {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("the server and its descendants", up).await;
+        match end {
+            "kill -9" => process.signal(Signal::KILL),
+            "signal" => process.signal(Signal::TERM),
+            _ => client.leave().await,
+        }
+        let ended = match end {
+            "kill -9" => Instant::now(),
+            _ => {
+                process.exit().await;
+                Instant::now()
+            }
+        };
+        gone(&mark, ended).await;
+    }
 }

@@ -495,3 +495,57 @@ async fn a_call_is_found_again_after_a_restart() {
         json!({ "z": 1, "a": [1, 2] })
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_may_ask_before_any_of_its_tools_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let more = format!("env = {{ {LOG_VARIABLE} = {log:?} }}");
+    let stage = Stage::with(&server("s", "curious", &more)).await;
+    let policy = json!({ "approvalPolicy": "on-request" });
+    let (mut client, thread) = stage.thread_with(policy).await;
+    let question = client.skip_to("mcpServer/elicitation/request").await;
+    let params = &question["params"];
+    assert_eq!(
+        (&params["threadId"], &params["turnId"]),
+        (&json!(thread), &Value::Null)
+    );
+    client
+        .reply(&question["id"], json!({ "action": "decline" }))
+        .await;
+    let resolved = client.skip_to("serverRequest/resolved").await;
+    assert_eq!(resolved["params"]["requestId"], question["id"]);
+    let heard = async {
+        while !std::fs::read_to_string(&log)
+            .unwrap()
+            .contains(r#""action":"decline""#)
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    let heard = tokio::time::timeout(std::time::Duration::from_secs(20), heard).await;
+    heard.expect("the server hears the answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_may_answer_for_the_user() {
+    let stage = Stage::with(&server("s", "", "")).await;
+    let params =
+        json!({ "approvalPolicy": "on-request", "approvalsReviewer": "guardian_subagent" });
+    let (mut client, thread) = stage.thread_with(params).await;
+    startup(&mut client, 2).await;
+    let judged = |score: u64| {
+        let words = json!({ "risk_level": "low", "risk_score": score, "rationale": "because", "evidence": [] });
+        json!({ "text": words.to_string() })
+    };
+    for (score, ended) in [(1, "completed"), (99, "failed")] {
+        stage.play([tool("danger"), judged(score), json!({ "text": "done" })]);
+        let told = run(&mut client, &thread, "go").await;
+        let started = told
+            .iter()
+            .find(|it| it["method"] == "item/autoApprovalReview/started");
+        let action = json!({ "tool": "mcp_tool_call", "server": "s", "tool_name": "danger" });
+        assert_eq!(started.unwrap()["params"]["action"], action);
+        assert_eq!(completed(&told, "mcpToolCall")[0]["status"], ended);
+    }
+}

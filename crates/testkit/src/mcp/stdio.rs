@@ -52,6 +52,14 @@ impl Process {
             let message = self.read();
             if message.get("id").is_some() && message.get("method").is_some() {
                 self.answer(&message);
+            } else if self.mode == "curious" && message["method"] == "notifications/initialized" {
+                // It asks before anybody has called a tool.
+                let params = json!({ "mode": "url", "message": "Ready?", "url": "https://example.com/",
+                    "elicitationId": "first" });
+                say(
+                    &json!({ "jsonrpc": "2.0", "id": "first", "method": "elicitation/create",
+                    "params": params }),
+                );
             }
         }
     }
