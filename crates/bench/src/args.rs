@@ -30,6 +30,12 @@ pub struct Args {
     /// Also write all samples to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Also draw the result into this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Show a result that `--json` wrote, and measure nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "load"])]
+    pub from: Option<PathBuf>,
     /// Run the websocket load test instead of the table
     #[arg(long)]
     pub load: bool,

@@ -2,11 +2,13 @@
 //! same run. `docs/performance.md` tells how to read it.
 
 mod args;
+mod chart;
 mod ground;
 mod load;
 mod report;
 mod rows;
 mod session;
+mod svg;
 mod usage;
 
 use std::error::Error;
@@ -27,6 +29,11 @@ type Result<T, E = Failure> = std::result::Result<T, E>;
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
+    if let Some(path) = &args.from {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+        return show(&Report::parse(&text)?, &args);
+    }
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let model = format!("http://{}/v1", listener.local_addr()?);
     tokio::spawn(quipu_testkit::model::serve(listener));
@@ -43,7 +50,14 @@ async fn main() -> Result<()> {
     if let Some(path) = &args.json {
         std::fs::write(path, report.json()?)?;
     }
+    show(&report, &args)
+}
+
+fn show(report: &Report, args: &Args) -> Result<()> {
     write!(io::stdout().lock(), "{}", report.table())?;
+    if let Some(path) = &args.svg {
+        std::fs::write(path, chart::chart(report)?)?;
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Samples become a table for people and JSON for the record.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::ground::Subject;
@@ -27,27 +27,29 @@ impl<'a> Measured<'a> {
 }
 
 /// Everything that was measured.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report<'a> {
+pub struct Report {
     processors: usize,
     rounds: u16,
     /// Counts and sizes were a tenth of what the names say.
     quick: bool,
-    subjects: Vec<&'a str>,
-    lines: Vec<Line<'a>>,
+    pub subjects: Vec<String>,
+    pub lines: Vec<Line>,
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    #[serde(flatten)]
-    figure: &'a Figure,
+/// A figure and what came out for it.
+#[derive(Serialize, Deserialize)]
+pub struct Line {
+    pub name: String,
+    pub unit: String,
+    pub goal: Goal,
     results: Vec<Summary>,
-    /// Of each subject's median to that of the first peer.
-    ratios: Vec<f64>,
+    /// Of each subject's median to that of the first peer; none without a peer's cost to compare with.
+    pub ratios: Vec<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Summary {
     median: f64,
     min: f64,
@@ -75,27 +77,35 @@ impl Summary {
     }
 }
 
-impl<'a> Report<'a> {
-    pub fn new(subjects: &'a [Subject], rounds: u16, quick: bool) -> Report<'a> {
+impl Report {
+    pub fn new(subjects: &[Subject], rounds: u16, quick: bool) -> Report {
         Report {
             processors: std::thread::available_parallelism().map_or(0, Into::into),
             rounds,
             quick,
-            subjects: subjects.iter().map(|it| it.name.as_str()).collect(),
+            subjects: subjects.iter().map(|it| it.name.clone()).collect(),
             lines: Vec::new(),
         }
     }
 
-    pub fn add(&mut self, measured: Measured<'a>) {
+    /// A report that was written as JSON.
+    pub fn parse(json: &str) -> Result<Report> {
+        Ok(serde_json::from_str(json)?)
+    }
+
+    pub fn add(&mut self, measured: Measured<'_>) {
         for (index, figure) in measured.figures.iter().enumerate() {
             let of = |rounds: &Vec<Vec<f64>>| rounds.iter().map(|it| rounded(it[index])).collect();
             let results: Vec<_> = measured.samples.iter().map(of).map(Summary::new).collect();
             let base = results.get(1).map(|it| it.median);
+            let base = base.filter(|it| *it > 0.0);
             let ratios = base.map_or(Vec::new(), |base| {
                 results.iter().map(|it| rounded(it.median / base)).collect()
             });
             self.lines.push(Line {
-                figure,
+                name: figure.name.to_owned(),
+                unit: figure.unit.to_owned(),
+                goal: figure.goal,
                 results,
                 ratios,
             });
@@ -115,7 +125,7 @@ impl<'a> Report<'a> {
             out.push_str(" |\n");
         };
         let mut head = vec!["measure".to_owned(), "unit".to_owned()];
-        head.extend(self.subjects.iter().map(|it| (*it).to_owned()));
+        head.extend(self.subjects.iter().cloned());
         let base = self.subjects.get(1);
         head.extend(base.map(|it| format!("ratio to {it}")));
         head.extend(base.map(|_| "goal".to_owned()));
@@ -123,7 +133,7 @@ impl<'a> Report<'a> {
         row(head);
         row(vec!["---".to_owned(); columns]);
         for line in &self.lines {
-            let mut cells = vec![line.figure.name.to_owned(), line.figure.unit.to_owned()];
+            let mut cells = vec![line.name.clone(), line.unit.clone()];
             cells.extend(line.results.iter().map(Summary::cell));
             cells.resize(2 + self.subjects.len(), "—".to_owned());
             if base.is_some() {
@@ -152,8 +162,9 @@ fn others(ratios: &[f64]) -> impl Iterator<Item = f64> {
         .map(|(_, it)| it)
 }
 
-fn goal(line: &Line<'_>) -> String {
-    let (text, holds) = match (line.figure.goal, line.ratios.first()) {
+/// The goal and whether it is met, in words.
+pub fn goal(line: &Line) -> String {
+    let (text, holds) = match (line.goal, line.ratios.first()) {
         (Goal::AtMost(goal), Some(ratio)) => (format!("≤ {goal}"), *ratio <= goal),
         (Goal::AtLeast(goal), Some(ratio)) => (format!("≥ {goal}"), *ratio >= goal),
         _ => return "—".to_owned(),
@@ -162,7 +173,7 @@ fn goal(line: &Line<'_>) -> String {
 }
 
 /// Three digits that mean something.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let decimals = match value.abs() {
         big if big >= 100.0 => 0,
         middle if middle >= 10.0 => 1,
@@ -204,7 +215,8 @@ mod tests {
             last,
             "| a turn | ms | 2.00 (1.00–3.00) | 20.0 (10.0–40.0) | 0.100 | ≤ 0.1 held |"
         );
-        assert!(report.json().unwrap().contains("\"ratios\""));
+        let read_back = Report::parse(&report.json().unwrap()).unwrap();
+        assert_eq!(read_back.table(), report.table());
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod turn;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::ground::Ground;
@@ -52,7 +52,7 @@ pub trait Row: Sync {
 }
 
 /// One line of the table.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Figure {
     pub name: &'static str,
     pub unit: &'static str,
@@ -61,7 +61,7 @@ pub struct Figure {
 }
 
 /// A ratio to reach.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Goal {
     AtMost(f64),
