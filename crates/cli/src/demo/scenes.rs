@@ -93,7 +93,7 @@ pub async fn resume(client: &Client, narrator: &Narrator, thread: &str) -> Resul
         .await?;
     for (number, turn) in found.turns.iter().enumerate() {
         let kinds: Vec<String> = turn.items.iter().map(kind).collect();
-        let status = word(turn.status.clone());
+        let status = word(turn.status);
         narrator.show(&format!(
             "turn {}: {status:<12} {}",
             number + 1,

@@ -1,9 +1,12 @@
 //! Tests of the program as a process: its arguments, its listeners, its ends.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod agents;
 mod arguments;
 mod auth;
 mod client;
+#[cfg(debug_assertions)]
+mod defects;
 mod demo;
 mod exec;
 mod home;

@@ -122,7 +122,7 @@ impl Snapshot {
     fn feedback_endpoint(&self) -> Option<String> {
         let layers = self.stack().enabled();
         let own = layers.filter(|it| !matches!(it.source, ConfigLayerSource::Project { .. }));
-        let set = own.filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
-        set.last().map(str::to_owned)
+        let mut set = own.filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
+        set.next_back().map(str::to_owned)
     }
 }

@@ -192,6 +192,7 @@ fn debug_shows_no_header_values() {
     let head = Head {
         method: "GET".into(),
         path: "/".into(),
+        query: "code=s3cret".into(),
         headers: vec![("authorization".into(), b"s3cret".to_vec())],
     };
     let shown = format!("{head:?}");
