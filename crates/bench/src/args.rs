@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -34,11 +35,17 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Show a result that `--json` wrote, and measure nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "load"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "kind"])]
     pub from: Option<PathBuf>,
     /// Run the websocket load test instead of the table
-    #[arg(long)]
+    #[arg(long, group = "kind")]
     pub load: bool,
+    /// Give each server the same work every second for so long, and watch its memory and CPU
+    #[arg(long, value_name = "MINUTES", group = "kind", value_parser = minutes)]
+    pub soak: Option<Duration>,
+    /// Measure how cost grows with size instead of the table
+    #[arg(long, group = "kind")]
+    pub curves: bool,
 }
 
 impl Args {
@@ -82,5 +89,45 @@ fn peer(text: &str) -> Result<Subject> {
     match text.split_once('=') {
         Some((name, program)) if !name.is_empty() => Ok(Subject::new(name, program)),
         _ => Err("give a peer as NAME=BINARY".into()),
+    }
+}
+
+fn minutes(text: &str) -> Result<Duration> {
+    match text.parse::<f64>() {
+        Ok(minutes) if (0.0..=1e5).contains(&minutes) => {
+            Ok(Duration::from_secs_f64(minutes * 60.0))
+        }
+        _ => Err("give a number of minutes".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Args, clap::Error> {
+        Args::try_parse_from([&["quipu-bench"], args].concat())
+    }
+
+    #[test]
+    fn a_soak_may_be_shorter_than_a_minute() {
+        let args = parse(&["--soak", "0.5"]).unwrap();
+        assert_eq!(args.soak, Some(Duration::from_secs(30)));
+        for bad in ["ten", "-1", "NaN", "inf"] {
+            assert!(parse(&["--soak", bad]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_run_does_one_thing() {
+        assert!(parse(&["--curves", "--soak", "10"]).is_err());
+        assert!(parse(&["--from", "a", "--curves"]).is_err());
+        assert!(parse(&["--from", "a", "--svg", "b"]).is_ok());
+    }
+
+    #[test]
+    fn peers_have_names() {
+        assert!(parse(&["--peer", "a=/b"]).is_ok());
+        assert!(parse(&["--peer", "/b"]).is_err());
     }
 }

@@ -6,7 +6,7 @@ use crate::report::{Line, Report, goal, short};
 use crate::rows::Goal;
 use crate::svg::{Anchor, Svg};
 
-const WIDTH: f64 = 940.0;
+const WIDTH: f64 = 1000.0;
 /// Where the bars' area begins and how wide it is; names are on its left, figures on its right.
 const LEFT: f64 = 380.0;
 const AREA: f64 = 400.0;
@@ -28,7 +28,7 @@ pub fn chart(report: &Report) -> Result<String> {
         [*ratio, goal]
     }));
     let height = TOP + ROW * lines.len() as f64 + 12.0;
-    let title = format!("{quipu} to {base}: ratio of each cost");
+    let title = format!("{quipu} as a ratio to {base}");
     let mut svg = Svg::new(WIDTH, height, &title);
     svg.text((8.0, 20.0), "title", Anchor::Start, &title);
     let legend =
@@ -78,7 +78,7 @@ fn bar(svg: &mut Svg, scale: &Scale, top: f64, line: &Line, ratio: f64) {
     }
     let figure = match line.goal {
         Goal::None => short(ratio),
-        _ => format!("{}  (goal {met})", short(ratio)),
+        _ => format!("{}, goal {met}", short(ratio)),
     };
     svg.text(
         (LEFT + AREA + 10.0, baseline),

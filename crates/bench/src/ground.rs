@@ -84,6 +84,11 @@ impl<'a> Ground<'a> {
         self.subject
     }
 
+    /// The address of the scripted model.
+    pub fn model(&self) -> &str {
+        self.model
+    }
+
     /// A count or size of a row, a tenth of it in a quick run.
     pub fn count(&self, full: usize) -> usize {
         if self.quick { full.div_ceil(10) } else { full }
@@ -99,11 +104,6 @@ impl<'a> Ground<'a> {
         let home = Home::new(self.model)?;
         let launch = home.launch(&self.subject.program, &[]);
         Session::start(launch, Some(home)).await
-    }
-
-    /// The home that the row prepares.
-    pub fn stocked(&self) -> &Path {
-        self.stock.0.path()
     }
 
     /// A server in the home that the row prepared.

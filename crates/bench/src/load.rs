@@ -14,76 +14,134 @@ use crate::ground::{Home, Subject};
 use crate::session::{hello, turn_params};
 use crate::{Result, usage};
 
-const CONNECTIONS: usize = 200;
-const THREADS: usize = 20;
-const DELTAS: usize = 2000;
+const FULL: Load = Load {
+    connections: 200,
+    threads: 20,
+    deltas: 2000,
+};
 const PATIENCE: Duration = Duration::from_secs(120);
 const MESSAGE_LIMIT: usize = 64 << 20;
 
+/// How much is asked of a server.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    pub connections: usize,
+    /// They are started by the first connections; the others join them.
+    pub threads: usize,
+    pub deltas: usize,
+}
+
+/// What it cost.
+#[derive(Debug)]
+pub struct Outcome {
+    events: usize,
+    time: Duration,
+    cpu: Duration,
+    memory_before: f64,
+    memory_after: f64,
+}
+
 /// Loads each server in turn and prints what it did.
 pub async fn run(subjects: &[Subject], model: &str, quick: bool) -> Result<()> {
-    let deltas = if quick { DELTAS / 10 } else { DELTAS };
+    let deltas = if quick { FULL.deltas / 10 } else { FULL.deltas };
+    let load = Load { deltas, ..FULL };
     for subject in subjects {
-        let told = load(subject, model, deltas).await;
-        let told = told.map_err(|error| format!("load on {}: {error}", subject.name))?;
+        let outcome = load.put_on(subject, model).await;
+        let outcome = outcome.map_err(|error| format!("load on {}: {error}", subject.name))?;
+        let told = outcome.told(load);
         writeln!(io::stdout().lock(), "{}: {told}", subject.name)?;
     }
     Ok(())
 }
 
-async fn load(subject: &Subject, model: &str, deltas: usize) -> Result<String> {
-    let home = Home::new(model)?;
-    let listen = ["--listen", "ws://127.0.0.1:0"];
-    let mut process = home.launch(&subject.program, &listen).start();
-    let watchers = connect(&mut process).await?;
-    let idle = usage::memory(process.pid())?;
-    let before = usage::cpu(process.pid())?;
-    let start = Instant::now();
-    let prompt = numbered(deltas);
-    let asked: Vec<_> = watchers[..THREADS]
-        .iter()
-        .map(|it| {
-            it.peer
-                .call("turn/start", &turn_params(&it.thread, &prompt))
+impl Load {
+    pub async fn put_on(self, subject: &Subject, model: &str) -> Result<Outcome> {
+        let Load {
+            threads, deltas, ..
+        } = self;
+        let home = Home::new(model)?;
+        let listen = ["--listen", "ws://127.0.0.1:0"];
+        let mut process = home.launch(&subject.program, &listen).start();
+        let watchers = connect(&mut process, self).await?;
+        let memory_before = usage::memory(process.pid())?;
+        let before = usage::cpu(process.pid())?;
+        let start = Instant::now();
+        let prompt = numbered(deltas);
+        let ask = |it: &Watcher| {
+            let params = turn_params(&it.thread, &prompt);
+            it.peer.call("turn/start", &params)
+        };
+        let asked: Vec<_> = watchers[..threads].iter().map(ask).collect();
+        let mut watching = JoinSet::new();
+        for watcher in watchers {
+            let watch = watcher.watch(deltas);
+            watching.spawn(async move { tokio::time::timeout(PATIENCE, watch).await });
+        }
+        let mut events = 0;
+        while let Some(seen) = watching.join_next().await {
+            events += seen???;
+        }
+        let time = start.elapsed();
+        for call in asked {
+            call.within(PATIENCE).await?;
+        }
+        Ok(Outcome {
+            events,
+            time,
+            cpu: usage::cpu(process.pid())? - before,
+            memory_before,
+            memory_after: usage::memory(process.pid())?,
         })
-        .collect();
-    let mut watching = JoinSet::new();
-    for watcher in watchers {
-        watching.spawn(async move { tokio::time::timeout(PATIENCE, watcher.watch(deltas)).await });
     }
-    let mut events = 0;
-    while let Some(seen) = watching.join_next().await {
-        events += seen???;
+}
+
+impl Outcome {
+    /// Processor time of the server for one event to one connection, in µs.
+    pub fn cpu_per_event(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.events as f64
     }
-    let time = start.elapsed();
-    for call in asked {
-        call.within(PATIENCE).await?;
+
+    /// Memory of the server at the end, in MB.
+    pub fn memory(&self) -> f64 {
+        self.memory_after
     }
-    let cpu = usage::cpu(process.pid())? - before;
-    let after = usage::memory(process.pid())?;
-    Ok(format!(
-        "{CONNECTIONS} connections, {THREADS} threads of {deltas} deltas: {events} events in {:.2} s \
-         ({:.0} per second, {:.1} µs CPU each), none lost or out of order; \
-         memory {idle:.1} MB before, {after:.1} MB after",
-        time.as_secs_f64(),
-        events as f64 / time.as_secs_f64(),
-        cpu.as_secs_f64() * 1e6 / events as f64,
-    ))
+
+    fn told(&self, load: Load) -> String {
+        let seconds = self.time.as_secs_f64();
+        format!(
+            "{} connections, {} threads of {} deltas: {} events in {seconds:.2} s \
+             ({:.0} per second, {:.1} µs CPU each), none lost or out of order; \
+             memory {:.1} MB before, {:.1} MB after",
+            load.connections,
+            load.threads,
+            load.deltas,
+            self.events,
+            self.events as f64 / seconds,
+            self.cpu_per_event(),
+            self.memory_before,
+            self.memory_after,
+        )
+    }
 }
 
 /// All connections; the first ones have started the threads that the others watch.
-async fn connect(process: &mut ServerProcess) -> Result<Vec<Watcher>> {
+async fn connect(process: &mut ServerProcess, load: Load) -> Result<Vec<Watcher>> {
+    let Load {
+        connections,
+        threads,
+        ..
+    } = load;
     let url = process.url().await;
-    let mut watchers: Vec<Watcher> = Vec::with_capacity(CONNECTIONS);
-    for number in 0..CONNECTIONS {
+    let mut watchers: Vec<Watcher> = Vec::with_capacity(connections);
+    for number in 0..connections {
         let connection = websocket::connect(&url, &[], MESSAGE_LIMIT, PATIENCE).await?;
         let (peer, inbox) = Peer::start(connection, PeerOptions::default());
         peer.call("initialize", &hello()).within(PATIENCE).await?;
         peer.notify("initialized", &json!({}))?;
-        let (method, params) = match number.checked_sub(THREADS) {
+        let (method, params) = match number.checked_sub(threads) {
             None => ("thread/start", json!({"cwd": process.folder()})),
             Some(later) => {
-                let thread = &watchers[later % THREADS].thread;
+                let thread = &watchers[later % threads].thread;
                 ("thread/resume", json!({"threadId": thread}))
             }
         };
@@ -96,7 +154,7 @@ async fn connect(process: &mut ServerProcess) -> Result<Vec<Watcher>> {
             peer,
             inbox,
         };
-        if number < THREADS {
+        if number < threads {
             // A thread can be joined once it holds something.
             let turn = turn_params(&watcher.thread, "hello");
             watcher

@@ -3,11 +3,15 @@
 
 mod args;
 mod chart;
+mod curves;
 mod ground;
 mod load;
+mod plot;
 mod report;
 mod rows;
 mod session;
+mod soak;
+mod stock;
 mod svg;
 mod usage;
 
@@ -15,10 +19,12 @@ use std::error::Error;
 use std::io::{self, Write as _};
 
 use clap::Parser as _;
+use serde::Serialize;
 use tokio::net::TcpListener;
 
 use crate::args::Args;
 use crate::ground::{Ground, Subject};
+use crate::plot::Panel;
 use crate::report::{Measured, Report};
 use crate::rows::Row;
 
@@ -41,6 +47,15 @@ async fn main() -> Result<()> {
     if args.load {
         return load::run(&subjects, &model, args.quick).await;
     }
+    if let Some(time) = args.soak {
+        let soaks = soak::run(&subjects, &model, time).await?;
+        return record(&args, &soaks, "50 threads at work", &soak::panels(&soaks));
+    }
+    if args.curves {
+        let growth = curves::run(&subjects, &model, args.quick).await?;
+        write!(io::stdout().lock(), "{}", growth.table())?;
+        return record(&args, &growth, "Cost against size", &growth.panels());
+    }
     let rows = args.rows()?;
     let mut report = Report::new(&subjects, args.rounds(), args.quick);
     for row in rows {
@@ -57,6 +72,17 @@ fn show(report: &Report, args: &Args) -> Result<()> {
     write!(io::stdout().lock(), "{}", report.table())?;
     if let Some(path) = &args.svg {
         std::fs::write(path, chart::chart(report)?)?;
+    }
+    Ok(())
+}
+
+/// Writes the files that were asked for.
+fn record(args: &Args, result: &impl Serialize, title: &str, panels: &[Panel]) -> Result<()> {
+    if let Some(path) = &args.json {
+        std::fs::write(path, serde_json::to_string_pretty(result)? + "\n")?;
+    }
+    if let Some(path) = &args.svg {
+        std::fs::write(path, plot::plot(title, panels))?;
     }
     Ok(())
 }

@@ -184,7 +184,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// To a thousandth; the rest is noise.
-fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 

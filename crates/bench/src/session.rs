@@ -61,6 +61,11 @@ impl Session {
     /// Memory of the server in MB, once it has come to rest.
     pub async fn memory(&self) -> Result<f64> {
         tokio::time::sleep(Duration::from_millis(500)).await;
+        self.memory_now()
+    }
+
+    /// Memory of the server in MB, whatever it is doing.
+    pub fn memory_now(&self) -> Result<f64> {
         usage::memory(self.process.pid())
     }
 

@@ -9,21 +9,24 @@ text{font:12px system-ui,sans-serif;fill:#1f2328}\
 .quiet{fill:#59636e}\
 .grid{stroke:#d1d9e0}\
 .base,.goal{stroke:#1f2328;stroke-width:2}\
-.c0{fill:#0969da;stroke:#0969da}\
-.c1{fill:#bc4c00;stroke:#bc4c00}\
-.c2{fill:#8c959f;stroke:#8c959f}\
-.c3{fill:#8250df;stroke:#8250df}\
-rect{stroke:none!important}\
-polyline{fill:none!important;stroke-width:1.5}\
+.c0{color:#0969da}\
+.c1{color:#bc4c00}\
+.c2{color:#8c959f}\
+.c3{color:#8250df}\
+rect{fill:currentColor}\
+polyline{fill:none;stroke:currentColor;stroke-width:1.5}\
 @media(prefers-color-scheme:dark){\
 text{fill:#f0f6fc}\
 .quiet{fill:#9198a1}\
 .grid{stroke:#3d444d}\
 .base,.goal{stroke:#f0f6fc}\
-.c0{fill:#4493f8;stroke:#4493f8}\
-.c1{fill:#f0883e;stroke:#f0883e}\
-.c2{fill:#656c76;stroke:#656c76}\
-.c3{fill:#ab7df8;stroke:#ab7df8}}";
+.c0{color:#4493f8}\
+.c1{color:#f0883e}\
+.c2{color:#656c76}\
+.c3{color:#ab7df8}}";
+
+/// How many classes of colour there are: `c0` and so on.
+pub const COLOURS: usize = 4;
 
 /// Where a text's position lies in it.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +75,17 @@ impl Svg {
     pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
         self.push(format_args!(
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>"
+        ));
+    }
+
+    pub fn polyline(&mut self, points: &[(f64, f64)], class: &str) {
+        let points: Vec<_> = points
+            .iter()
+            .map(|(x, y)| format!("{x:.1},{y:.1}"))
+            .collect();
+        let points = points.join(" ");
+        self.push(format_args!(
+            "<polyline points=\"{points}\" class=\"{class}\"/>"
         ));
     }
 

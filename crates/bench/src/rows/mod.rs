@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::ground::Ground;
+pub use output_lines::printing;
 
 /// What one round of a row yields: a value for each of its figures, in their order.
 pub type Values<'a> = BoxFuture<'a, Result<Vec<f64>>>;
@@ -96,7 +97,8 @@ pub static ALL: [&dyn Row; 22] = [
     &client::ClientCost,
 ];
 
-fn ms(time: Duration) -> f64 {
+/// Milliseconds.
+pub fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

@@ -1,5 +1,7 @@
 //! A command that prints 10,000 lines, which stream to the client and are not all kept.
 
+use serde_json::json;
+
 use super::{Figure, Goal, Row, Values, ms};
 use crate::ground::Ground;
 
@@ -35,12 +37,7 @@ impl Row for OutputLines {
             let mut session = ground.start().await?;
             let thread = session.thread().await?;
             let lines = ground.count(10_000);
-            let line = "x".repeat(79);
-            // The lines come one by one, so that they cannot be taken for one piece.
-            let command = format!("awk 'BEGIN {{ while (n++ < {lines}) print \\\"{line}\\\" }}'");
-            let prompt = format!(
-                r#"{{"mock":[{{"calls":[{{"name":"exec_command","arguments":{{"cmd":"{command}"}}}}]}},{{"text":"done"}}]}}"#
-            );
+            let prompt = printing(lines);
             session.turn(&thread, &prompt).await?;
             let rested = session.memory().await?;
             let before = session.cpu()?;
@@ -53,4 +50,14 @@ impl Row for OutputLines {
             Ok(vec![super::median(times), cpu, left])
         })
     }
+}
+
+/// A prompt for a command that prints so many lines of 80 bytes. They come one by one, so that they cannot be
+/// taken for one piece.
+pub fn printing(lines: usize) -> String {
+    let line = "x".repeat(79);
+    let command = format!("awk 'BEGIN {{ while (n++ < {lines}) print \"{line}\" }}'");
+    let arguments = json!({"cmd": command, "yield_time_ms": 30_000});
+    let call = json!({"name": "exec_command", "arguments": arguments});
+    json!({"mock": [{"calls": [call]}, {"text": "done"}]}).to_string()
 }
