@@ -6,10 +6,11 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::Result;
+use crate::fetch::Published;
 use crate::ground::Subject;
 use crate::rows::{self, Row};
 
-/// Measures app-servers side by side. It installs nothing and leaves nothing behind.
+/// Measures app-servers side by side. It installs nothing unless told to fetch, and leaves nothing else behind.
 #[derive(Debug, Parser)]
 #[command(name = "quipu-bench")]
 pub struct Args {
@@ -19,6 +20,9 @@ pub struct Args {
     /// Another server to measure in the same run; ratios are to the first one
     #[arg(long = "peer", value_name = "NAME=BINARY", value_parser = peer)]
     peers: Vec<Subject>,
+    /// A published server to measure too; npm gets it into a cache folder
+    #[arg(long, value_name = "codex@VERSION")]
+    fetch_peer: Vec<Published>,
     /// Only these rows
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     rows: Vec<String>,
@@ -53,14 +57,17 @@ impl Args {
         self.rounds.unwrap_or(if self.quick { 1 } else { 5 })
     }
 
-    /// Quipu first, then the peers as given.
+    /// Quipu first, then the peers as given, then those that were fetched.
     pub fn subjects(&self) -> Result<Vec<Subject>> {
         let quipu = match &self.quipu {
             Some(path) => path.clone(),
             None => std::env::current_exe()?.with_file_name("quipu"),
         };
         let quipu = Subject::new("quipu", quipu);
-        let subjects: Vec<_> = [quipu].into_iter().chain(self.peers.clone()).collect();
+        let mut subjects: Vec<_> = [quipu].into_iter().chain(self.peers.clone()).collect();
+        for published in &self.fetch_peer {
+            subjects.push(published.fetch()?);
+        }
         match subjects.iter().find(|it| !it.program.is_file()) {
             Some(missing) => Err(format!(
                 "{} is no file; build it with `cargo build --release -p quipu-cli`, or give another path",

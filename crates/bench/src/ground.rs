@@ -48,12 +48,18 @@ stream_max_retries = 0
         Ok(Home(folder))
     }
 
+    /// The server program in this home.
+    pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
+        self.launch_any(program, &["app-server"])
+            .args(args.iter().copied())
+    }
+
     /// The program in this home. Its `HOME` and current folder are new and empty. Some servers refuse
     /// to sandbox anything when their home is a temporary folder, so they are told of another one.
-    pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
+    fn launch_any(&self, program: &Path, args: &[&str]) -> Launch {
         let path = self.0.path().to_string_lossy();
         Launch::new(program)
-            .args(std::iter::once("app-server").chain(args.iter().copied()))
+            .args(args.iter().copied())
             .env("QUIPU_HOME", &path)
             .env("CODEX_HOME", &path)
             .env("TMPDIR", "/var/tmp")
@@ -104,6 +110,11 @@ impl<'a> Ground<'a> {
         let home = Home::new(self.model)?;
         let launch = home.launch(&self.subject.program, &[]);
         Session::start(launch, Some(home)).await
+    }
+
+    /// The program with these arguments, in the home that the row prepares.
+    pub fn program(&self, args: &[&str]) -> Launch {
+        self.stock.launch_any(&self.subject.program, args)
     }
 
     /// A server in the home that the row prepared.

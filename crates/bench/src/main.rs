@@ -4,6 +4,7 @@
 mod args;
 mod chart;
 mod curves;
+mod fetch;
 mod ground;
 mod load;
 mod plot;

@@ -16,6 +16,20 @@ pub fn cpu(root: i32) -> Result<Duration> {
     Ok(alive + Duration::from_secs_f64(ticks as f64 / per_second as f64))
 }
 
+/// Processor time of all children of this program that have ended and were waited for.
+pub fn ended_children() -> Result<Duration> {
+    // SAFETY: zeroes are a valid value of this plain struct.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the call writes to the value that it is given and keeps nothing.
+    if unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used) } != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    let seconds = |it: libc::timeval| it.tv_sec as f64 + it.tv_usec as f64 / 1e6;
+    Ok(Duration::from_secs_f64(
+        seconds(used.ru_utime) + seconds(used.ru_stime),
+    ))
+}
+
 /// The processor-time clock of a process; nothing for one that has just ended.
 fn clock(pid: i32) -> Option<Duration> {
     let mut id = 0;

@@ -5,6 +5,7 @@ mod client;
 mod cold_start;
 mod command_exec;
 mod deltas;
+mod exec;
 mod file_search;
 mod history;
 mod idle_memory;
@@ -72,7 +73,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 22] = [
+pub static ALL: [&dyn Row; 23] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -93,6 +94,7 @@ pub static ALL: [&dyn Row; 22] = [
     &list_stored::FEW,
     &list_stored::MANY,
     &list_stored::HUGE,
+    &exec::Exec,
     &binary_size::BinarySize,
     &client::ClientCost,
 ];
