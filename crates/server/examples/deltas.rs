@@ -23,11 +23,22 @@ const LINE_LIMIT: usize = 16 << 20;
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+
+fn count(bytes: usize) {
+    ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+    ALLOCATED.fetch_add(bytes, Ordering::Relaxed);
+}
+
+/// Allocations so far and their bytes.
+fn counted() -> [usize; 2] {
+    [&ALLOCATIONS, &ALLOCATED].map(|it| it.load(Ordering::Relaxed))
+}
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count(layout.size());
         unsafe { System.alloc(layout) }
     }
 
@@ -36,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count(size);
         unsafe { System.realloc(ptr, layout, size) }
     }
 }
@@ -102,19 +113,17 @@ async fn main() -> io::Result<()> {
             .to_owned();
         // The first turn warms everything up; the second is counted.
         client.turn(&thread).await?;
-        let (allocations, begun) = (ALLOCATIONS.load(Ordering::Relaxed), Instant::now());
+        let (before, begun) = (counted(), Instant::now());
         client.turn(&thread).await?;
-        let (elapsed, counted) = (
-            begun.elapsed(),
-            ALLOCATIONS.load(Ordering::Relaxed) - allocations,
-        );
+        let (elapsed, after) = (begun.elapsed(), counted());
         let each = |figure: usize| figure as f64 / client.deltas as f64;
         writeln!(
             out,
-            "{wire}: {} deltas, {:.0} bytes to the client, {:.2} allocations, {:.0} ns each",
+            "{wire}: {} deltas, {:.0} bytes to the client, {:.2} allocations of {:.0} bytes in all, {:.0} ns each",
             client.deltas,
             each(client.bytes),
-            each(counted),
+            each(after[0] - before[0]),
+            each(after[1] - before[1]),
             elapsed.as_nanos() as f64 / client.deltas as f64,
         )?;
     }
