@@ -1,5 +1,6 @@
 //! The settings of the turn that a call belongs to.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub struct Scope {
     /// `TMPDIR` of this process.
     pub tmpdir: Option<PathBuf>,
     pub dynamic_tools: Arc<[DynamicToolSpec]>,
+    /// The names of those deferred ones that the model has found.
+    pub found_tools: Arc<BTreeSet<String>>,
     pub mcp: McpScope,
     /// The user plans, the agent must not act.
     pub plan_mode: bool,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::agents;
 use crate::mcp;
 use crate::scope::Scope;
+use crate::tool_search;
 use crate::web_search::WebSearch;
 
 /// A tool as the model is offered it.
@@ -43,6 +44,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>) -> Vec<Spec> {
     if scope.features.request_permissions_tool {
         specs.push(request_permissions());
     }
+    specs.extend(tool_search::spec(&scope.dynamic_tools));
     if let Some(as_text) = patch_as_text {
         specs.push(apply_patch(as_text));
     }
@@ -53,7 +55,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>) -> Vec<Spec> {
     let offered = scope
         .dynamic_tools
         .iter()
-        .filter(|tool| !tool.defer_loading);
+        .filter(|tool| !tool.defer_loading || scope.found_tools.contains(&tool.name));
     specs.extend(offered.map(dynamic));
     specs
 }

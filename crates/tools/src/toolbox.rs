@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::scope::Scope;
 use crate::{
     agents, apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell,
-    update_plan, view_image,
+    tool_search, update_plan, view_image,
 };
 
 /// The tools of a thread and what they remember.
@@ -107,6 +107,7 @@ impl Toolbox {
                 | "local_shell"
                 | "container.exec"
                 | "view_image"
+                | tool_search::TOOL_SEARCH
         ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
         let (_shared, _alone);
         if parallel {
@@ -148,6 +149,11 @@ impl Toolbox {
                     Some(offered) => mcp::call(self, run, offered).await,
                     None => format!("unsupported call: {name}").into(),
                 }
+            }
+            (tool_search::TOOL_SEARCH, CallKind::Function(_))
+                if tool_search::spec(&run.scope.dynamic_tools).is_some() =>
+            {
+                tool_search::tool_search(run)
             }
             (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
             (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),

@@ -19,6 +19,6 @@ description: string,
  */
 inputSchema: JsonValue, 
 /**
- * Keeps it off the list that the model gets with each request.
+ * Keeps it off the list that the model gets, until the model finds it by `tool_search` or calls it.
  */
 deferLoading?: boolean, };

@@ -71,7 +71,7 @@ pub(super) struct Actor {
 #[derive(Default)]
 pub(super) struct TurnSettings {
     pub output_schema: Option<quipu_wire::Json>,
-    /// The tools offered, made once.
+    /// The tools offered, kept for the requests of the turn.
     pub tools: Option<quipu_model::ToolSet>,
     /// The model was last asked as a reviewer, who may not ask the user anything.
     pub reviewing: bool,

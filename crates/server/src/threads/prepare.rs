@@ -296,13 +296,16 @@ impl Actor {
         input
     }
 
-    /// The tools of a turn are made once.
+    /// The tools of a turn are made once, and again when the model looks for more.
     fn tools_for(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
         match (purpose, &self.turn.tools) {
             (Purpose::Compaction { .. }, _) => ToolSet::default(),
             (Purpose::Turn, Some(tools)) => tools.clone(),
             (Purpose::Review, _) => self.tools(turn_id, purpose),
-            (Purpose::Turn, None) => self.turn.tools.insert(self.tools(turn_id, purpose)).clone(),
+            (Purpose::Turn, None) => {
+                let tools = self.tools(turn_id, purpose);
+                self.turn.tools.insert(tools).clone()
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The tools of a thread: which are offered, which run, and how they end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub(super) struct Tooling {
     toolbox: Toolbox,
     network: Option<Arc<Network>>,
     cancels: HashMap<String, Cancel>,
+    /// The deferred tools that the model has found, also before a compaction.
+    found: Arc<BTreeSet<String>>,
 }
 
 impl Tooling {
@@ -46,6 +48,7 @@ impl Tooling {
             network,
             toolbox: Toolbox::new(rules),
             cancels: HashMap::new(),
+            found: Arc::default(),
         }
     }
 
@@ -95,7 +98,8 @@ impl Tooling {
 
 impl Actor {
     /// The tools offered for a purpose.
-    pub fn tools(&self, turn_id: &str, purpose: Purpose) -> ToolSet {
+    pub fn tools(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
+        self.remember_found();
         let info = Arc::clone(&self.session.info);
         let patch_as_text = info
             .apply_patch_tool_type
@@ -105,12 +109,22 @@ impl Actor {
         ToolSet::new(specs.into_iter().filter_map(offered).collect())
     }
 
+    /// Keeps which deferred tools the calls in the history have found.
+    fn remember_found(&mut self) {
+        let found = quipu_tools::found_tools(&self.session.dynamic_tools, self.engine.history());
+        Arc::make_mut(&mut self.tooling.found).extend(found);
+    }
+
     pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
         let purpose = if self.turn.reviewing {
             Purpose::Review
         } else {
             Purpose::Turn
         };
+        if call.name == quipu_tools::TOOL_SEARCH {
+            self.remember_found();
+            self.turn.tools = None;
+        }
         let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
@@ -227,6 +241,7 @@ impl Actor {
             env,
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),
+            found_tools: Arc::clone(&self.tooling.found),
             mcp: self.servers.scope.clone(),
             plan_mode: session.mode.mode == ModeKind::Plan,
             accepts_images: session.info.accepts_images(),

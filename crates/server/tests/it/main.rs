@@ -35,6 +35,7 @@ mod skills;
 mod stage;
 mod threads;
 mod tokens;
+mod tool_search;
 mod tools;
 mod turns;
 mod web_search;

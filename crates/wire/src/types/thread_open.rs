@@ -18,7 +18,7 @@ pub struct DynamicToolSpec {
     pub description: String,
     /// A JSON Schema of its arguments.
     pub input_schema: Json,
-    /// Keeps it off the list that the model gets with each request.
+    /// Keeps it off the list that the model gets, until the model finds it by `tool_search` or calls it.
     #[wire(sparse)]
     pub defer_loading: bool,
 }
