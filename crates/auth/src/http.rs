@@ -14,6 +14,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_BODY: usize = 1024 * 1024;
 /// The most of a foreign text that an error repeats.
 const MAX_QUOTE: usize = 1000;
+/// Anything shorter is no secret, but may be part of many words.
+const SHORTEST: usize = 4;
 
 /// All but what RFC 3986 leaves unreserved.
 const RESERVED: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
@@ -148,7 +150,7 @@ pub(crate) fn reason(body: &str, secrets: &[&str]) -> String {
 /// A foreign text for an error: short, and without the secrets that were sent.
 pub(crate) fn quote(text: &str, secrets: &[&str]) -> String {
     let mut text = text.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
         text = text.replace(secret, "[redacted]");
     }
     if text.len() > MAX_QUOTE {

@@ -105,7 +105,8 @@ impl Client {
             tool_timeout: spec.tool_timeout,
             tools: Mutex::new(Arc::from([])),
         }));
-        let patience = spec.startup_timeout;
+        // The startup time ends sooner, and says what it was.
+        let patience = spec.startup_timeout.saturating_mul(2);
         client
             .handshake(patience)
             .await
@@ -128,7 +129,7 @@ impl Client {
     /// Whether the server is gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.session.is_closed()
+        self.0.session.is_closed() || self.0.link.is_closed()
     }
 
     /// Calls a tool. Dropping the future cancels the call.

@@ -50,6 +50,14 @@ impl Link {
         }
     }
 
+    /// Whether nothing can be carried any more.
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Link::Stdio(lines) => lines.is_closed(),
+            Link::Http(_) => false,
+        }
+    }
+
     pub fn back(&self) -> BackLink {
         match self {
             Link::Stdio(lines) => BackLink::Stdio(lines.downgrade()),

@@ -122,8 +122,9 @@ impl Session {
         self.closed.send_replace(true);
     }
 
+    /// Whether it has ended, from the moment that anybody can hear of it.
     pub fn is_closed(&self) -> bool {
-        *self.closed.borrow()
+        self.lock().closed.is_some()
     }
 
     pub async fn closed(&self) {
