@@ -68,6 +68,10 @@ impl Args {
         for published in &self.fetch_peer {
             subjects.push(published.fetch()?);
         }
+        for subject in &mut subjects {
+            // Servers run in folders of their own.
+            subject.program = std::path::absolute(&subject.program)?;
+        }
         match subjects.iter().find(|it| !it.program.is_file()) {
             Some(missing) => Err(format!(
                 "{} is no file; build it with `cargo build --release -p quipu-cli`, or give another path",
@@ -130,6 +134,15 @@ mod tests {
         assert!(parse(&["--curves", "--soak", "10"]).is_err());
         assert!(parse(&["--from", "a", "--curves"]).is_err());
         assert!(parse(&["--from", "a", "--svg", "b"]).is_ok());
+    }
+
+    #[test]
+    fn programs_are_found_from_any_folder() {
+        let args = parse(&["--quipu", "Cargo.toml", "--peer", "a=src/main.rs"]).unwrap();
+        let subjects = args.subjects().unwrap();
+        assert!(subjects.iter().all(|it| it.program.is_absolute()));
+        let missing = parse(&["--quipu", "none"]).unwrap().subjects();
+        assert!(missing.unwrap_err().to_string().contains("is no file"));
     }
 
     #[test]
