@@ -5,6 +5,7 @@ mod args;
 mod cmd;
 mod demo;
 mod exec;
+mod heap;
 mod logging;
 mod version;
 

@@ -5,10 +5,14 @@ use quipu_server::{Listen, Server, Settings, WebSocketAuth};
 
 use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
+use crate::heap;
 use crate::logging::Logging;
 
 /// Seconds by which the clocks of client and server may differ, unless told otherwise.
 const CLOCK_SKEW: u64 = 30;
+
+/// Threads that do the server's work; what blocks has others.
+const WORKERS: usize = 2;
 
 pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
@@ -19,10 +23,11 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     args.config.add_to(&mut overrides)?;
     let auth = auth(args.auth, &args.listen)?;
     let config = load(Env::from_process(), overrides)?;
+    heap::keep_few(WORKERS);
     let logging = Logging::start();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .worker_threads(2)
+        .worker_threads(WORKERS)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     let server = Server::new(Settings::new(config));
