@@ -56,7 +56,7 @@ pub enum ReadError {
 impl Connection {
     /// Standard input and output of this process, one message per line.
     ///
-    /// What is no pipe is read on a thread that cannot be interrupted: end the process, or shut the
+    /// What is neither pipe nor socket is read on a thread that cannot be interrupted: end the process, or shut the
     /// runtime down in the background, rather than waiting for it.
     pub fn stdio(line_limit: usize) -> Self {
         Self::boxed_lines(stdio::input(), stdio::output(), line_limit)

@@ -1,9 +1,12 @@
-//! Standard input and output of a process of our own, seen from its parent over pipes.
+//! Standard input and output of a process of our own, seen from its parent over pipes and
+//! over a socket.
 
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use bytes::Bytes;
 use quipu_rpc::{CloseCode, Connection, Incoming};
+use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
 use crate::support::{BIG, text, within};
@@ -29,29 +32,61 @@ async fn echo_child() {
     std::process::exit(0);
 }
 
-/// Starts the child and skips what its test harness prints first.
-async fn start() -> (Child, Connection) {
+fn child(stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> Child {
     #[expect(
         clippy::disallowed_methods,
         reason = "the child is this test binary itself"
     )]
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    Command::new(std::env::current_exe().unwrap())
         .args(["stdio::echo_child", "--exact", "--nocapture"])
         .env(CHILD, "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdin(stdin)
+        .stdout(stdout)
         .kill_on_drop(true)
         .spawn()
-        .unwrap();
-    let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut connection = Connection::lines(stdout, stdin, BIG);
+        .unwrap()
+}
+
+/// Skips what the child's test harness prints first.
+async fn ready(child: Child, mut connection: Connection) -> (Child, Connection) {
     while text(&mut connection.reader).await != "ready" {}
     (child, connection)
 }
 
+async fn over_pipes() -> (Child, Connection) {
+    let mut child = child(Stdio::piped(), Stdio::piped());
+    let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    ready(child, Connection::lines(stdout, stdin, BIG)).await
+}
+
+/// Both directions are one socket, which stays a blocking one for this process, its other holder.
+async fn over_a_socket() -> (Child, Connection, OwnedFd) {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    let held = OwnedFd::from(theirs);
+    let end = || held.try_clone().unwrap();
+    let child = child(end(), end());
+    let connection = Connection::unix(UnixStream::from_std(ours).unwrap(), BIG);
+    let (child, connection) = ready(child, connection).await;
+    (child, connection, held)
+}
+
 #[tokio::test]
 async fn lines_pass_through_a_child_and_end_with_it() {
-    let (mut child, mut connection) = start().await;
+    let (child, connection) = over_pipes().await;
+    echo_until_the_end(child, connection).await;
+}
+
+#[tokio::test]
+async fn a_socket_serves_like_pipes_and_stays_as_it_was() {
+    let (child, connection, held) = over_a_socket().await;
+    let flags = rustix::fs::fcntl_getfl(&held).unwrap();
+    assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+    drop(held);
+    echo_until_the_end(child, connection).await;
+}
+
+async fn echo_until_the_end(mut child: Child, mut connection: Connection) {
     let big = "x".repeat(3 << 20);
     for line in ["{}", big.as_str(), "last"] {
         let sent = Bytes::copy_from_slice(line.as_bytes());
@@ -70,7 +105,7 @@ async fn lines_pass_through_a_child_and_end_with_it() {
 
 #[tokio::test]
 async fn a_killed_child_is_the_end_of_input() {
-    let (mut child, mut connection) = start().await;
+    let (mut child, mut connection) = over_pipes().await;
     child.kill().await.unwrap();
     assert_eq!(within(connection.reader.next()).await.unwrap(), None);
     let error = connection.writer.write([Bytes::from("{}")]).await;
