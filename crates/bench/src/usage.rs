@@ -16,6 +16,12 @@ pub fn cpu(root: i32) -> Result<Duration> {
     Ok(alive + Duration::from_secs_f64(ticks as f64 / per_second as f64))
 }
 
+/// Processor time of this program so far, its children apart.
+pub fn own() -> Result<Duration> {
+    let pid = i32::try_from(std::process::id())?;
+    clock(pid).ok_or_else(|| "the kernel does not say what this program has used".into())
+}
+
 /// Processor time of all children of this program that have ended and were waited for.
 pub fn ended_children() -> Result<Duration> {
     // SAFETY: zeroes are a valid value of this plain struct.

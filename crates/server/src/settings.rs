@@ -21,6 +21,9 @@ pub struct Settings {
     pub idle: Duration,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
+    /// Whether changes in the folders of skills are told. A process of one turn has no use for that, and
+    /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
+    pub watch_skills: bool,
 }
 
 impl Settings {
@@ -33,6 +36,7 @@ impl Settings {
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),
             source: Source::default(),
+            watch_skills: true,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What the client library costs: a call and an event, against a server that costs next to nothing,
-//! beside the same bytes read and written by hand.
+//! beside the same bytes read and written by hand. Client and server share the process, so the processor
+//! time that the client adds is the difference between the two over the same kind of connection.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use quipu_client::wire::{ThreadCompactStartParams, ThreadLoadedListParams};
 use quipu_client::{Client, Options};
@@ -14,6 +15,7 @@ use tokio::net::UnixStream;
 use super::{Figure, Goal, Row, Values};
 use crate::Result;
 use crate::ground::Ground;
+use crate::usage;
 
 const CALLS: usize = 20_000;
 const EVENTS: usize = 100_000;
@@ -46,9 +48,11 @@ impl Row for ClientCost {
                 figure("one call: client, in process"),
                 figure("one call: client, unix socket"),
                 figure("one call: by hand, unix socket"),
+                figure("one call: what the client adds to it, CPU"),
                 figure("one event: client, in process"),
                 figure("one event: client, unix socket"),
                 figure("one event: by hand, unix socket"),
+                figure("one event: what the client adds to it, CPU"),
             ]
         }
     }
@@ -68,16 +72,57 @@ impl Row for ClientCost {
             let socket = with_client(connection(ours), connection(theirs), calls, events).await?;
             let (ours, theirs) = UnixStream::pair()?;
             let by_hand = by_hand(ours, connection(theirs), calls, events).await?;
-            let [memory, socket, by_hand] = [memory, socket, by_hand];
-            Ok(vec![
-                memory.0, socket.0, by_hand.0, memory.1, socket.1, by_hand.1,
-            ])
+            let of = |cost: fn(&Costs) -> Cost| {
+                let [memory, socket, by_hand] = [&memory, &socket, &by_hand].map(cost);
+                [
+                    memory.wall,
+                    socket.wall,
+                    by_hand.wall,
+                    socket.cpu - by_hand.cpu,
+                ]
+            };
+            Ok([of(|it| it.call), of(|it| it.event)].concat())
         })
     }
 }
 
-/// Microseconds per call and per event.
-type Costs = (f64, f64);
+/// What one of each costs.
+struct Costs {
+    call: Cost,
+    event: Cost,
+}
+
+/// Microseconds of one.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    cpu: f64,
+}
+
+/// What it costs from here on.
+struct Meter {
+    start: Instant,
+    cpu: f64,
+}
+
+impl Meter {
+    fn start() -> Result<Meter> {
+        Ok(Meter {
+            start: Instant::now(),
+            cpu: usage::own()?.as_secs_f64(),
+        })
+    }
+
+    /// Divided by how many it was.
+    fn each(self, count: usize) -> Result<Cost> {
+        let cpu = usage::own()?.as_secs_f64() - self.cpu;
+        let micros = |seconds: f64| seconds * 1e6 / count as f64;
+        Ok(Cost {
+            wall: micros(self.start.elapsed().as_secs_f64()),
+            cpu: micros(cpu),
+        })
+    }
+}
 
 async fn with_client(
     ours: Connection,
@@ -88,14 +133,14 @@ async fn with_client(
     tokio::spawn(answer(theirs, events));
     let options = Options::connection(ours).event_buffer(events + 1, 1 << 30);
     let client = Client::connect(options).await?;
-    let start = Instant::now();
+    let meter = Meter::start()?;
     for _ in 0..calls {
         let params = ThreadLoadedListParams::default();
         client.thread_loaded_list(params).await?;
     }
-    let call = start.elapsed();
+    let call = meter.each(calls)?;
     let mut stream = client.turn_events("t", "u");
-    let start = Instant::now();
+    let meter = Meter::start()?;
     let params = ThreadCompactStartParams {
         thread_id: "t".to_owned(),
     };
@@ -104,10 +149,10 @@ async fn with_client(
     while stream.next().await.is_some() {
         heard += 1;
     }
-    let event = start.elapsed();
+    let event = meter.each(events)?;
     client.disconnect().await;
     match heard == events + 1 {
-        true => Ok((each(call, calls), each(event, events))),
+        true => Ok(Costs { call, event }),
         false => Err(format!("{heard} of {events} events came").into()),
     }
 }
@@ -122,14 +167,14 @@ async fn by_hand(
     tokio::spawn(answer(theirs, events));
     let (reader, mut writer) = ours.into_split();
     let mut lines = BufReader::with_capacity(64 * 1024, reader).lines();
-    let start = Instant::now();
+    let meter = Meter::start()?;
     for id in 0..calls {
         let line = format!("{{\"id\":{id},\"method\":\"thread/loaded/list\",\"params\":{{}}}}\n");
         writer.write_all(line.as_bytes()).await?;
         lines.next_line().await?.ok_or("the peer is gone")?;
     }
-    let call = start.elapsed();
-    let start = Instant::now();
+    let call = meter.each(calls)?;
+    let meter = Meter::start()?;
     let line = "{\"id\":0,\"method\":\"thread/compact/start\",\"params\":{}}\n";
     writer.write_all(line.as_bytes()).await?;
     while let Some(line) = lines.next_line().await? {
@@ -137,11 +182,8 @@ async fn by_hand(
             break;
         }
     }
-    Ok((each(call, calls), each(start.elapsed(), events)))
-}
-
-fn each(time: Duration, count: usize) -> f64 {
-    time.as_secs_f64() * 1e6 / count as f64
+    let event = meter.each(events)?;
+    Ok(Costs { call, event })
 }
 
 /// A server of three methods; one of them tells a turn of many deltas.

@@ -69,6 +69,17 @@ async fn servers_that_are_too_old_are_refused() {
 }
 
 #[tokio::test]
+async fn servers_that_are_newer_are_taken_as_they_are() {
+    for (agent, version) in [
+        ("codex/0.166.0 (Linux)", Version::new(0, 166, 0)),
+        ("codex/1.2.3-alpha.4 (Linux)", Version::new(1, 2, 3)),
+    ] {
+        let (client, _) = greeted_with(|it| it, named(agent)).await;
+        assert_eq!(client.unwrap().server().version, Some(version));
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_is_told_as_it_is() {
     let refusal = json!({ "error": { "code": -32600, "message": "not you" } });
     let (client, _) = greeted_with(|it| it, refusal).await;

@@ -27,6 +27,15 @@ async fn run(timeouts: Timeouts, steps: Value) -> Error {
     within("the end", turn).await.unwrap_err()
 }
 
+#[test]
+fn calls_have_half_a_minute_and_turns_five() {
+    let minutes = Duration::from_secs(5 * 60);
+    let limits = Timeouts::default();
+    assert_eq!(limits.request, Duration::from_secs(30));
+    assert_eq!(limits.turn_silence, Some(minutes));
+    assert_eq!(limits.turn_total, Some(minutes));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_turn_is_interrupted() {
     let steps = json!([{ "text": "I think.", "stall": true }]);

@@ -11,6 +11,7 @@ mod examples;
 mod handshake;
 mod limits;
 mod official;
+mod peers;
 mod questions;
 mod support;
 mod threads;

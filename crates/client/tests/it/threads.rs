@@ -1,11 +1,12 @@
 //! The everyday names, against Quipu.
 
 use futures_util::StreamExt as _;
-use quipu_client::prompt;
 use quipu_client::wire::{
     AskForApproval, ModelListParams, ReviewDelivery, ReviewStartParams, ReviewTarget, SandboxMode,
-    ThreadListParams, ThreadResumeParams, ThreadStartParams, TurnStatus,
+    ServerNotification, ThreadListParams, ThreadResumeParams, ThreadStartParams, TurnStatus,
+    TurnSteerParams,
 };
+use quipu_client::{Event, prompt};
 use serde_json::json;
 
 use crate::support::{Lab, connect, script, soon, thread, within};
@@ -43,6 +44,40 @@ async fn threads_from_start_to_archive() {
             .data
             .is_empty()
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn turns_and_reviews_by_their_everyday_names() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let id = thread(&client).await;
+    let mut events = client.thread_events(&id);
+    let mut ended = async || loop {
+        let event = within("the end", events.next()).await.unwrap();
+        if let Event::Notification(ServerNotification::TurnCompleted(it)) = event {
+            return it.turn.status;
+        }
+    };
+    let stalled = script(json!([{ "text": "…", "stall": true }]));
+    let turn = soon(client.start_turn(prompt(&id, stalled))).await;
+    assert_eq!(turn.status, TurnStatus::InProgress);
+    let steered = client.steer_turn(TurnSteerParams {
+        thread_id: id.clone(),
+        input: prompt("", "and this").input,
+        expected_turn_id: turn.id.clone(),
+    });
+    assert_eq!(soon(steered).await, turn.id);
+    soon(client.interrupt_turn(&id, &turn.id)).await;
+    assert_eq!(ended().await, TurnStatus::Interrupted);
+    let review = client.start_review(ReviewStartParams {
+        thread_id: id.clone(),
+        target: ReviewTarget::Custom {
+            instructions: script(json!([{ "text": "Fine." }])),
+        },
+        delivery: None,
+    });
+    assert_eq!(soon(review).await.review_thread_id, id);
+    assert_eq!(ended().await, TurnStatus::Completed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -87,6 +87,9 @@ impl Actor {
 
     /// Has the folders of the skills watched, without waiting for it.
     pub(super) fn follow_skills(&self, changed: bool) {
+        if !self.server.settings.watch_skills {
+            return;
+        }
         let server = Arc::clone(&self.server);
         let folders = self.told.skills.found.folders.clone();
         let handle = self.handle.clone();
