@@ -20,9 +20,11 @@ pub fn main() -> ExitCode {
     // Commands are started by a copy of this program, which does that and nothing else.
     quipu_sandbox::maybe_run_helper();
     let name = version::ProgramName::of_this_process();
+    let version = &*name.version().leak();
     let command = Args::command()
         .name(name.as_str())
-        .version(&*name.version().leak());
+        .version(version)
+        .mut_subcommand("exec", |exec| exec.version(version));
     let matches = command.get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match args.command {

@@ -41,18 +41,23 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
 /// Prepares the home folder. A mistake in a file is told to clients and does not keep the server from
 /// starting, but one on the command line does.
 pub fn load(env: Env, overrides: Overrides) -> Result<Loader, String> {
-    let home = Home::resolve(&env).map_err(|error| error.to_string())?;
-    let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
-    home.ensure().map_err(unusable)?;
-    let home = Home::at(home.path().canonicalize().map_err(unusable)?);
     let overridden = !overrides.is_empty();
-    let config = Loader::new(env, home, overrides);
+    let config = unchecked(env, overrides)?;
     if overridden {
         config
             .start_up()
             .map_err(|error| format!("error loading default config after config error: {error}"))?;
     }
     Ok(config)
+}
+
+/// The configuration of this process, whatever it holds.
+pub fn unchecked(env: Env, overrides: Overrides) -> Result<Loader, String> {
+    let home = Home::resolve(&env).map_err(|error| error.to_string())?;
+    let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
+    home.ensure().map_err(unusable)?;
+    let home = Home::at(home.path().canonicalize().map_err(unusable)?);
+    Ok(Loader::new(env, home, overrides))
 }
 
 fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {

@@ -15,6 +15,9 @@ use quipu_server::{Server, Settings};
 
 use narrator::Narrator;
 
+/// Where programs are on a machine that does not say.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 pub fn run() -> Result<ExitCode, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -77,7 +80,7 @@ fn workspace(folder: &Path) -> std::io::Result<()> {
 fn server(folder: &Path) -> Result<Arc<Server>, String> {
     let home = Home::at(folder.join("home"));
     home.ensure().map_err(text)?;
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = std::env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
     let user = folder.display().to_string();
     let env = Env::new(
         [("PATH", path.as_str()), ("HOME", &user)],

@@ -32,7 +32,8 @@ pub struct ExecArgs {
     /// Uses a model server on this machine.
     #[arg(long)]
     pub oss: bool,
-    /// Which one: `ollama` (the default), `lmstudio` or `llamacpp`.
+    /// Which one, and that one is used at all: `ollama` (unless `oss_provider` is configured),
+    /// `lmstudio` or `llamacpp`.
     #[arg(long, value_name = "OSS_PROVIDER")]
     pub local_provider: Option<String>,
     /// A file with the JSON Schema that the last message must follow.
@@ -58,7 +59,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub full_auto: bool,
     /// Runs commands without any sandbox. Only where something else confines them.
-    #[arg(long, alias = "yolo")]
+    #[arg(long, alias = "yolo", conflicts_with = "full_auto")]
     pub dangerously_bypass_approvals_and_sandbox: bool,
     /// Runs outside a Git repository too.
     #[arg(long)]

@@ -7,6 +7,7 @@ use quipu_config::{Overrides, Table};
 use serde_json::json;
 
 use super::args::{ExecArgs, ExecCommand, ReviewArgs, RunArgs};
+use super::local::Local;
 use super::prompt;
 use crate::args::ConfigArgs;
 
@@ -24,6 +25,12 @@ pub struct Job {
     /// Whether it may run outside a repository.
     pub anywhere: bool,
     pub json: bool,
+    /// Folders that may be written to besides those that are configured.
+    pub add_dirs: Vec<PathBuf>,
+    /// That a model server of this machine is to be used, and which one.
+    pub local: Option<Local>,
+    /// The key to log in with, for this run alone.
+    pub api_key: Option<String>,
     pub overrides: Overrides,
 }
 
@@ -47,7 +54,7 @@ impl Job {
     pub fn new(args: ExecArgs, common: &ConfigArgs) -> Result<Job, String> {
         let cwd = cwd(args.cwd.as_deref())?;
         let output_schema = args.output_schema.as_deref().map(schema).transpose()?;
-        let settings = settings(&args);
+        let local = Local::asked_for(args.oss, args.local_provider);
         let (thread, work, run) = match args.command {
             None => (
                 Which::New,
@@ -77,7 +84,10 @@ impl Job {
         let mut overrides = Overrides::default();
         common.add_to(&mut overrides)?;
         run.config.add_to(&mut overrides)?;
-        overrides.add_json(&settings);
+        if let Some(profile) = args.profile {
+            let profile = Table::from_iter([("profile".to_owned(), json!(profile))]);
+            overrides.add_json(&profile);
+        }
         Ok(Job {
             thread,
             work,
@@ -90,6 +100,9 @@ impl Job {
             last_message: run.last_message,
             anywhere: run.skip_git_repo_check || run.dangerously_bypass_approvals_and_sandbox,
             json: run.json,
+            add_dirs: args.add_dir,
+            local,
+            api_key: None,
             overrides,
         })
     }
@@ -114,23 +127,6 @@ fn sandbox(run: &RunArgs) -> Option<SandboxMode> {
     } else {
         None
     }
-}
-
-/// Flags that stand for configuration.
-fn settings(args: &ExecArgs) -> Table {
-    let mut settings = Table::new();
-    if let Some(profile) = &args.profile {
-        settings.insert("profile".into(), json!(profile));
-    }
-    if !args.add_dir.is_empty() {
-        let key = "sandbox_workspace_write.writable_roots";
-        settings.insert(key.into(), json!(args.add_dir));
-    }
-    if args.oss || args.local_provider.is_some() {
-        let provider = args.local_provider.as_deref().unwrap_or("ollama");
-        settings.insert("model_provider".into(), json!(provider));
-    }
-    settings
 }
 
 fn schema(path: &Path) -> Result<Json, String> {

@@ -4,9 +4,11 @@
 pub mod args;
 mod events;
 mod job;
+mod local;
 mod output;
 mod prompt;
 pub mod screen;
+mod settings;
 mod stops;
 pub mod text;
 mod thread;
@@ -16,13 +18,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_client::wire::{ReviewStartParams, TurnStartParams, UserInput};
-use quipu_client::{Client, Event, Options, Timeouts, TurnStream};
-use quipu_config::{Env, LoadRequest, Loader, Trust};
+use quipu_client::wire::{LoginAccountParams, ReviewStartParams, TurnStartParams, UserInput};
+use quipu_client::{Client, Error, Event, Options, Timeouts, TurnStream};
+use quipu_config::{LoadRequest, Loader, Trust};
 use quipu_server::{Server, Settings, Source};
 
 use crate::args::ConfigArgs;
-use crate::cmd::app_server::load;
 use crate::logging::Logging;
 use args::ExecArgs;
 use job::{Job, Work};
@@ -39,7 +40,7 @@ const TICK: Duration = Duration::from_millis(120);
 pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let color = args.color;
     let mut job = Job::new(args, common)?;
-    let config = load(environment(), std::mem::take(&mut job.overrides))?;
+    let config = settings::load(&mut job)?;
     if !job.anywhere && !may_work_in(&config, &job.cwd) {
         return Err(
             "Not inside a trusted directory and --skip-git-repo-check was not specified.".into(),
@@ -53,6 +54,7 @@ pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         .map_err(|error| format!("cannot start: {error}"))?;
     let mut settings = Settings::new(config);
     settings.source = Source::Exec;
+    settings.watch_skills = false;
     let output = Output::new(job.json, color, job.last_message.take());
     let (done, stopped) = runtime.block_on(async {
         let mut stops = Stops::new();
@@ -67,16 +69,6 @@ pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         stops::die_by(signal);
     }
     done
-}
-
-/// The environment, with the key that programs give to a run in the place of the provider's own.
-fn environment() -> Env {
-    let env = Env::from_process();
-    let Some(key) = env.get("CODEX_API_KEY") else {
-        return env;
-    };
-    let others = env.vars().filter(|(name, _)| *name != "OPENAI_API_KEY");
-    Env::new(others.chain([("OPENAI_API_KEY", key)]), env.cwd())
 }
 
 /// A folder under version control can be brought back to what it was; one that the user trusts is theirs
@@ -95,7 +87,7 @@ fn may_work_in(config: &Loader, cwd: &Path) -> bool {
 
 async fn serve(
     server: &Arc<Server>,
-    job: Job,
+    mut job: Job,
     output: Output,
     stops: &mut Stops,
 ) -> Result<ExitCode, String> {
@@ -109,9 +101,21 @@ async fn serve(
     let client = Client::connect(options)
         .await
         .map_err(|error| error.to_string())?;
-    let done = drive(&client, job, output, stops).await;
+    let done = match log_in(&client, job.api_key.take()).await {
+        Ok(()) => drive(&client, job, output, stops).await,
+        Err(error) => Err(error.to_string()),
+    };
     client.disconnect().await;
     done
+}
+
+/// Uses a key that was given for this run, if one was, in the place of a stored login.
+async fn log_in(client: &Client, api_key: Option<String>) -> Result<(), Error> {
+    if let Some(api_key) = api_key {
+        let key = LoginAccountParams::ApiKey { api_key };
+        client.account_login_start(key).await?;
+    }
+    Ok(())
 }
 
 async fn drive(
@@ -155,7 +159,7 @@ async fn drive(
         }
         Err(error) => Err(error),
     };
-    Ok(output.end(done))
+    Ok(output.end(done, stops.received.is_some()))
 }
 
 /// Tells what happens until the turn has ended. A signal interrupts the turn; a second one ends the

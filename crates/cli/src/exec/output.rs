@@ -77,8 +77,9 @@ impl Output {
         }
     }
 
-    /// Tells how it ended, and with what code the process is to exit.
-    pub fn end(self, done: Result<CompletedTurn, Error>) -> ExitCode {
+    /// Tells how it ended, and with what code the process is to exit. Programs are not told of an end that
+    /// a signal caused: whoever sent it knows, and takes a failed turn for a fault.
+    pub fn end(self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
         let (outcome, failure) = match done {
             Ok(done) if done.turn.status == TurnStatus::Interrupted => {
                 (Some(done), Some("interrupted".to_owned()))
@@ -94,6 +95,7 @@ impl Output {
             None => ExitCode::SUCCESS,
         };
         match self.form {
+            Form::Json(_) if stopped && failure.is_some() => {}
             Form::Json(events) => events.end(failure).iter().for_each(print),
             Form::Text(mut text) => {
                 text.end(outcome.as_ref(), failure.as_deref());

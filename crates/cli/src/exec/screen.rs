@@ -1,6 +1,7 @@
 //! What people read while a run goes on. On a terminal a line at the bottom shows that
 //! it does; elsewhere there is plain text only.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write};
 use std::time::Instant;
 
@@ -92,8 +93,12 @@ impl Screen {
             return;
         }
         self.wipe();
+        let text = match self.terminal {
+            true => harmless(text),
+            false => Cow::Borrowed(text),
+        };
         match (self.colors, look) {
-            (false, _) | (true, Look::Plain) => self.write(text),
+            (false, _) | (true, Look::Plain) => self.write(&text),
             (true, look) => self.write(&format!("\x1b[{}m{text}\x1b[0m", look.code())),
         }
         self.at_start = text.ends_with('\n');
@@ -136,5 +141,47 @@ impl Screen {
         };
         stream.write_all(text.as_bytes()).ok();
         stream.flush().ok();
+    }
+}
+
+/// The text without what a terminal would obey: a command's output must not move the cursor, and a model's
+/// must not retitle the window.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(it) = rest.next() {
+        match it {
+            // A sequence such as those for colours, up to the letter that ends it.
+            '\x1b' if rest.as_str().starts_with('[') => {
+                rest.next();
+                rest.find(|it| ('@'..='~').contains(it));
+            }
+            it if obeyed(it) => {}
+            it => left.push(it),
+        }
+    }
+    Cow::Owned(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_given_no_orders() {
+        for (text, left) in [
+            ("plain\n\ttext …", "plain\n\ttext …"),
+            ("\x1b[1;31mred\x1b[0m", "red"),
+            ("10%\r20%\r\n", "10%20%\n"),
+            ("\x1b]0;title\x07words", "]0;titlewords"),
+            ("cut \x1b[3", "cut "),
+            ("end \x1b", "end "),
+        ] {
+            assert_eq!(harmless(text), left, "{text:?}");
+        }
     }
 }

@@ -18,8 +18,18 @@ pub struct Text {
     screen: Screen,
     /// The message whose text is on the screen already.
     streamed: Option<String>,
+    /// The command whose output is shown as it comes.
+    running: Option<Running>,
     doing: String,
     diff: String,
+}
+
+struct Running {
+    id: String,
+    /// Lines of its output that are on the screen.
+    shown: usize,
+    /// The line that has not ended yet.
+    line: String,
 }
 
 impl Text {
@@ -27,6 +37,7 @@ impl Text {
         Text {
             screen,
             streamed: None,
+            running: None,
             doing: "thinking".to_owned(),
             diff: String::new(),
         }
@@ -73,6 +84,9 @@ impl Text {
                     self.streamed = Some(it.item_id.clone());
                 }
                 self.screen.put(Look::Plain, &it.delta);
+            }
+            ServerNotification::ItemCommandExecutionOutputDelta(it) => {
+                self.output(&it.item_id, &it.delta);
             }
             ServerNotification::ItemStarted(it) => self.started(&it.item),
             ServerNotification::ItemCompleted(it) => {
@@ -137,8 +151,15 @@ impl Text {
 
     fn started(&mut self, item: &ThreadItem) {
         match item {
-            ThreadItem::CommandExecution { command, .. } => {
+            ThreadItem::CommandExecution { id, command, .. } => {
                 self.screen.line(Look::Strong, &format!("$ {command}"));
+                if self.screen.is_terminal() && self.running.is_none() {
+                    self.running = Some(Running {
+                        id: id.clone(),
+                        shown: 0,
+                        line: String::new(),
+                    });
+                }
                 self.doing = format!("running {command}");
             }
             ThreadItem::McpToolCall { server, tool, .. } => {
@@ -207,8 +228,27 @@ impl Text {
         }
     }
 
+    /// Shows the first lines of a command's output as they come; the last ones are shown at its end.
+    fn output(&mut self, id: &str, delta: &str) {
+        let Some(running) = self.running.as_mut().filter(|it| it.id == id) else {
+            return;
+        };
+        for piece in delta.split_inclusive('\n') {
+            if running.shown == HEAD {
+                return;
+            }
+            running.line.push_str(piece);
+            if running.line.ends_with('\n') {
+                self.screen.line(Look::Plain, running.line.trim_end());
+                running.line.clear();
+                running.shown += 1;
+            }
+        }
+    }
+
     fn command(&mut self, item: &ThreadItem) {
         let ThreadItem::CommandExecution {
+            id,
             aggregated_output,
             exit_code,
             duration_ms,
@@ -219,7 +259,8 @@ impl Text {
             return;
         };
         let output = aggregated_output.as_deref().unwrap_or_default();
-        for line in shortened(output) {
+        let shown = self.running.take_if(|it| it.id == *id);
+        for line in shortened(output, shown.map_or(0, |it| it.shown)) {
             self.screen.line(Look::Plain, &line);
         }
         let took = duration_ms.map_or(String::new(), |ms| format!(" in {ms} ms"));
@@ -243,15 +284,15 @@ impl Text {
     }
 }
 
-/// The first and last lines of a long text.
-fn shortened(text: &str) -> Vec<String> {
+/// The first and last lines of a long text, but for those that are on the screen already.
+fn shortened(text: &str, shown: usize) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let owned = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     if lines.len() <= HEAD + TAIL + 1 {
-        return owned(&lines);
+        return owned(lines.get(shown..).unwrap_or_default());
     }
-    let mut shown = owned(&lines[..HEAD]);
-    shown.push(format!("… {} more lines …", lines.len() - HEAD - TAIL));
-    shown.extend(owned(&lines[lines.len() - TAIL..]));
-    shown
+    let mut rest = owned(lines[..HEAD].get(shown..).unwrap_or_default());
+    rest.push(format!("… {} more lines …", lines.len() - HEAD - TAIL));
+    rest.extend(owned(&lines[lines.len() - TAIL..]));
+    rest
 }

@@ -2,10 +2,17 @@
 
 use std::path::Path;
 
-use quipu_client::wire::{CommandExecParams, ModelListParams, TurnStatus};
-use quipu_client::{Cause, Client, ConnectError, Options, Version, prompt};
+use quipu_client::wire::{
+    AskForApproval, CommandExecParams, CommandExecutionApprovalDecision as Decision,
+    CommandExecutionRequestApprovalParams, CommandExecutionStatus,
+    DynamicToolCallOutputContentItem, DynamicToolCallParams, DynamicToolCallResponse,
+    DynamicToolSpec, ModelListParams, ReviewStartParams, ReviewTarget, ThreadItem,
+    ThreadResumeParams, ThreadStartParams, TurnStatus,
+};
+use quipu_client::{Cause, Client, ConnectError, Handler, Options, Version, prompt};
 use quipu_testkit::client::within;
 use quipu_testkit::process::ServerProcess;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{QUIPU, app_server, websocket_server};
@@ -24,19 +31,84 @@ async fn connect(options: impl Fn() -> Options) -> Client {
     within("a connection", connecting).await
 }
 
-/// A call, a turn and the end of the connection.
-async fn converse(client: Client) {
+/// Says yes to commands, and has a tool.
+struct Yes;
+
+impl Handler for Yes {
+    async fn approve_command(&self, _: CommandExecutionRequestApprovalParams) -> Decision {
+        Decision::Accept
+    }
+
+    async fn call_tool(&self, request: DynamicToolCallParams) -> DynamicToolCallResponse {
+        let text = format!("{} was called", request.tool);
+        DynamicToolCallResponse {
+            content_items: vec![DynamicToolCallOutputContentItem::InputText { text }],
+            success: true,
+        }
+    }
+}
+
+fn script(steps: Value) -> String {
+    json!({ "script": steps }).to_string()
+}
+
+/// Everything that clients do, over a connection to be made as told: a call, a turn, an approval, a tool, an
+/// interrupt, a review, the end of the connection, and a resume over a second one.
+async fn converse(options: impl Fn() -> Options) {
+    let client = connect(|| options().handler(Yes)).await;
     assert_eq!(client.server().version, Some(Version::new(0, 118, 0)));
     let models = client.list_models(ModelListParams::default());
     assert!(!within("models", models).await.unwrap().data.is_empty());
-    let thread = client.start_thread(Default::default());
-    let thread = within("a thread", thread).await.unwrap().id;
-    let turn = client.run_turn(prompt(thread, r#"{"script":[{"text":"hi"}]}"#));
+    let tool = DynamicToolSpec {
+        name: "weather".to_owned(),
+        description: "tells the weather".to_owned(),
+        input_schema: json!({ "type": "object" }).into(),
+        defer_loading: false,
+    };
+    let started = client.start_thread(ThreadStartParams {
+        approval_policy: Some(AskForApproval::Untrusted),
+        dynamic_tools: Some(vec![tool]),
+        ..ThreadStartParams::default()
+    });
+    let thread = within("a thread", started).await.unwrap().id;
+    let steps = json!([
+        { "calls": [{ "name": "shell_command", "arguments": { "command": "touch nothing-to-see; true" } }] },
+        { "calls": [{ "name": "weather", "arguments": {} }] },
+        { "text": "hi" },
+    ]);
+    let turn = client.run_turn(prompt(&thread, script(steps)));
     let done = within("a turn", turn).await.unwrap();
     assert_eq!(done.turn.status, TurnStatus::Completed);
     assert_eq!(done.agent_message, "hi");
+    let told = format!("{:?}", done.items);
+    assert!(told.contains("weather was called"), "{told}");
+    let ran = |it: &ThreadItem| matches!(it, ThreadItem::CommandExecution { status, .. } if *status != CommandExecutionStatus::Declined);
+    assert!(done.items.iter().any(ran), "{told}");
+
+    let stalled = script(json!([{ "text": "…", "stall": true }]));
+    let turn = client.stream_turn(prompt(&thread, stalled));
+    let turn = within("a turn", turn).await.unwrap();
+    within("an interrupt", turn.interrupt()).await.unwrap();
+    let done = within("its end", turn.finish()).await.unwrap();
+    assert_eq!(done.turn.status, TurnStatus::Interrupted);
+
+    let review = client.run_review(ReviewStartParams {
+        thread_id: thread.clone(),
+        target: ReviewTarget::Custom {
+            instructions: script(json!([{ "text": "Nothing to complain about." }])),
+        },
+        delivery: None,
+    });
+    let text = within("a review", review).await.unwrap().review_text;
+    assert!(text.contains("Nothing to complain about."), "{text}");
     within("the end", client.disconnect()).await;
     assert!(matches!(client.closed().await, Cause::Disconnected));
+
+    let client = connect(&options).await;
+    let resumed = client.resume_thread(&thread, ThreadResumeParams::default());
+    let turns = within("a resume", resumed).await.unwrap().turns;
+    assert_eq!(turns.len(), 3, "{turns:?}");
+    within("the end", client.disconnect()).await;
 }
 
 fn spawned(home: &Path) -> Options {
@@ -49,14 +121,14 @@ fn spawned(home: &Path) -> Options {
 #[tokio::test]
 async fn over_standard_input_and_output() {
     let home = TempDir::new().unwrap();
-    converse(connect(|| spawned(home.path())).await).await;
+    converse(|| spawned(home.path())).await;
 }
 
 #[tokio::test]
 async fn over_a_websocket() {
     let mut server: ServerProcess = websocket_server();
     let url = server.url().await;
-    converse(connect(|| Options::websocket(&url)).await).await;
+    converse(|| Options::websocket(&url)).await;
 }
 
 #[tokio::test]
@@ -71,7 +143,7 @@ async fn over_a_websocket_with_a_token() {
     let url = server.url().await;
     let refused = Client::connect(Options::websocket(&url)).await.unwrap_err();
     assert!(refused.to_string().contains("401"), "{refused}");
-    converse(connect(|| Options::websocket(&url).bearer_token("open sesame")).await).await;
+    converse(|| Options::websocket(&url).bearer_token("open sesame")).await;
 }
 
 #[tokio::test]
@@ -79,7 +151,7 @@ async fn over_a_unix_socket() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("socket");
     let _server = app_server(["--listen", &format!("unix://{}", path.display())]).start();
-    converse(connect(|| Options::unix(&path)).await).await;
+    converse(|| Options::unix(&path)).await;
 }
 
 #[tokio::test]
