@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use quipu_rpc::{ErrorObject, RawJson, Request, Responder, codes};
 use quipu_wire::codec;
 use quipu_wire::gate::Gated;
-use quipu_wire::method::{CLIENT_REQUESTS, ClientMethod, Lane, Method, Stability, request};
+use quipu_wire::method::{CLIENT_REQUESTS, Lane, Method, Stability, request};
 
 use crate::handlers::Handler;
 use crate::lanes::{self, Key};
@@ -54,8 +54,17 @@ async fn handle<M: Handler>(cx: Cx, params: M::Params, reply: Reply<M>) {
     M::handle(cx, params, reply).await;
 }
 
-/// Decodes and checks a request. Decoding comes first, as clients of the official server see it.
-fn accept<M: ClientMethod>(cx: &Cx, params: Option<&RawJson>) -> Result<M::Params, ErrorObject> {
+/// Decodes and checks a request. Decoding comes first, as clients of the official server see it, unless
+/// there is too much to decode.
+fn accept<M: Handler>(cx: &Cx, params: Option<&RawJson>) -> Result<M::Params, ErrorObject> {
+    let length = params.map_or(0, |it| it.as_bytes().len());
+    if length > M::MOST {
+        let text = format!(
+            "Params of {length} bytes exceed the maximum of {} bytes.",
+            M::MOST
+        );
+        return Err(ErrorObject::invalid_params(text));
+    }
     let params = decode::<M>(params)
         .map_err(|text| ErrorObject::invalid_request(format!("Invalid request: {text}")))?;
     if M::NAME == request::Initialize::NAME {

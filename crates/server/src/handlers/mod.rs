@@ -79,6 +79,9 @@ use crate::{Cx, Reply};
 
 /// Answers requests of one method. A handler never waits for a turn to end.
 pub(crate) trait Handler: ClientMethod + Sized + 'static {
+    /// The longest params that are decoded, in bytes. Decoding and what follows hold several copies.
+    const MOST: usize = usize::MAX;
+
     fn handle(
         cx: Cx,
         params: Self::Params,

@@ -13,6 +13,9 @@ use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
 impl Handler for TurnStart {
+    /// What cannot be stored is not taken; a record holds a little more than the input.
+    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+
     async fn handle(cx: Cx, params: TurnStartParams, reply: Reply<Self>) {
         if let Some(error) = too_long(&params.input) {
             return reply.send(Err(error)).await;

@@ -9,6 +9,9 @@ use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
 impl Handler for TurnSteer {
+    /// What cannot be stored is not taken; a record holds a little more than the input.
+    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+
     async fn handle(cx: Cx, params: TurnSteerParams, reply: Reply<Self>) {
         let thread = match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => thread,

@@ -64,6 +64,8 @@ pub(super) struct Actor {
     pub is_resting: bool,
     /// Set when the log failed in the running turn.
     pub journal_failed: bool,
+    /// Why the log did not take a record. Until its turn ends, which fails, nothing is told as done.
+    pub lost: Option<quipu_journal::Error>,
     pub quiet: Vec<oneshot::Sender<()>>,
 }
 

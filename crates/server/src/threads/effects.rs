@@ -38,19 +38,19 @@ impl Actor {
     /// Performs one effect; what came of it at once is given back as an input.
     async fn perform_one(&mut self, effect: Effect) -> Option<Input> {
         match effect {
-            Effect::Record(record) => self.record(record),
+            Effect::Record(record) => return self.record(record),
             // What follows depends on it; see `perform`.
             Effect::Sync => {}
             Effect::Notify(notification) => return self.notify(notification).await,
             Effect::Broadcast(notification) => {
                 let stored = self.flush();
                 self.broadcast(&notification).await;
-                return self.fault_once(stored);
+                return self.fault_once(stored.as_ref());
             }
             Effect::Answer { reply, answer } => {
                 let stored = self.flush();
                 self.replies.answer(reply, answer).await;
-                return self.fault_once(stored);
+                return self.fault_once(stored.as_ref());
             }
             Effect::Ask { question, request } => self.ask(question, request).await,
             Effect::Withdraw { question } => self.withdraw(question),
@@ -101,7 +101,8 @@ impl Actor {
     /// instead.
     async fn notify(&mut self, notification: ServerNotification) -> Option<Input> {
         let stored = self.flush();
-        if stored.is_ok() || !matches!(notification, ServerNotification::ItemCompleted(_)) {
+        let is_stored = stored.is_ok() && self.lost.is_none();
+        if is_stored || !matches!(notification, ServerNotification::ItemCompleted(_)) {
             self.follow(&notification);
             let outcome = self.outcome(&notification);
             self.subscribers.notify(&notification).await;
@@ -109,7 +110,7 @@ impl Actor {
                 agent.tell(outcome);
             }
         }
-        self.fault_once(stored)
+        self.fault_once(stored.as_ref())
     }
 
     /// Asks the subscribers, and whoever joins before there is an answer.
@@ -156,8 +157,10 @@ impl Actor {
         });
     }
 
-    fn record(&mut self, record: Record) {
-        if let Record::TurnEnded {
+    fn record(&mut self, record: Record) -> Option<Input> {
+        if let Record::TurnStarted { .. } = &record {
+            self.lost = None;
+        } else if let Record::TurnEnded {
             end,
             last_agent_message,
             ..
@@ -173,10 +176,11 @@ impl Actor {
             mode: &mode,
             server: &self.server,
         };
-        let Some(log) = &mut self.log else { return };
-        if let Err(error) = log.append(&records::lines(record, &writing)) {
-            tracing::error!(thread = self.handle.id, %error, "a record is lost");
-        }
+        let lines = records::lines(record, &writing);
+        let taken = self.log.as_mut()?.append(&lines);
+        let fault = self.fault_once(taken.as_ref());
+        self.lost = taken.err().or(self.lost.take());
+        fault
     }
 
     /// Hands what was recorded between turns to the system.
@@ -197,12 +201,13 @@ impl Actor {
         let Some(log) = &mut self.log else {
             return Ok(());
         };
-        tokio::task::block_in_place(|| log.sync())
+        let synced = tokio::task::block_in_place(|| log.sync());
+        self.lost.take().map_or(synced, Err)
     }
 
     /// A log that cannot be written ends the turn, once; the records wait for the next try.
-    fn fault_once(&mut self, written: quipu_journal::Result<()>) -> Option<Input> {
-        let error = self.not_stored(&written.err()?);
+    fn fault_once(&mut self, written: Result<&(), &quipu_journal::Error>) -> Option<Input> {
+        let error = self.not_stored(written.err()?);
         if self.engine.active_turn().is_none() || std::mem::replace(&mut self.journal_failed, true)
         {
             return None;

@@ -122,6 +122,7 @@ fn actor(
         elicitations: 0,
         is_resting: false,
         journal_failed: false,
+        lost: None,
         quiet: Vec::new(),
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quipu_journal::Replay;
+use quipu_journal::{MAX_RECORD, Replay};
 use quipu_testkit::small_disk::SmallDisk;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, completed, order, run, say, status, text};
+use crate::stage::{Stage, calls, completed, gate, order, run, say, status, text};
 use crate::threads::rollout;
 
 /// How many items of each kind a stored thread has.
@@ -61,6 +61,46 @@ async fn what_is_told_is_stored() {
         }
     }
     assert_eq!(told.len(), 5, "{told:?}");
+}
+
+/// What is too long for a record is not told as done, and the turn says why it fails.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_record_can_hold_fails_the_turn() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = stage.thread_with(gate()).await;
+    stage.play([calls("gate", json!({}))]);
+    say(&mut client, &thread, "work").await;
+    let question = client.skip_to("item/tool/call").await;
+    let huge = "x".repeat(MAX_RECORD);
+    let answer =
+        json!({ "contentItems": [{ "type": "inputText", "text": huge }], "success": true });
+    client.reply(&question["id"], answer).await;
+    let told = client.until("turn/completed").await;
+    assert!(failure(&told).contains("cannot be stored: a record of"));
+    assert!(completed(&told, "dynamicToolCall").is_empty());
+    stage.play([json!({ "text": "well again" })]);
+    assert_eq!(status(&run(&mut client, &thread, "two").await), "completed");
+    stage.restart();
+    let mut client = stage.client().await;
+    let params = json!({ "threadId": thread });
+    let resumed = client.call("thread/resume", params).await;
+    let turns = resumed["thread"]["turns"].as_array().unwrap();
+    let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
+    assert_eq!(statuses, ["failed", "completed"]);
+}
+
+/// Input that could not be stored is refused before it is even decoded.
+#[tokio::test(flavor = "multi_thread")]
+async fn input_that_no_record_can_hold_is_refused() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let url = format!("data:image/png;base64,{}", "A".repeat(MAX_RECORD));
+    let input = json!([{ "type": "image", "url": url }]);
+    let params = json!({ "threadId": thread, "input": input });
+    let refused = client.refused("turn/start", params).await;
+    assert!(refused.contains("exceed the maximum of"), "{refused}");
+    stage.play([json!({ "text": "well" })]);
+    assert_eq!(status(&run(&mut client, &thread, "two").await), "completed");
 }
 
 /// `None` when this user may not mount.
