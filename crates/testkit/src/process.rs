@@ -196,9 +196,18 @@ impl ServerProcess {
 
     /// Resident memory in KiB.
     pub fn memory(&self) -> u64 {
+        self.kibibytes("VmRSS:")
+    }
+
+    /// The most resident memory so far, in KiB.
+    pub fn peak_memory(&self) -> u64 {
+        self.kibibytes("VmHWM:")
+    }
+
+    fn kibibytes(&self, which: &str) -> u64 {
         let status: PathBuf = format!("/proc/{}/status", self.pid()).into();
         let text = std::fs::read_to_string(status).expect("the process runs");
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = text.lines().find_map(|line| line.strip_prefix(which));
         let figure = line.and_then(|line| line.split_whitespace().next());
         figure
             .and_then(|it| it.parse().ok())

@@ -91,12 +91,14 @@ impl Cell {
             self.ground.model.clear();
             self.answers().await?;
             self.turn("and on").await?;
+            laws::check_bounds(self.process.peak_memory())?;
             self.stop().await?;
         }
         let mut said = std::mem::take(&mut self.past);
         said.push(Said::new(&self.wire, survives || fault.ends_in_order()));
         self.no_orphans().await?;
         laws::check_wire(&said)?;
+        laws::check_secrets(&said, &self.process.stderr(), &self.ground)?;
         fault.before_reload(self);
         self.ground.model.clear();
         self.reload(&said, fault).await?;

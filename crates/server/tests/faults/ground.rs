@@ -16,6 +16,9 @@ use crate::wire::Tried;
 /// Who runs the server when root must not: limits and permissions do not bind root.
 const NOBODY: u32 = 65534;
 
+/// The key of the model's provider, which nobody but the model may ever see.
+pub const SECRET: &str = "sk-only-the-model-may-see-this";
+
 /// What a fault needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Needs {
@@ -74,7 +77,7 @@ impl Ground {
         let config = format!(
             "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
              approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
-             wire_api = \"responses\"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n\
+             wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n\
              stream_idle_timeout_ms = {patience}\n{settings}",
             self.model.base_url(),
             retries = self.needs.retries,
@@ -105,6 +108,7 @@ impl Ground {
             .args(["app-server"])
             .folder_at(&self.work())
             .env("QUIPU_HOME", &text(&self.home))
+            .env("SCRIPTED_KEY", SECRET)
             .env("QUIPU_FAIL_POINTS", &text(&self.fail_points()))
             .env(crate::clock::FILE, &text(self.clock.file()));
         if socket {

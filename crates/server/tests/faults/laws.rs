@@ -7,7 +7,7 @@ use quipu_journal::Replay;
 use quipu_wire::TurnStatus;
 use serde_json::Value;
 
-use crate::ground::Ground;
+use crate::ground::{Ground, SECRET};
 use crate::wire::{Entry, Tried, Wire};
 
 macro_rules! ensure {
@@ -17,6 +17,10 @@ macro_rules! ensure {
         }
     };
 }
+
+/// The most memory that a server may ever have here. A cell keeps little; what a client asks for and does
+/// not read, or a model sends without end, must not add up.
+const MEMORY_KIB: u64 = 256 << 10;
 
 /// What was said on one connection.
 pub struct Said {
@@ -320,6 +324,41 @@ pub fn check_journal(ground: &Ground, thread: &str, is_damaged: bool) -> Tried<(
         "law 2: the rollout is damaged: {:?}",
         replay.warnings
     );
+    Ok(())
+}
+
+/// Law 5: memory was bounded all the time.
+pub fn check_bounds(peak_kib: u64) -> Tried<()> {
+    ensure!(
+        peak_kib <= MEMORY_KIB,
+        "law 5: the server had {peak_kib} KiB of memory"
+    );
+    Ok(())
+}
+
+/// Law 7: the key reached the model, and neither a client, nor the log, nor a file.
+pub fn check_secrets(said: &[Said], log: &str, ground: &Ground) -> Tried<()> {
+    let sent = ground.model.requests();
+    let has_key = |header: Option<&String>| header.is_some_and(|it| it.contains(SECRET));
+    ensure!(
+        sent.iter()
+            .any(|it| has_key(it.headers.get("authorization"))),
+        "law 7: the model was never given its key, so nothing is tested"
+    );
+    ensure!(!log.contains(SECRET), "law 7: the key is in the log");
+    for entry in said.iter().flat_map(Said::told) {
+        let message = entry.message.to_string();
+        ensure!(!message.contains(SECRET), "law 7: the key is in {message}");
+    }
+    for path in ground.files(|_| true) {
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        let mut windows = bytes.windows(SECRET.len());
+        ensure!(
+            !windows.any(|it| it == SECRET.as_bytes()),
+            "law 7: the key is in {}",
+            path.display()
+        );
+    }
     Ok(())
 }
 
