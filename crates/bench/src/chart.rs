@@ -135,16 +135,4 @@ mod tests {
         let report = Report::new(&[crate::ground::Subject::new("quipu", "a")], 1, true);
         assert!(chart(&report).unwrap_err().to_string().contains("--peer"));
     }
-
-    #[test]
-    fn the_committed_chart_shows_the_committed_result() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench-results");
-        let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
-        let report = Report::parse(&read("table.json")).unwrap();
-        let drawn = chart(&report).unwrap();
-        assert!(
-            drawn == read("table.svg"),
-            "renew it: cargo run -p quipu-bench -- --from bench-results/table.json --svg bench-results/table.svg"
-        );
-    }
 }

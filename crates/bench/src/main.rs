@@ -7,6 +7,7 @@ mod curves;
 mod fetch;
 mod ground;
 mod load;
+mod outcome;
 mod plot;
 mod report;
 mod rows;
@@ -20,12 +21,11 @@ use std::error::Error;
 use std::io::{self, Write as _};
 
 use clap::Parser as _;
-use serde::Serialize;
 use tokio::net::TcpListener;
 
 use crate::args::Args;
 use crate::ground::{Ground, Subject};
-use crate::plot::Panel;
+use crate::outcome::Outcome;
 use crate::report::{Measured, Report};
 use crate::rows::Row;
 
@@ -39,7 +39,7 @@ async fn main() -> Result<()> {
     if let Some(path) = &args.from {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
-        return show(&Report::parse(&text)?, &args);
+        return show(&Outcome::parse(&text)?, &args);
     }
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let model = format!("http://{}/v1", listener.local_addr()?);
@@ -48,44 +48,34 @@ async fn main() -> Result<()> {
     if args.load {
         return load::run(&subjects, &model, args.quick).await;
     }
-    if let Some(time) = args.soak {
-        let soaks = soak::run(&subjects, &model, time).await?;
-        return record(&args, &soaks, "50 threads at work", &soak::panels(&soaks));
+    let outcome = if let Some(time) = args.soak {
+        Outcome::Soak(soak::run(&subjects, &model, time).await?)
+    } else if args.curves {
+        Outcome::Curves(curves::run(&subjects, &model, args.quick).await?)
+    } else {
+        Outcome::Table(table(&subjects, &model, &args).await?)
+    };
+    if let Some(path) = &args.json {
+        std::fs::write(path, outcome.json()?)?;
     }
-    if args.curves {
-        let growth = curves::run(&subjects, &model, args.quick).await?;
-        write!(io::stdout().lock(), "{}", growth.table())?;
-        return record(&args, &growth, "Cost against size", &growth.panels());
+    show(&outcome, &args)
+}
+
+fn show(outcome: &Outcome, args: &Args) -> Result<()> {
+    write!(io::stdout().lock(), "{}", outcome.text())?;
+    if let Some(path) = &args.svg {
+        std::fs::write(path, outcome.svg()?)?;
     }
-    let rows = args.rows()?;
-    let mut report = Report::new(&subjects, args.rounds(), args.quick);
-    for row in rows {
+    Ok(())
+}
+
+async fn table(subjects: &[Subject], model: &str, args: &Args) -> Result<Report> {
+    let mut report = Report::new(subjects, args.rounds(), args.quick);
+    for row in args.rows()? {
         progress(row.name())?;
-        report.add(measure(row, &subjects, &model, &args).await?);
+        report.add(measure(row, subjects, model, args).await?);
     }
-    if let Some(path) = &args.json {
-        std::fs::write(path, report.json()?)?;
-    }
-    show(&report, &args)
-}
-
-fn show(report: &Report, args: &Args) -> Result<()> {
-    write!(io::stdout().lock(), "{}", report.table())?;
-    if let Some(path) = &args.svg {
-        std::fs::write(path, chart::chart(report)?)?;
-    }
-    Ok(())
-}
-
-/// Writes the files that were asked for.
-fn record(args: &Args, result: &impl Serialize, title: &str, panels: &[Panel]) -> Result<()> {
-    if let Some(path) = &args.json {
-        std::fs::write(path, serde_json::to_string_pretty(result)? + "\n")?;
-    }
-    if let Some(path) = &args.svg {
-        std::fs::write(path, plot::plot(title, panels))?;
-    }
-    Ok(())
+    Ok(report)
 }
 
 /// All rounds of one row. The subjects take turns within a round, so that a busy minute of the machine

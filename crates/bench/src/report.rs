@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::ground::Subject;
 use crate::rows::{Figure, Goal, median};
 
@@ -88,11 +87,6 @@ impl Report {
         }
     }
 
-    /// A report that was written as JSON.
-    pub fn parse(json: &str) -> Result<Report> {
-        Ok(serde_json::from_str(json)?)
-    }
-
     pub fn add(&mut self, measured: Measured<'_>) {
         for (index, figure) in measured.figures.iter().enumerate() {
             let of = |rounds: &Vec<Vec<f64>>| rounds.iter().map(|it| rounded(it[index])).collect();
@@ -110,10 +104,6 @@ impl Report {
                 ratios,
             });
         }
-    }
-
-    pub fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// A Markdown table: median, least and most of all rounds.
@@ -215,8 +205,6 @@ mod tests {
             last,
             "| a turn | ms | 2.00 (1.00–3.00) | 20.0 (10.0–40.0) | 0.100 | ≤ 0.1 held |"
         );
-        let read_back = Report::parse(&report.json().unwrap()).unwrap();
-        assert_eq!(read_back.table(), report.table());
     }
 
     #[test]
@@ -236,20 +224,5 @@ mod tests {
                 .table()
                 .contains("| 0.500 (0.500–0.500) | — | — | — |")
         );
-    }
-
-    #[test]
-    fn the_page_shows_the_committed_result() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
-        let result: serde_json::Value =
-            serde_json::from_str(&read("bench-results/table.json")).unwrap();
-        let page = read("docs/performance.md");
-        for line in result["lines"].as_array().unwrap() {
-            let text = |key: &str| line[key].as_str().unwrap();
-            let median = short(line["results"][0]["median"].as_f64().unwrap());
-            let row = format!("| {} | {} | {median} (", text("name"), text("unit"));
-            assert!(page.contains(&row), "the page lacks `{row}`");
-        }
     }
 }

@@ -1,18 +1,18 @@
 //! Whether anything grows while nothing does: the same work every second for as long as is asked, and what
 //! the server holds and uses meanwhile. A line that is not flat is a leak.
 
-use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::MissedTickBehavior;
 
-use crate::Result;
 use crate::ground::{Ground, Subject};
 use crate::plot::{Panel, Series};
 use crate::report::{rounded, short};
+use crate::rows::median;
 use crate::session::Session;
+use crate::{Result, progress};
 
 /// Each takes a turn every second.
 const THREADS: usize = 50;
@@ -26,16 +26,22 @@ const TEXT: &str = r#"{"mock":[{"deltas":100}]}"#;
 const COMMAND: &str =
     r#"{"mock":[{"calls":[{"name":"exec_command","arguments":{"cmd":"true"}}]},{"text":"done"}]}"#;
 
+/// What every server did.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Soaks {
+    servers: Vec<Soak>,
+}
+
 /// What one server did.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Soak {
+struct Soak {
     subject: String,
     turns: usize,
     samples: Vec<Sample>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Sample {
     /// Since the beginning.
@@ -46,15 +52,14 @@ struct Sample {
 }
 
 /// Soaks one server after the other.
-pub async fn run(subjects: &[Subject], model: &str, time: Duration) -> Result<Vec<Soak>> {
-    let mut soaks = Vec::new();
+pub async fn run(subjects: &[Subject], model: &str, time: Duration) -> Result<Soaks> {
+    let mut servers = Vec::new();
     for subject in subjects {
+        progress(&format!("a soak of {}", subject.name))?;
         let soak = soak(subject, model, time).await;
-        let soak = soak.map_err(|error| format!("soak on {}: {error}", subject.name))?;
-        writeln!(io::stdout().lock(), "{}", soak.told())?;
-        soaks.push(soak);
+        servers.push(soak.map_err(|error| format!("soak on {}: {error}", subject.name))?);
     }
-    Ok(soaks)
+    Ok(Soaks { servers })
 }
 
 async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
@@ -98,72 +103,65 @@ async fn second_of_work(session: &mut Session, threads: &mut Vec<String>) -> Res
     Ok(())
 }
 
-impl Soak {
-    /// First, last, least and most of what was sampled.
-    fn told(&self) -> String {
-        let line = |of: fn(&Sample) -> f64| Extent::of(self.samples.iter().map(of)).told();
-        format!(
-            "{}: {} turns on {THREADS} threads in {} s\n  memory, MB: {}\n  CPU, % of one processor: {}",
-            self.subject,
-            self.turns,
-            self.samples.last().map_or(0.0, |it| it.second).round(),
-            line(|it| it.memory_mb),
-            line(|it| it.cpu_percent),
-        )
-    }
-}
+/// What is plotted, and how it is read off a sample.
+type Measure = (&'static str, fn(&Sample) -> f64);
 
-/// The plots of memory and processor time.
-pub fn panels(soaks: &[Soak]) -> Vec<Panel> {
-    let panel = |title: &str, of: fn(&Sample) -> f64| {
-        let series = |soak: &Soak| Series {
-            name: soak.subject.clone(),
-            points: soak.samples.iter().map(|it| (it.second, of(it))).collect(),
-        };
-        Panel {
+const MEASURES: [Measure; 2] = [
+    ("memory, MB", |it| it.memory_mb),
+    ("CPU, % of one processor", |it| it.cpu_percent),
+];
+
+impl Soaks {
+    /// A Markdown table. The medians of the thirds of the time are equal if the line is flat.
+    pub fn table(&self) -> String {
+        let mut out =
+            "| server | turns | seconds | measure | median of each third | least | most |\n\
+                       | --- | --- | --- | --- | --- | --- | --- |\n"
+                .to_owned();
+        for soak in &self.servers {
+            for (name, of) in MEASURES {
+                let seconds = soak.samples.last().map_or(0.0, |it| it.second.round());
+                let values: Vec<f64> = soak.samples.iter().map(of).collect();
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                out.push_str(&format!(
+                    "| {} | {} | {seconds} | {name} | {} | {} | {} |\n",
+                    soak.subject,
+                    soak.turns,
+                    thirds(&values).map(short).join(", "),
+                    short(least),
+                    short(most),
+                ));
+            }
+        }
+        out
+    }
+
+    /// The plots of memory and processor time.
+    pub fn panels(&self) -> Vec<Panel> {
+        let panel = |(title, of): Measure| Panel {
             title: title.to_owned(),
             across: "seconds".to_owned(),
             log: false,
-            series: soaks.iter().map(series).collect(),
+            series: self.servers.iter().map(|soak| soak.series(of)).collect(),
+        };
+        MEASURES.map(panel).into()
+    }
+}
+
+impl Soak {
+    fn series(&self, of: fn(&Sample) -> f64) -> Series {
+        Series {
+            name: self.subject.clone(),
+            points: self.samples.iter().map(|it| (it.second, of(it))).collect(),
         }
-    };
-    vec![
-        panel("memory, MB", |it| it.memory_mb),
-        panel("CPU, % of one processor", |it| it.cpu_percent),
-    ]
+    }
 }
 
-#[derive(Debug, Default, PartialEq)]
-struct Extent {
-    first: f64,
-    last: f64,
-    min: f64,
-    max: f64,
-}
-
-impl Extent {
-    fn of(mut values: impl Iterator<Item = f64>) -> Extent {
-        let Some(first) = values.next() else {
-            return Extent::default();
-        };
-        let begin = Extent {
-            first,
-            last: first,
-            min: first,
-            max: first,
-        };
-        values.fold(begin, |so_far, value| Extent {
-            first,
-            last: value,
-            min: so_far.min.min(value),
-            max: so_far.max.max(value),
-        })
-    }
-
-    fn told(&self) -> String {
-        let [first, last, min, max] = [self.first, self.last, self.min, self.max].map(short);
-        format!("first {first}, last {last}, least {min}, most {max}")
-    }
+/// The median of each third.
+fn thirds(values: &[f64]) -> [f64; 3] {
+    let end = |third: usize| values.len() * third / 3;
+    [0, 1, 2].map(|third| median(values[end(third)..end(third + 1)].iter().copied()))
 }
 
 #[cfg(test)]
@@ -171,12 +169,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_first_last_least_and_most() {
-        let extent = Extent::of([2.0, 5.0, 1.0, 3.0].into_iter());
+    fn tells_whether_a_line_is_flat() {
+        let sample = |second: u32| Sample {
+            second: f64::from(second),
+            memory_mb: f64::from(second),
+            cpu_percent: 5.0,
+        };
+        let soak = Soak {
+            subject: "quipu".to_owned(),
+            turns: 450,
+            samples: (1..=9).map(sample).collect(),
+        };
+        let table = Soaks {
+            servers: vec![soak],
+        }
+        .table();
+        let rows: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(
-            extent.told(),
-            "first 2.00, last 3.00, least 1.00, most 5.00"
+            rows,
+            [
+                "| quipu | 450 | 9 | memory, MB | 2.00, 5.00, 8.00 | 1.00 | 9.00 |",
+                "| quipu | 450 | 9 | CPU, % of one processor | 5.00, 5.00, 5.00 | 5.00 | 5.00 |",
+            ]
         );
-        assert_eq!(Extent::of(std::iter::empty()), Extent::default());
+    }
+
+    #[test]
+    fn a_soak_without_a_sample_has_no_medians() {
+        assert!(thirds(&[]).iter().all(|it| it.is_nan()));
     }
 }

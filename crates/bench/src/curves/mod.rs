@@ -8,7 +8,7 @@ mod output;
 mod stored;
 
 use futures_util::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::ground::{Ground, Subject};
 use crate::plot::{Panel, Series};
@@ -43,19 +43,18 @@ static ALL: [&dyn Curve; 5] = [
 ];
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Growth {
     lines: Vec<Line>,
 }
 
 /// One figure of one server at all sizes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
-    name: &'static str,
-    unit: &'static str,
-    size_of: &'static str,
+    name: String,
+    unit: String,
+    size_of: String,
     subject: String,
     sizes: Vec<usize>,
     values: Vec<f64>,
@@ -95,10 +94,10 @@ async fn measure(
         values.push(curve.measure(&ground, size).await?);
         sizes.push(size);
     }
-    let line = |(index, (name, unit)): (usize, &(&'static str, &'static str))| Line {
-        name,
-        unit,
-        size_of: curve.size_of(),
+    let line = |(index, (name, unit)): (usize, &(&str, &str))| Line {
+        name: (*name).to_owned(),
+        unit: (*unit).to_owned(),
+        size_of: curve.size_of().to_owned(),
         subject: subject.name.clone(),
         sizes: sizes.clone(),
         values: values.iter().map(|it| rounded(it[index])).collect(),
@@ -119,9 +118,9 @@ impl Growth {
                 (Some(first), Some(last)) if *first > 0.0 => format!("{}×", short(last / first)),
                 _ => "—".to_owned(),
             };
-            let cells = [
-                line.name,
-                line.unit,
+            let cells: [&str; 5] = [
+                &line.name,
+                &line.unit,
                 &line.subject,
                 &values.join(", "),
                 &grown,
@@ -145,7 +144,7 @@ impl Growth {
                 Some(panel) => panel.series.push(series),
                 None => panels.push(Panel {
                     title,
-                    across: line.size_of.to_owned(),
+                    across: line.size_of.clone(),
                     log: true,
                     series: vec![series],
                 }),
@@ -161,9 +160,9 @@ mod tests {
 
     fn line(subject: &str, values: [f64; 3]) -> Line {
         Line {
-            name: "one turn, CPU",
-            unit: "ms",
-            size_of: "turns of history",
+            name: "one turn, CPU".to_owned(),
+            unit: "ms".to_owned(),
+            size_of: "turns of history".to_owned(),
             subject: subject.to_owned(),
             sizes: vec![20, 200, 2000],
             values: values.to_vec(),
