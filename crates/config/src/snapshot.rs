@@ -74,7 +74,7 @@ impl Snapshot {
         };
         let permissions = Permissions::resolve(&view, &place, &mut notes)?;
         let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
-        let agents = Agents::resolve(&view, &mut files, &mut notes)?;
+        let agents = Agents::resolve(&view, trust, &mut files, &mut notes)?;
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
         Ok(Self {
             cwd: cwd.to_owned(),

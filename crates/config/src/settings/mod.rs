@@ -1,6 +1,7 @@
 //! Settings by consumer: small structs with defaults applied, taken from a [`Snapshot`](crate::Snapshot).
 
 mod account;
+mod agent_roles;
 mod agents;
 mod catalog;
 mod instructions;
@@ -18,7 +19,8 @@ mod telemetry;
 mod tools;
 
 pub use account::{Account, CredentialsStore, McpOauth, McpOauthStore};
-pub use agents::{AgentRole, Agents};
+pub use agent_roles::AgentRole;
+pub use agents::Agents;
 pub use catalog::ModelCatalog;
 pub use instructions::Instructions;
 pub use mcp::{McpServer, McpToolApproval, McpTransport};

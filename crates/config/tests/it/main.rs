@@ -3,6 +3,7 @@
 //! The `fixtures` say what the official server 0.118.0 answered for the same files and requests.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod agent_roles;
 mod any_bytes;
 mod edits;
 mod reference;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quipu_config::settings::AgentRole;
-use quipu_config::{Snapshot, Table};
+use quipu_config::{Snapshot, Table, schema};
 use quipu_tools::agents::Role;
 use quipu_wire::{Json, ReasoningEffort, TurnStartParams};
 
@@ -32,7 +32,7 @@ pub(crate) fn offered(snapshot: &Snapshot) -> Arc<[Role]> {
     let roles = &snapshot.agents().roles;
     let own = roles.iter().map(|(name, role)| Role {
         name: name.clone(),
-        description: role.description.clone(),
+        description: describe(role),
     });
     let built_in = BUILT_IN
         .iter()
@@ -42,6 +42,18 @@ pub(crate) fn offered(snapshot: &Snapshot) -> Arc<[Role]> {
         description: (*description).to_owned(),
     });
     own.chain(built_in).collect()
+}
+
+/// What a role is for, and what it leaves no choice about.
+fn describe(role: &AgentRole) -> String {
+    let mut text = role.description.clone();
+    if let Some(model) = &role.model {
+        text += &format!(" Always uses the model `{model}`.");
+    }
+    if let Some(effort) = &role.effort {
+        text += &format!(" Always thinks with `{effort}` effort.");
+    }
+    text
 }
 
 /// The settings of a role of the user; built-in ones have none.
@@ -129,8 +141,11 @@ fn in_role(server: &Server, session: Session, file: &Path) -> Result<Session, St
         )
     };
     let text = std::fs::read_to_string(file).map_err(|error| problem(&error))?;
-    let table: Table =
+    let mut table: Table =
         quipu_config::parse_toml(&text).map_err(|mistake| problem(&mistake.message))?;
+    table.retain(|key, _| !AgentRole::OWN_KEYS.contains(&key.as_str()));
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    schema::resolve_paths(&schema::ROOT, &mut table, folder, None);
     let has = |key: &str| table.contains_key(key);
     let mut overrides = session.asked.clone();
     overrides.cwd = Some(session.cwd_text());

@@ -820,6 +820,10 @@ async fn a_role_has_settings_and_names_of_its_own() {
     std::fs::write(home.join("tester.toml"), file).unwrap();
     let roles = "[agents.tester]\ndescription = \"Runs the tests.\"\nconfig_file = \"tester.toml\"\n\
         nickname_candidates = [\"Ada\"]\n";
+    let file =
+        "name = \"reader\"\ndescription = \"Reads.\"\ndeveloper_instructions = \"Only read.\"\n";
+    std::fs::create_dir_all(home.join("agents")).unwrap();
+    std::fs::write(home.join("agents/reader.toml"), file).unwrap();
     let stage = Stage::at(folder, home, roles).await;
     let (mut client, thread) = stage.thread().await;
     let order = || json!({ "message": says("tested"), "agent_type": "tester" });
@@ -851,13 +855,20 @@ async fn a_role_has_settings_and_names_of_its_own() {
     assert!(
         sent(&thread)["tools"]
             .to_string()
-            .contains("`tester`: Runs the tests.")
+            .contains("`tester`: Runs the tests. Always uses the model `gpt-5.2`. Always thinks with `high` effort.")
     );
     assert_eq!(json_of(&last_output(&stage, &thread))["nickname"], "Ada");
     spawn(&stage, &mut client, &thread, order()).await;
     assert_eq!(
         json_of(&last_output(&stage, &thread))["nickname"],
         "Ada the 2nd"
+    );
+    let order = json!({ "message": says("read"), "agent_type": "reader" });
+    let (reader, _) = spawn(&stage, &mut client, &thread, order).await;
+    assert!(
+        read_by(&stage, &reader)[0]
+            .to_string()
+            .contains("Only read.")
     );
 }
 
