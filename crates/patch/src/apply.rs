@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::anchor::Anchor;
 use crate::overlay::{Content, Source, Touched};
 use crate::plan::{Action, Plan};
 use crate::write;
@@ -118,7 +119,7 @@ impl Plan {
             }
         }
         for file in changed().filter(|file| file.after == Content::Absent) {
-            fs::remove_file(&file.path).map_err(|error| (file, Failure::Delete(error)))?;
+            remove(&file.path).map_err(|error| (file, Failure::Delete(error)))?;
             done.push((Action::Deleted, file.written.clone()));
         }
         Ok(())
@@ -126,13 +127,19 @@ impl Plan {
 
     fn write(&self, file: &Touched, text: &str) -> Result<(), Failure> {
         let parent = file.path.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(parent).map_err(Failure::Parent)?;
+        let folder = Anchor::open(parent).map_err(Failure::Parent)?;
         let like = match file.source {
             Source::Moved(origin) => fs::metadata(&self.overlay.files[origin].path).ok(),
             Source::Disk | Source::Edited | Source::Patch => None,
         };
-        write::write(&file.path, text, like.as_ref()).map_err(Failure::Write)
+        let place = folder.entry(file.path.file_name());
+        write::write(&place, text, like.as_ref()).map_err(Failure::Write)
     }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    let folder = Anchor::open(path.parent().unwrap_or(Path::new("/")))?;
+    fs::remove_file(folder.entry(path.file_name()))
 }
 
 /// Whether a file is still as planned and may be written.

@@ -19,6 +19,7 @@
 //! file survive, a move onto itself is no deletion, several operations on one file see each other,
 //! and a patch that cannot be applied wholly is refused before the first write.
 
+mod anchor;
 mod apply;
 mod blob;
 mod changes;

@@ -4,14 +4,15 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces the file at `path`, which must not be a symbolic link, or creates it with the
-/// permissions of `like`.
+/// Replaces the file at `path`, or creates it with the permissions of `like`. No link is followed.
 ///
 /// The text goes to a temporary file next to it that is renamed into place. Where this would lose
 /// something (another hard link, the owner) or is not allowed (a directory that cannot be written),
 /// an existing file is rewritten in place.
 pub(crate) fn write(path: &Path, text: &str, like: Option<&Metadata>) -> io::Result<()> {
-    let existing = match fs::metadata(path) {
+    let existing = match fs::symlink_metadata(path) {
+        // A link is replaced itself, wherever it leads.
+        Ok(metadata) if metadata.is_symlink() => None,
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
@@ -66,7 +67,13 @@ fn builder(shared: bool) -> tempfile::Builder<'static, 'static> {
 }
 
 fn rewrite_in_place(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new()
+    let mut options = OpenOptions::new();
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NOFOLLOW.bits().cast_signed(),
+    );
+    options
         .write(true)
         .truncate(true)
         .open(path)?

@@ -45,6 +45,8 @@ pub enum CommandVerdict {
     Ask(Box<CommandQuestion>),
     /// Do not run it; the text is for the model.
     Refuse(String),
+    /// It asks for what cannot be asked for, so it is no command to decide about; the text is for the model.
+    Misuse(String),
 }
 
 /// How a command runs.
@@ -95,7 +97,7 @@ pub fn decide_command(request: &CommandRequest<'_>, settings: &Settings<'_>) -> 
     );
     let wanted = match wanted {
         Ok(wanted) => wanted,
-        Err(text) => return CommandVerdict::Refuse(text),
+        Err(text) => return CommandVerdict::Misuse(text),
     };
     let judgement = judge(request.argv, request.cwd, wanted.permissions, settings);
     match judgement.decision() {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use quipu_wire::{AskForApproval, SandboxPolicy};
 
-use crate::commands::Confinement;
 use crate::paths::resolve;
 use crate::retry::RETRY_REASON;
 use crate::settings::{Settings, confines_files};
@@ -15,8 +14,8 @@ const PROTECTED: [&str; 3] = [".git", ".codex", ".agents"];
 /// What a person has to say to a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PatchVerdict {
-    /// Apply it, held back like this.
-    Apply(Confinement),
+    /// Apply it.
+    Apply,
     /// Ask; once accepted nothing holds it back.
     Ask(PatchQuestion),
     /// Do not apply it; the text is for the model.
@@ -82,8 +81,12 @@ pub fn decide_patch(files: &[PathBuf], cwd: &Path, settings: &Settings<'_>) -> P
         || files
             .iter()
             .all(|file| is_writable(file, settings.writable));
-    if !asks_always && (free || *policy == AskForApproval::OnFailure) {
-        return PatchVerdict::Apply(Confinement::Policy);
+    if !asks_always && free {
+        return PatchVerdict::Apply;
+    }
+    if *policy == AskForApproval::OnFailure {
+        // The sandbox would stop it, which need not be tried.
+        return ask(files, Some(RETRY_REASON.to_owned()), settings);
     }
     let cannot_ask = matches!(
         policy,
@@ -101,27 +104,9 @@ pub fn decide_patch(files: &[PathBuf], cwd: &Path, settings: &Settings<'_>) -> P
     ask(files, None, settings)
 }
 
-/// Decides about a patch that the sandbox has denied something.
-#[must_use]
-pub fn after_patch_denial(
-    files: &[PathBuf],
-    cwd: &Path,
-    settings: &Settings<'_>,
-) -> Option<PatchVerdict> {
-    let asks = match settings.approval_policy {
-        AskForApproval::Never => false,
-        AskForApproval::Granular {
-            sandbox_approval, ..
-        } => *sandbox_approval,
-        _ => true,
-    };
-    let files = files.iter().map(|file| resolve(cwd, file)).collect();
-    asks.then(|| ask(files, Some(RETRY_REASON.to_owned()), settings))
-}
-
 fn ask(files: Vec<PathBuf>, reason: Option<String>, settings: &Settings<'_>) -> PatchVerdict {
     if files.iter().all(|file| settings.session.has_file(file)) {
-        return PatchVerdict::Apply(Confinement::Lifted);
+        return PatchVerdict::Apply;
     }
     PatchVerdict::Ask(PatchQuestion { reason, files })
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::approval::{Approval, ask_patch};
 use crate::call::{Finished, Running};
 use crate::guardian::Action;
+use crate::shell::json_report;
 use crate::toolbox::Toolbox;
 
 #[derive(Deserialize)]
@@ -75,7 +76,7 @@ async fn apply(
     let files: Vec<_> = plan.targets().map(Path::to_owned).collect();
     match toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings)) {
         PatchVerdict::Refuse(why) => return why.into(),
-        PatchVerdict::Apply(_) => run.started(item(PatchApplyStatus::InProgress)).await,
+        PatchVerdict::Apply => run.started(item(PatchApplyStatus::InProgress)).await,
         PatchVerdict::Ask(question) => {
             run.started(item(PatchApplyStatus::InProgress)).await;
             let action = || Action::patch(&cwd, &files, &text);
@@ -99,6 +100,9 @@ async fn apply(
     run.completed(item(status)).await;
     tell_diff(toolbox, run).await;
     let code = i32::from(!applied);
+    if run.answers_in_json() && run.call.name != "exec_command" {
+        return json_report(&output, code, 0.0).into();
+    }
     format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}").into()
 }
 

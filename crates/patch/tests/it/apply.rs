@@ -325,3 +325,34 @@ mod unix {
         assert_eq!(workspace.files()["dir/f"], "A\n");
     }
 }
+
+/// A policy looked at the places that the plan names; a link that appears since must not lead elsewhere.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_link_that_appeared_meanwhile_leads_nowhere() {
+    let link = |from: PathBuf, to: PathBuf| std::os::unix::fs::symlink(to, from).unwrap();
+    for operations in [
+        "*** Add File: d/n\n+1",
+        "*** Add File: d/e/n\n+1",
+        "*** Update File: d/f\n-a\n+A",
+        "*** Delete File: d/f",
+    ] {
+        let workspace = Workspace::with([("d/f", "a\n"), ("outside/f", "a\n")]);
+        let plan = plan(&workspace, operations);
+        fs::rename(workspace.path("d"), workspace.path("aside")).unwrap();
+        link(workspace.path("d"), workspace.path("outside"));
+        plan.apply().unwrap_err();
+        let outside: Vec<_> = fs::read_dir(workspace.path("outside")).unwrap().collect();
+        assert_eq!(outside.len(), 1, "{operations}");
+        let text = fs::read_to_string(workspace.path("outside/f")).unwrap();
+        assert_eq!(text, "a\n", "{operations}");
+    }
+    let workspace = Workspace::with([("f", "a\n"), ("outside", "a\n")]);
+    let plan = plan(&workspace, "*** Update File: f\n-a\n+A");
+    fs::remove_file(workspace.path("f")).unwrap();
+    link(workspace.path("f"), workspace.path("outside"));
+    plan.apply().unwrap();
+    assert!(!workspace.path("f").is_symlink());
+    let text = fs::read_to_string(workspace.path("outside")).unwrap();
+    assert_eq!(text, "a\n");
+}

@@ -68,7 +68,7 @@ fn cells(row: &Value) -> Vec<(&'static str, &'static str)> {
 fn outcome(verdict: &CommandVerdict) -> Value {
     match verdict {
         CommandVerdict::Run(_) => json!("run"),
-        CommandVerdict::Refuse(text) => json!({"refuse": text}),
+        CommandVerdict::Refuse(text) | CommandVerdict::Misuse(text) => json!({"refuse": text}),
         CommandVerdict::Ask(question) => {
             let decisions: Vec<Value> = question
                 .available_decisions

@@ -11,7 +11,7 @@ use quipu_policy::hosts::{NetworkVerdict, Target, decide_network};
 use quipu_policy::mcp::{
     ToolApprovalMode, ToolHints, mcp_may_elicit, mcp_tool_needs_question, mcp_tool_question,
 };
-use quipu_policy::patches::{PatchVerdict, after_patch_denial, decide_patch, writable_roots};
+use quipu_policy::patches::{PatchVerdict, decide_patch, writable_roots};
 use quipu_policy::permissions::{
     CommandTool, Grants, PermissionsVerdict, SandboxPermissions, decide_permissions, grant_text,
     intersect,
@@ -307,7 +307,7 @@ fn patches_are_judged_by_where_they_write() {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
         decide_patch(&files, Path::new(CWD), &world.settings())
     };
-    let apply = PatchVerdict::Apply(Confinement::Policy);
+    let apply = PatchVerdict::Apply;
     let refused = PatchVerdict::Refuse(
         "patch rejected: writing outside of the project; rejected by user approval settings",
     );
@@ -338,10 +338,7 @@ fn patches_are_judged_by_where_they_write() {
         panic!("not asked");
     };
     world.session.accept_files(asked.files);
-    assert_eq!(
-        decide(&world, &["/etc/b"]),
-        PatchVerdict::Apply(Confinement::Lifted)
-    );
+    assert_eq!(decide(&world, &["/etc/b"]), apply);
     assert!(matches!(
         decide(&world, &["/etc/b", "/etc/c"]),
         PatchVerdict::Ask(_)
@@ -351,10 +348,13 @@ fn patches_are_judged_by_where_they_write() {
         decide(&World::with_policy(AskForApproval::Untrusted), &["a"]),
         PatchVerdict::Ask(_)
     ));
-    assert_eq!(
-        decide(&World::with_policy(AskForApproval::OnFailure), &["/etc/a"]),
-        apply
-    );
+    let on_failure = World::with_policy(AskForApproval::OnFailure);
+    assert_eq!(decide(&on_failure, &["a"]), apply);
+    let PatchVerdict::Ask(asked) = decide(&on_failure, &["/etc/a"]) else {
+        panic!("not asked");
+    };
+    let reason = Some("command failed; retry without sandbox?");
+    assert_eq!(asked.reason.as_deref(), reason);
     let never = World::with_policy(AskForApproval::Never);
     assert_eq!(decide(&never, &["a"]), apply);
     assert_eq!(decide(&never, &["/etc/a"]), refused);
@@ -364,17 +364,6 @@ fn patches_are_judged_by_where_they_write() {
         ..World::new()
     };
     assert_eq!(decide(&open, &["/etc/a"]), apply);
-
-    let denied =
-        |world: &World| after_patch_denial(&["a".into()], Path::new(CWD), &world.settings());
-    assert_eq!(denied(&never), None);
-    let Some(PatchVerdict::Ask(asked)) = denied(&World::new()) else {
-        panic!("not asked");
-    };
-    assert_eq!(
-        asked.reason.as_deref(),
-        Some("command failed; retry without sandbox?")
-    );
 }
 
 #[test]
@@ -438,7 +427,7 @@ fn granted_permissions_stick() {
     run(world.decide_with("touch x", more, Some(&wanted("/a"))));
     assert!(matches!(
         world.decide_with("touch x", more, Some(&wanted("/c"))),
-        CommandVerdict::Refuse(text) if text.starts_with("additional permissions are disabled")
+        CommandVerdict::Misuse(text) if text.starts_with("additional permissions are disabled")
     ));
     world.grants.end_turn();
     assert_eq!(world.grants.all(), None);
@@ -465,7 +454,7 @@ fn wrong_requests_for_permissions_are_explained() {
     for (asked, profile, message) in cases {
         let verdict = world.decide_with("touch x", asked, profile.as_ref());
         assert!(
-            matches!(&verdict, CommandVerdict::Refuse(text) if text.contains(message)),
+            matches!(&verdict, CommandVerdict::Misuse(text) if text.contains(message)),
             "{verdict:?}"
         );
     }

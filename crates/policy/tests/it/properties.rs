@@ -101,7 +101,7 @@ fn strictness(verdict: &CommandVerdict) -> u8 {
         CommandVerdict::Run(run) if run.confinement == Confinement::Lifted => 0,
         CommandVerdict::Run(_) => 1,
         CommandVerdict::Ask(_) => 2,
-        CommandVerdict::Refuse(_) => 3,
+        CommandVerdict::Refuse(_) | CommandVerdict::Misuse(_) => 3,
     }
 }
 

@@ -1,0 +1,63 @@
+//! A folder that is held on to while its files are written. A policy has agreed to a path; whoever may write in the
+//! workspace could put a link in the place of one of its folders before the patch gets there.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder, by whatever name it goes now.
+pub(crate) struct Anchor {
+    #[cfg(target_os = "linux")]
+    _folder: std::os::fd::OwnedFd,
+    path: PathBuf,
+}
+
+impl Anchor {
+    /// The place of an entry of the folder.
+    pub(crate) fn entry(&self, name: Option<&OsStr>) -> PathBuf {
+        self.path.join(name.unwrap_or_default())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Anchor {
+    /// Takes hold of the folder at an absolute path, every part of which has to be a folder itself and no link. What
+    /// is missing of it is made.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+        use std::os::fd::AsRawFd;
+
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut folder = openat(CWD, "/", flags, Mode::empty())?;
+        for part in path.strip_prefix("/").unwrap_or(path) {
+            let open = || openat(&folder, part, flags, Mode::empty());
+            let next = match open() {
+                Err(rustix::io::Errno::NOENT) => {
+                    match mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(rustix::io::Errno::EXIST) => open(),
+                        Err(error) => Err(error),
+                    }
+                }
+                found => found,
+            };
+            folder = next?;
+        }
+        // What the descriptor stands for cannot be exchanged, as the path can.
+        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        Ok(Self {
+            _folder: folder,
+            path,
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Anchor {
+    /// Makes what is missing of the folder. Nothing is sandboxed here, so nobody needs to be kept out.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+        })
+    }
+}
