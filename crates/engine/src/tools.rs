@@ -118,6 +118,9 @@ impl Thread {
                 ServerNotification::ItemMcpToolCallProgress(params)
             }
             ToolDelta::TerminalInput { process_id, stdin } => {
+                // Typing is a deed of the turn that runs, whichever turn started the command.
+                let running = self.active.as_ref().map(|turn| turn.id.clone());
+                let turn_id = running.unwrap_or(turn_id);
                 let params = TerminalInteractionNotification {
                     thread_id,
                     turn_id,

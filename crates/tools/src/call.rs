@@ -101,6 +101,12 @@ impl Running {
             .map_err(|error| format!("failed to parse function arguments: {error}"))
     }
 
+    /// Whether the result of a command is to be JSON, as models want it that are not offered patches as free text. A
+    /// script's is always text.
+    pub fn answers_in_json(&self) -> bool {
+        self.scope.patch_as_text != Some(true) && self.call.name != "shell_command"
+    }
+
     pub async fn report(&self, event: ToolEvent) {
         self.host.report(self.id(), event).await;
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
@@ -43,7 +44,27 @@ pub struct Scope {
     pub is_subagent: bool,
     /// The kinds of agents that it may start, if it may.
     pub agents: Option<Arc<[Role]>>,
+    /// The tools for commands that are offered.
+    pub shell_tool: ShellTool,
+    /// Whether patches are offered as free text or as JSON, if they are.
+    pub patch_as_text: Option<bool>,
+    /// The longest look at a command in the background that types nothing.
+    pub longest_poll: Duration,
     pub features: Features,
+}
+
+/// A family of tools for commands. Whichever is offered, calls of the others work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellTool {
+    Disabled,
+    /// `exec_command` and `write_stdin`.
+    Exec,
+    /// `shell_command`.
+    Script,
+    /// `shell`.
+    Words,
+    /// The provider's `local_shell`.
+    Hosted,
 }
 
 /// Optional abilities.

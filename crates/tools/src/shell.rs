@@ -10,6 +10,7 @@ use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
 use quipu_wire::{CommandExecutionStatus, Json};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
@@ -130,7 +131,12 @@ async fn run_command(
     common: Common,
 ) -> Finished {
     if argv.is_empty() {
-        return "the command must not be empty".into();
+        let why = "command args are empty";
+        let shown = Shown::new(run, &argv, &run.scope.cwd);
+        run.started(shown.started()).await;
+        run.completed(shown.refused(CommandExecutionStatus::Declined, Some(why)))
+            .await;
+        return why.into();
     }
     let cwd = run.scope.resolve(common.workdir.as_deref());
     if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
@@ -154,7 +160,13 @@ async fn run_command(
     };
     let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
     let how = match verdict {
-        CommandVerdict::Refuse(why) => return why.into(),
+        CommandVerdict::Misuse(why) => return why.into(),
+        CommandVerdict::Refuse(why) => {
+            let status = CommandExecutionStatus::Declined;
+            run.started(shown.started()).await;
+            run.completed(shown.refused(status, Some(&why))).await;
+            return why.into();
+        }
         CommandVerdict::Run(how) => {
             run.started(shown.started()).await;
             how
@@ -239,7 +251,7 @@ async fn execute(
                 let all = String::from_utf8_lossy(&done.all).into_owned();
                 run.completed(shown.ended(done.exit_code, all, done.elapsed))
                     .await;
-                return report(&done).into();
+                return report(run, &done).into();
             }
         }
     }
@@ -270,7 +282,7 @@ async fn retry(
 }
 
 /// The result as the model reads it.
-fn report(done: &Done) -> String {
+fn report(run: &Running, done: &Done) -> String {
     let seconds = (done.elapsed.as_secs_f64() * 10.0).round() / 10.0;
     if done.cancelled {
         return format!("Wall time: {seconds:.1} seconds\naborted by user");
@@ -284,9 +296,23 @@ fn report(done: &Done) -> String {
     } else {
         String::new()
     };
-    let output = text::middle(&format!("{note}{output}"), MAX_TOKENS);
+    let output = format!("{note}{output}");
+    if run.answers_in_json() {
+        let output = text::middle(&output, MAX_TOKENS);
+        return json_report(&output, done.exit_code, seconds);
+    }
+    let (total, output) = match text::shortened(&output, MAX_TOKENS) {
+        Some(short) => (text::total_lines(&output) + "\n", short),
+        None => (String::new(), output),
+    };
     format!(
-        "Exit code: {}\nWall time: {seconds} seconds\nOutput:\n{output}",
+        "Exit code: {}\nWall time: {seconds} seconds\n{total}Output:\n{output}",
         done.exit_code
     )
+}
+
+/// The result as models read it that are not offered patches as free text.
+pub(crate) fn json_report(output: &str, exit_code: i32, seconds: f64) -> String {
+    let metadata = json!({ "exit_code": exit_code, "duration_seconds": seconds });
+    json!({ "output": output, "metadata": metadata }).to_string()
 }

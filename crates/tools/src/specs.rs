@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::agents;
 use crate::mcp;
 use crate::scope::Scope;
+use crate::shell_specs;
 use crate::tool_search;
 use crate::web_search::WebSearch;
 
@@ -29,11 +30,10 @@ pub enum SpecKind {
     Hosted(Json),
 }
 
-/// Which tools a model gets, in order. `patch_as_text` is for models that write patches as free text;
-/// `None` offers no tool for patches.
+/// Which tools a model gets, in order.
 #[must_use]
-pub fn specs(scope: &Scope, patch_as_text: Option<bool>) -> Vec<Spec> {
-    let mut specs = vec![exec_command(scope), write_stdin()];
+pub fn specs(scope: &Scope) -> Vec<Spec> {
+    let mut specs = shell_specs::specs(scope);
     if !scope.mcp.fleet.is_empty() {
         specs.extend(mcp_resources());
     }
@@ -45,9 +45,7 @@ pub fn specs(scope: &Scope, patch_as_text: Option<bool>) -> Vec<Spec> {
         specs.push(request_permissions());
     }
     specs.extend(tool_search::spec(&scope.dynamic_tools));
-    if let Some(as_text) = patch_as_text {
-        specs.push(apply_patch(as_text));
-    }
+    specs.extend(scope.patch_as_text.map(apply_patch));
     specs.extend(scope.web_search.as_ref().map(WebSearch::spec));
     specs.push(view_image());
     specs.extend(scope.agents.iter().flat_map(|roles| agents::specs(roles)));
@@ -66,9 +64,11 @@ pub(crate) fn function(
     properties: Value,
     required: &[&str],
 ) -> Spec {
-    let schema = json!({
-        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-    });
+    let mut schema =
+        json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
     Spec {
         name: name.to_owned(),
         description: description.to_owned(),
@@ -86,54 +86,6 @@ pub(crate) fn number(description: &str) -> Value {
 
 pub(crate) fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
-}
-
-fn exec_command(scope: &Scope) -> Spec {
-    let mut properties = json!({
-        "cmd": text("The shell command to run."),
-        "workdir": text("The folder to run it in; the working directory of the turn if left out."),
-        "shell": text("The shell to run it with; the user's own if left out."),
-        "tty": flag("Whether the command gets a terminal, which programs that talk with their user need."),
-        "yield_time_ms": number("How long to wait for output before the command goes on in the background."),
-        "max_output_tokens": number("How much output to return; more is cut in the middle."),
-        "sandbox_permissions": text("`use_default`, or `require_escalated` to ask the user for a run outside the sandbox."),
-        "justification": text("With `require_escalated`: a short question to the user that says why."),
-        "prefix_rule": {
-            "type": "array", "items": { "type": "string" },
-            "description": "With `require_escalated`: the beginning of the command, word by word, that the user may allow for good.",
-        },
-    });
-    if scope.features.exec_permission_approvals {
-        properties["sandbox_permissions"] = text(
-            "`use_default`; `with_additional_permissions` to ask the user for what `additional_permissions` lists; or \
-             `require_escalated` to ask for a run outside the sandbox.",
-        );
-        properties["additional_permissions"] = wanted();
-    }
-    if scope.features.allow_login_shell {
-        properties["login"] =
-            flag("Whether the shell reads the user's profile first. True if left out.");
-    }
-    function(
-        "exec_command",
-        "Runs a command and returns its output, or a session ID if it is still running.",
-        properties,
-        &["cmd"],
-    )
-}
-
-fn write_stdin() -> Spec {
-    function(
-        "write_stdin",
-        "Types into a command that is still running, or just waits for more of its output.",
-        json!({
-            "session_id": number("The session ID that `exec_command` returned."),
-            "chars": text("What to type; nothing only looks for new output."),
-            "yield_time_ms": number("How long to wait for output."),
-            "max_output_tokens": number("How much output to return; more is cut in the middle."),
-        }),
-        &["session_id"],
-    )
 }
 
 fn update_plan() -> Spec {
@@ -181,7 +133,7 @@ fn request_user_input() -> Spec {
 }
 
 /// Permissions as a model writes them.
-fn wanted() -> Value {
+pub(crate) fn wanted() -> Value {
     let paths =
         |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     json!({

@@ -8,11 +8,11 @@ pub(crate) fn tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Keeps the beginning and the end of a text that is too long, and says what is missing.
-pub(crate) fn middle(text: &str, max_tokens: usize) -> String {
+/// The beginning and the end of a text that is too long, with a word on what is missing.
+pub(crate) fn shortened(text: &str, max_tokens: usize) -> Option<String> {
     let budget = max_tokens.saturating_mul(BYTES_PER_TOKEN);
     if text.len() <= budget {
-        return text.to_owned();
+        return None;
     }
     let mut head = budget / 2;
     while !text.is_char_boundary(head) {
@@ -23,12 +23,21 @@ pub(crate) fn middle(text: &str, max_tokens: usize) -> String {
         tail += 1;
     }
     let cut = (tail - head).div_ceil(BYTES_PER_TOKEN);
-    let lines = text.lines().count();
-    format!(
-        "Total output lines: {lines}\n\n{}…{cut} tokens truncated…{}",
-        &text[..head],
-        &text[tail..]
-    )
+    let (head, tail) = (&text[..head], &text[tail..]);
+    Some(format!("{head}…{cut} tokens truncated…{tail}"))
+}
+
+/// How long a shortened text was.
+pub(crate) fn total_lines(text: &str) -> String {
+    format!("Total output lines: {}", text.lines().count())
+}
+
+/// A text that is shortened, if it is too long, below a line that says how long it was.
+pub(crate) fn middle(text: &str, max_tokens: usize) -> String {
+    match shortened(text, max_tokens) {
+        Some(short) => format!("{}\n\n{short}", total_lines(text)),
+        None => text.to_owned(),
+    }
 }
 
 /// Turns bytes into text as they come, without breaking a character over two pieces.

@@ -127,7 +127,9 @@ impl Toolbox {
         match (run.call.name.as_str(), &run.call.kind) {
             ("exec_command", CallKind::Function(_)) => exec::exec_command(self, run).await,
             ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
-            ("shell" | "container.exec", CallKind::Function(_)) => shell::shell(self, run).await,
+            ("shell" | "container.exec" | "local_shell", CallKind::Function(_)) => {
+                shell::shell(self, run).await
+            }
             ("shell_command", CallKind::Function(_)) => shell::shell_command(self, run).await,
             ("local_shell", CallKind::LocalShell(call)) => {
                 shell::local_shell(self, run, call).await
@@ -141,7 +143,9 @@ impl Toolbox {
             ("request_permissions", CallKind::Function(_)) => {
                 request_permissions::request_permissions(self, run).await
             }
-            (name, CallKind::Function(_)) if mcp::RESOURCE_TOOLS.contains(&name) => {
+            (name, CallKind::Function(_))
+                if mcp::RESOURCE_TOOLS.contains(&name) && !run.scope.mcp.fleet.is_empty() =>
+            {
                 mcp::resource_tool(run).await
             }
             (name, CallKind::Function(_)) if name.starts_with("mcp__") => {

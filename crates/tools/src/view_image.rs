@@ -13,16 +13,23 @@ const MAX_BYTES: u64 = 20 * 1024 * 1024;
 #[derive(Deserialize)]
 struct Arguments {
     path: String,
+    detail: Option<String>,
 }
 
 pub(crate) async fn view_image(run: &Running) -> Finished {
     if !run.scope.accepts_images {
         return "view_image is not allowed because you do not support image inputs".into();
     }
-    let Arguments { path } = match run.arguments() {
+    let Arguments { path, detail } = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
+    if let Some(other) = detail.filter(|detail| detail != "original") {
+        return format!(
+            "view_image.detail only supports `original`; omit `detail` for default resized behavior, got `{other}`"
+        )
+        .into();
+    }
     let path = run.scope.resolve(Some(&path));
     let shown = path.display();
     let meta = match tokio::fs::metadata(&path).await {

@@ -11,7 +11,7 @@ use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolS
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::Agents;
-use quipu_tools::{Action, Answer, Cancel, Host, Scope, Toolbox};
+use quipu_tools::{Action, Answer, Cancel, Host, Scope, ShellTool, Toolbox};
 use quipu_wire::{
     AskForApproval, GuardianApprovalReview, GuardianApprovalReviewStatus, Json, ReadOnlyAccess,
     ReasoningEffort, ResponseItem, SandboxPolicy, ServerRequest,
@@ -53,9 +53,11 @@ impl Actor {
             },
             dynamic_tools: Arc::default(),
             mcp: Default::default(),
+            shell_tool: ShellTool::Exec,
+            patch_as_text: None,
             ..self.scope(&turn_id, Purpose::Review)
         };
-        let specs = quipu_tools::specs(&scope, None).into_iter();
+        let specs = quipu_tools::specs(&scope).into_iter();
         let tools = specs.filter(|spec| TOOLS.contains(&spec.name.as_str()));
         let policy = guardian::policy(self.administrators_words().as_deref());
         let surroundings = message::user_text(environment::block(&self.facts_now(), true));

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
-use quipu_model::catalogue::{ApplyPatchTool, WebSearchTool};
+use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
-    Action, Answer, Cancel, Features, Finished, Host, Network, Scope, SpecKind, Toolbox, WebSearch,
+    Action, Answer, Cancel, Features, Finished, Host, Network, Scope, ShellTool, SpecKind, Toolbox,
+    WebSearch,
 };
 use quipu_wire::{Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ use super::actor::Actor;
 use super::guardian;
 use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
+use super::session::Session;
 use crate::agents::{self, Family};
 use crate::context::notes;
 use crate::context::truncate::{self, Budget};
@@ -100,12 +102,7 @@ impl Actor {
     /// The tools offered for a purpose.
     pub fn tools(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
         self.remember_found();
-        let info = Arc::clone(&self.session.info);
-        let patch_as_text = info
-            .apply_patch_tool_type
-            .map(|kind| kind == ApplyPatchTool::Freeform);
-        let scope = self.scope(turn_id, purpose);
-        let specs = quipu_tools::specs(&scope, patch_as_text);
+        let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
         ToolSet::new(specs.into_iter().filter_map(offered).collect())
     }
 
@@ -249,6 +246,9 @@ impl Actor {
             network: self.tooling.network.clone(),
             is_subagent: purpose == Purpose::Review || self.depth() > 0,
             agents: self.agent_roles(purpose),
+            shell_tool: shell_tool(session),
+            patch_as_text: patch_as_text(session),
+            longest_poll: session.snapshot.tools().background_terminal_max_timeout,
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
                 exec_permission_approvals: session.has_feature("exec_permission_approvals"),
@@ -257,6 +257,31 @@ impl Actor {
             },
         }
     }
+}
+
+/// Which tools for commands a model is offered: those that the user wants, else those that it is made for.
+fn shell_tool(session: &Session) -> ShellTool {
+    if !session.has_feature("shell_tool") {
+        return ShellTool::Disabled;
+    }
+    if session.has_feature("unified_exec") {
+        return ShellTool::Exec;
+    }
+    match session.info.shell_type {
+        ShellType::Default => ShellTool::Words,
+        ShellType::Local => ShellTool::Hosted,
+        ShellType::UnifiedExec => ShellTool::Exec,
+        ShellType::Disabled => ShellTool::Disabled,
+        ShellType::ShellCommand => ShellTool::Script,
+    }
+}
+
+fn patch_as_text(session: &Session) -> Option<bool> {
+    if session.has_feature("apply_patch_freeform") {
+        return Some(true);
+    }
+    let kind = session.info.apply_patch_tool_type;
+    kind.map(|kind| kind == ApplyPatchTool::Freeform)
 }
 
 /// The thread, as its tools see it.

@@ -31,6 +31,7 @@ mod plugins;
 mod reviews;
 mod search;
 mod several;
+mod shells;
 mod skills;
 mod stage;
 mod threads;

@@ -167,22 +167,25 @@ async fn after_a_failure_the_user_may_let_go_of_the_sandbox() {
     });
     let (mut client, thread) = stage.thread_with(params).await;
     let plain = json!({ "command": "touch ../beside/made", "login": false });
-    for call in [touch(), calls("shell_command", plain)] {
+    let patch =
+        json!({ "patch": "*** Begin Patch\n*** Add File: ../beside/made\n+x\n*** End Patch" });
+    let attempts = [
+        (touch(), COMMAND, "commandExecution"),
+        (calls("shell_command", plain), COMMAND, "commandExecution"),
+        (patch, "item/fileChange/requestApproval", "fileChange"),
+    ];
+    for (call, asked, kind) in attempts {
         for (decision, done) in [("decline", false), ("accept", true)] {
             stage.play([call.clone(), json!({ "text": "done" })]);
             say(&mut client, &thread, "try").await;
-            let question = client.skip_to(COMMAND).await;
+            let question = client.skip_to(asked).await;
             let reason = text(&question["params"]["reason"]);
             assert_eq!(reason, "command failed; retry without sandbox?");
             client
                 .reply(&question["id"], json!({ "decision": decision }))
                 .await;
             let told = client.until("turn/completed").await;
-            assert_eq!(
-                completed(&told, "commandExecution").len(),
-                1,
-                "{call} {decision}"
-            );
+            assert_eq!(completed(&told, kind).len(), 1, "{call} {decision}");
             let made = beside(&stage).join("made");
             assert_eq!(made.exists(), done, "{call} {decision}");
             std::fs::remove_file(made).ok();

@@ -213,15 +213,8 @@ async fn calls_that_cannot_work_are_told_to_the_model() {
             "exec_command failed",
         ),
         (
-            calls(
-                "exec_command",
-                json!({ "cmd": "true", "shell": "/no/such/shell" }),
-            ),
-            "exec_command failed",
-        ),
-        (
             calls("shell", json!({ "command": [] })),
-            "must not be empty",
+            "command args are empty",
         ),
         (
             calls("shell", json!({ "command": ["/no/such/program"] })),

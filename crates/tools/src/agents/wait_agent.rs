@@ -19,6 +19,7 @@ const LONGEST: i64 = 3_600_000;
 
 #[derive(Deserialize)]
 struct Arguments {
+    #[serde(default)]
     targets: Vec<String>,
     timeout_ms: Option<i64>,
 }

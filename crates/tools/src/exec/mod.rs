@@ -3,6 +3,7 @@
 mod first_look;
 mod session;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use crate::apply_patch;
 use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
 use crate::exec::first_look::Launched;
-use crate::exec::session::{Session, pump};
+use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
 use crate::shell::script_argv;
 use crate::text;
@@ -26,9 +27,11 @@ use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
 const DEFAULT_YIELD: u64 = 10_000;
+/// Runs a script if the model asks for a shell that is none.
+const FALLBACK_SHELL: &str = "/bin/sh";
 const WRITE_YIELD: u64 = 250;
 const YIELD: std::ops::RangeInclusive<u64> = 250..=30_000;
-const POLL: std::ops::RangeInclusive<u64> = 5_000..=300_000;
+const SHORTEST_POLL: u64 = 5_000;
 const MAX_TOKENS: usize = 10_000;
 /// Between typing and reading, so that the answer is there.
 const AFTER_WRITE: Duration = Duration::from_millis(100);
@@ -70,12 +73,8 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
-    let argv = match script_argv(
-        run,
-        &arguments.cmd,
-        arguments.login,
-        arguments.shell.as_deref(),
-    ) {
+    let shell = arguments.shell.as_deref().map(|it| known_shell(run, it));
+    let argv = match script_argv(run, &arguments.cmd, arguments.login, shell.as_deref()) {
         Ok(argv) => argv,
         Err(error) => return error.into(),
     };
@@ -117,6 +116,26 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     attend(run, &session, wait, arguments.max_output_tokens, toolbox).await
 }
 
+/// The shell that the model means. What is no shell cannot be given a script.
+fn known_shell(run: &Running, wanted: &str) -> String {
+    let name = Path::new(wanted).file_name().unwrap_or_default();
+    let is_shell = ["bash", "sh", "zsh"].iter().any(|known| name == *known);
+    let place = if Path::new(wanted).is_absolute() {
+        Some(Path::new(wanted).to_owned())
+    } else {
+        let path = run.scope.env.iter().find(|(key, _)| key == "PATH");
+        let folders = path.map(|(_, value)| std::env::split_paths(value).collect::<Vec<_>>());
+        let places = folders.into_iter().flatten().map(|it| it.join(wanted));
+        places
+            .into_iter()
+            .find(|it| it.is_absolute() && it.is_file())
+    };
+    match place.filter(|place| is_shell && place.is_file()) {
+        Some(place) => place.to_string_lossy().into_owned(),
+        None => FALLBACK_SHELL.to_owned(),
+    }
+}
+
 /// Makes a process known to the model and to clients.
 async fn begin(
     toolbox: &Toolbox,
@@ -130,7 +149,13 @@ async fn begin(
     shown.source = CommandExecutionSource::UnifiedExecStartup;
     run.started(shown.started()).await;
     let session = Arc::new(Session::new(id, shown, spawned.process));
-    toolbox.0.sessions.insert(Arc::clone(&session));
+    if toolbox.0.sessions.insert(Arc::clone(&session)) == MANY_SESSIONS {
+        let text = format!(
+            "{MANY_SESSIONS} commands run in the background. Beyond {MAX_SESSIONS} the one used longest ago is ended, so \
+             end those that you need no longer."
+        );
+        run.note(&text).await;
+    }
     let following = pump(run.clone(), Arc::clone(&session), written, spawned.output);
     tokio::spawn(following);
     session
@@ -164,6 +189,7 @@ async fn allowed(toolbox: &Toolbox, run: &Running, asked: Asked<'_>) -> Result<R
     let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
     let question = match verdict {
         CommandVerdict::Run(how) => return Ok(how),
+        CommandVerdict::Misuse(why) => return Err(why.into()),
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
         CommandVerdict::Ask(question) => question,
     };
@@ -197,7 +223,7 @@ fn failed(shown: &Shown, why: &str) -> String {
 
 #[derive(Deserialize)]
 struct WriteArguments {
-    session_id: u32,
+    session_id: i32,
     #[serde(default)]
     chars: String,
     yield_time_ms: Option<u64>,
@@ -209,7 +235,8 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
-    let Some(session) = toolbox.0.sessions.get(arguments.session_id) else {
+    let id = u32::try_from(arguments.session_id).ok();
+    let Some(session) = id.and_then(|id| toolbox.0.sessions.get(id)) else {
         return format!(
             "write_stdin failed: Unknown process id {}",
             arguments.session_id
@@ -218,7 +245,10 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
     };
     let asked = arguments.yield_time_ms.unwrap_or(WRITE_YIELD);
     let wait = match arguments.chars.is_empty() {
-        true => clamp(asked, POLL),
+        true => {
+            let longest = u64::try_from(run.scope.longest_poll.as_millis()).unwrap_or(u64::MAX);
+            clamp(asked, SHORTEST_POLL..=longest.max(SHORTEST_POLL))
+        }
         false => clamp(asked, YIELD),
     };
     let typed = !arguments.chars.is_empty();

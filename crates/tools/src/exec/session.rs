@@ -15,7 +15,11 @@ use crate::text::HeadTail;
 /// The most output that is kept between two looks.
 const MAX_OUTPUT: usize = 1024 * 1024;
 /// Processes that may run at once; one more ends the one used longest ago.
-const MAX_SESSIONS: usize = 64;
+pub(super) const MAX_SESSIONS: usize = 64;
+/// When so many run the model is told that there is a limit.
+pub(super) const MANY_SESSIONS: usize = 60;
+/// The latest of them are never ended to make room.
+const SPARED: usize = 8;
 
 /// A running process and what it wrote since it was last asked.
 pub(crate) struct Session {
@@ -115,22 +119,25 @@ impl Sessions {
         }
     }
 
-    pub fn insert(&self, session: Arc<Session>) {
+    /// Adds a process and tells how many there are.
+    pub fn insert(&self, session: Arc<Session>) -> usize {
         let mut running = lock(&self.0);
-        if running.closed {
-            return session.process.kill();
+        let Running { sessions, closed } = &mut *running;
+        if *closed {
+            session.process.kill();
+            return sessions.len();
         }
-        let sessions = &mut running.sessions;
-        if sessions.len() >= MAX_SESSIONS
-            && let Some(oldest) = sessions
-                .values()
-                .min_by_key(|it| (it.exit_code().is_none(), *lock(&it.used)))
-        {
-            let id = oldest.id;
-            oldest.process.kill();
-            sessions.remove(&id);
+        if sessions.len() >= MAX_SESSIONS {
+            let mut by_use: Vec<_> = sessions.values().cloned().collect();
+            by_use.sort_by_key(|it| *lock(&it.used));
+            by_use.truncate(MAX_SESSIONS - SPARED);
+            if let Some(oldest) = by_use.iter().min_by_key(|it| it.exit_code().is_none()) {
+                oldest.process.kill();
+                sessions.remove(&oldest.id);
+            }
         }
         sessions.insert(session.id, session);
+        sessions.len()
     }
 
     pub fn get(&self, id: u32) -> Option<Arc<Session>> {
