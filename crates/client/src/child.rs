@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -42,7 +43,7 @@ pub(crate) struct Server {
 )]
 pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
     let mark = Family::new_mark();
-    let mut command = Command::new(&spawn.program);
+    let mut command = Command::new(found_from_here(&spawn.program)?);
     command
         .args(&spawn.args)
         .stdin(Stdio::piped())
@@ -75,6 +76,15 @@ pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
             stderr,
         },
     ))
+}
+
+/// The program as it is found from where this process works, whatever folder the child is to work in. A
+/// bare name is looked for in `PATH`.
+fn found_from_here(program: &Path) -> io::Result<PathBuf> {
+    match program.components().count() {
+        0 | 1 => Ok(program.to_owned()),
+        _ => std::path::absolute(program),
+    }
 }
 
 /// How a child process ended, once it has.

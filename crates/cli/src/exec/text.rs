@@ -127,7 +127,11 @@ impl Text {
 
     fn diff(&mut self) {
         let diff = std::mem::take(&mut self.diff);
-        for line in diff.lines() {
+        if !diff.is_empty() {
+            self.screen.line(Look::Plain, "");
+        }
+        // People have no use for the hashes of what was and what is.
+        for line in diff.lines().filter(|it| !it.starts_with("index ")) {
             let look = match line.as_bytes().first() {
                 _ if line.starts_with("+++") || line.starts_with("---") => Look::Strong,
                 Some(b'+') => Look::Good,

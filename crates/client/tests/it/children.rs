@@ -104,6 +104,16 @@ async fn programs_that_do_not_start_are_told() {
     );
 }
 
+#[tokio::test]
+async fn a_relative_path_is_relative_to_this_process() {
+    let folder = TempDir::new().unwrap();
+    let depth = std::env::current_dir().unwrap().components().count();
+    let shell = format!("{}bin/sh", "../".repeat(depth - 1));
+    let options = Options::spawn(shell).args(["-c", &format!("{GREET}cat > /dev/null")]);
+    let client = connect(options.cwd(folder.path())).await;
+    within("leaving", client.disconnect()).await;
+}
+
 /// Starts what a server could leave behind: a child, one in a session of its own, and one whose parent
 /// is gone.
 const LITTER: &str = r#"

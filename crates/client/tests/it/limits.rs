@@ -9,7 +9,7 @@ use quipu_client::wire::{
 use quipu_client::{Error, Handler, Timeouts, TurnLimit, prompt};
 use serde_json::{Value, json};
 
-use crate::support::{Lab, connect, script, soon, thread, within};
+use crate::support::{Lab, connect, script, scripted, thread, within};
 
 fn limits(silence: Option<u64>, total: Option<u64>) -> Timeouts {
     Timeouts {
@@ -68,21 +68,30 @@ struct Ponders;
 impl Handler for Ponders {
     async fn approve_command(&self, _: CommandExecutionRequestApprovalParams) -> Decision {
         let pondering = pending::<()>();
-        let pondered = tokio::time::timeout(Duration::from_millis(900), pondering).await;
+        let pondered = tokio::time::timeout(Duration::from_secs(3), pondering).await;
         assert!(pondered.is_err());
         Decision::Accept
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_turn_is_not_silent_while_its_question_is_thought_about() {
-    let lab = Lab::with("approval_policy = \"untrusted\"\nsandbox_mode = \"danger-full-access\"\n");
-    let options = lab.options().handler(Ponders);
-    let client = connect(options.timeouts(limits(Some(300), None))).await;
-    let thread = thread(&client).await;
-    let call = json!({ "name": "shell_command", "arguments": { "command": "touch done" } });
-    let steps = json!([{ "calls": [call] }, { "text": "ok" }]);
-    let done = soon(client.run_turn(prompt(&thread, script(steps)))).await;
-    assert_eq!(done.agent_message, "ok");
-    assert!(lab.folder.path().join("done").exists());
+    let limits = limits(Some(1000), None);
+    let (client, mut peer) = scripted(|it| it.handler(Ponders).timeouts(limits)).await;
+    let turn = |status: &str| json!({ "id": "u", "items": [], "status": status, "error": null });
+    let running = client.run_turn(prompt("t", "hello"));
+    let serve = async {
+        let request = peer.asked("turn/start").await;
+        peer.answer(&request, json!({ "turn": turn("inProgress") }))
+            .await;
+        let question = json!({ "threadId": "t", "turnId": "u", "itemId": "i" });
+        let answer = peer
+            .ask("item/commandExecution/requestApproval", question)
+            .await;
+        assert_eq!(answer["result"]["decision"], "accept");
+        let ended = json!({ "threadId": "t", "turn": turn("completed") });
+        peer.notify("turn/completed", ended).await;
+    };
+    let (done, ()) = within("the turn", async { tokio::join!(running, serve) }).await;
+    assert_eq!(done.unwrap().turn.status, TurnStatus::Completed);
 }
