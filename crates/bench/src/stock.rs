@@ -34,6 +34,19 @@ pub async fn many_threads(ground: &Ground<'_>, made: usize, count: usize) -> Res
     copy_one(ground.stock(), count.saturating_sub(made))
 }
 
+/// Removes the databases of a home, so that the next server finds everything anew. Some look for threads
+/// that others put there only then.
+pub fn forget_indexes(home: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(home)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.contains(".sqlite") {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Milliseconds from before the process was made.
 #[derive(Debug, Clone, Copy)]
 pub struct ColdList {
@@ -82,7 +95,8 @@ fn copy_one(home: &Path, copies: usize) -> Result<()> {
     Ok(())
 }
 
-fn first_rollout(folder: &Path) -> Result<Option<PathBuf>> {
+/// Any rollout in the folder or below it.
+pub fn first_rollout(folder: &Path) -> Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() {

@@ -4,6 +4,7 @@
 mod connections;
 mod history;
 mod home_size;
+mod long_thread;
 mod output;
 mod stored;
 
@@ -34,10 +35,11 @@ trait Curve: Sync {
     fn measure<'a>(&'a self, ground: &'a Ground<'a>, size: usize) -> Values<'a>;
 }
 
-static ALL: [&dyn Curve; 5] = [
+static ALL: [&dyn Curve; 6] = [
     &history::History,
     &stored::Stored,
     &home_size::HomeSize,
+    &long_thread::LongThread,
     &connections::Connections,
     &output::Output,
 ];

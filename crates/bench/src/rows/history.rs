@@ -15,7 +15,6 @@ pub struct History {
     name: &'static str,
     early: usize,
     late: usize,
-    compares: bool,
     figures: [Figure; 3],
 }
 
@@ -23,7 +22,6 @@ pub static SHORT: History = History {
     name: "history",
     early: 10,
     late: 200,
-    compares: true,
     figures: [
         cpu("turn 10 of a thread, CPU", Goal::AtMost(0.04)),
         cpu("turn 200 of a thread, CPU", Goal::AtMost(0.04)),
@@ -31,12 +29,10 @@ pub static SHORT: History = History {
     ],
 };
 
-/// Peers are left out: their turns get so slow that nobody would wait.
 pub static LONG: History = History {
     name: "history-2000",
     early: 200,
     late: 2000,
-    compares: false,
     figures: [
         cpu("turn 200 of a long thread, CPU", Goal::None),
         cpu("turn 2,000 of a long thread, CPU", Goal::None),
@@ -59,10 +55,6 @@ impl Row for History {
 
     fn figures(&self) -> &[Figure] {
         &self.figures
-    }
-
-    fn compares(&self) -> bool {
-        self.compares
     }
 
     fn run<'a>(&'a self, ground: &'a Ground<'a>) -> Values<'a> {
