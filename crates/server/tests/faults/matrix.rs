@@ -22,7 +22,7 @@ const AT_ONCE: usize = 8;
 /// Homes on which servers are killed, side by side.
 const GRAVEYARDS: usize = 4;
 /// Rounds of `kill -9` in an ordinary run, and in a long one.
-const KILLS: (usize, usize) = (60, 1000);
+const KILLS: (usize, usize) = (100, 1000);
 /// How often a long run tries every cell.
 const SOAK: usize = 3;
 
