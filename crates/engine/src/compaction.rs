@@ -50,8 +50,7 @@ impl Thread {
     /// The stream of a summary: its text is collected, its usage told, nothing else shown.
     pub(crate) fn summary_event(&mut self, event: ModelEvent) {
         match event {
-            ModelEvent::Opened => self.tell_usage(),
-            ModelEvent::RateLimits(limits) => self.usage.rate_limits = *limits,
+            ModelEvent::RateLimits(limits) => self.limited(*limits),
             ModelEvent::ItemDone { item, .. } => {
                 if let ModelItem::Message {
                     text: Some(text), ..

@@ -99,7 +99,10 @@ impl Thread {
             }
         }
         self.end_background();
-        self.emit(Effect::Sync);
+        // A thread in which nothing was said leaves nothing behind.
+        if !self.effects.is_empty() {
+            self.emit(Effect::Sync);
+        }
         self.status.closed = true;
         self.tell_status();
     }

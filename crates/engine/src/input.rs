@@ -121,8 +121,7 @@ pub struct ReviewOutcome {
 /// What a model's stream brings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
-    /// The provider began to answer.
-    Opened,
+    /// What the account may still use, as the provider says when it begins to answer.
     RateLimits(Box<RateLimitSnapshot>),
     /// Another model than the one asked for answers.
     Rerouted {

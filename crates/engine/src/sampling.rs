@@ -1,8 +1,8 @@
 //! Asking the model, and what follows from its answer as a whole.
 
 use quipu_wire::{
-    ModelRerouteReason, ModelReroutedNotification, ServerNotification, TokenUsageBreakdown,
-    TurnError,
+    ModelRerouteReason, ModelReroutedNotification, RateLimitSnapshot, ServerNotification,
+    TokenUsageBreakdown, TurnError,
 };
 
 use crate::effect::{Effect, Purpose};
@@ -40,8 +40,7 @@ impl Thread {
 
     fn response(&mut self, event: ModelEvent) {
         match event {
-            ModelEvent::Opened => self.tell_usage(),
-            ModelEvent::RateLimits(limits) => self.usage.rate_limits = *limits,
+            ModelEvent::RateLimits(limits) => self.limited(*limits),
             ModelEvent::Rerouted { from, to } => self.rerouted(from, to),
             ModelEvent::ItemStarted { slot, item } => self.item_started(slot, *item),
             ModelEvent::TextDelta { slot, delta } => self.text_delta(slot, delta),
@@ -67,6 +66,12 @@ impl Thread {
                 self.model_failed(error, window_exceeded);
             }
         }
+    }
+
+    /// Limits are told whenever a provider says them: as it begins to answer, or refuses to.
+    pub(crate) fn limited(&mut self, limits: RateLimitSnapshot) {
+        self.usage.rate_limits = limits;
+        self.tell_usage();
     }
 
     fn rerouted(&mut self, from_model: String, to_model: String) {

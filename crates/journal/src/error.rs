@@ -49,10 +49,10 @@ pub enum Error {
         /// The place that is taken.
         path: PathBuf,
     },
-    /// The file holds no readable record at all.
+    /// The file holds nothing.
     #[error("empty session file")]
     Empty,
-    /// The file holds records, but none says which thread it is.
+    /// Nothing readable in the file says which thread it is.
     #[error("failed to parse thread ID from rollout file")]
     NoSessionMeta,
     /// A record is larger than any reader accepts.

@@ -121,6 +121,11 @@ impl Piece {
     }
 }
 
+/// What the user said first.
+pub fn first_words(items: &[Json]) -> Option<String> {
+    items.iter().find_map(said_by_user)
+}
+
 /// The text of an item that the user wrote.
 fn said_by_user(item: &Json) -> Option<String> {
     #[derive(Deserialize)]

@@ -29,7 +29,7 @@ mod turns;
 
 pub use error::{Error, Result};
 pub use event::Event;
-pub use history::{History, LoadedHistory};
+pub use history::{History, LoadedHistory, first_words};
 pub use lines::MAX_RECORD;
 pub use log::Log;
 pub use query::{Cursor, Page, Query, Summary};

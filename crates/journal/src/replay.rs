@@ -218,7 +218,7 @@ impl Replayer {
 
     fn finish<R: Read + Seek>(self, source: R, warnings: Warnings) -> io::Result<Result<Replay>> {
         let Some(meta) = self.meta else {
-            let nothing = self.records == 0;
+            let nothing = self.records == 0 && warnings.count == 0;
             return Ok(Err(if nothing {
                 Error::Empty
             } else {

@@ -9,7 +9,7 @@ const USED_PERCENT: &str = "-primary-used-percent";
 
 /// One snapshot for the general limit, and one for every other limit that has data.
 pub(crate) fn snapshots(headers: &HeaderMap) -> Vec<RateLimitSnapshot> {
-    let mut out = vec![snapshot(headers, GENERAL)];
+    let mut out = vec![general(headers)];
     let mut others: Vec<&str> = headers
         .keys()
         .filter_map(|name| name.as_str().strip_prefix("x-")?.strip_suffix(USED_PERCENT))
@@ -23,6 +23,11 @@ pub(crate) fn snapshots(headers: &HeaderMap) -> Vec<RateLimitSnapshot> {
             .filter(|found| found.primary.is_some() || found.secondary.is_some()),
     );
     out
+}
+
+/// The general limit.
+pub(crate) fn general(headers: &HeaderMap) -> RateLimitSnapshot {
+    snapshot(headers, GENERAL)
 }
 
 /// The name of the limit that a refusal is about, unless it is the general one.

@@ -182,6 +182,8 @@ impl Driver {
             reasoning_included: headers.contains_key("x-reasoning-included"),
             models_etag: text(&headers, "x-models-etag").map(str::to_owned),
         }));
+        let limits = snapshots(&headers).into_iter().map(Box::new);
+        out.extend(limits.map(ModelEvent::RateLimits));
         if matches!(wire, WireApi::Responses | WireApi::Offline) {
             self.read_headers(&headers, &mut decoder, out);
         }
@@ -196,9 +198,6 @@ impl Driver {
     fn read_headers(&self, headers: &HeaderMap, decoder: &mut Decoder, out: &mut Vec<ModelEvent>) {
         if let Some(state) = text(headers, "x-codex-turn-state") {
             self.request.meta.turn_state.set(state);
-        }
-        for snapshot in snapshots(headers) {
-            out.push(ModelEvent::RateLimits(Box::new(snapshot)));
         }
         if let Decoder::Responses(decoder) = decoder {
             decoder.response_headers(headers, out);

@@ -1,24 +1,25 @@
 //! JSON that only passes through: kept as text, not as a tree.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Any JSON value, kept as the text it came in (on one line).
+/// Any JSON value, kept as the text it came in (on one line). A clone shares the text.
 #[derive(Clone)]
-pub struct Json(Box<RawValue>);
+pub struct Json(Arc<RawValue>);
 
 impl Json {
     /// Serialises a value.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Json, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Json)
+        serde_json::value::to_raw_value(value).map(|raw| Json(raw.into()))
     }
 
     /// The literal `null`.
     #[must_use]
     pub fn null() -> Json {
-        Json(RawValue::NULL.to_owned())
+        Json(RawValue::NULL.to_owned().into())
     }
 
     pub(crate) fn from_raw(raw: Box<RawValue>) -> Json {
@@ -26,15 +27,21 @@ impl Json {
         // value can be written into line-framed streams and files.
         if raw.get().bytes().any(|byte| byte == b'\n' || byte == b'\r') {
             let one_line = raw.get().replace(['\n', '\r'], " ");
-            return RawValue::from_string(one_line).map_or_else(|_| Json(raw), Json);
+            return Json(RawValue::from_string(one_line).unwrap_or(raw).into());
         }
-        Json(raw)
+        Json(raw.into())
     }
 
     /// The text.
     #[must_use]
     pub fn get(&self) -> &str {
         self.0.get()
+    }
+
+    /// The text, for those who keep it as well.
+    #[must_use]
+    pub fn shared(&self) -> Arc<RawValue> {
+        Arc::clone(&self.0)
     }
 
     /// Reads the value as a type.
@@ -88,7 +95,7 @@ impl fmt::Debug for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        (*self.0).serialize(serializer)
     }
 }
 

@@ -7,8 +7,8 @@ use quipu_engine::{
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
     FileChangeRequestApprovalParams, GuardianApprovalReview, GuardianApprovalReviewStatus, Json,
-    McpToolCallStatus, PatchApplyStatus, ServerRequest, ThreadItem, TokenUsageBreakdown, TurnError,
-    UserInput,
+    McpToolCallStatus, PatchApplyStatus, RateLimitSnapshot, ServerRequest, ThreadItem,
+    TokenUsageBreakdown, TurnError, UserInput,
 };
 
 /// An item of a history that can be told from others.
@@ -63,6 +63,18 @@ pub fn shell(turn_id: &str, item_id: &str) -> Input {
 
 pub fn interrupt(reply: u64) -> Input {
     Input::Interrupt { reply: Some(reply) }
+}
+
+/// The provider begins to answer, and says as always what the account may still use.
+pub fn opened() -> ModelEvent {
+    ModelEvent::RateLimits(Box::new(RateLimitSnapshot {
+        limit_id: Some("codex".to_owned()),
+        limit_name: None,
+        primary: None,
+        secondary: None,
+        credits: None,
+        plan_type: None,
+    }))
 }
 
 pub fn model(sample: u64, event: ModelEvent) -> Input {

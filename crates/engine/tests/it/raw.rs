@@ -6,7 +6,7 @@ use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, W
 
 use crate::make::{
     ask, call, compacted, completed, context, done, error, failed, finished, grace_over, interrupt,
-    item, json, model, output, rendered, review, shell, start, steer, tokens, tool, words,
+    item, json, model, opened, output, rendered, review, shell, start, steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -86,7 +86,7 @@ fn model_event() -> impl Strategy<Value = ModelEvent> {
     let index = prop_oneof![0..3u32, Just(u32::MAX)];
     let delta = || "delta".to_owned();
     prop_oneof![
-        1 => Just(ModelEvent::Opened),
+        1 => Just(opened()),
         3 => (slot.clone(), item()).prop_map(|(slot, item)| ModelEvent::ItemStarted { slot, item }),
         3 => (slot.clone(), item()).prop_map(|(slot, item)| ModelEvent::ItemDone { slot, item }),
         4 => (slot.clone(), call).prop_map(|(slot, item)| ModelEvent::ItemDone { slot, item }),

@@ -7,13 +7,14 @@ use quipu_wire::{CommandExecutionStatus, ThreadItem};
 use crate::lines::assert_lines;
 use crate::make::{
     ask, call, compact, compacted, completed, context, done, failed, finished, grace_over,
-    interrupt, item, json, model, output, rendered, review, said, shell, start, steer, tool, words,
+    interrupt, item, json, model, opened, output, rendered, review, said, shell, start, steer,
+    tool, words,
 };
 use crate::run::Run;
 
 /// The turn's second and last response.
 fn last_response(run: &mut Run) -> Vec<quipu_engine::Effect> {
-    let mut effects = run.step(model(2, ModelEvent::Opened));
+    let mut effects = run.step(model(2, opened()));
     effects.extend(run.steps(said(2, "msg_2", &["Done."])));
     effects.extend(run.step(model(2, completed())));
     effects
@@ -57,7 +58,7 @@ fn simple_turn() {
     "#,
     );
     assert_lines(
-        &run.step(model(1, ModelEvent::Opened)),
+        &run.step(model(1, opened())),
         r#"
         account/rateLimits/updated
     "#,
@@ -91,11 +92,7 @@ fn simple_turn() {
 #[test]
 fn command_approval_accept() {
     let mut run = Run::new();
-    run.steps([
-        start(1, "turn", "hi"),
-        context("turn"),
-        model(1, ModelEvent::Opened),
-    ]);
+    run.steps([start(1, "turn", "hi"), context("turn"), model(1, opened())]);
     let called = done(0, call("call_1"));
     assert_lines(
         &run.step(model(1, called)),
@@ -272,11 +269,7 @@ fn unified_exec_approval_decline() {
 #[test]
 fn interrupt_streaming() {
     let mut run = Run::new();
-    run.steps([
-        start(1, "turn", "hi"),
-        context("turn"),
-        model(1, ModelEvent::Opened),
-    ]);
+    run.steps([start(1, "turn", "hi"), context("turn"), model(1, opened())]);
     run.steps(said(1, "msg_1", &["partial "]).into_iter().take(2));
     assert_lines(
         &run.step(interrupt(2)),
@@ -382,7 +375,7 @@ fn steered() {
     run.steps([
         start(1, "turn", "count"),
         context("turn"),
-        model(1, ModelEvent::Opened),
+        model(1, opened()),
     ]);
     let message = said(1, "msg_1", &["one ", "two"]);
     run.steps(message[..2].iter().cloned());
@@ -435,7 +428,7 @@ fn compact_by_hand() {
     "#,
     );
     assert_lines(
-        &run.step(model(2, ModelEvent::Opened)),
+        &run.step(model(2, opened())),
         r#"
         thread/tokenUsage/updated 15 15
         account/rateLimits/updated
@@ -493,7 +486,7 @@ fn review_inline() {
         sample 1: Review
     "#,
     );
-    assert_lines(&run.step(model(1, ModelEvent::Opened)), "");
+    assert_lines(&run.step(model(1, opened())), "");
     assert_lines(&run.steps(said(1, "msg_r", &["{}"])), "");
     assert_lines(
         &run.step(model(1, completed())),
@@ -548,6 +541,39 @@ fn failed_turn() {
     "#,
     );
     run.step(Input::Close);
+    run.assert_lawful();
+}
+
+/// A provider that refuses because nothing is left says so in the limits first.
+#[test]
+fn used_up() {
+    let mut run = Run::new();
+    run.steps([start(1, "turn", "hi"), context("turn")]);
+    assert_lines(
+        &run.steps([model(1, opened()), model(1, failed("usage limit"))]),
+        r#"
+        account/rateLimits/updated
+        record error "usage limit"
+        thread/status/changed SystemError
+        error "usage limit" will retry: false
+        record turn ended Failed "usage limit" None
+        sync
+        turn/completed failed "usage limit"
+    "#,
+    );
+    run.assert_lawful();
+}
+
+/// An idle thread has nothing to store when it is unloaded; a log that does not exist yet stays so.
+#[test]
+fn unused() {
+    let mut run = Run::new();
+    assert_lines(
+        &run.step(Input::Close),
+        r#"
+        thread/status/changed NotLoaded
+    "#,
+    );
     run.assert_lawful();
 }
 
@@ -647,7 +673,7 @@ fn plan_mode_with_a_question() {
         delta: text.to_owned(),
     };
     let planning = [
-        ModelEvent::Opened,
+        opened(),
         ModelEvent::ItemStarted {
             slot: 0,
             item: output("msg_1", words("")),

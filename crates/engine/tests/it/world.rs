@@ -6,8 +6,8 @@ use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, W
 use quipu_wire::{RateLimitSnapshot, WebSearchAction};
 
 use crate::make::{
-    self, ask, call, error, interrupt, item, json, model, output, review, shell, start, steer,
-    tokens, tool, words,
+    self, ask, call, error, interrupt, item, json, model, opened, output, review, shell, start,
+    steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -203,7 +203,7 @@ impl World {
         let delta = "word".to_owned();
         let index = [0, 1, 2, u32::MAX][usize::from(which)];
         let event = match what % 24 {
-            0 => ModelEvent::Opened,
+            0 => opened(),
             1 => ModelEvent::RateLimits(Box::new(RateLimitSnapshot {
                 limit_id: None,
                 limit_name: None,

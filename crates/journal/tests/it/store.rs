@@ -180,7 +180,7 @@ fn unreadable_rollouts_are_refused_in_the_official_words() {
     fs::write(&path, "").unwrap();
     assert_eq!(reason(), "empty session file");
     fs::write(&path, "junk\n").unwrap();
-    assert_eq!(reason(), "empty session file");
+    assert_eq!(reason(), "failed to parse thread ID from rollout file");
     fs::write(
         &path,
         "{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{}}\n",

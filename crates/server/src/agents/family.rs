@@ -88,7 +88,9 @@ impl Family {
             heritage: &heritage,
         };
         let opened = match order.with_context {
-            true => child::with_context(&self.server, child, &order.call_id),
+            true => tokio::task::block_in_place(|| {
+                child::with_context(&self.server, child, &order.call_id)
+            }),
             false => child::new(&self.server, child),
         };
         let opened = opened.map_err(|error| failed(error.message))?;
@@ -161,8 +163,11 @@ impl Family {
             return self.adopt(thread, limit).await;
         }
         let uuid = Uuid::parse_str(id).map_err(|_| not_found(id))?;
-        let path = load::find(&self.server, uuid).map_err(|_| not_found(id))?;
-        let replay = load::read(&path).map_err(|error| error.message)?;
+        let (path, replay) = tokio::task::block_in_place(|| {
+            let path = load::find(&self.server, uuid).map_err(|_| not_found(id))?;
+            let replay = load::read(&path).map_err(|error| error.message)?;
+            Ok::<_, String>((path, replay))
+        })?;
         let Source::SubAgent(SubAgent::ThreadSpawn(origin)) = replay.meta.source.clone() else {
             return Err(not_found(id));
         };
@@ -188,8 +193,9 @@ impl Family {
             session,
             heritage: &heritage,
         };
-        let opened =
-            child::stored(&self.server, child, &path, replay).map_err(|error| error.message)?;
+        let opened = tokio::task::block_in_place(|| {
+            child::stored(&self.server, child, &path, replay).map_err(|error| error.message)
+        })?;
         self.settle_in(opened, place).await.map(drop)
     }
 

@@ -1,5 +1,7 @@
 //! `review/start`: a code review, in the thread or beside it.
 
+use std::sync::Arc;
+
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ReviewStart;
@@ -8,6 +10,7 @@ use quipu_wire::{
 };
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::context::review;
 use crate::git_command::Git;
 use crate::threads::{self, Message, Overrides, ThreadHandle, load};
@@ -65,24 +68,17 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
         return Ok(thread);
     }
     let id = threads::parse_id(&thread.id)?;
-    let rollout = thread
-        .look()
-        .await
-        .and_then(|look| look.rollout)
-        .ok_or_else(|| load::no_rollout(id))?;
-    let opened = load::fork(
-        &cx.server,
-        &cx.client,
-        &rollout,
-        &Overrides::default(),
-        false,
-    )
-    .map_err(|error| {
-        ErrorObject::internal(format!(
-            "error creating detached review thread: {}",
-            error.message
-        ))
-    })?;
+    let look = thread.look().await.ok_or_else(|| load::no_rollout(id))?;
+    let rollout = match look.rollout {
+        Some(rollout) => rollout,
+        None if look.ephemeral => return Err(load::no_rollout(id)),
+        None => return Err(cannot_copy("No such file or directory (os error 2)")),
+    };
+    let client = Arc::clone(&cx.client);
+    let forking =
+        move |server: &Arc<_>| load::fork(server, &client, &rollout, &Overrides::default(), false);
+    let opened = blocking(&cx.server, forking).await?;
+    let opened = opened.map_err(|error| cannot_copy(&error.message))?;
     let started = ThreadStartedNotification {
         thread: Thread {
             turns: Vec::new(),
@@ -94,4 +90,8 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
         .broadcast::<event::ThreadStarted>(&started)
         .await;
     Ok(opened.handle)
+}
+
+fn cannot_copy(why: &str) -> ErrorObject {
+    ErrorObject::internal(format!("error creating detached review thread: {why}"))
 }

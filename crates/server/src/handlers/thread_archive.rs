@@ -6,6 +6,7 @@ use quipu_wire::method::request::ThreadArchive;
 use quipu_wire::{ThreadArchiveParams, ThreadArchiveResponse, ThreadArchivedNotification};
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{self, load};
 use crate::{Cx, Reply};
 
@@ -33,13 +34,14 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
             look.and_then(|look| look.rollout)
                 .ok_or_else(|| load::no_rollout(id))?;
         }
-        None => drop(load::find(&cx.server, id)?),
+        None => drop(blocking(&cx.server, move |server| load::find(server, id)).await??),
     }
     if let Some(thread) = loaded {
         thread.close().await;
         cx.server.threads.remove(&thread);
     }
     let failed = |error| ErrorObject::internal(format!("failed to archive thread: {error}"));
-    cx.server.store.archive(id).map_err(failed)?;
+    let archived = blocking(&cx.server, move |server| server.store.archive(id)).await?;
+    archived.map_err(failed)?;
     Ok(thread_id)
 }

@@ -44,7 +44,7 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> 
                     look.and_then(|look| look.rollout)
                         .ok_or_else(|| load::no_rollout(id))?
                 }
-                None => load::find(&cx.server, id)?,
+                None => blocking(&cx.server, move |server| load::find(server, id)).await??,
             }
         }
     };

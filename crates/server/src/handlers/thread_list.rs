@@ -1,6 +1,7 @@
 //! `thread/list`: stored threads, a page at a time.
 
 use std::convert::identity;
+use std::path::{Path, PathBuf};
 
 use quipu_journal::{Cursor, Query};
 use quipu_rpc::ErrorObject;
@@ -39,7 +40,8 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorOb
         },
         sources: params.source_kinds.unwrap_or_default(),
         archived: params.archived.unwrap_or(false),
-        cwd: params.cwd,
+        // A folder is the same with and without a slash at its end.
+        cwd: params.cwd.map(|cwd| plain(&cwd)),
         search: params.search_term,
     };
     let failed = |error| ErrorObject::internal(format!("failed to list threads: {error}"));
@@ -53,6 +55,11 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorOb
         data: data.collect(),
         next_cursor: page.next.map(|cursor| cursor.to_string()),
     })
+}
+
+fn plain(path: &str) -> String {
+    let parts: PathBuf = Path::new(path).components().collect();
+    parts.to_string_lossy().into_owned()
 }
 
 /// Without a choice, threads of the provider in use are listed.

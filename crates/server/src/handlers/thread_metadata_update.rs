@@ -7,10 +7,12 @@ use quipu_wire::{
     Thread, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams,
     ThreadMetadataUpdateResponse, ThreadStatus,
 };
+use uuid::Uuid;
 
 use super::Handler;
-use crate::threads::{self, from_summary};
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::threads::{self, Look, from_summary, wire_git};
+use crate::{Cx, Reply, Server, git};
 
 impl Handler for ThreadMetadataUpdate {
     async fn handle(cx: Cx, params: ThreadMetadataUpdateParams, reply: Reply<Self>) {
@@ -41,28 +43,63 @@ async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, E
         let text = format!("ephemeral thread does not support metadata updates: {id}");
         return Err(ErrorObject::invalid_request(text));
     }
+    let status = handle.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
+    let change = Change {
+        sha,
+        branch,
+        origin_url,
+    };
+    blocking(&cx.server, move |server| {
+        store(server, id, change, look, status)
+    })
+    .await?
+}
+
+/// What is to be set: absent keeps, `None` clears.
+struct Change {
+    sha: Option<Option<String>>,
+    branch: Option<Option<String>>,
+    origin_url: Option<Option<String>>,
+}
+
+/// Stores the change; the thread as it is then.
+fn store(
+    server: &Server,
+    id: Uuid,
+    change: Change,
+    look: Option<Look>,
+    status: ThreadStatus,
+) -> Result<Thread, ErrorObject> {
     let failed = |error| {
         ErrorObject::internal(format!(
             "failed to update thread metadata for {id}: {error}"
         ))
     };
-    let summary = cx.server.store.summary(id).map_err(failed)?;
+    let summary = server.store.summary(id).map_err(failed)?;
     let stored = match (&summary, &look) {
         (Some(summary), _) => summary.git.clone().unwrap_or_default(),
-        (None, Some(_)) => GitInfo::default(),
+        // What the repository says is stored with the first turn, and must not be lost by then.
+        (None, Some(look)) => git::info(&look.cwd).unwrap_or_default(),
         (None, None) => return Err(threads::not_found(&id.to_string())),
     };
-    let git = GitInfo {
-        commit_hash: sha.unwrap_or(stored.commit_hash),
-        branch: branch.unwrap_or(stored.branch),
-        repository_url: origin_url.unwrap_or(stored.repository_url),
+    let set = GitInfo {
+        commit_hash: change.sha.clone().flatten(),
+        branch: change.branch.clone().flatten(),
+        repository_url: change.origin_url.clone().flatten(),
     };
-    cx.server.store.set_git(id, &git).map_err(failed)?;
-    let status = handle.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
-    match cx.server.store.summary(id).map_err(failed)? {
+    let git = GitInfo {
+        commit_hash: change.sha.unwrap_or(stored.commit_hash),
+        branch: change.branch.unwrap_or(stored.branch),
+        repository_url: change.origin_url.unwrap_or(stored.repository_url),
+    };
+    server.store.set_git(id, &git).map_err(failed)?;
+    match server.store.summary(id).map_err(failed)? {
         Some(summary) => Ok(from_summary(summary, status)),
         None => look
-            .map(|look| look.thread)
+            .map(|look| Thread {
+                git_info: wire_git(set),
+                ..look.thread
+            })
             .ok_or_else(|| threads::not_found(&id.to_string())),
     }
 }

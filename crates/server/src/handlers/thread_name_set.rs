@@ -6,6 +6,7 @@ use quipu_wire::method::request::ThreadNameSet;
 use quipu_wire::{ThreadNameUpdatedNotification, ThreadSetNameParams, ThreadSetNameResponse};
 
 use super::Handler;
+use crate::blocking::blocking;
 use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
@@ -34,6 +35,7 @@ async fn rename(
             "thread name must not be empty",
         ));
     }
+    let failed = |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
     let thread_id = id.to_string();
     match cx.server.threads.get(&thread_id) {
         Some(thread) => {
@@ -48,17 +50,15 @@ async fn rename(
                 .await;
         }
         None => {
-            let failed =
-                |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
-            cx.server
-                .store
-                .find(id)
+            let found = blocking(&cx.server, move |server| server.store.find(id)).await?;
+            found
                 .map_err(failed)?
                 .ok_or_else(|| threads::not_found(&thread_id))?;
         }
     }
-    let failed = |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
-    cx.server.store.set_name(id, name).map_err(failed)?;
+    let stored = name.to_owned();
+    let named = blocking(&cx.server, move |server| server.store.set_name(id, &stored)).await?;
+    named.map_err(failed)?;
     Ok(ThreadNameUpdatedNotification {
         thread_id,
         thread_name: Some(name.to_owned()),

@@ -1,13 +1,16 @@
 //! `thread/read`: a thread without loading it.
 
+use std::sync::Arc;
+
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadRead;
 use quipu_wire::{Thread, ThreadReadParams, ThreadReadResponse, ThreadStatus, TurnStatus};
 use uuid::Uuid;
 
 use super::Handler;
-use crate::threads::{self, from_summary, load};
-use crate::{Cx, Reply};
+use crate::blocking::blocking;
+use crate::threads::{self, Look, from_summary, load};
+use crate::{Cx, Reply, Server};
 
 impl Handler for ThreadRead {
     async fn handle(cx: Cx, params: ThreadReadParams, reply: Reply<Self>) {
@@ -24,8 +27,18 @@ async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> 
         Some(thread) => thread.look().await,
         None => None,
     };
-    let summary = cx
-        .server
+    let reading = move |server: &Arc<Server>| read_stored(server, id, look, params.include_turns);
+    blocking(&cx.server, reading).await?
+}
+
+/// A thread as the store knows it, with what is known of it because it is loaded.
+fn read_stored(
+    server: &Server,
+    id: Uuid,
+    look: Option<Look>,
+    include_turns: bool,
+) -> Result<Thread, ErrorObject> {
+    let summary = server
         .store
         .summary(id)
         .map_err(|error| cannot_read(id, &error))?;
@@ -44,7 +57,7 @@ async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> 
             )));
         }
     };
-    if !params.include_turns {
+    if !include_turns {
         return Ok(thread);
     }
     let rollout = match &look {
@@ -60,7 +73,7 @@ async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> 
         None if archived => {
             return Err(ErrorObject::internal(format!("failed to locate rollout for thread {id}")));
         }
-        None => load::find(&cx.server, id)
+        None => load::find(server, id)
             .map_err(|_| ErrorObject::internal(format!("failed to locate rollout for thread {id}")))?,
     };
     let live = look.and_then(|look| look.live);

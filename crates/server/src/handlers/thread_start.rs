@@ -100,7 +100,7 @@ fn schema_problem(tool: &DynamicToolSpec) -> Option<String> {
         serde_json::Value::Object(schema) => match schema.get("type") {
             Some(serde_json::Value::String(kind)) if !TYPES.contains(&kind.as_str()) => {
                 Some(format!(
-                    "unknown variant `{kind}`, expected one of `boolean`, `string`, `number`, `integer`, `array`, `object`"
+                    "unknown variant `{kind}`, expected one of `boolean`, `string`, `integer`, `number`, `array`, `object`"
                 ))
             }
             _ => None,

@@ -10,15 +10,15 @@ use quipu_engine::{Input, Thread as Engine, TurnEnd};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
 use quipu_wire::method::request;
-use quipu_wire::{
-    CodexErrorInfo, ServerRequest, Thread, ThreadItem, ThreadUnsubscribeStatus, TurnError,
-};
+use quipu_wire::{CodexErrorInfo, ServerRequest, Thread, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::live::Live;
 use super::mcp::Servers;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::replies::Replies;
+use super::rest::Rest;
 use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
@@ -54,14 +54,14 @@ pub(super) struct Actor {
     pub servers: Servers,
     pub questions: BTreeMap<u64, Question>,
     /// The running turn as a client that joins now must see it.
-    pub live: Vec<ThreadItem>,
+    pub live: Live,
     /// What makes it an agent, if it is one.
     pub agent: Option<Arc<Agent>>,
     /// How the last turn ended, and the agent's last words in it.
     pub ended: Option<(TurnEnd, Option<String>)>,
     pub elicitations: u64,
-    /// Its history was given back, and must be read before it is needed.
-    pub is_resting: bool,
+    /// Where its history is.
+    pub rest: Rest,
     /// Set when the log failed in the running turn.
     pub journal_failed: bool,
     /// Why the log did not take a record. Until its turn ends, which fails, nothing is told as done.
@@ -212,6 +212,7 @@ impl Actor {
         reply
             .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
             .await;
+        self.prepare_turn(None);
         let turn_id = uuid::Uuid::now_v7().to_string();
         self.step(Input::Compact { turn_id }).await;
     }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::kin::Heritage;
 use super::open::{Parts, open};
 use super::opened::Opened;
+use super::rest::Rest;
 use super::session::Session;
 use super::{load, view};
 use crate::Server;
@@ -53,6 +54,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Erro
         meta,
         log,
         history: Vec::new(),
+        rest: Rest::Awake,
         usage: None,
         raw_items: false,
     };
@@ -85,7 +87,7 @@ pub(crate) fn with_context(
             background for you. Your own task comes next.",
     }));
     let meta = child.meta(server, Some(replay.meta.id));
-    let mut history = load::history(&replay, path)?;
+    let mut history = load::history(&replay.history, path)?;
     let mut log = server
         .store
         .fork(path, meta.clone())
@@ -100,6 +102,7 @@ pub(crate) fn with_context(
         meta,
         log: Some(log),
         history,
+        rest: Rest::Awake,
         usage: replay.usage.as_ref().map(load::wire_usage),
         raw_items: false,
     };
@@ -128,12 +131,13 @@ pub(crate) fn stored(
         let effort = effort.and_then(|it| serde_json::from_value(it).ok());
         session.recall(&context.model, effort);
     }
-    let history = load::history(&replay, path)?;
+    let history = load::history(&replay.history, path)?;
     let parts = Parts {
         told: load::told_before(server, &session, &replay.meta, &replay),
         thread: load::stored_thread(server, replay.meta.id, path)?,
         log: Some(server.store.resume(replay.meta.id, path)),
         history,
+        rest: Rest::Awake,
         usage: replay.usage.as_ref().map(load::wire_usage),
         meta: replay.meta,
         raw_items: false,

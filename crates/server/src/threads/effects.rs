@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Purpose, Record, item_id, same_item_kind};
+use quipu_engine::{Effect, Input, Purpose, Record};
 use quipu_wire::{
-    CodexErrorInfo, CollabAgentState, ModeKind, ServerNotification, ServerRequest, ThreadItem,
-    ThreadStatus, TurnError,
+    CodexErrorInfo, CollabAgentState, ModeKind, ServerNotification, ServerRequest, ThreadStatus,
+    TurnError,
 };
 
 use super::actor::Actor;
@@ -42,11 +42,8 @@ impl Actor {
             // What follows depends on it; see `perform`.
             Effect::Sync => {}
             Effect::Notify(notification) => return self.notify(notification).await,
-            Effect::Broadcast(notification) => {
-                let stored = self.flush();
-                self.broadcast(&notification).await;
-                return self.fault_once(stored.as_ref());
-            }
+            // A status shows nothing that is stored.
+            Effect::Broadcast(notification) => self.broadcast(&notification).await,
             Effect::Answer { reply, answer } => {
                 let stored = self.flush();
                 self.replies.answer(reply, answer).await;
@@ -250,29 +247,16 @@ impl Actor {
         Some(outcome)
     }
 
-    /// Keeps the running turn as a client that joins now must see it.
+    /// Keeps up with the turns that clients are told of.
     fn follow(&mut self, notification: &ServerNotification) {
+        self.live.follow(notification);
         match notification {
             ServerNotification::TurnStarted(_) => {
-                self.live.clear();
                 if let Some(agent) = &self.agent {
                     agent.tell_at_work();
                 }
             }
-            ServerNotification::TurnCompleted(_) => {
-                self.live.clear();
-                self.tooling.end_turn();
-            }
-            ServerNotification::ItemStarted(params) => self.live.push(params.item.clone()),
-            ServerNotification::ItemCompleted(params) => {
-                let is_it = |item: &&mut ThreadItem| {
-                    item_id(item) == item_id(&params.item) && same_item_kind(item, &params.item)
-                };
-                match self.live.iter_mut().find(is_it) {
-                    Some(item) => *item = params.item.clone(),
-                    None => self.live.push(params.item.clone()),
-                }
-            }
+            ServerNotification::TurnCompleted(_) => self.tooling.end_turn(),
             _ => {}
         }
     }

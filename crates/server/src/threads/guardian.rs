@@ -19,7 +19,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use super::actor::Actor;
-use super::prepare::{history_item, raw_schema};
+use super::prepare::history_item;
 use super::{sampler, tooling};
 use crate::context::{environment, guardian, message};
 
@@ -63,16 +63,13 @@ impl Actor {
         let surroundings = message::user_text(environment::block(&self.facts_now(), true));
         let mut request = self.request(&turn_id, Purpose::Turn);
         let case = guardian::case(&request.input, planned);
-        request.input = [surroundings, case]
-            .iter()
-            .filter_map(history_item)
-            .collect();
+        request.input = [surroundings, case].iter().map(history_item).collect();
         request.model.clone_from(&info.slug);
         request.instructions = policy.into();
         request.tools = ToolSet::new(tools.filter_map(tooling::offered).collect());
         request.reasoning = info.reasoning(little_effort(&info), None);
         request.verbosity = info.verbosity(None);
-        request.output_schema = Some(raw_schema(&guardian::schema()));
+        request.output_schema = Some(guardian::schema().shared());
         request.prompt_cache_key.push_str("-guardian");
         request.accepts_images = info.accepts_images();
         let label = ("x-openai-subagent".to_owned(), "guardian".to_owned());
@@ -131,7 +128,7 @@ impl Case {
             request.input.extend(said.items);
             for call in said.calls {
                 let output = tools.run(&self.scope, call, &self.info).await;
-                request.input.extend(history_item(&output));
+                request.input.push(history_item(&output));
             }
         }
         Err("the reviewer came to no decision".to_owned())

@@ -16,6 +16,7 @@ use super::actor::Actor;
 use super::load;
 use super::message::Look;
 use super::replies::Pending;
+use super::rest::Rest;
 use crate::Reply;
 use crate::context::{review, stored};
 use crate::hub::Client;
@@ -45,7 +46,7 @@ impl Actor {
         let id = self.engine.active_turn()?.to_owned();
         Some(Turn {
             id,
-            items: self.live.clone(),
+            items: self.live.items(),
             status: TurnStatus::InProgress,
             error: None,
         })
@@ -68,10 +69,14 @@ impl Actor {
         let look = self.look();
         let id = super::parse_id(&self.handle.id)?;
         let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
-        let mut thread =
-            load::stored_thread(&self.server, id, &path).unwrap_or_else(|_| look.thread.clone());
+        let (mut thread, turns) = tokio::task::block_in_place(|| {
+            let stored = load::stored_thread(&self.server, id, &path);
+            let turns = load::turns(&path, look.live.is_some())?;
+            let thread = stored.unwrap_or_else(|_| look.thread.clone());
+            Ok::<_, ErrorObject>((thread, turns))
+        })?;
         thread.status = look.thread.status;
-        thread.turns = tokio::task::block_in_place(|| load::turns(&path, look.live.is_some()))?;
+        thread.turns = turns;
         if let Some(live) = look.live {
             thread.turns.retain(|turn| turn.id != live.id);
             thread.turns.push(live);
@@ -100,8 +105,9 @@ impl Actor {
         let path = log.path().to_owned();
         let failed = |error: quipu_journal::Error| {
             let text = format!(
-                "failed to load rollout `{}` for rollback replay: {error}",
-                path.display()
+                "failed to load rollout `{}` for rollback replay: {}",
+                path.display(),
+                error.reason()
             );
             ErrorObject::invalid_request(text)
         };
@@ -120,7 +126,7 @@ impl Actor {
         .map_err(failed)?;
         let tokens = self.estimate(&history);
         self.engine.replace_history(history, tokens);
-        self.is_resting = false;
+        self.rest = Rest::Awake;
         self.sent.clear();
         self.told.baseline = replay
             .context

@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
-use quipu_journal::{BaseInstructions, Log, Replay, SessionMeta};
+use quipu_journal::{BaseInstructions, History, Log, Replay, SessionMeta};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{
@@ -18,6 +18,7 @@ use super::message::ThreadHandle;
 use super::open::{Parts, open};
 use super::opened::Opened;
 use super::prepare::Told;
+use super::rest::Rest;
 use super::session::{Overrides, Session};
 use super::skills::ThreadSkills;
 use super::view;
@@ -54,12 +55,13 @@ pub(crate) fn start(
     let mut thread = view::new(&meta, &session, log.as_ref());
     if let Some(log) = log.as_mut().filter(|_| !request.history.is_empty()) {
         store_history(log, &request.history).map_err(cannot_create)?;
-        thread.preview = preview(server, meta.id);
+        thread.preview = quipu_journal::first_words(&request.history).unwrap_or_default();
     }
     let parts = Parts {
         meta,
         log,
         history: request.history,
+        rest: Rest::Awake,
         usage: None,
         thread,
         told,
@@ -88,7 +90,6 @@ pub(crate) fn resume(
             .as_ref()
             .map(|it| it.text.clone());
     }
-    let history = history(&replay, path)?;
     let log = server.store.resume(replay.meta.id, path);
     let told = told_before(server, &session, &replay.meta, &replay);
     let mut thread = match stored_thread(server, replay.meta.id, path) {
@@ -100,7 +101,8 @@ pub(crate) fn resume(
     let parts = Parts {
         meta: replay.meta,
         log: Some(log),
-        history,
+        history: Vec::new(),
+        rest: Rest::Places(replay.history),
         usage,
         thread,
         told,
@@ -124,17 +126,19 @@ pub(crate) fn fork(
     session.dynamic_tools = stored_tools(&replay.meta);
     let mut meta = new_meta(server, &session, Some(replay.meta.id));
     meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
-    let mut history = history(&replay, path)?;
-    let mut log = match ephemeral {
-        true => None,
-        false => Some(server.store.fork(path, meta.clone()).map_err(cannot_fork)?),
+    let (mut log, mut history, rest) = match ephemeral {
+        true => (None, history(&replay.history, path)?, Rest::Awake),
+        false => {
+            let log = server.store.fork(path, meta.clone()).map_err(cannot_fork)?;
+            (Some(log), Vec::new(), Rest::Unread)
+        }
     };
     if let Some(turn_id) = was_open {
         let note = notes::turn_aborted();
-        if let Some(log) = &mut log {
-            interrupt_copy(log, turn_id, note.clone()).map_err(cannot_fork)?;
+        match &mut log {
+            Some(log) => interrupt_copy(log, turn_id, note).map_err(cannot_fork)?,
+            None => history.push(note),
         }
-        history.push(note);
     }
     let told = told_before(server, &session, &meta, &replay);
     let mut thread = match &log {
@@ -150,6 +154,7 @@ pub(crate) fn fork(
         meta,
         log,
         history,
+        rest,
         usage,
         thread,
         told,
@@ -273,9 +278,9 @@ pub(crate) fn read(path: &Path) -> Result<Replay, ErrorObject> {
     Replay::open(path).map_err(|error| cannot_read(path, &error))
 }
 
-pub(crate) fn history(replay: &Replay, path: &Path) -> Result<Vec<Json>, ErrorObject> {
-    let loaded = replay
-        .history
+/// The items of a history that was found in the rollout at `path`.
+pub(crate) fn history(history: &History, path: &Path) -> Result<Vec<Json>, ErrorObject> {
+    let loaded = history
         .load(path)
         .map_err(|error| cannot_read(path, &error))?;
     Ok(loaded.items)
@@ -361,14 +366,10 @@ pub(super) fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
 }
 
 fn cannot_read(path: &Path, error: &quipu_journal::Error) -> ErrorObject {
-    let error: &dyn std::fmt::Display = match error {
-        // The path is named once.
-        quipu_journal::Error::Io { source, .. } => source,
-        error => error,
-    };
     ErrorObject::invalid_request(format!(
-        "failed to load rollout `{}`: {error}",
-        path.display()
+        "failed to load rollout `{}`: {}",
+        path.display(),
+        error.reason()
     ))
 }
 

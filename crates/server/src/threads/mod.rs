@@ -7,6 +7,7 @@ mod effects;
 mod guardian;
 pub(crate) mod join;
 mod kin;
+mod live;
 pub(crate) mod load;
 mod mcp;
 mod message;
@@ -33,10 +34,10 @@ use uuid::Uuid;
 pub(crate) use kin::{Heritage, Kin};
 pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
-pub(crate) use message::{Message, ThreadHandle};
+pub(crate) use message::{Look, Message, ThreadHandle};
 pub(crate) use opened::Opened;
 pub(crate) use session::{Overrides, Session, provider};
-pub(crate) use view::from_summary;
+pub(crate) use view::{from_summary, wire_git};
 
 /// The loaded threads.
 #[derive(Default)]

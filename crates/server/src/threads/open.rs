@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
+use quipu_config::Deprecation;
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::{Log, SessionMeta};
-use quipu_wire::{Json, Thread, ThreadTokenUsage};
+use quipu_wire::method::event::DeprecationNotice;
+use quipu_wire::{DeprecationNoticeNotification, Json, Thread, ThreadTokenUsage};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
+use super::live::Live;
 use super::mcp::Servers;
 use super::message::ThreadHandle;
 use super::network;
 use super::opened::{Hold, Opened};
 use super::prepare::Told;
 use super::replies::Replies;
+use super::rest::Rest;
 use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
@@ -27,6 +31,7 @@ pub(super) struct Parts {
     pub meta: SessionMeta,
     pub log: Option<Log>,
     pub history: Vec<Json>,
+    pub rest: Rest,
     pub usage: Option<ThreadTokenUsage>,
     pub thread: Thread,
     pub told: Told,
@@ -51,6 +56,7 @@ pub(super) fn open(
         subscribers: Subscribers::new(followers),
         ..actor
     };
+    let deprecations = session.snapshot.deprecations();
     let (hold, released) = oneshot::channel::<()>();
     server.threads.insert(handle.clone());
     let (server, closed) = (Arc::clone(server), handle.clone());
@@ -62,6 +68,7 @@ pub(super) fn open(
             }
             for client in &followers {
                 rules::tell_left_out(client, &loaded.problems).await;
+                tell_deprecations(client, &deprecations).await;
             }
             actor.run(mailbox).await;
         })
@@ -79,6 +86,17 @@ pub(super) fn open(
         session,
         fleet,
         hold: Some(Hold(hold)),
+    }
+}
+
+/// Tells which of the settings that hold for a thread should be written in another way.
+async fn tell_deprecations(client: &Client, found: &[Deprecation]) {
+    for Deprecation { summary, details } in found {
+        let notice = DeprecationNoticeNotification {
+            summary: summary.clone(),
+            details: Some(details.clone()),
+        };
+        client.notify::<DeprecationNotice>(&notice).await;
     }
 }
 
@@ -116,11 +134,11 @@ fn actor(
         tooling,
         servers,
         questions: Default::default(),
-        live: Vec::new(),
+        live: Live::default(),
         agent: server.agents.get(&handle.id),
         ended: None,
         elicitations: 0,
-        is_resting: false,
+        rest: parts.rest,
         journal_failed: false,
         lost: None,
         quiet: Vec::new(),

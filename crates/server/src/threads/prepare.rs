@@ -250,7 +250,7 @@ impl Actor {
                 summary: self.session.summary,
             }),
             verbosity: settings.verbosity.filter(|_| info.support_verbosity),
-            output_schema: schema.map(raw_schema),
+            output_schema: schema.map(Json::shared),
             prompt_cache_key: self.handle.id.clone(),
             service_tier: self.session.service_tier,
             accepts_images: info.accepts_images(),
@@ -291,7 +291,7 @@ impl Actor {
                 .instructions()
                 .compact_prompt
                 .as_deref();
-            input.extend(history_item(&compaction::request(custom)));
+            input.push(history_item(&compaction::request(custom)));
         }
         input
     }
@@ -312,18 +312,13 @@ impl Actor {
     /// The history in the model crate's form; of the thread's own history only what is new is converted.
     fn history_items(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
         if purpose == Purpose::Review {
-            return self
-                .engine
-                .history()
-                .iter()
-                .filter_map(history_item)
-                .collect();
+            return self.engine.history().iter().map(history_item).collect();
         }
         let items = self.engine.own_history();
         if self.sent.len() > items.len() {
             self.sent.clear();
         }
-        let new = items[self.sent.len()..].iter().filter_map(history_item);
+        let new = items[self.sent.len()..].iter().map(history_item);
         self.sent.extend(new);
         self.sent.clone()
     }
@@ -362,19 +357,12 @@ impl Actor {
 
     /// About how many tokens a history that no provider has counted takes.
     pub fn estimate(&self, history: &[Json]) -> i64 {
-        let items: Vec<HistoryItem> = history.iter().filter_map(history_item).collect();
+        let items: Vec<HistoryItem> = history.iter().map(history_item).collect();
         let size = ContextSize::estimated(&self.told.base_instructions, &items);
         i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
     }
 }
 
-pub(super) fn history_item(item: &Json) -> Option<HistoryItem> {
-    let raw = serde_json::value::RawValue::from_string(item.get().to_owned());
-    raw.ok().map(HistoryItem::new)
-}
-
-pub(super) fn raw_schema(schema: &Json) -> Arc<serde_json::value::RawValue> {
-    serde_json::value::RawValue::from_string(schema.get().to_owned())
-        .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
-        .into()
+pub(super) fn history_item(item: &Json) -> HistoryItem {
+    HistoryItem::new(item.shared())
 }

@@ -1,6 +1,8 @@
 //! A thread at which nothing happens takes little memory: without followers it is unloaded, with them it
-//! gives its history back. The rollout has it, and the next turn reads it again.
+//! gives its history back. The rollout has it, and the next turn reads it again. A thread that was just
+//! resumed begins like that, so that looking at an old thread does not cost what going on with it does.
 
+use quipu_journal::History;
 use quipu_rpc::ErrorObject;
 use quipu_wire::ThreadClosedNotification;
 use quipu_wire::method::event;
@@ -9,6 +11,16 @@ use tokio::sync::mpsc;
 use super::actor::Actor;
 use super::load;
 use super::message::Message;
+
+/// Where the history of a loaded thread is.
+pub(crate) enum Rest {
+    /// In memory.
+    Awake,
+    /// In the rollout, at places that are known since it was read.
+    Places(History),
+    /// Somewhere in the rollout.
+    Unread,
+}
 
 impl Actor {
     /// Nothing has happened for a while; whether the thread was unloaded.
@@ -40,7 +52,8 @@ impl Actor {
     }
 
     fn rest(&mut self) {
-        let Some(log) = self.log.as_mut().filter(|_| !self.is_resting) else {
+        let is_awake = matches!(self.rest, Rest::Awake);
+        let Some(log) = self.log.as_mut().filter(|_| is_awake) else {
             return;
         };
         if let Err(error) = tokio::task::block_in_place(|| log.rest()) {
@@ -49,21 +62,24 @@ impl Actor {
         }
         self.engine.forget_history();
         self.sent = Vec::new();
-        self.is_resting = true;
+        self.rest = Rest::Unread;
     }
 
     /// Reads the history again before it is needed.
     pub fn wake(&mut self) -> Result<(), ErrorObject> {
-        let Some(log) = self.log.as_ref().filter(|_| self.is_resting) else {
+        let Some(log) = &self.log else {
             return Ok(());
         };
         let path = log.path();
-        let history = tokio::task::block_in_place(|| {
-            let replay = load::read(path)?;
-            load::history(&replay, path)
+        let history = tokio::task::block_in_place(|| match &self.rest {
+            Rest::Awake => Ok(None),
+            Rest::Places(history) => load::history(history, path).map(Some),
+            Rest::Unread => load::history(&load::read(path)?.history, path).map(Some),
         })?;
-        self.engine.recall_history(history);
-        self.is_resting = false;
+        if let Some(history) = history {
+            self.engine.recall_history(history);
+            self.rest = Rest::Awake;
+        }
         Ok(())
     }
 }

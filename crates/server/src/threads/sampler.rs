@@ -97,7 +97,7 @@ impl Reader {
     fn read(&mut self, event: quipu_model::ModelEvent, out: &mut Vec<ModelEvent>) {
         use quipu_model::ModelEvent as From;
         out.push(match event {
-            From::Opened(_) => ModelEvent::Opened,
+            From::Opened(_) => return,
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
             From::ModelRerouted { model } => ModelEvent::Rerouted {
                 from: self.asked.model.clone(),

@@ -42,6 +42,23 @@ async fn a_history_is_compacted_when_asked() {
     );
 }
 
+/// Nothing is known of the model yet, but how much it can hold is told all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_can_be_compacted_before_its_first_turn() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "nothing yet" })]);
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    let told = client.until("turn/completed").await;
+    assert_eq!(status(&told), "completed");
+    let mut usage = told
+        .iter()
+        .filter(|it| it["method"] == "thread/tokenUsage/updated");
+    assert!(usage.all(|it| it["params"]["tokenUsage"]["modelContextWindow"].is_i64()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_compacted_stays_so_after_a_restart() {
     let mut stage = Stage::new().await;

@@ -255,3 +255,20 @@ async fn a_full_disk_leaves_the_old_files() {
         .unwrap();
     client.finish().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_the_past_are_told_with_every_thread() {
+    let stage = Stage::with("experimental_use_unified_exec_tool = true").await;
+    let mut client = stage.client().await;
+    for _ in 0..2 {
+        client.call("thread/start", json!({})).await;
+        let told = client.until("deprecationNotice").await;
+        assert_eq!(told[0]["method"], "thread/started");
+        let notice = &told.last().unwrap()["params"];
+        assert_eq!(
+            notice["summary"],
+            "`[features].experimental_use_unified_exec_tool` is deprecated. Use `[features].unified_exec` instead."
+        );
+        assert!(notice["details"].is_string());
+    }
+}

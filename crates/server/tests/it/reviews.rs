@@ -76,7 +76,10 @@ async fn a_detached_review_has_a_thread_of_its_own() {
     let refused = client
         .refused("review/start", review(&thread, "detached"))
         .await;
-    assert_eq!(refused, format!("no rollout found for thread id {thread}"));
+    assert_eq!(
+        refused,
+        "error creating detached review thread: No such file or directory (os error 2)"
+    );
     stage.play([
         json!({ "text": "hello" }),
         json!({ "text": verdict().to_string() }),
@@ -138,6 +141,46 @@ async fn a_review_takes_no_input_and_can_be_interrupted() {
         status(&run(&mut client, &thread, "next").await),
         "completed"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_joins_during_a_review_sees_how_far_it_is() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "hello" }), json!({ "stall": true })]);
+    run(&mut client, &thread, "hi").await;
+    let answer = client.call("review/start", review(&thread, "inline")).await;
+    let turn = text(&answer["turn"]["id"]);
+    stage.model.received(2).await;
+
+    let mut other = stage.client().await;
+    let joined = other
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    assert_eq!(joined["thread"]["status"]["type"], "active");
+    let turns = joined["thread"]["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 2, "the running turn is told once");
+    assert_eq!(
+        (&turns[1]["id"], &turns[1]["status"]),
+        (&json!(turn), &json!("inProgress"))
+    );
+    let kinds: Vec<&Value> = turns[1]["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["type"])
+        .collect();
+    assert_eq!(kinds, ["enteredReviewMode", "userMessage"]);
+
+    client
+        .call(
+            "turn/interrupt",
+            json!({ "threadId": thread, "turnId": turn }),
+        )
+        .await;
+    let told = other.until("turn/completed").await;
+    assert_eq!(status(&told), "interrupted");
+    assert_eq!(completed(&told, "exitedReviewMode").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -134,6 +134,11 @@ async fn lists_find_threads_by_what_they_are() {
         listed(&mut client, json!({ "cwd": folder })).await,
         std::slice::from_ref(&second)
     );
+    assert_eq!(
+        listed(&mut client, json!({ "cwd": folder.join("") })).await,
+        [second],
+        "a slash at the end does not make it another folder"
+    );
     assert!(
         listed(&mut client, json!({ "modelProviders": ["other"] }))
             .await
@@ -246,6 +251,7 @@ async fn a_history_makes_a_thread_that_is_kept() {
         Path::new(&text(&resumed["thread"]["path"])).exists(),
         "it is stored at once"
     );
+    assert_eq!(resumed["thread"]["preview"], "from afar");
     stage.restart();
     let mut client = stage.client().await;
     client
@@ -463,6 +469,43 @@ async fn names_and_facts_can_be_set() {
         .call("thread/list", json!({ "modelProviders": [] }))
         .await;
     assert_eq!(page["data"][0]["name"], "My name");
+}
+
+/// What is set before the first turn counts, and does not hide what the repository says of itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_can_be_set_before_anything_is_said() {
+    let stage = Stage::new().await;
+    let repository = stage.folder().join("repository");
+    std::fs::create_dir_all(repository.join(".git")).unwrap();
+    std::fs::write(repository.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let config = "[remote \"origin\"]\n\turl = https://example.com/x.git\n";
+    std::fs::write(repository.join(".git/config"), config).unwrap();
+    let (mut client, thread) = stage.thread_with(json!({ "cwd": repository })).await;
+    let early = json!({ "threadId": thread, "gitInfo": { "branch": "early" } });
+    let updated = client.call("thread/metadata/update", early).await;
+    let told = json!({ "sha": null, "branch": "early", "originUrl": null });
+    assert_eq!(updated["thread"]["gitInfo"], told);
+    stage.play([json!({ "text": "hello" })]);
+    run(&mut client, &thread, "hi").await;
+    let read = client
+        .call("thread/read", json!({ "threadId": thread }))
+        .await;
+    let known = json!({ "sha": null, "branch": "early", "originUrl": "https://example.com/x.git" });
+    assert_eq!(read["thread"]["gitInfo"], known);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_in_which_nothing_was_said_leaves_nothing_behind() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let named = json!({ "threadId": thread });
+    client.call("thread/unsubscribe", named.clone()).await;
+    client.skip_to("thread/closed").await;
+    assert_eq!(
+        client.refused("thread/resume", named).await,
+        format!("no rollout found for thread id {thread}")
+    );
+    assert!(!stage.home().join("sessions").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -107,6 +107,38 @@ async fn a_failing_model_fails_one_turn() {
     );
 }
 
+/// Limits are told as the provider says them, also when they are why it refuses; another model is told once.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_provider_says_of_itself_is_told() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let said = |percent: u32| json!({ "openai-model": "other", "x-codex-primary-used-percent": percent.to_string(), "x-codex-primary-window-minutes": "300" });
+    let refusal = json!({ "error": { "type": "usage_limit_reached", "message": "no more" } });
+    stage.play([
+        json!({ "calls": [{ "name": "exec_command", "arguments": { "cmd": "true" } }], "headers": said(40) }),
+        json!({ "text": "done", "headers": said(50) }),
+        json!({ "fail": 429, "body": refusal, "headers": said(100) }),
+    ]);
+    let mut told = run(&mut client, &thread, "one").await;
+    told.extend(run(&mut client, &thread, "two").await);
+    let of = |method: &str| {
+        let found = told.iter().filter(|it| it["method"] == method);
+        found.map(|it| it["params"].clone()).collect::<Vec<_>>()
+    };
+    let percents: Vec<Value> = of("account/rateLimits/updated")
+        .iter()
+        .map(|it| it["rateLimits"]["primary"]["usedPercent"].clone())
+        .collect();
+    assert_eq!(percents, [40, 40, 50, 50, 100]);
+    let rerouted = of("model/rerouted");
+    assert_eq!(rerouted.len(), 1, "{rerouted:?}");
+    assert_eq!(rerouted[0]["toModel"], "other");
+    assert_eq!(
+        told.last().unwrap()["params"]["turn"]["error"]["codexErrorInfo"],
+        "usageLimitExceeded"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_stream_is_tried_again_if_the_provider_allows_it() {
     let stage = Stage::new().await;

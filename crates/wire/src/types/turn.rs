@@ -36,6 +36,12 @@ pub enum ModeKind {
     /// The agent looks around and asks, changes nothing, and proposes a plan.
     Plan,
     /// The agent does the work.
+    #[wire(
+        alias = "code",
+        alias = "custom",
+        alias = "execute",
+        alias = "pair_programming"
+    )]
     Default,
 }
 

@@ -25,6 +25,15 @@ fn unknown_words_are_kept_apart_by_a_client_and_refused_by_a_server() {
 }
 
 #[test]
+fn modes_of_the_past_are_the_default_one() {
+    for name in ["default", "code", "custom", "execute", "pair_programming"] {
+        let text = json!({ "mode": name, "settings": { "model": "m" } }).to_string();
+        let read: CollaborationMode = decode_strictly(&text).unwrap();
+        assert_eq!(read.mode, ModeKind::Default, "{name}");
+    }
+}
+
+#[test]
 fn unknown_items_pass_through_a_client_unchanged() {
     let item = json!({ "type": "hologram", "id": "i", "depth": [1, 2] });
     let notification = json!({ "item": item, "threadId": "t", "turnId": "u" });

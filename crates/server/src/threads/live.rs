@@ -1,0 +1,73 @@
+//! The items of the running turn as a client that joins now must see them: what was told of each last.
+
+use quipu_engine::{item_id, same_item_kind};
+use quipu_wire::{ServerNotification, ThreadItem};
+
+/// The items that the running turn has so far.
+#[derive(Default)]
+pub(super) struct Live(Vec<ThreadItem>);
+
+impl Live {
+    pub fn items(&self) -> Vec<ThreadItem> {
+        self.0.clone()
+    }
+
+    /// Takes note of what clients are told.
+    pub fn follow(&mut self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::TurnStarted(_) | ServerNotification::TurnCompleted(_) => {
+                self.0.clear();
+            }
+            ServerNotification::ItemStarted(params) => self.0.push(params.item.clone()),
+            ServerNotification::ItemCompleted(params) => self.complete(&params.item),
+            _ => {}
+        }
+    }
+
+    /// A review is entered and left under one id, so that alone does not say which item ended.
+    fn complete(&mut self, done: &ThreadItem) {
+        let is_it =
+            |item: &&mut ThreadItem| item_id(item) == item_id(done) && same_item_kind(item, done);
+        match self.0.iter_mut().find(is_it) {
+            Some(item) => item.clone_from(done),
+            None => self.0.push(done.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quipu_wire::{ItemCompletedNotification, ItemStartedNotification};
+
+    use super::*;
+
+    fn tell(live: &mut Live, item: ThreadItem) {
+        let (thread_id, turn_id) = (String::new(), String::new());
+        live.follow(&ServerNotification::ItemStarted(ItemStartedNotification {
+            item: item.clone(),
+            thread_id: thread_id.clone(),
+            turn_id: turn_id.clone(),
+        }));
+        live.follow(&ServerNotification::ItemCompleted(
+            ItemCompletedNotification {
+                item,
+                thread_id,
+                turn_id,
+            },
+        ));
+    }
+
+    #[test]
+    fn the_end_of_a_review_does_not_take_the_place_of_its_beginning() {
+        let (id, review) = ("turn".to_owned(), "words".to_owned());
+        let entered = ThreadItem::EnteredReviewMode {
+            id: id.clone(),
+            review: review.clone(),
+        };
+        let exited = ThreadItem::ExitedReviewMode { id, review };
+        let mut live = Live::default();
+        tell(&mut live, entered.clone());
+        tell(&mut live, exited.clone());
+        assert_eq!(live.items(), [entered, exited]);
+    }
+}
