@@ -58,13 +58,20 @@ fn replace(
 fn builder(shared: bool) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".patch-");
-    #[cfg(unix)]
     if shared {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        share(&mut builder);
     }
     builder
 }
+
+#[cfg(unix)]
+fn share(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn share(_: &mut tempfile::Builder<'_, '_>) {}
 
 fn rewrite_in_place(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();

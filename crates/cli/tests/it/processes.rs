@@ -6,7 +6,7 @@ use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
 use quipu_testkit::process_table::{gone, holding, marker};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{server_in, websocket_server};
@@ -22,7 +22,7 @@ fn stubborn(mark: &str) -> String {
 
 /// A server, a client of it, and a thread in which the stubborn command runs.
 struct Running {
-    home: TempDir,
+    _home: TempDir,
     process: ServerProcess,
     client: Conversation,
     thread: String,
@@ -30,11 +30,7 @@ struct Running {
     mark: String,
 }
 
-async fn running(tool: &str) -> Running {
-    running_under(tool, "danger-full-access").await
-}
-
-async fn running_under(tool: &str, sandbox: &str) -> Running {
+async fn running((tool, sandbox): (&str, &str)) -> Running {
     let home = tempfile::tempdir().unwrap();
     let settings = format!(
         "model_provider = \"offline\"\nsandbox_mode = \"{sandbox}\"\napproval_policy = \"never\"\n"
@@ -77,7 +73,7 @@ async fn running_under(tool: &str, sandbox: &str) -> Running {
     client.skip_to("item/commandExecution/outputDelta").await;
     assert!(!holding(&mark).is_empty());
     Running {
-        home,
+        _home: home,
         process,
         client,
         thread,
@@ -86,12 +82,30 @@ async fn running_under(tool: &str, sandbox: &str) -> Running {
     }
 }
 
-const TOOLS: [&str; 3] = ["exec_command", "shell_command", "thread/shellCommand"];
+/// Whose command it is, and what holds it back. The user's own is held back by nothing.
+const WAYS: [(&str, &str); 5] = [
+    ("exec_command", "danger-full-access"),
+    ("exec_command", "workspace-write"),
+    ("shell_command", "danger-full-access"),
+    ("shell_command", "workspace-write"),
+    ("thread/shellCommand", "danger-full-access"),
+];
+
+/// Commands that their calls do not wait for any more.
+const BACKGROUND: [(&str, &str); 2] = [
+    ("background", "danger-full-access"),
+    ("background", "workspace-write"),
+];
+
+/// Both.
+fn all_ways() -> impl Iterator<Item = (&'static str, &'static str)> {
+    WAYS.into_iter().chain(BACKGROUND)
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_kill_9() {
-    for tool in TOOLS {
-        let running = running(tool).await;
+    for way in all_ways() {
+        let running = running(way).await;
         let killed = Instant::now();
         running.process.signal(Signal::KILL);
         gone(&running.mark, killed).await;
@@ -100,34 +114,34 @@ async fn nothing_is_left_after_kill_9() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_a_signal_to_stop() {
-    for tool in TOOLS {
-        let mut running = running(tool).await;
+    for way in all_ways() {
+        let mut running = running(way).await;
         running.process.signal(Signal::TERM);
-        assert_eq!(running.process.exit().await.code(), Some(0), "{tool}");
+        assert_eq!(running.process.exit().await.code(), Some(0), "{way:?}");
         gone(&running.mark, Instant::now()).await;
         let told = running.client.rest().await;
         let ends = told
             .iter()
             .filter(|it| it["method"] == "turn/completed")
             .count();
-        assert_eq!(ends, 1, "{tool}: the turn ends before the server does");
+        assert_eq!(ends, 1, "{way:?}: the turn ends before the server does");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_the_end_of_input() {
-    for tool in TOOLS {
-        let mut running = running(tool).await;
+    for way in all_ways() {
+        let mut running = running(way).await;
         running.client.leave().await;
-        assert_eq!(running.process.exit().await.code(), Some(0), "{tool}");
+        assert_eq!(running.process.exit().await.code(), Some(0), "{way:?}");
         gone(&running.mark, Instant::now()).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_an_unsubscribe() {
-    for tool in TOOLS {
-        let mut running = running(tool).await;
+    for way in all_ways() {
+        let mut running = running(way).await;
         let named = json!({ "threadId": running.thread });
         let left = Instant::now();
         running
@@ -139,15 +153,15 @@ async fn nothing_is_left_after_an_unsubscribe() {
         let resumed = running.client.call("thread/resume", named).await;
         assert_eq!(
             resumed["thread"]["turns"][0]["status"], "interrupted",
-            "{tool}"
+            "{way:?}"
         );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_an_interrupt() {
-    for tool in TOOLS {
-        let mut running = running(tool).await;
+    for way in WAYS {
+        let mut running = running(way).await;
         let params = json!({ "threadId": running.thread, "turnId": running.turn });
         let interrupted = Instant::now();
         running.client.call("turn/interrupt", params).await;
@@ -158,44 +172,43 @@ async fn nothing_is_left_after_an_interrupt() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_in_the_background_ends_when_it_is_cleaned_away() {
-    let mut running = running("background").await;
-    let params = json!({ "threadId": running.thread, "turnId": running.turn });
-    running.client.skip_to("item/agentMessage/delta").await;
-    running.client.call("turn/interrupt", params).await;
-    running.client.skip_to("turn/completed").await;
-    assert!(
-        !holding(&running.mark).is_empty(),
-        "an interrupt leaves it running"
-    );
-    let cleaned = Instant::now();
-    let named = json!({ "threadId": running.thread });
-    running
-        .client
-        .call("thread/backgroundTerminals/clean", named)
-        .await;
-    let ended = running.client.skip_to("item/completed").await;
-    assert_eq!(ended["params"]["item"]["status"], "failed");
-    gone(&running.mark, cleaned).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_sandboxed_command() {
-    for tool in ["exec_command", "shell_command"] {
-        let running = running_under(tool, "workspace-write").await;
-        let killed = Instant::now();
-        running.process.signal(Signal::KILL);
-        gone(&running.mark, killed).await;
-        drop(running.home);
+    for way in BACKGROUND {
+        let mut running = running(way).await;
+        let params = json!({ "threadId": running.thread, "turnId": running.turn });
+        running.client.skip_to("item/agentMessage/delta").await;
+        running.client.call("turn/interrupt", params).await;
+        running.client.skip_to("turn/completed").await;
+        assert!(
+            !holding(&running.mark).is_empty(),
+            "an interrupt leaves it running"
+        );
+        let cleaned = Instant::now();
+        let named = json!({ "threadId": running.thread });
+        running
+            .client
+            .call("thread/backgroundTerminals/clean", named)
+            .await;
+        let ended = running.client.skip_to("item/completed").await;
+        assert_eq!(ended["params"]["item"]["status"], "failed");
+        gone(&running.mark, cleaned).await;
     }
 }
 
+/// What may hold back a client's own command.
+fn policies() -> [Value; 2] {
+    [
+        json!({ "type": "dangerFullAccess" }),
+        json!({ "type": "workspaceWrite" }),
+    ]
+}
+
 /// A client's own command, on a server that outlives its clients.
-async fn commanding(process: &mut ServerProcess) -> (Conversation, String) {
+async fn commanding(process: &mut ServerProcess, policy: &Value) -> (Conversation, String) {
     let mut client = Conversation::start(process.websocket(&[]).await).await;
     let mark = marker();
     let params = json!({
         "command": ["bash", "-c", stubborn(&mark)], "processId": "stubborn",
-        "streamStdoutStderr": true, "disableTimeout": true,
+        "streamStdoutStderr": true, "disableTimeout": true, "sandboxPolicy": policy,
     });
     client.ask("command/exec", params).await;
     client.skip_to("command/exec/outputDelta").await;
@@ -206,16 +219,35 @@ async fn commanding(process: &mut ServerProcess) -> (Conversation, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_a_clients_command_that_it_ends_or_leaves() {
     let mut process = websocket_server();
-    let (mut client, mark) = commanding(&mut process).await;
-    let terminated = Instant::now();
-    let named = json!({ "processId": "stubborn" });
-    client.call("command/exec/terminate", named).await;
-    gone(&mark, terminated).await;
+    for policy in policies() {
+        let (mut client, mark) = commanding(&mut process, &policy).await;
+        let terminated = Instant::now();
+        let named = json!({ "processId": "stubborn" });
+        client.call("command/exec/terminate", named).await;
+        gone(&mark, terminated).await;
 
-    let (client, mark) = commanding(&mut process).await;
-    let left = Instant::now();
-    client.leave().await;
-    gone(&mark, left).await;
+        let (client, mark) = commanding(&mut process, &policy).await;
+        let left = Instant::now();
+        client.leave().await;
+        gone(&mark, left).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_clients_command_after_its_server() {
+    for policy in policies() {
+        let mut process = websocket_server();
+        let (_client, mark) = commanding(&mut process, &policy).await;
+        let killed = Instant::now();
+        process.signal(Signal::KILL);
+        gone(&mark, killed).await;
+
+        let mut process = websocket_server();
+        let (_client, mark) = commanding(&mut process, &policy).await;
+        process.signal(Signal::TERM);
+        process.exit().await;
+        gone(&mark, Instant::now()).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,6 +14,7 @@ use std::{
     io,
     net::{TcpListener, UdpSocket},
     os::{
+        fd::AsRawFd,
         linux::net::SocketAddrExt,
         unix::{
             fs::{MetadataExt, PermissionsExt},
@@ -24,6 +25,7 @@ use std::{
 };
 
 use quipu_sandbox::{Command, Enforcement, Exit, Network, Policy, Readable, WorkspaceWrite};
+use tokio::sync::OnceCell;
 
 use crate::{
     actor::{cast, say},
@@ -51,8 +53,8 @@ fn attacks() -> impl Iterator<Item = (&'static str, Works, Deed)> {
     tables.into_iter().flatten().copied()
 }
 
-/// The property of a run that leaves out what does not depend on circumstances.
-pub const QUICK: &str = "QUICK";
+/// The property of a run that tries one mechanism only, and leaves out what does not depend on circumstances.
+pub const ONLY: &str = "ONLY_MECHANISM";
 
 /// The role that tries everything.
 const ALL: &str = "all attacks";
@@ -126,15 +128,22 @@ impl Scene {
         fs::write(scratch.workspace.join(".git/config"), "untouched").unwrap();
         fs::write(git.join("pre-commit"), "untouched").unwrap();
         fs::create_dir(scratch.workspace.join("folder")).unwrap();
+        let home = scratch.workspace.join("home");
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("config.toml"), "untouched").unwrap();
         let abstract_name = crate::lab::new_mark();
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let size = 4096;
         let create = libc::IPC_CREAT as usize | 0o600;
+        let open_file = File::options()
+            .append(true)
+            .open(outside.join("file"))
+            .unwrap();
+        // Left to be inherited, as careless code does.
+        let fd = open_file.as_raw_fd() as usize;
+        system_call(libc::SYS_fcntl, &[fd, libc::F_SETFD as usize, 0]).unwrap();
         Self {
-            _open_file: File::options()
-                .append(true)
-                .open(outside.join("file"))
-                .unwrap(),
+            _open_file: open_file,
             _unix: UnixListener::bind(outside.join("socket")).unwrap(),
             _datagrams: UnixDatagram::bind(outside.join("datagrams")).unwrap(),
             _abstract: UnixListener::bind_addr(&address).unwrap(),
@@ -176,6 +185,7 @@ impl Scene {
             outside.join("other"),
             workspace.join(".git/config"),
             workspace.join(".git/hooks/pre-commit"),
+            workspace.join("home/config.toml"),
         ];
         for path in untouched {
             if fs::read_to_string(&path).unwrap_or_default() != "untouched" {
@@ -203,7 +213,10 @@ impl Drop for Scene {
 
 /// What the attacks are tried against.
 fn ways(scratch: &Scratch) -> impl Iterator<Item = (Policy, Enforcement)> + use<> {
-    let writing = scratch.policy();
+    let writing = WorkspaceWrite {
+        protected_paths: vec![scratch.workspace.join("home")],
+        ..scratch.policy()
+    };
     let online = WorkspaceWrite {
         network: Network::Internet,
         ..writing.clone()
@@ -239,56 +252,134 @@ const ONLINE: [&str; 3] = [
     "reach the world",
 ];
 
-#[tokio::test]
-async fn every_attack_is_prevented() {
-    // A second run under other circumstances need not try everything again.
-    let quick = property(QUICK).as_os_str() == "yes";
-    for (name, works, _) in attacks().filter(|_| !quick) {
-        if works == Works::ForAnybody || works == Works::ForRoot && user_id() == 0 {
-            let scene = Scene::new();
-            let bare = shell("", &scene.scratch.workspace, Policy::FullAccess);
-            let done = finish(scene.command(name, bare)).await;
-            assert_eq!(
-                done.exit,
-                Exit::Code(0),
-                "{name} does not even work bare: {done:?}"
-            );
-        }
+/// Whether a mechanism is to be tried under these circumstances.
+fn is_wanted(enforcement: Enforcement) -> bool {
+    let only = property(ONLY);
+    only.as_os_str().is_empty() || only.as_os_str() == format!("{enforcement:?}").as_str()
+}
+
+/// Sees that an attack would work, if it can be known.
+async fn try_bare(name: &str, works: Works) {
+    if works == Works::ForAnybody || works == Works::ForRoot && user_id() == 0 {
+        let scene = Scene::new();
+        let bare = shell("", &scene.scratch.workspace, Policy::FullAccess);
+        let done = finish(scene.command(name, bare)).await;
+        assert_eq!(
+            done.exit,
+            Exit::Code(0),
+            "{name} does not even work bare: {done:?}"
+        );
     }
+}
+
+/// What got out: the attack, and the policy and the mechanism that let it pass. Damage has no name.
+async fn escapes() -> &'static [(&'static str, String)] {
+    static FOUND: OnceCell<Vec<(&str, String)>> = OnceCell::const_new();
+    FOUND.get_or_init(try_all_ways).await
+}
+
+async fn try_all_ways() -> Vec<(&'static str, String)> {
     let mut escaped = Vec::new();
     for way in 0.. {
         let scene = Scene::new();
         let Some((policy, enforcement)) = ways(&scene.scratch).nth(way) else {
             break;
         };
-        if quick && enforcement != Enforcement::Namespaces {
+        if !is_wanted(enforcement) {
             continue;
         }
         let online = policy.network() == Network::Internet;
-        let command = shell("", &scene.scratch.workspace, policy.clone());
-        let done = finish(scene.command(
-            ALL,
-            Command {
-                enforcement,
-                ..command
-            },
-        ))
-        .await;
+        let command = Command {
+            enforcement,
+            ..shell("", &scene.scratch.workspace, policy.clone())
+        };
+        let done = finish(scene.command(ALL, command)).await;
         for (name, ..) in attacks() {
             let prevented = done.stdout.contains(&format!("prevented: {name}:"));
             let allowed = online && ONLINE.contains(&name);
             if !prevented && !allowed {
-                escaped.push(format!("{enforcement:?} {policy:?}: {name}"));
+                escaped.push((name, format!("{enforcement:?} {policy:?}")));
             }
         }
-        escaped.extend(
-            scene
-                .damage()
-                .map(|damage| format!("{enforcement:?} {policy:?}: {damage}")),
-        );
+        let damage = scene.damage();
+        escaped.extend(damage.map(|it| ("", format!("{enforcement:?} {policy:?}: {it}"))));
         eprintln!("{enforcement:?} {policy:?}:\n{}", done.stdout);
     }
+    escaped
+}
+
+#[tokio::test]
+async fn every_attack_is_prevented() {
+    if property(ONLY).as_os_str().is_empty() {
+        for (name, works, _) in attacks() {
+            try_bare(name, works).await;
+        }
+    }
+    let escaped = escapes().await;
     assert!(escaped.is_empty(), "{escaped:#?}");
+}
+
+/// One kind of escape: each of its attacks works without a sandbox, where that can be known, and fails in every one.
+async fn is_prevented(names: &[&str]) {
+    for name in names {
+        let attack = attacks().find(|(other, ..)| other == name);
+        let (name, works, _) = attack.unwrap_or_else(|| panic!("no attack is called {name}"));
+        try_bare(name, works).await;
+    }
+    let escaped = escapes().await.iter();
+    let escaped: Vec<_> = escaped.filter(|(name, _)| names.contains(name)).collect();
+    assert!(escaped.is_empty(), "{escaped:#?}");
+}
+
+macro_rules! escapes {
+    ($($kind:ident: $names:expr;)*) => {
+        $(#[tokio::test]
+        async fn $kind() {
+            is_prevented(&$names).await;
+        })*
+    };
+}
+
+escapes! {
+    by_path: ["write by path", "append by path", "create by path", "truncate", "remove", "make a folder"];
+    by_symbolic_link: ["write by symbolic link", "link in, write later", "create by a dangling link"];
+    by_rename: ["rename out", "rename in", "exchange", "replace the workspace"];
+    by_hard_link: ["hard link in and write", "hard link out"];
+    by_dots: ["write by dots"];
+    by_proc_self_root: ["write by the root of a process", "write by the root of the server"];
+    by_proc_fd: ["write by a descriptor of the server", "take the server's descriptors"];
+    by_ptrace: ["trace the server", "trace the supervisor", "write the server's memory", "write the supervisor's memory"];
+    by_mount: ["mount", "remount writable", "unmount", "a file system of one's own", "a new view of the files"];
+    by_new_namespaces: ["new user namespace", "new mount namespace", "clone into a user namespace", "enter the server's namespaces"];
+    by_setuid_programs: ["become root by a program"];
+    by_unix_sockets: ["unix socket", "unix datagrams", "redirect a pair of datagram sockets", "reconnect a pair of sockets"];
+    by_abstract_sockets: ["abstract socket"];
+    by_io_uring: ["io_uring"];
+    by_tcp: ["reach the server over TCP"];
+    by_udp: ["reach the server over UDP", "reach the world"];
+    by_netlink: ["netlink of other kinds"];
+    by_signals: ["signal the server", "signal the supervisor", "kill the first process", "signal the server by descriptor"];
+    by_secrets_of_the_environment: ["read the server's environment"];
+    by_inherited_descriptors: ["use descriptors of the server"];
+    by_git_hooks: ["write a hook", "add a hook", "link a hook", "make a hook executable", "replace the repository"];
+    by_the_configuration_of_the_home: ["write the configuration of the home", "make a configuration folder"];
+}
+
+#[tokio::test]
+async fn by_leaving_a_process_behind() {
+    for enforcement in BACKENDS {
+        let (scratch, mark) = (Scratch::new(), crate::lab::new_mark());
+        let script = format!(
+            "(setsid sh -c 'trap \"\" HUP INT TERM; sleep 1000; : {mark}' >/dev/null 2>&1 &); echo left"
+        );
+        let done = finish(scratch.shell(&script, enforcement)).await;
+        assert_eq!(done.stdout, "left\n", "{done:?}");
+        assert_eq!(
+            crate::lab::Marked::find(&mark).count(),
+            0,
+            "{enforcement:?}"
+        );
+    }
 }
 
 #[test]

@@ -138,6 +138,9 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         fs::hard_link(workspace(".git/config"), workspace("folder/config"))?;
         append(&workspace("folder/config"))
     }),
+    ("write the configuration of the home", ForAnybody, || {
+        append(&workspace("home/config.toml"))
+    }),
     ("make a configuration folder", ForAnybody, || {
         fs::create_dir(workspace(".codex"))?;
         fs::write(workspace(".codex/config.toml"), "x")
