@@ -92,7 +92,7 @@ impl Event {
     /// calls to other agents: the format has no event for them that is read back.
     pub fn of_item(item: ThreadItem, thread: &str, turn: &str) -> Vec<Self> {
         let event = match item {
-            ThreadItem::UserMessage { content, .. } => messages::store_input(content),
+            ThreadItem::UserMessage { content, .. } => Event::UserMessage(content.into()),
             ThreadItem::AgentMessage {
                 text,
                 phase,

@@ -47,19 +47,15 @@ impl Responder {
         result: &T,
         explain: impl FnOnce(serde_json::Error) -> ErrorObject,
     ) -> Result<(), CloseReason> {
-        match write::result(&self.id, result) {
-            Ok(message) => self.send(message).await,
-            Err(error) => self.error(&explain(error)).await,
-        }
+        let message = write::result(&self.id, result)
+            .or_else(|error| write::error(&self.id, &explain(error)));
+        self.answer(message).await
     }
 
     /// Answers with an error.
     pub async fn error(self, error: &ErrorObject) -> Result<(), CloseReason> {
-        match write::error(&self.id, error) {
-            Ok(message) => self.send(message).await,
-            // Unreachable for an error object; dropping `self` answers in any case.
-            Err(_) => Ok(()),
-        }
+        let message = write::error(&self.id, error);
+        self.answer(message).await
     }
 
     /// Ends the duty without an answer, because the asker said that it wants none any more.
@@ -68,8 +64,11 @@ impl Responder {
     }
 
     /// The duty ends when the message is queued: if waiting for room is cancelled, the drop below
-    /// still answers.
-    async fn send(mut self, message: Bytes) -> Result<(), CloseReason> {
+    /// still answers. So it does in the impossible case that even an error could not be written.
+    async fn answer(mut self, message: serde_json::Result<Bytes>) -> Result<(), CloseReason> {
+        let Ok(message) = message else {
+            return Ok(());
+        };
         let sent = self.outbox.send(message).await;
         self.owed = false;
         sent

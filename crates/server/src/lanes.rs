@@ -28,7 +28,8 @@ impl Key {
     }
 }
 
-type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What a request asks to be done.
+pub(crate) type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The lanes with work.
 #[derive(Clone, Default)]
@@ -36,15 +37,15 @@ pub(crate) struct Lanes(Arc<Mutex<HashMap<Key, VecDeque<Job>>>>);
 
 impl Lanes {
     /// Runs a job after the earlier ones of its lane.
-    pub fn run(&self, key: Key, job: impl Future<Output = ()> + Send + 'static) {
+    pub fn run(&self, key: Key, job: Job) {
         let mut lanes = self.lock();
         if let Some(waiting) = lanes.get_mut(&key) {
-            waiting.push_back(Box::pin(job));
+            waiting.push_back(job);
             return;
         }
         lanes.insert(key.clone(), VecDeque::new());
         drop(lanes);
-        tokio::spawn(self.clone().drive(key, Box::pin(job)));
+        tokio::spawn(self.clone().drive(key, job));
     }
 
     async fn drive(self, key: Key, first: Job) {
@@ -67,12 +68,12 @@ impl Lanes {
 }
 
 /// Runs a job that belongs to no lane.
-pub(crate) fn run_free(job: impl Future<Output = ()> + Send + 'static) {
+pub(crate) fn run_free(job: Job) {
     tokio::spawn(guarded(job));
 }
 
 /// A panic ends its request (whose reply, when dropped, answers with an error) and nothing else.
-pub(crate) async fn guarded(job: impl Future<Output = ()>) {
+pub(crate) async fn guarded(job: Job) {
     if let Err(panic) = AssertUnwindSafe(job).catch_unwind().await {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text
@@ -97,12 +98,13 @@ mod tests {
             async move { done.send(what).unwrap() }
         };
         let first = note("first");
-        lanes.run(Key::thread("a"), async move {
+        let slow = async move {
             blocked.await.unwrap();
             first.await;
-        });
-        lanes.run(Key::thread("a"), note("second"));
-        lanes.run(Key::thread("b"), note("other"));
+        };
+        lanes.run(Key::thread("a"), Box::pin(slow));
+        lanes.run(Key::thread("a"), Box::pin(note("second")));
+        lanes.run(Key::thread("b"), Box::pin(note("other")));
         assert_eq!(seen.recv().await, Some("other"));
         release.send(()).unwrap();
         assert_eq!(seen.recv().await, Some("first"));
@@ -122,8 +124,9 @@ mod tests {
     async fn a_panic_does_not_stop_its_lane() {
         let lanes = Lanes::default();
         let (done, mut seen) = mpsc::unbounded_channel();
-        lanes.run(Key::thread("a"), async { panic!("broken") });
-        lanes.run(Key::thread("a"), async move { done.send(()).unwrap() });
+        lanes.run(Key::thread("a"), Box::pin(async { panic!("broken") }));
+        let after = async move { done.send(()).unwrap() };
+        lanes.run(Key::thread("a"), Box::pin(after));
         assert_eq!(seen.recv().await, Some(()));
     }
 }

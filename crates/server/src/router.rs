@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use quipu_rpc::{ErrorObject, RawJson, Request, Responder, codes};
+use quipu_rpc::{ErrorObject, Id, RawJson, Request, Responder, codes};
 use quipu_wire::codec;
 use quipu_wire::gate::Gated;
 use quipu_wire::method::{CLIENT_REQUESTS, Lane, Method, Stability, request};
 
 use crate::handlers::Handler;
-use crate::lanes::{self, Key};
+use crate::lanes::{self, Job, Key};
 use crate::{Cx, Reply, fail};
 
 macro_rules! routes {
@@ -18,9 +18,16 @@ macro_rules! routes {
     )*) => {
         /// Gives a request to its handler, or answers why not.
         pub(crate) async fn route(cx: Cx, request: Request) {
-            match request.method.as_str() {
-                $($wire => dispatch::<request::$name>(cx, request).await,)*
-                _ => refuse(&cx, request, unknown_method).await,
+            let prepared = match request.method.as_str() {
+                $($wire => prepare::<request::$name>(&cx, &request),)*
+                name => Err(unknown_method(name)),
+            };
+            match prepared {
+                Ok((way, job)) => {
+                    drop(request);
+                    way.run(&cx, job).await;
+                }
+                Err(error) => refuse(&cx, request.id, &error).await,
             }
         }
     };
@@ -28,25 +35,43 @@ macro_rules! routes {
 
 quipu_wire::client_requests!(routes);
 
-async fn dispatch<M: Handler>(cx: Cx, request: Request) {
-    let params = match accept::<M>(&cx, request.params.as_ref()) {
-        Ok(params) => params,
-        Err(error) => return refuse(&cx, request, |_| error).await,
-    };
+/// Where a job runs.
+enum Way {
+    Inline,
+    Free,
+    Lane(Key),
+}
+
+impl Way {
+    fn of(lane: Lane<'_>, cx: &Cx) -> Way {
+        match lane {
+            Lane::Inline => Way::Inline,
+            Lane::Free => Way::Free,
+            Lane::Thread(id) => Way::Lane(Key::thread(id)),
+            Lane::Ordered(queue) => Way::Lane(Key::Connection(cx.client.id, queue)),
+            Lane::Global(domain) => Way::Lane(Key::Process(domain)),
+        }
+    }
+
+    async fn run(self, cx: &Cx, job: Job) {
+        match self {
+            Way::Inline => lanes::guarded(job).await,
+            Way::Free => lanes::run_free(job),
+            Way::Lane(key) => cx.server.lanes.run(key, job),
+        }
+    }
+}
+
+/// What a request asks to be done. All that differs from method to method is in here, behind a pointer, so
+/// that the rest of the way is compiled once and not for each of them.
+fn prepare<M: Handler>(cx: &Cx, request: &Request) -> Result<(Way, Job), ErrorObject> {
+    let params = accept::<M>(cx, request.params.as_ref())?;
     let size = request.params.as_ref().map_or(0, |it| it.as_bytes().len());
-    let Some(place) = cx.client.room.take(size) else {
-        return refuse(&cx, request, |_| overloaded()).await;
-    };
-    let reply = Reply::<M>::new(Responder::new(request.id, cx.client.outbox.clone()), place);
-    let key = match M::lane(&params) {
-        // Boxed, or the future of every connection would have room for the largest handler.
-        Lane::Inline => return Box::pin(lanes::guarded(handle(cx, params, reply))).await,
-        Lane::Free => return lanes::run_free(handle(cx, params, reply)),
-        Lane::Thread(id) => Key::thread(id),
-        Lane::Ordered(queue) => Key::Connection(cx.client.id, queue),
-        Lane::Global(domain) => Key::Process(domain),
-    };
-    cx.server.lanes.clone().run(key, handle(cx, params, reply));
+    let place = cx.client.room.take(size).ok_or_else(overloaded)?;
+    let way = Way::of(M::lane(&params), cx);
+    let responder = Responder::new(request.id.clone(), cx.client.outbox.clone());
+    let job = handle(cx.clone(), params, Reply::<M>::new(responder, place));
+    Ok((way, Box::pin(job)))
 }
 
 async fn handle<M: Handler>(cx: Cx, params: M::Params, reply: Reply<M>) {
@@ -97,12 +122,9 @@ fn decode<M: Method>(params: Option<&RawJson>) -> Result<M::Params, String> {
     }
 }
 
-async fn refuse(cx: &Cx, request: Request, why: impl FnOnce(&str) -> ErrorObject) {
-    let error = why(&request.method);
-    if let Err(reason) = Responder::new(request.id, cx.client.outbox.clone())
-        .error(&error)
-        .await
-    {
+async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
+    let responder = Responder::new(id, cx.client.outbox.clone());
+    if let Err(reason) = responder.error(error).await {
         tracing::debug!(%reason, "the client left before its answer");
     }
 }

@@ -1,6 +1,6 @@
 //! Events of turns, messages, reviews, usage and failures.
 
-use quipu_wire::Json;
+use quipu_wire::{Json, UserInput};
 use serde::{Deserialize, Serialize};
 
 /// A turn began.
@@ -54,6 +54,40 @@ pub struct UserMessage {
     /// Marked ranges of the text.
     #[serde(default)]
     pub text_elements: Vec<TextElement>,
+}
+
+impl From<Vec<UserInput>> for UserMessage {
+    fn from(content: Vec<UserInput>) -> Self {
+        let mut message = Self::default();
+        let mut images = Vec::new();
+        for input in content {
+            match input {
+                UserInput::Text {
+                    text,
+                    text_elements,
+                } => {
+                    let shift = message.message.len();
+                    let moved = text_elements.into_iter().map(|element| TextElement {
+                        byte_range: ByteRange {
+                            start: element.byte_range.start + shift,
+                            end: element.byte_range.end + shift,
+                        },
+                        placeholder: element.placeholder,
+                    });
+                    message.text_elements.extend(moved);
+                    message.message.push_str(&text);
+                }
+                UserInput::Image { url } => images.push(url),
+                UserInput::LocalImage { path } => message.local_images.push(path),
+                // The format has no place for these; the model sees them as text.
+                UserInput::Skill { .. }
+                | UserInput::Mention { .. }
+                | UserInput::Unrecognized(_) => {}
+            }
+        }
+        message.images = Some(images);
+        message
+    }
 }
 
 /// A marked range of a text.

@@ -152,38 +152,6 @@ fn unescape(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-pub(super) fn store_input(content: Vec<UserInput>) -> Event {
-    let mut stored = UserMessage {
-        images: Some(Vec::new()),
-        ..UserMessage::default()
-    };
-    for input in content {
-        match input {
-            UserInput::Text {
-                text,
-                text_elements,
-            } => {
-                let shift = stored.message.len();
-                stored
-                    .text_elements
-                    .extend(text_elements.into_iter().map(|element| event::TextElement {
-                        byte_range: event::ByteRange {
-                            start: element.byte_range.start + shift,
-                            end: element.byte_range.end + shift,
-                        },
-                        placeholder: element.placeholder,
-                    }));
-                stored.message.push_str(&text);
-            }
-            UserInput::Image { url } => stored.images.get_or_insert_default().push(url),
-            UserInput::LocalImage { path } => stored.local_images.push(path),
-            // The format has no place for these; the model sees them as text.
-            UserInput::Skill { .. } | UserInput::Mention { .. } | UserInput::Unrecognized(_) => {}
-        }
-    }
-    Event::UserMessage(stored)
-}
-
 pub(super) fn store_answer(
     message: String,
     phase: Option<MessagePhase>,

@@ -13,7 +13,7 @@ impl Handler for CommandExec {
     async fn handle(cx: Cx, params: CommandExecParams, reply: Reply<Self>) {
         match start(cx, params).await {
             // Later requests can name the command now; they do not wait for its end.
-            Ok(run) => run_free(async { reply.send(Ok(run.finish().await)).await }),
+            Ok(run) => run_free(Box::pin(async { reply.send(Ok(run.finish().await)).await })),
             Err(error) => reply.send(Err(error)).await,
         }
     }

@@ -3,7 +3,7 @@
 use quipu_engine::{Record, TurnEnd};
 use quipu_journal::event::{self, Event};
 use quipu_journal::{Compacted, Record as Line, TurnContext};
-use quipu_wire::{Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError, UserInput};
+use quipu_wire::{Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError};
 
 use crate::{Server, agents};
 
@@ -30,7 +30,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
         })),
         Record::History(item) => vec![Line::ResponseItem(item)],
         Record::TurnContext(context) => turn_context(&context).into_iter().collect(),
-        Record::UserMessage { content, .. } => one(Event::UserMessage(user_message(content))),
+        Record::UserMessage { content, .. } => one(Event::UserMessage(content.into())),
         Record::AgentMessage { text, phase, .. } => one(Event::AgentMessage(event::AgentMessage {
             message: text,
             phase: phase.map(|phase| phase.to_string()),
@@ -107,36 +107,6 @@ fn ended(turn_id: String, end: TurnEnd, last_agent_message: Option<String>) -> E
         turn_id: Some(turn_id),
         reason: reason.to_owned(),
     })
-}
-
-fn user_message(content: Vec<UserInput>) -> event::UserMessage {
-    let mut message = event::UserMessage::default();
-    let mut images = Vec::new();
-    for input in content {
-        match input {
-            UserInput::Text {
-                text,
-                text_elements,
-            } => {
-                let offset = message.message.len();
-                message
-                    .text_elements
-                    .extend(text_elements.into_iter().map(|element| event::TextElement {
-                        byte_range: event::ByteRange {
-                            start: element.byte_range.start + offset,
-                            end: element.byte_range.end + offset,
-                        },
-                        placeholder: element.placeholder,
-                    }));
-                message.message.push_str(&text);
-            }
-            UserInput::Image { url } => images.push(url),
-            UserInput::LocalImage { path } => message.local_images.push(path),
-            UserInput::Skill { .. } | UserInput::Mention { .. } | UserInput::Unrecognized(_) => {}
-        }
-    }
-    message.images = Some(images);
-    message
 }
 
 fn reasoning(summary: Vec<String>, content: Vec<String>) -> Vec<Line> {
