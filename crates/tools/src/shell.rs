@@ -9,8 +9,7 @@ use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
 use quipu_wire::{CommandExecutionStatus, Json};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
@@ -312,7 +311,21 @@ fn report(run: &Running, done: &Done) -> String {
 }
 
 /// The result as models read it that are not offered patches as free text.
-pub(crate) fn json_report(output: &str, exit_code: i32, seconds: f64) -> String {
-    let metadata = json!({ "exit_code": exit_code, "duration_seconds": seconds });
-    json!({ "output": output, "metadata": metadata }).to_string()
+pub(crate) fn json_report(output: &str, exit_code: i32, duration_seconds: f64) -> String {
+    #[derive(Serialize)]
+    struct Report<'a> {
+        output: &'a str,
+        metadata: Metadata,
+    }
+    #[derive(Serialize)]
+    struct Metadata {
+        exit_code: i32,
+        duration_seconds: f64,
+    }
+    let metadata = Metadata {
+        exit_code,
+        duration_seconds,
+    };
+    // Texts and numbers can always be written.
+    serde_json::to_string(&Report { output, metadata }).unwrap_or_default()
 }
