@@ -89,6 +89,10 @@ enum Body {
     TodoList {
         items: Vec<Todo>,
     },
+    /// Something to know that ends nothing.
+    Error {
+        message: String,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -148,6 +152,24 @@ impl Events {
             }
             _ => None,
         }
+    }
+
+    /// The line for something to know beside the turn, if it is that.
+    pub fn notice(&mut self, notification: &ServerNotification) -> Option<Line> {
+        let (summary, details) = match notification {
+            ServerNotification::ConfigWarning(it) => (&it.summary, &it.details),
+            ServerNotification::DeprecationNotice(it) => (&it.summary, &it.details),
+            _ => return None,
+        };
+        let message = match details {
+            Some(details) => format!("{summary} ({details})"),
+            None => summary.clone(),
+        };
+        let item = Item {
+            id: self.new_id(),
+            body: Body::Error { message },
+        };
+        Some(Line::ItemCompleted { item })
     }
 
     /// The lines that end a turn; `failure` is what went wrong, if something did.

@@ -18,8 +18,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use quipu_client::wire::{LoginAccountParams, ReviewStartParams, TurnStartParams, UserInput};
-use quipu_client::{Client, Error, Event, Options, Timeouts, TurnStream};
+use quipu_client::{Client, Error, Event, EventStream, Options, Timeouts, TurnStream};
 use quipu_config::{LoadRequest, Loader, Trust};
 use quipu_server::{Server, Settings, Source};
 
@@ -124,8 +125,10 @@ async fn drive(
     mut output: Output,
     stops: &mut Stops,
 ) -> Result<ExitCode, String> {
+    let mut notices = client.events();
     let opened = thread::open(client, &job).await?;
     output.opened(&opened, &job.work);
+    tell_noticed(&mut notices, &mut output);
     let started = match job.work {
         Work::Prompt(text) => {
             let images = job.images.into_iter().map(|path| UserInput::LocalImage {
@@ -154,7 +157,8 @@ async fn drive(
     };
     let done = match started {
         Ok(mut turn) => {
-            watch(&mut turn, &mut output, stops).await;
+            watch(&mut turn, &mut notices, &mut output, stops).await;
+            tell_noticed(&mut notices, &mut output);
             turn.finish().await
         }
         Err(error) => Err(error),
@@ -162,9 +166,21 @@ async fn drive(
     Ok(output.end(done, stops.received.is_some()))
 }
 
+/// Tells what has come so far that is not about the turn.
+fn tell_noticed(notices: &mut EventStream, output: &mut Output) {
+    while let Some(Some(event)) = notices.next().now_or_never() {
+        output.noticed(&event);
+    }
+}
+
 /// Tells what happens until the turn has ended. A signal interrupts the turn; a second one ends the
 /// process at once.
-async fn watch(turn: &mut TurnStream, output: &mut Output, stops: &mut Stops) {
+async fn watch(
+    turn: &mut TurnStream,
+    notices: &mut EventStream,
+    output: &mut Output,
+    stops: &mut Stops,
+) {
     let mut ticks = tokio::time::interval(TICK);
     loop {
         tokio::select! {
@@ -174,6 +190,7 @@ async fn watch(turn: &mut TurnStream, output: &mut Output, stops: &mut Stops) {
                 Some(_) => {}
                 None => return,
             },
+            Some(event) = notices.next() => output.noticed(&event),
             _ = ticks.tick() => output.tick(),
             () = stops.next() => {
                 // The end that follows says whether it worked.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use quipu_client::wire::{SandboxPolicy, ServerNotification, TurnStatus};
-use quipu_client::{CompletedTurn, Error};
+use quipu_client::{CompletedTurn, Error, Event};
 
 use super::args::Color;
 use super::events::{Events, Line};
@@ -63,6 +63,21 @@ impl Output {
                 }
             }
             Form::Text(text) => text.told(notification),
+        }
+    }
+
+    /// Something beside the turn.
+    pub fn noticed(&mut self, event: &Event) {
+        let Event::Notification(notification) = event else {
+            return;
+        };
+        match &mut self.form {
+            Form::Json(events) => {
+                if let Some(line) = events.notice(notification) {
+                    print(&line);
+                }
+            }
+            Form::Text(text) => text.noticed(notification),
         }
     }
 

@@ -104,8 +104,21 @@ impl Text {
                 self.screen
                     .line(look, &format!("error: {}", it.error.message));
             }
+            _ => {}
+        }
+    }
+
+    /// What happens beside the turn.
+    pub fn noticed(&mut self, notification: &ServerNotification) {
+        match notification {
             ServerNotification::ConfigWarning(it) => self.warning(&it.summary),
             ServerNotification::DeprecationNotice(it) => self.warning(&it.summary),
+            ServerNotification::McpServerStartupStatusUpdated(it) => {
+                if let Some(error) = &it.error {
+                    let name = &it.name;
+                    self.warning(&format!("the MCP server `{name}` did not start: {error}"));
+                }
+            }
             _ => {}
         }
     }

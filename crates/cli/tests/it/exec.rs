@@ -331,6 +331,34 @@ fn send(child: &Child, signal: Signal) {
 }
 
 #[tokio::test]
+async fn what_is_amiss_beside_the_turn_is_told() {
+    let place = Place::new();
+    // A project that is trusted, with rules that cannot be read.
+    let project = place.folder.path().canonicalize().unwrap().join("project");
+    for folder in [".git", ".codex/rules"] {
+        std::fs::create_dir_all(project.join(folder)).unwrap();
+    }
+    std::fs::write(
+        project.join(".codex/rules/bad.rules"),
+        "prefix_rule(pattern=\n",
+    )
+    .unwrap();
+    let project = project.to_str().unwrap();
+    let home = place.folder.path().join(".quipu");
+    std::fs::create_dir_all(&home).unwrap();
+    let trusted = format!("[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+    std::fs::write(home.join("config.toml"), trusted).unwrap();
+    let lines = place.lines(&["-C", project, "hi"], 0).await;
+    let noticed = lines.iter().find(|it| it["item"]["type"] == "error");
+    let message = noticed.map(|it| it["item"]["message"].as_str().unwrap());
+    assert!(
+        message.is_some_and(|it| it.contains("bad.rules")),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap()["type"], "turn.completed");
+}
+
+#[tokio::test]
 async fn a_review_is_a_run_too() {
     let place = Place::new();
     let steps = script(json!([{ "text": "Looks fine." }]));

@@ -4,11 +4,16 @@ use std::future::pending;
 use std::time::Duration;
 
 use quipu_client::wire::{
+    ApplyPatchApprovalParams, ChatgptAuthTokensRefreshParams, ChatgptAuthTokensRefreshResponse,
     CommandExecutionApprovalDecision as Decision, CommandExecutionRequestApprovalParams,
-    DynamicToolCallParams, DynamicToolCallResponse, FileChangeApprovalDecision,
-    FileChangeRequestApprovalParams, ThreadLoadedListParams,
+    DynamicToolCallParams, DynamicToolCallResponse, ExecCommandApprovalParams,
+    FileChangeApprovalDecision, FileChangeRequestApprovalParams, GrantedPermissionProfile, Json,
+    McpServerElicitationAction, McpServerElicitationRequestParams,
+    McpServerElicitationRequestResponse, PermissionGrantScope, PermissionsRequestApprovalParams,
+    PermissionsRequestApprovalResponse, ReviewDecision, ThreadLoadedListParams,
+    ToolRequestUserInputAnswer, ToolRequestUserInputParams, ToolRequestUserInputResponse,
 };
-use quipu_client::{Handler, Timeouts};
+use quipu_client::{ErrorObject, Handler, Timeouts};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -103,6 +108,112 @@ async fn every_question_has_a_safe_answer() {
     );
     let answer = peer.ask("item/tool/call", json!([])).await;
     assert_eq!(answer["error"]["code"], -32602);
+}
+
+/// Says yes to everything.
+struct Generous;
+
+impl Handler for Generous {
+    async fn approve_command(&self, _: CommandExecutionRequestApprovalParams) -> Decision {
+        Decision::AcceptForSession
+    }
+
+    async fn approve_file_change(
+        &self,
+        _: FileChangeRequestApprovalParams,
+    ) -> FileChangeApprovalDecision {
+        FileChangeApprovalDecision::Accept
+    }
+
+    async fn approve_permissions(
+        &self,
+        _: PermissionsRequestApprovalParams,
+    ) -> PermissionsRequestApprovalResponse {
+        PermissionsRequestApprovalResponse {
+            permissions: GrantedPermissionProfile {
+                network: None,
+                file_system: None,
+            },
+            scope: PermissionGrantScope::Session,
+        }
+    }
+
+    async fn answer_questions(
+        &self,
+        _: ToolRequestUserInputParams,
+    ) -> ToolRequestUserInputResponse {
+        let answers = vec!["blue".to_owned()];
+        let answer = ToolRequestUserInputAnswer { answers };
+        ToolRequestUserInputResponse {
+            answers: [("colour".to_owned(), answer)].into(),
+        }
+    }
+
+    async fn answer_elicitation(
+        &self,
+        _: McpServerElicitationRequestParams,
+    ) -> McpServerElicitationRequestResponse {
+        McpServerElicitationRequestResponse {
+            action: McpServerElicitationAction::Accept,
+            content: Some(json!({ "sure": true }).into()),
+            meta: None,
+        }
+    }
+
+    async fn call_tool(&self, _: DynamicToolCallParams) -> DynamicToolCallResponse {
+        DynamicToolCallResponse {
+            content_items: Vec::new(),
+            success: true,
+        }
+    }
+
+    async fn refresh_tokens(
+        &self,
+        _: ChatgptAuthTokensRefreshParams,
+    ) -> Result<ChatgptAuthTokensRefreshResponse, ErrorObject> {
+        Ok(ChatgptAuthTokensRefreshResponse {
+            access_token: "fresh".to_owned(),
+            chatgpt_account_id: "mine".to_owned(),
+            chatgpt_plan_type: None,
+        })
+    }
+
+    async fn approve_legacy_patch(&self, _: ApplyPatchApprovalParams) -> ReviewDecision {
+        ReviewDecision::Approved
+    }
+
+    async fn approve_legacy_command(&self, _: ExecCommandApprovalParams) -> ReviewDecision {
+        ReviewDecision::Abort
+    }
+
+    async fn answer_unknown(&self, method: String, params: Json) -> Result<Json, ErrorObject> {
+        Ok(json!({ "asked": method, "with": params.to_value() }).into())
+    }
+}
+
+#[tokio::test]
+async fn every_question_reaches_its_own_method() {
+    let (_client, mut peer) = scripted(|it| it.handler(Generous)).await;
+    let answers = [
+        json!({ "decision": "acceptForSession" }),
+        json!({ "decision": "accept" }),
+        json!({ "permissions": {}, "scope": "session" }),
+        json!({ "answers": { "colour": { "answers": ["blue"] } } }),
+        json!({ "action": "accept", "content": { "sure": true }, "_meta": null }),
+        json!({ "contentItems": [], "success": true }),
+        json!({ "decision": "approved" }),
+        json!({ "decision": "abort" }),
+    ];
+    for ((method, params, _), expected) in defaults().into_iter().zip(answers) {
+        let answer = peer.ask(method, params).await;
+        assert_eq!(answer["result"], expected, "{method}: {answer}");
+    }
+    let refresh = json!({ "reason": "unauthorized", "previousAccountId": null });
+    let answer = peer.ask("account/chatgptAuthTokens/refresh", refresh).await;
+    assert_eq!(answer["result"]["accessToken"], "fresh");
+    let answer = peer.ask("soul/sell", json!({ "price": 1 })).await;
+    let expected = json!({ "asked": "soul/sell", "with": { "price": 1 } });
+    assert_eq!(answer["result"], expected);
 }
 
 /// Panics, thinks for ever, and says when its thinking is dropped.
