@@ -1,9 +1,12 @@
 //! Keys stay where they belong. A server with every kind of secret runs turns that work and turns that
-//! fail, with a provider that repeats what it was sent; then everything it said and wrote is searched.
+//! fail, with a provider that repeats what it was sent and commands that print what they were given; then
+//! everything it said and wrote is searched.
 
 use std::path::Path;
 
 use quipu_testkit::conversation::Conversation;
+use quipu_testkit::identity::{claims, jwt};
+use quipu_testkit::mcp::{HttpOptions, McpHttpServer};
 use quipu_testkit::model::ModelServer;
 use serde_json::{Value, json};
 
@@ -12,13 +15,16 @@ use crate::support::app_server;
 const FROM_ENV: &str = "sk-from-the-environment";
 const FROM_LOGIN: &str = "sk-from-a-login-1234567890";
 const IN_HEADER: &str = "secret-in-a-header";
+const IN_ENV_HEADER: &str = "secret-in-a-header-of-the-environment";
 const IN_QUERY: &str = "secret-in-a-query";
 const IN_TOKEN: &str = "secret-in-a-token";
-const SECRETS: [&str; 5] = [FROM_ENV, FROM_LOGIN, IN_HEADER, IN_QUERY, IN_TOKEN];
+const REFRESH: &str = "secret-that-refreshes-a-login";
+const FOR_MCP: &str = "secret-for-an-mcp-server";
+const IN_MCP_HEADER: &str = "secret-in-an-mcp-header";
 
 /// What a careless provider answers that was sent this key.
 fn served(key: &str) -> [Value; 7] {
-    let echo = format!("bad: {key} and {IN_HEADER} and {IN_QUERY}");
+    let echo = format!("bad: {key} and {IN_HEADER} and {IN_ENV_HEADER} and {IN_QUERY}");
     [
         json!({ "fail": 400, "body": echo }),
         json!({ "fail": 401, "body": { "error": { "message": echo } } }),
@@ -43,90 +49,159 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_is_said_or_written_has_a_key() {
-    let model = ModelServer::start().await.unwrap();
-    let home = tempfile::tempdir().unwrap();
+/// Providers of each format, one that takes the login, and an MCP server; each with keys.
+fn config(model: &ModelServer, mcp: &McpHttpServer) -> String {
     let mut config =
         "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\n".to_owned();
-    for (wire, auth) in [
-        ("responses", "env_key = \"MY_KEY\"".to_owned()),
-        (
-            "chat",
-            format!("experimental_bearer_token = \"{IN_TOKEN}\""),
-        ),
-        ("anthropic", "env_key = \"MY_KEY\"".to_owned()),
+    let token = format!("experimental_bearer_token = \"{IN_TOKEN}\"");
+    for (name, wire, auth) in [
+        ("responses", "responses", "env_key = \"MY_KEY\""),
+        ("chat", "chat", &token),
+        ("anthropic", "anthropic", "env_key = \"MY_KEY\""),
+        ("login", "responses", "requires_openai_auth = true"),
     ] {
         config.push_str(&format!(
-            "[model_providers.{wire}]\nname = \"{wire}\"\nbase_url = \"{}\"\nwire_api = \"{wire}\"\n{auth}\n\
+            "[model_providers.{name}]\nname = \"{name}\"\nbase_url = \"{}\"\nwire_api = \"{wire}\"\n{auth}\n\
              request_max_retries = 0\nstream_max_retries = 0\nhttp_headers = {{ x-extra = \"{IN_HEADER}\" }}\n\
-             query_params = {{ key = \"{IN_QUERY}\" }}\n",
+             env_http_headers = {{ x-more = \"MY_HEADER\" }}\nquery_params = {{ key = \"{IN_QUERY}\" }}\n",
             model.base_url(),
         ));
     }
-    std::fs::write(home.path().join("config.toml"), config).unwrap();
+    config.push_str(&format!(
+        "[mcp_servers.notes]\nurl = \"{}\"\nbearer_token_env_var = \"MCP_TOKEN\"\n\
+         http_headers = {{ x-mcp = \"{IN_MCP_HEADER}\" }}\n",
+        mcp.url(),
+    ));
+    config
+}
+
+/// A thread with this provider that meets everything it serves; what was said of it.
+async fn exercise(
+    client: &mut Conversation,
+    model: &ModelServer,
+    provider: &str,
+    key: &str,
+) -> Vec<Value> {
+    let params = json!({ "modelProvider": provider, "model": "m" });
+    let started = client.call("thread/start", params).await;
+    let thread = started["thread"]["id"].clone();
+    let mut said = vec![started];
+    let calls = |name: &str, arguments: Value| json!({ "calls": [{ "name": name, "arguments": arguments }] });
+    let mut turns: Vec<Vec<Value>> = served(key).map(|step| vec![step]).into();
+    // A command that shows what it was given, and a tool of the MCP server.
+    for call in [
+        calls("exec_command", json!({ "cmd": "env", "login": false })),
+        calls("mcp__notes__echo", json!({ "text": "hello" })),
+    ] {
+        turns.push(vec![call, json!({ "text": "done" })]);
+    }
+    for steps in turns {
+        for step in steps {
+            model.queue_json(step);
+        }
+        let input = json!([{ "type": "text", "text": "hello" }]);
+        let params = json!({ "threadId": thread, "input": input });
+        client.call("turn/start", params).await;
+        said.extend(client.until("turn/completed").await);
+    }
+    let read = json!({ "threadId": thread, "includeTurns": true });
+    said.push(client.call("thread/read", read).await);
+    said
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_is_said_or_written_has_a_key() {
+    let model = ModelServer::start().await.unwrap();
+    let mcp = McpHttpServer::start(HttpOptions::default()).await.unwrap();
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("config.toml"), config(&model, &mcp)).unwrap();
     let mut process = app_server([])
         .env("QUIPU_HOME", home.path().to_str().unwrap())
         .env("RUST_LOG", "trace")
         .env("MY_KEY", FROM_ENV)
+        .env("MY_HEADER", IN_ENV_HEADER)
+        .env("MCP_TOKEN", FOR_MCP)
         .start();
     let mut client = Conversation::start(process.stdio()).await;
     let login = json!({ "type": "apiKey", "apiKey": FROM_LOGIN });
     let mut said = vec![client.call("account/login/start", login).await];
-    for (wire, key) in [
+    for (provider, key) in [
         ("responses", FROM_ENV),
         ("chat", IN_TOKEN),
         ("anthropic", FROM_ENV),
+        ("login", FROM_LOGIN),
     ] {
-        let params = json!({ "modelProvider": wire, "model": "m" });
-        let started = client.call("thread/start", params).await;
-        let thread = started["thread"]["id"].clone();
-        for step in served(key) {
-            model.queue_json(step);
-            let input = json!([{ "type": "text", "text": "hello" }]);
-            client
-                .call("turn/start", json!({ "threadId": thread, "input": input }))
-                .await;
-            said.extend(client.until("turn/completed").await);
-        }
-        said.push(
-            client
-                .call(
-                    "thread/read",
-                    json!({ "threadId": thread, "includeTurns": true }),
-                )
-                .await,
-        );
+        said.extend(exercise(&mut client, &model, provider, key).await);
     }
+    // The same with the login of a ChatGPT account.
+    let access = jwt(&claims("a@b.c", "plus", "acct-1"));
+    let id = jwt(&claims("id@b.c", "plus", "acct-1"));
+    let tokens = json!({ "id_token": id, "access_token": access, "refresh_token": REFRESH, "account_id": "acct-1" });
+    let auth = json!({ "tokens": tokens }).to_string();
+    std::fs::write(home.path().join("auth.json"), auth).unwrap();
+    said.extend(exercise(&mut client, &model, "login", &access).await);
     said.push(client.call("account/read", json!({})).await);
     said.push(client.call("model/list", json!({})).await);
+    said.push(client.call("mcpServerStatus/list", json!({})).await);
     client.leave().await;
     process.exit().await;
-    let logs = process.stderr();
-    assert!(logs.contains("TRACE"), "the log was looked at");
-    let sent: Vec<String> = model
-        .requests()
-        .iter()
-        .map(|it| it.body.to_string())
-        .collect();
-    assert_eq!(sent.len(), 21);
 
+    let secrets = [
+        FROM_ENV,
+        FROM_LOGIN,
+        IN_HEADER,
+        IN_ENV_HEADER,
+        IN_QUERY,
+        IN_TOKEN,
+        REFRESH,
+        FOR_MCP,
+        IN_MCP_HEADER,
+        &access,
+        &id,
+    ];
+    was_used(&model, &mcp, &access);
     let mut shown: Vec<(String, String)> = said
         .iter()
         .map(|it| (String::from("a message"), it.to_string()))
         .collect();
-    shown.push(("the log".to_owned(), logs));
-    shown.extend(sent.into_iter().map(|it| ("a request".to_owned(), it)));
+    assert!(
+        shown.iter().any(|(_, text)| text.contains("\\nPATH=")),
+        "a command showed its environment"
+    );
+    shown.push(("the log".to_owned(), process.stderr()));
+    let bodies = model.requests().into_iter().map(|it| it.body.to_string());
+    shown.extend(bodies.map(|it| ("a request".to_owned(), it)));
     files(home.path(), &mut shown);
+    for looked_at in ["TRACE", "\"session_meta\"", "\"function_call_output\""] {
+        assert!(shown.iter().any(|(_, text)| text.contains(looked_at)));
+    }
     // The two files whose purpose is to keep secrets.
     let keeps = |name: &str| name.ends_with("/config.toml") || name.ends_with("/auth.json");
     for (name, text) in shown.iter().filter(|(name, _)| !keeps(name)) {
-        for secret in SECRETS {
+        for secret in secrets {
             assert!(!text.contains(secret), "{secret} is in {name}: {text}");
         }
     }
+}
+
+/// Whether those who are meant to see the keys saw them; else there was nothing to hide.
+fn was_used(model: &ModelServer, mcp: &McpHttpServer, access: &str) {
+    let sent = model.requests();
+    let shows = |header: &str, value: &str| {
+        let value = value.to_owned();
+        sent.iter().any(|it| it.headers.get(header) == Some(&value))
+    };
+    for key in [FROM_ENV, IN_TOKEN, FROM_LOGIN, access] {
+        assert!(shows("authorization", &format!("Bearer {key}")), "{key}");
+    }
+    assert!(shows("x-api-key", FROM_ENV));
+    assert!(shows("x-extra", IN_HEADER) && shows("x-more", IN_ENV_HEADER));
+    assert!(sent.iter().any(|it| it.path.contains(IN_QUERY)));
+    let bearer = format!("Bearer {FOR_MCP}");
+    let asked = mcp.requests();
     assert!(
-        shown.iter().any(|(name, _)| name.ends_with(".jsonl")),
-        "rollouts were looked at"
+        asked
+            .iter()
+            .any(|it| it.headers.get("authorization") == Some(&bearer))
     );
 }

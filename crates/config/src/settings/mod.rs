@@ -9,6 +9,7 @@ mod mcp;
 mod memories;
 mod model;
 mod network;
+mod own_keys;
 mod permission_profile;
 mod permissions;
 mod providers;

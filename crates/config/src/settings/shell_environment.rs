@@ -1,9 +1,10 @@
 //! The environment of commands: which variables they get.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::own_keys;
 use crate::snapshot::Snapshot;
 
 /// Which variables commands start from.
@@ -35,6 +36,9 @@ pub struct ShellEnvironment {
     pub include_only: Vec<String>,
     /// Commands run in a shell that loads the user's profile.
     pub experimental_use_profile: bool,
+    /// Variables with keys of the program itself.
+    #[serde(skip)]
+    own_keys: BTreeSet<String>,
 }
 
 impl Default for ShellEnvironment {
@@ -46,6 +50,7 @@ impl Default for ShellEnvironment {
             set: BTreeMap::new(),
             include_only: Vec::new(),
             experimental_use_profile: false,
+            own_keys: BTreeSet::new(),
         }
     }
 }
@@ -57,7 +62,8 @@ const SECRETS: [&str; 3] = ["*KEY*", "*SECRET*", "*TOKEN*"];
 
 impl ShellEnvironment {
     /// The environment of a command started from this one: inherit, drop what looks secret, drop what is
-    /// excluded, set, keep only what is included.
+    /// excluded, set, keep only what is included. Keys of the program itself are dropped unless they are
+    /// set or included by name.
     pub fn apply<'a>(
         &self,
         env: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -72,13 +78,19 @@ impl ShellEnvironment {
         } else {
             &SECRETS
         };
+        let is_own_key = |name: &str| {
+            let included = |pattern: &String| pattern.eq_ignore_ascii_case(name);
+            self.own_keys.contains(name)
+                && !CORE.contains(&name)
+                && !self.include_only.iter().any(included)
+        };
         let excluded = |name: &str| {
             secrets.iter().any(|pattern| matches(pattern, name))
                 || self.exclude.iter().any(|pattern| matches(pattern, name))
         };
         let mut vars: BTreeMap<String, String> = env
             .into_iter()
-            .filter(|(name, _)| inherited(name) && !excluded(name))
+            .filter(|(name, _)| inherited(name) && !excluded(name) && !is_own_key(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         vars.extend(self.set.clone());
@@ -156,7 +168,11 @@ fn class(class: &[char], c: char) -> bool {
 impl Snapshot {
     /// The environment of commands.
     pub fn shell_environment(&self) -> ShellEnvironment {
-        self.view().table("shell_environment_policy")
+        let view = self.view();
+        ShellEnvironment {
+            own_keys: own_keys::names(&view),
+            ..view.table("shell_environment_policy")
+        }
     }
 }
 
@@ -207,6 +223,23 @@ mod tests {
             ..ShellEnvironment::default()
         };
         assert!(names(&none).is_empty());
+    }
+
+    #[test]
+    fn own_keys_are_kept_from_commands() {
+        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let policy = ShellEnvironment {
+            own_keys: BTreeSet::from_iter(
+                ["OPENAI_API_KEY", "my_token", "HOME"].map(str::to_owned),
+            ),
+            ..ShellEnvironment::default()
+        };
+        assert_eq!(names(&policy), ["HOME", "LANG", "MONKEY", "PATH"]);
+        let wanted = ShellEnvironment {
+            include_only: named(&["PATH", "openai_api_key", "*_token"]),
+            ..policy
+        };
+        assert_eq!(names(&wanted), ["OPENAI_API_KEY", "PATH"]);
     }
 
     #[test]
