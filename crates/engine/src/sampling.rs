@@ -70,7 +70,7 @@ impl Thread {
 
     /// Limits are told whenever a provider says them: as it begins to answer, or refuses to.
     pub(crate) fn limited(&mut self, limits: RateLimitSnapshot) {
-        self.usage.rate_limits = limits;
+        self.usage.limit(limits);
         self.tell_usage();
     }
 

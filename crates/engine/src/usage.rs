@@ -56,12 +56,29 @@ impl Usage {
         });
     }
 
-    /// The history filled the window.
+    /// The history filled the window: that is the total now, and the last request brought it there.
     pub fn fill(&mut self, window: i64) {
-        self.estimate(window, Some(window));
-        if let Some(tokens) = &mut self.tokens {
-            tokens.total.total_tokens = window;
-        }
+        let before = self
+            .tokens
+            .as_ref()
+            .map_or(0, |tokens| tokens.total.total_tokens);
+        let only = |total_tokens| TokenUsageBreakdown {
+            total_tokens,
+            ..zero()
+        };
+        self.tokens = Some(ThreadTokenUsage {
+            total: only(window),
+            last: only(window.saturating_sub(before).max(0)),
+            model_context_window: Some(window),
+        });
+    }
+
+    /// Takes over a limit; what it does not say of the account stays as it was.
+    pub fn limit(&mut self, limits: RateLimitSnapshot) {
+        let before = std::mem::replace(&mut self.rate_limits, limits);
+        let now = &mut self.rate_limits;
+        now.credits = now.credits.take().or(before.credits);
+        now.plan_type = now.plan_type.take().or(before.plan_type);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::http::{Call, Endpoint, silence};
 use crate::offline::{self, Opening, Playing};
 use crate::provider::WireApi;
-use crate::rate_limits::general;
+use crate::rate_limits::active_snapshot;
 use crate::refusal::Refusal;
 use crate::request::Request;
 use crate::retry::backoff;
@@ -147,7 +147,7 @@ async fn play(shared: &Shared, request: &Request, attempt: u32) -> Result<Sent, 
 pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
     let kind = refusal.reason(shared.provider.wire_api);
     let rate_limits = match kind {
-        ErrorKind::UsageLimit(_) => vec![general(&refusal.headers)],
+        ErrorKind::UsageLimit(_) => vec![active_snapshot(&refusal.headers)],
         _ => Vec::new(),
     };
     Failure {

@@ -9,7 +9,7 @@ const USED_PERCENT: &str = "-primary-used-percent";
 
 /// One snapshot for the general limit, and one for every other limit that has data.
 pub(crate) fn snapshots(headers: &HeaderMap) -> Vec<RateLimitSnapshot> {
-    let mut out = vec![general(headers)];
+    let mut out = vec![snapshot(headers, GENERAL)];
     let mut others: Vec<&str> = headers
         .keys()
         .filter_map(|name| name.as_str().strip_prefix("x-")?.strip_suffix(USED_PERCENT))
@@ -25,20 +25,23 @@ pub(crate) fn snapshots(headers: &HeaderMap) -> Vec<RateLimitSnapshot> {
     out
 }
 
-/// The general limit.
-pub(crate) fn general(headers: &HeaderMap) -> RateLimitSnapshot {
-    snapshot(headers, GENERAL)
+/// The limit that a refusal is about.
+pub(crate) fn active_snapshot(headers: &HeaderMap) -> RateLimitSnapshot {
+    snapshot(headers, &active_family(headers))
 }
 
 /// The name of the limit that a refusal is about, unless it is the general one.
 pub(crate) fn active_limit_name(headers: &HeaderMap) -> Option<String> {
-    let family = text(headers, "x-codex-active-limit")?
-        .to_ascii_lowercase()
-        .replace('_', "-");
+    let family = active_family(headers);
     if family == GENERAL {
         return None;
     }
     text(headers, &format!("x-{family}-limit-name")).map(str::to_owned)
+}
+
+fn active_family(headers: &HeaderMap) -> String {
+    let active = text(headers, "x-codex-active-limit").unwrap_or(GENERAL);
+    active.to_ascii_lowercase().replace('_', "-")
 }
 
 fn snapshot(headers: &HeaderMap, family: &str) -> RateLimitSnapshot {

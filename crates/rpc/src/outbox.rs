@@ -1,6 +1,7 @@
 //! What waits to be written to one connection. Bounded, so that a client which does not read costs
 //! a known amount of memory and then either is disconnected or makes its sender wait.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -85,6 +86,21 @@ impl Outbox {
                     CloseReason::Overflow
                 }
             }),
+        }
+    }
+
+    /// Queues messages in their order, each as [`send`](Self::send) would. Those that were not taken stay.
+    pub async fn send_all(&self, messages: &mut VecDeque<Bytes>) -> Result<(), CloseReason> {
+        loop {
+            match self.queue.try_send_all(messages, Bytes::len) {
+                Ok(()) => return Ok(()),
+                Err(Refused::Closed) => return Err(reason(&self.end)),
+                Err(Refused::Full) if self.on_full == OnFull::Wait => self.queue.room().await,
+                Err(Refused::Full) => {
+                    self.abort(CloseReason::Overflow);
+                    return Err(CloseReason::Overflow);
+                }
+            }
         }
     }
 

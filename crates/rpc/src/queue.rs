@@ -61,6 +61,18 @@ struct State<T> {
     closed: bool,
 }
 
+impl<T> State<T> {
+    fn is_full(&self, limits: Limits) -> bool {
+        self.messages >= limits.messages || self.bytes >= limits.bytes
+    }
+
+    fn push(&mut self, item: T, bytes: usize) {
+        self.messages += 1;
+        self.bytes += bytes;
+        self.items.push_back((item, bytes));
+    }
+}
+
 impl<T> Shared<T> {
     /// No code that can panic runs under the lock, so a poisoned one is as good as any.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -126,14 +138,57 @@ impl<T> Sender<T> {
     /// Puts a message in, waiting for room. Fails only when the queue is closed.
     pub async fn send(&self, mut item: T, bytes: usize) -> Result<(), T> {
         loop {
-            let room = self.queue().room.notified();
-            tokio::pin!(room);
-            room.as_mut().enable();
             match self.try_send(item, bytes) {
                 Ok(()) => return Ok(()),
                 Err((back, Refused::Closed)) => return Err(back),
                 Err((back, Refused::Full)) => item = back,
             }
+            self.room().await;
+        }
+    }
+
+    /// Puts messages in, in order, as many as there is room for. The receiver is woken once.
+    pub fn try_send_all(
+        &self,
+        items: &mut VecDeque<T>,
+        length: impl Fn(&T) -> usize,
+    ) -> Result<(), Refused> {
+        let shared = self.queue();
+        let mut state = shared.lock();
+        if state.closed {
+            return Err(Refused::Closed);
+        }
+        let before = state.messages;
+        while !state.is_full(shared.limits)
+            && let Some(item) = items.pop_front()
+        {
+            let bytes = length(&item);
+            state.push(item, bytes);
+        }
+        let took_any = state.messages > before;
+        drop(state);
+        if took_any {
+            shared.arrived.notify_one();
+        }
+        if items.is_empty() {
+            Ok(())
+        } else {
+            Err(Refused::Full)
+        }
+    }
+
+    /// Waits until there is room, or nothing is taken any more.
+    pub async fn room(&self) {
+        let shared = self.queue();
+        let room = shared.room.notified();
+        tokio::pin!(room);
+        room.as_mut().enable();
+        // What became free before this was not told.
+        let must_wait = {
+            let state = shared.lock();
+            !state.closed && state.is_full(shared.limits)
+        };
+        if must_wait {
             room.await;
         }
     }
@@ -168,12 +223,10 @@ impl<T> Sender<T> {
         if state.closed {
             return Err((item, Refused::Closed));
         }
-        if !over_limit && (state.messages >= limits.messages || state.bytes >= limits.bytes) {
+        if !over_limit && state.is_full(limits) {
             return Err((item, Refused::Full));
         }
-        state.messages += 1;
-        state.bytes += bytes;
-        state.items.push_back((item, bytes));
+        state.push(item, bytes);
         drop(state);
         self.queue().arrived.notify_one();
         Ok(())

@@ -1,6 +1,6 @@
 //! The connected clients, and what is sent to all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -95,9 +95,14 @@ impl Client {
 
     /// Sends an encoded notification, unless the client opted out of the method.
     pub async fn deliver(&self, method: &str, message: Bytes) {
-        if self.introduction().is_none_or(|it| it.wants(method)) {
+        if self.wants(method) {
             self.send(message).await;
         }
+    }
+
+    /// Whether the client did not opt out of a method.
+    pub fn wants(&self, method: &str) -> bool {
+        self.introduction().is_none_or(|it| it.wants(method))
     }
 
     /// Takes note that the client is told of a problem; `false` if it was before.
@@ -139,6 +144,14 @@ impl Client {
     pub async fn send(&self, message: Bytes) {
         if let Err(reason) = self.outbox.send(message).await {
             tracing::debug!(client = self.id.0, %reason, "a message was not delivered");
+        }
+    }
+
+    /// Sends messages together; none is left.
+    pub async fn send_all(&self, messages: &mut VecDeque<Bytes>) {
+        if let Err(reason) = self.outbox.send_all(messages).await {
+            tracing::debug!(client = self.id.0, %reason, "messages were not delivered");
+            messages.clear();
         }
     }
 }

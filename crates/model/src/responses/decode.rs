@@ -258,7 +258,13 @@ impl Decoder {
 }
 
 fn text_of(raw: Option<&RawValue>) -> Option<String> {
-    serde_json::from_str(raw?.get()).ok()
+    let json = raw?.get();
+    let inner = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    match inner {
+        // Without escapes it is its own text.
+        Some(text) if !text.contains('\\') => Some(text.to_owned()),
+        _ => serde_json::from_str(json).ok(),
+    }
 }
 
 #[derive(Deserialize)]

@@ -19,6 +19,11 @@ pub(crate) struct CitationFilter {
 }
 
 impl CitationFilter {
+    /// Whether a piece is seen as it is.
+    pub(crate) fn shows(&self, piece: &str) -> bool {
+        self.held.is_empty() && self.body.is_none() && !piece.contains('<')
+    }
+
     /// Takes the next piece and passes on what is visible of it.
     pub(crate) fn push(&mut self, piece: &str, out: &mut impl FnMut(&str)) {
         let joined;

@@ -35,6 +35,11 @@ impl SpeechFilter {
         }
     }
 
+    /// Whether the next piece is seen as it is, so that it need not be pushed.
+    pub(crate) fn shows(&self, delta: &str) -> bool {
+        self.plan.is_none() && self.citations.shows(delta)
+    }
+
     /// Takes the next piece of the message.
     pub(crate) fn push(&mut self, delta: &str, mut out: impl FnMut(Speech<'_>)) {
         let Self { citations, plan } = self;

@@ -177,8 +177,10 @@ impl Actor {
             Message::Model { sample, events } => {
                 fail::point("thread", "model");
                 for event in events {
-                    self.step(Input::Model { sample, event }).await;
+                    let effects = self.engine.step(Input::Model { sample, event });
+                    self.perform_holding(effects).await;
                 }
+                self.subscribers.release().await;
             }
             Message::Tool { call_id, event } => self.tool(call_id, event).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,

@@ -22,8 +22,17 @@ const GRACE: Duration = Duration::from_millis(500);
 impl Actor {
     /// Performs effects and the ones that follow from them.
     pub async fn perform(&mut self, effects: Vec<Effect>) {
+        self.perform_holding(effects).await;
+        self.subscribers.release().await;
+    }
+
+    /// The same, but what the subscribers are told last is held until it is released.
+    pub async fn perform_holding(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
+            if !matches!(effect, Effect::Notify(_) | Effect::Record(_)) {
+                self.subscribers.release().await;
+            }
             if effect == Effect::Sync {
                 if let Err(error) = self.sync() {
                     let error = self.not_stored(&error);
@@ -41,7 +50,7 @@ impl Actor {
             Effect::Record(record) => return self.record(record),
             // What follows depends on it; see `perform`.
             Effect::Sync => {}
-            Effect::Notify(notification) => return self.notify(notification).await,
+            Effect::Notify(notification) => return self.notify(&notification).await,
             // A status shows nothing that is stored.
             Effect::Broadcast(notification) => self.broadcast(&notification).await,
             Effect::Answer { reply, answer } => {
@@ -96,14 +105,15 @@ impl Actor {
 
     /// Tells the subscribers. What could not be stored must not be told as done; the turn ends as failed
     /// instead.
-    async fn notify(&mut self, notification: ServerNotification) -> Option<Input> {
+    async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
         let stored = self.flush();
         let is_stored = stored.is_ok() && self.lost.is_none();
         if is_stored || !matches!(notification, ServerNotification::ItemCompleted(_)) {
-            self.follow(&notification);
-            let outcome = self.outcome(&notification);
-            self.subscribers.notify(&notification).await;
+            self.follow(notification);
+            let outcome = self.outcome(notification);
+            self.subscribers.hold(notification);
             if let (Some(agent), Some(outcome)) = (&self.agent, outcome) {
+                self.subscribers.release().await;
                 agent.tell(outcome);
             }
         }

@@ -104,7 +104,7 @@ impl Reader {
                 to: model,
             },
             From::ItemStarted { slot, item } => return self.started(slot, *item, out),
-            From::TextDelta { slot, delta } => return self.said(slot, &delta, out),
+            From::TextDelta { slot, delta } => return self.said(slot, delta, out),
             From::ReasoningPartAdded { slot, index } => {
                 ModelEvent::ReasoningPartAdded { slot, index }
             }
@@ -190,7 +190,7 @@ impl Reader {
         self.messages.insert(slot, speaking);
     }
 
-    fn said(&mut self, slot: u32, delta: &str, out: &mut Vec<ModelEvent>) {
+    fn said(&mut self, slot: u32, delta: String, out: &mut Vec<ModelEvent>) {
         let Some(Speaking {
             filter,
             unsaid,
@@ -199,7 +199,13 @@ impl Reader {
         else {
             return;
         };
-        filter.push(delta, |speech| pass(slot, speech, unsaid, plan, out));
+        if filter.shows(&delta) {
+            if !delta.is_empty() {
+                out.push(ModelEvent::TextDelta { slot, delta });
+            }
+            return;
+        }
+        filter.push(&delta, |speech| pass(slot, speech, unsaid, plan, out));
     }
 
     /// The end of an item; of a message, with what is shown of it.

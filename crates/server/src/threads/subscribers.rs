@@ -1,5 +1,6 @@
 //! Who is told what happens in a thread.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,57 +9,97 @@ use quipu_wire::{ServerNotification, ServerRequest};
 
 use crate::hub::{Client, ClientId};
 
+/// The room that stays reserved for writing messages.
+const SCRATCH: usize = 64 << 10;
+
 /// The clients that follow a thread.
 #[derive(Default)]
-pub(super) struct Subscribers(Vec<Arc<Client>>);
+pub(super) struct Subscribers {
+    list: Vec<Subscriber>,
+    /// Where messages are written, to be copied at their length.
+    scratch: Vec<u8>,
+}
+
+struct Subscriber {
+    client: Arc<Client>,
+    /// What it is told next.
+    held: VecDeque<Bytes>,
+}
 
 impl Subscribers {
     pub fn new(clients: &[Arc<Client>]) -> Subscribers {
-        Subscribers(clients.to_vec())
+        let mut subscribers = Subscribers::default();
+        for client in clients {
+            subscribers.add(Arc::clone(client));
+        }
+        subscribers
     }
 
     /// Adds a client; adding it again changes nothing.
     pub fn add(&mut self, client: Arc<Client>) {
         if !self.has(client.id) {
-            self.0.push(client);
+            let held = VecDeque::new();
+            self.list.push(Subscriber { client, held });
         }
     }
 
     /// Removes a client; `false` if it was none.
     pub fn remove(&mut self, id: ClientId) -> bool {
-        let before = self.0.len();
-        self.0.retain(|client| client.id != id);
-        self.0.len() < before
+        let before = self.list.len();
+        self.list.retain(|it| it.client.id != id);
+        self.list.len() < before
     }
 
     pub fn has(&self, id: ClientId) -> bool {
-        self.0.iter().any(|client| client.id == id)
+        self.list.iter().any(|it| it.client.id == id)
     }
 
     pub fn all(&self) -> Vec<Arc<Client>> {
-        self.0.clone()
+        self.list.iter().map(|it| Arc::clone(&it.client)).collect()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
-    /// Tells all of them; the message is serialised once.
-    pub async fn notify(&self, notification: &ServerNotification) {
-        if self.0.is_empty() {
+    /// Tells all of them.
+    pub async fn notify(&mut self, notification: &ServerNotification) {
+        self.hold(notification);
+        self.release().await;
+    }
+
+    /// Tells all of them when the next [`release`](Self::release) comes; the message is serialised once.
+    /// What leaves together wakes a connection once, which counts at thousands of deltas.
+    pub fn hold(&mut self, notification: &ServerNotification) {
+        let method = notification.method();
+        let mut wanting = self.list.iter_mut().filter(|it| it.client.wants(method));
+        let Some(first) = wanting.next() else { return };
+        self.scratch.clear();
+        if let Err(error) = serde_json::to_writer(&mut self.scratch, notification) {
+            tracing::error!(%error, "a notification cannot be written as JSON");
             return;
         }
-        if let Some(message) = encode(notification) {
-            for client in &self.0 {
-                client.deliver(notification.method(), message.clone()).await;
+        let message = Bytes::copy_from_slice(&self.scratch);
+        self.scratch.shrink_to(SCRATCH);
+        for subscriber in wanting {
+            subscriber.held.push_back(message.clone());
+        }
+        first.held.push_back(message);
+    }
+
+    /// Lets go of what was held.
+    pub async fn release(&mut self) {
+        for Subscriber { client, held } in &mut self.list {
+            if !held.is_empty() {
+                client.send_all(held).await;
             }
         }
     }
 
     /// Asks all of them; the first answer wins.
     pub async fn ask(&self, question: u64, request: &ServerRequest) {
-        for client in &self.0 {
-            ask(client, question, request).await;
+        for subscriber in &self.list {
+            ask(&subscriber.client, question, request).await;
         }
     }
 }
