@@ -74,7 +74,7 @@ impl Client {
         let late = || Err(ErrorKind::stream("the list of models did not come in time").into());
         listed
             .unwrap_or_else(|_| late())
-            .map_err(|failure| failure.into_error(&self.0.id))
+            .map_err(|failure| self.0.error(failure))
     }
 
     /// Lets the provider compact a history; gives the items that replace it.
@@ -82,11 +82,21 @@ impl Client {
         self.0
             .compact(&request)
             .await
-            .map_err(|failure| failure.into_error(&self.0.id))
+            .map_err(|failure| self.0.error(failure))
     }
 }
 
 impl Shared {
+    /// A failure as callers get it.
+    pub(crate) fn error(&self, failure: Failure) -> ModelError {
+        ModelError {
+            kind: failure.kind,
+            provider: Arc::clone(&self.id),
+            cause: failure.cause,
+            wire: self.provider.wire_api,
+        }
+    }
+
     /// The body of a sampling request.
     pub(crate) fn encode(&self, request: &Request) -> Result<Bytes, ErrorKind> {
         let encode = match self.provider.wire_api {

@@ -8,6 +8,7 @@ use quipu_wire::CodexErrorInfo;
 use reqwest::StatusCode;
 use thiserror::Error;
 
+use crate::provider::WireApi;
 use crate::usage_limit::UsageLimit;
 
 /// The reason of a failure.
@@ -57,7 +58,10 @@ pub enum ErrorKind {
     /// The provider refuses the prompt.
     #[error("{0}")]
     InvalidPrompt(String),
-    /// The connection could not be made, or the answer broke off.
+    /// The connection could not be made.
+    #[error("stream disconnected before completion: {0}")]
+    Unreachable(String),
+    /// The answer broke off, or did not come.
     #[error("stream disconnected before completion: {reason}")]
     Stream {
         /// What happened.
@@ -171,7 +175,10 @@ impl ErrorKind {
     /// Whether the same request may succeed if it is sent again.
     pub(crate) fn is_retryable(&self) -> bool {
         match self {
-            Self::UnexpectedStatus(_) | Self::InternalServerError | Self::Stream { .. } => true,
+            Self::UnexpectedStatus(_)
+            | Self::InternalServerError
+            | Self::Unreachable(_)
+            | Self::Stream { .. } => true,
             Self::TooManyRequests { retry_after, .. } => retry_after.is_some(),
             Self::BadRequest(_)
             | Self::InvalidImage
@@ -212,11 +219,34 @@ pub struct ModelError {
     pub provider: Arc<str>,
     /// What the provider did, when the message does not tell.
     pub cause: Option<String>,
+    pub(crate) wire: WireApi,
 }
 
 impl ModelError {
-    /// The reason for programs.
+    /// The reason for programs. Where the official server has a reason it is that one; of formats that it
+    /// does not speak, more can be told.
     pub fn info(&self) -> CodexErrorInfo {
+        match self.wire {
+            WireApi::Responses | WireApi::Offline => self.official_info(),
+            WireApi::Chat | WireApi::Anthropic => match &self.kind {
+                ErrorKind::BadRequest(_) => CodexErrorInfo::BadRequest,
+                ErrorKind::Unreachable(_) => CodexErrorInfo::HttpConnectionFailed {
+                    http_status_code: None,
+                },
+                ErrorKind::UnexpectedStatus(_) => CodexErrorInfo::ResponseStreamConnectionFailed {
+                    http_status_code: self.http_status(),
+                },
+                ErrorKind::Stream { .. } | ErrorKind::TooLarge(_) => {
+                    CodexErrorInfo::ResponseStreamDisconnected {
+                        http_status_code: None,
+                    }
+                }
+                _ => self.official_info(),
+            },
+        }
+    }
+
+    fn official_info(&self) -> CodexErrorInfo {
         match &self.kind {
             ErrorKind::InvalidImage => CodexErrorInfo::BadRequest,
             ErrorKind::UsageLimit(_) | ErrorKind::UsageNotIncluded | ErrorKind::QuotaExceeded => {
@@ -234,6 +264,7 @@ impl ModelError {
             ErrorKind::BadRequest(_)
             | ErrorKind::UnexpectedStatus(_)
             | ErrorKind::InvalidPrompt(_)
+            | ErrorKind::Unreachable(_)
             | ErrorKind::Stream { .. }
             | ErrorKind::Unfinished(_)
             | ErrorKind::TooLarge(_)
@@ -260,7 +291,7 @@ impl ModelError {
     }
 }
 
-fn status_line(status: StatusCode) -> String {
+pub(crate) fn status_line(status: StatusCode) -> String {
     match status.canonical_reason() {
         Some(reason) => format!("{} {reason}", status.as_u16()),
         None => format!("{} <unknown status code>", status.as_u16()),

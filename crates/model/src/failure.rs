@@ -1,10 +1,8 @@
 //! A failure on its way through the crate, before it is known whether anybody will hear of it.
 
-use std::sync::Arc;
-
 use quipu_wire::RateLimitSnapshot;
 
-use crate::error::{ErrorKind, ModelError};
+use crate::error::ErrorKind;
 
 /// Why there is no answer, or no more of it.
 pub(crate) struct Failure {
@@ -15,16 +13,6 @@ pub(crate) struct Failure {
     pub(crate) transient: bool,
     /// What the provider said about limits while refusing.
     pub(crate) rate_limits: Vec<RateLimitSnapshot>,
-}
-
-impl Failure {
-    pub(crate) fn into_error(self, provider: &Arc<str>) -> ModelError {
-        ModelError {
-            kind: self.kind,
-            provider: Arc::clone(provider),
-            cause: self.cause,
-        }
-    }
 }
 
 impl From<ErrorKind> for Failure {

@@ -180,13 +180,13 @@ impl Call {
             Ok(Err(error)) => Err(Failure {
                 cause: Some(format!("could not be reached: {}", root_cause(&error))),
                 transient: true,
-                ..ErrorKind::stream(format!(
+                ..ErrorKind::Unreachable(format!(
                     "error sending request for url ({})",
                     self.public_url()
                 ))
                 .into()
             }),
-            Err(_) => Err(silence().into()),
+            Err(_) => Err(silence(patience)),
         }
     }
 
@@ -339,8 +339,11 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), ErrorKind
 }
 
 /// Nothing came for longer than the provider's settings allow.
-pub(crate) fn silence() -> ErrorKind {
-    ErrorKind::stream("idle timeout waiting for SSE")
+pub(crate) fn silence(patience: Duration) -> Failure {
+    Failure {
+        cause: Some(format!("sent nothing for {patience:?}")),
+        ..ErrorKind::stream("idle timeout waiting for SSE").into()
+    }
 }
 
 /// The innermost reason: the outer ones only repeat that a request failed.

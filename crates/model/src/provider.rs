@@ -219,9 +219,11 @@ impl ProviderConfig {
         }
     }
 
-    /// What is known about a model of this provider, with the price from the settings if any.
-    pub fn model(&self, slug: &str) -> ModelInfo {
-        let mut info = ModelInfo::lookup(slug, self.wire_api);
+    /// What is known about a model of this provider: by a list of its models, else built in, with the
+    /// price from the settings if any.
+    pub fn model(&self, slug: &str, listed: &[ModelInfo]) -> ModelInfo {
+        let mut info = ModelInfo::among(slug, listed)
+            .unwrap_or_else(|| ModelInfo::lookup(slug, self.wire_api));
         info.price = self.prices.get(slug).copied().or(info.price);
         info
     }

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
-use crate::error::{ErrorKind, UnexpectedStatus};
+use crate::error::{ErrorKind, UnexpectedStatus, status_line};
 use crate::provider::WireApi;
 use crate::rate_limits::{active_limit_name, text};
 use crate::retry::retry_after_header;
@@ -56,17 +56,7 @@ struct ErrorFields {
 impl Refusal {
     /// The reason behind the status.
     pub(crate) fn reason(&self, wire: WireApi) -> ErrorKind {
-        let fields = match serde_json::from_str::<Body>(&self.body)
-            .unwrap_or_default()
-            .error
-        {
-            ErrorBody::Fields(fields) => fields,
-            ErrorBody::Text(text) => ErrorFields {
-                message: Some(text),
-                ..Default::default()
-            },
-            ErrorBody::None => ErrorFields::default(),
-        };
+        let fields = self.fields();
         let code = fields
             .code
             .as_ref()
@@ -101,6 +91,34 @@ impl Refusal {
                 ErrorKind::ServerOverloaded
             }
             _ => ErrorKind::UnexpectedStatus(Box::new(self.unexpected(&fields))),
+        }
+    }
+
+    /// The status and the provider's explanation, in one line.
+    pub(crate) fn summary(&self) -> String {
+        let explanation = self.explanation(&self.fields());
+        format!("{}: {explanation}", status_line(self.status))
+    }
+
+    fn fields(&self) -> ErrorFields {
+        match serde_json::from_str::<Body>(&self.body)
+            .unwrap_or_default()
+            .error
+        {
+            ErrorBody::Fields(fields) => fields,
+            ErrorBody::Text(text) => ErrorFields {
+                message: Some(text),
+                ..Default::default()
+            },
+            ErrorBody::None => ErrorFields::default(),
+        }
+    }
+
+    fn explanation(&self, fields: &ErrorFields) -> String {
+        match &fields.message {
+            Some(message) if !message.is_empty() => message.clone(),
+            _ if self.body.trim().is_empty() => "Unknown error".into(),
+            _ => shortened(&self.body),
         }
     }
 
@@ -157,14 +175,9 @@ impl Refusal {
 
     fn unexpected(&self, fields: &ErrorFields) -> UnexpectedStatus {
         let header = |name| text(&self.headers, name).map(str::to_owned);
-        let message = match &fields.message {
-            Some(message) if !message.is_empty() => message.clone(),
-            _ if self.body.trim().is_empty() => "Unknown error".into(),
-            _ => shortened(&self.body),
-        };
         UnexpectedStatus {
             status: self.status,
-            message,
+            message: self.explanation(fields),
             url: self.url.clone(),
             cf_ray: header("cf-ray"),
             request_id: self.request_id(),

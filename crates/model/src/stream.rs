@@ -209,7 +209,7 @@ impl Driver {
         let limits = failure.rate_limits.iter().cloned().map(Box::new);
         out.extend(limits.map(ModelEvent::RateLimits));
         let wait = failure.kind.retry_after();
-        let error = failure.into_error(&self.shared.id);
+        let error = self.shared.error(failure);
         let max = self.shared.provider.stream_retries();
         let patient = wait.is_none_or(|wait| wait <= LONGEST_WAIT);
         if !error.kind.is_retryable() || !patient || self.retries >= max {
@@ -249,7 +249,7 @@ impl Reading {
     async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
         let idle = shared.provider.idle_timeout();
         let Ok(chunk) = timeout(idle, self.source.chunk()).await else {
-            return Err(self.explained(silence()));
+            return Err(silence(idle));
         };
         let outcome = match chunk? {
             Some(chunk) => self
@@ -276,7 +276,7 @@ impl Reading {
                 "sent {} events that cannot be read",
                 self.body.unreadable
             )),
-            _ => None,
+            _ => Some(format!("failed after {} events", self.body.events)),
         };
         Failure {
             cause,

@@ -1,10 +1,10 @@
 //! The models that clients can pick, as the settings and the provider have them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use quipu_config::Snapshot;
-use quipu_model::catalogue::{self, ModelInfo};
+use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
 use quipu_model::{ProviderConfig, RequestMeta, WireApi};
 
 use crate::Server;
@@ -13,6 +13,9 @@ use crate::Server;
 const FRESH: Duration = Duration::from_secs(300);
 /// How long a provider that did not answer is left alone.
 const RESPITE: Duration = Duration::from_secs(30);
+
+/// By which a limit in tokens becomes one in bytes.
+const BYTES_PER_TOKEN: i64 = 4;
 
 /// What the provider in use listed last.
 #[derive(Default)]
@@ -31,15 +34,8 @@ pub(crate) async fn list(
     snapshot: &Snapshot,
     provider: &ProviderConfig,
 ) -> Vec<ModelInfo> {
-    if let Some(catalog) = snapshot.catalog() {
-        let entries = serde_json::json!({ "models": catalog.models }).to_string();
-        match catalogue::parse_models(&entries, provider.wire_api) {
-            Ok(models) => return models,
-            Err(error) => {
-                let path = catalog.path.display();
-                tracing::error!(%path, %error, "the list of models cannot be used");
-            }
-        }
+    if let Some(own) = own(snapshot, provider) {
+        return own;
     }
     let remote = if lists_models(provider) {
         remote(server, provider).await
@@ -47,6 +43,69 @@ pub(crate) async fn list(
         Vec::new()
     };
     catalogue::list(provider, remote)
+}
+
+/// What is known about a model: by the user's own list, else by what the provider said when it was last
+/// asked for a list, else built in; with what the settings say. Nobody is asked now.
+pub(crate) fn info(
+    server: &Server,
+    snapshot: &Snapshot,
+    provider: &ProviderConfig,
+    model: &str,
+) -> Arc<ModelInfo> {
+    let mut info = match own(snapshot, provider) {
+        Some(own) => provider.model(model, &own),
+        None => server
+            .remote_models
+            .last(provider, |listed| provider.model(model, listed)),
+    };
+    if !info.known {
+        tracing::warn!(
+            model,
+            "nothing is known of this model, so defaults are used; `model_context_window` and `model_catalog_json` can say more"
+        );
+    }
+    let settings = snapshot.model();
+    info.context_window = settings.context_window.or(info.context_window);
+    info.auto_compact_token_limit = settings
+        .auto_compact_token_limit
+        .or(info.auto_compact_token_limit);
+    info.supports_reasoning_summaries |= settings.supports_reasoning_summaries == Some(true);
+    if let Some(tokens) = settings.tool_output_token_limit {
+        let policy = &mut info.truncation_policy;
+        let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
+        policy.limit = match policy.mode {
+            TruncationMode::Tokens => tokens,
+            TruncationMode::Bytes => tokens.saturating_mul(BYTES_PER_TOKEN),
+        };
+    }
+    Arc::new(info)
+}
+
+/// The model that is used when nobody says which: the first of the list.
+pub(crate) fn default(server: &Server, snapshot: &Snapshot, provider: &ProviderConfig) -> String {
+    let models = own(snapshot, provider).unwrap_or_else(|| {
+        let remote = |listed: &[ModelInfo]| listed.to_vec();
+        catalogue::list(provider, server.remote_models.last(provider, remote))
+    });
+    let first = models
+        .into_iter()
+        .find(|model| model.visibility == Visibility::List);
+    first.map_or_else(|| provider.id.clone(), |model| model.slug)
+}
+
+/// The list that the user wrote, if there is one.
+fn own(snapshot: &Snapshot, provider: &ProviderConfig) -> Option<Vec<ModelInfo>> {
+    let catalog = snapshot.catalog()?;
+    let entries = serde_json::json!({ "models": catalog.models }).to_string();
+    match catalogue::parse_models(&entries, provider.wire_api) {
+        Ok(models) => Some(models),
+        Err(error) => {
+            let path = catalog.path.display();
+            tracing::error!(%path, %error, "the list of models cannot be used");
+            None
+        }
+    }
 }
 
 /// Whether a provider's own list is worth asking for. OpenAI's has everything that was ever offered.
@@ -85,6 +144,15 @@ impl RemoteModels {
             .as_ref()
             .filter(|listed| listed.provider == *provider && Instant::now() < listed.until)
             .map(|listed| listed.models.clone())
+    }
+
+    /// What the provider listed last, however long ago.
+    fn last<T>(&self, provider: &ProviderConfig, look: impl FnOnce(&[ModelInfo]) -> T) -> T {
+        let listed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = listed
+            .as_ref()
+            .filter(|listed| listed.provider == *provider);
+        look(listed.map_or(&[][..], |listed| &listed.models))
     }
 
     fn set(&self, listed: Listed) {

@@ -5,6 +5,7 @@ mod agents;
 mod arguments;
 mod auth;
 mod client;
+mod costs;
 #[cfg(debug_assertions)]
 mod defects;
 mod demo;
@@ -17,7 +18,9 @@ mod interop;
 mod large_files;
 mod login;
 mod logs;
+mod offline;
 mod processes;
+mod providers;
 mod proxies;
 mod sdk;
 mod secrets;

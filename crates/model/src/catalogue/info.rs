@@ -217,12 +217,22 @@ impl Default for ModelInfo {
 }
 
 impl ModelInfo {
-    /// What is known about a model, or defaults: the longest slug of the catalogue that the name
-    /// begins with, also behind one `namespace/`.
+    /// What is known about a model, or defaults.
     pub fn lookup(slug: &str, wire: WireApi) -> Self {
-        let catalogue = || openai_models().iter().chain(anthropic_models());
+        Self::among(slug, openai_models().iter().chain(anthropic_models()))
+            .unwrap_or_else(|| Self::unknown(slug, wire))
+    }
+
+    /// What a list says about a model: the longest slug that the name begins with, also behind one
+    /// `namespace/`.
+    pub fn among<'a>(
+        slug: &str,
+        models: impl IntoIterator<Item = &'a Self, IntoIter: Clone>,
+    ) -> Option<Self> {
+        let models = models.into_iter();
         let best = |name: &str| {
-            catalogue()
+            let models = models.clone();
+            models
                 .filter(|model| name.starts_with(&model.slug))
                 .max_by_key(|model| model.slug.len())
         };
@@ -233,13 +243,10 @@ impl ModelInfo {
                 .all(|c| c.is_ascii_alphanumeric() || c == '_');
             best(rest).filter(|_| is_plain)
         });
-        match found {
-            Some(model) => Self {
-                slug: slug.to_owned(),
-                ..model.clone()
-            },
-            None => Self::unknown(slug, wire),
-        }
+        found.map(|model| Self {
+            slug: slug.to_owned(),
+            ..model.clone()
+        })
     }
 
     /// Defaults for a model nobody knows. Outside the Responses API a patch tool in the form of a

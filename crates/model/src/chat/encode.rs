@@ -62,7 +62,8 @@ enum Message {
         content: Content,
     },
     Assistant {
-        content: Option<String>,
+        /// Empty rather than absent or null, beside calls as well: some servers refuse either.
+        content: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -288,11 +289,10 @@ fn assistant(blocks: Vec<Block>, with_reasoning: bool) -> Message {
             }),
         }
     }
-    let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n\n"));
-    let content = joined(texts);
+    let has_thoughts = with_reasoning && !thoughts.is_empty();
     Message::Assistant {
-        content: content.or_else(|| tool_calls.is_empty().then(String::new)),
-        reasoning_content: joined(thoughts).filter(|_| with_reasoning),
+        content: texts.join("\n\n"),
+        reasoning_content: has_thoughts.then(|| thoughts.join("\n\n")),
         tool_calls,
     }
 }

@@ -5,24 +5,28 @@ use std::time::Duration;
 
 use quipu_model::{Client, Credentials, ModelEvent, ProviderConfig, WireApi};
 use quipu_testkit::model::ModelServer;
+use quipu_wire::CodexErrorInfo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::support::{WIRES, client, collect, done_items, failure, provider, request, step};
 
 /// A fault in every format; what the failure says of the provider; then a turn that works.
-async fn check(served: Value, details: Option<&str>) {
+async fn check(served: Value, details: &str) {
     for wire in WIRES {
         let server = ModelServer::start().await.unwrap();
         let mut config = provider(&server, wire);
-        config.stream_idle_timeout_ms = Some(200);
         config.max_response_bytes = Some(1024 * 1024);
-        let model = Client::new(config, Credentials::None);
+        let model = Client::new(config.clone(), Credentials::None);
+        if served["stall"] == true {
+            config.stream_idle_timeout_ms = Some(200);
+        }
         server.queue(step(served.clone()));
-        let events = collect(model.stream(request("hi"))).await;
+        let hurt = Client::new(config, Credentials::None);
+        let events = collect(hurt.stream(request("hi"))).await;
         let error = failure(&events);
-        let told = details.map(|details| format!("provider `mock` {details}"));
-        assert_eq!(error.details(), told, "{wire:?}: {error}");
+        let told = format!("provider `mock` {details}");
+        assert_eq!(error.details(), Some(told), "{wire:?}: {error}");
         let events = collect(model.stream(request("hi"))).await;
         assert_eq!(
             done_items(&events)[0]["content"][0]["text"],
@@ -36,23 +40,19 @@ async fn check(served: Value, details: Option<&str>) {
 async fn html_instead_of_a_stream() {
     let page =
         json!({"raw": "<!DOCTYPE html><h1>Login</h1>", "headers": {"content-type": "text/html"}});
-    check(
-        page,
-        Some("answered with `text/html` instead of an event stream"),
-    )
-    .await;
+    check(page, "answered with `text/html` instead of an event stream").await;
 }
 
 #[tokio::test]
 async fn an_empty_stream() {
-    check(json!({"raw": ""}), Some("sent no event")).await;
+    check(json!({"raw": ""}), "sent no event").await;
 }
 
 #[tokio::test]
 async fn garbage() {
     check(
         json!({"raw": "data: {not json\n\ndata: 1\n\n\u{0}\u{1}\n\n"}),
-        Some("sent 2 events that cannot be read"),
+        "sent 2 events that cannot be read",
     )
     .await;
 }
@@ -62,14 +62,18 @@ async fn never_ending_deltas() {
     let endless = json!({"deltas": 1_000_000_000_000_000u64, "size": 100});
     check(
         endless,
-        Some("was cut off: the answer is larger than 1048576 bytes"),
+        "was cut off: the answer is larger than 1048576 bytes",
     )
     .await;
 }
 
 #[tokio::test]
 async fn a_stream_that_falls_silent() {
-    check(json!({"text": "a", "stall": true}), None).await;
+    check(
+        json!({"text": "a", "stall": true}),
+        "sent nothing for 200ms",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -147,27 +151,37 @@ async fn a_server_that_is_not_there() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let config = ProviderConfig {
-        id: "gone".into(),
-        base_url: Some(url.clone()),
-        query_params: crate::support::headers(&[("key", "sk-secret")]),
-        request_max_retries: Some(0),
-        stream_max_retries: Some(0),
-        ..ProviderConfig::default()
+    let failed = CodexErrorInfo::HttpConnectionFailed {
+        http_status_code: None,
     };
-    let events = collect(Client::new(config, Credentials::None).stream(request("hi"))).await;
-    let error = failure(&events);
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "stream disconnected before completion: error sending request for url ({url}/responses)"
-        )
-    );
-    let details = error.details().unwrap();
-    assert!(
-        details.starts_with("provider `gone` could not be reached: Connection refused"),
-        "{details}"
-    );
+    let cases = [
+        (WireApi::Responses, "responses", CodexErrorInfo::Other),
+        (WireApi::Chat, "chat/completions", failed.clone()),
+        (WireApi::Anthropic, "messages", failed),
+    ];
+    for (wire_api, path, info) in cases {
+        let config = ProviderConfig {
+            id: "gone".into(),
+            base_url: Some(url.clone()),
+            wire_api,
+            query_params: crate::support::headers(&[("key", "sk-secret")]),
+            request_max_retries: Some(0),
+            stream_max_retries: Some(0),
+            ..ProviderConfig::default()
+        };
+        let events = collect(Client::new(config, Credentials::None).stream(request("hi"))).await;
+        let error = failure(&events);
+        let message = format!(
+            "stream disconnected before completion: error sending request for url ({url}/{path})"
+        );
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.info(), info);
+        let details = error.details().unwrap();
+        assert!(
+            details.starts_with("provider `gone` could not be reached: Connection refused"),
+            "{details}"
+        );
+    }
 }
 
 #[tokio::test]

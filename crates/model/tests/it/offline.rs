@@ -1,6 +1,7 @@
 //! The offline model: scripts, faults and the answer to everything else. The scripts of
 //! `docs/offline-model.md` are played here.
 
+use quipu_model::script::Script;
 use quipu_model::{Client, Credentials, ModelEvent, OFFLINE, ProviderConfig};
 use serde_json::json;
 
@@ -96,5 +97,23 @@ async fn the_manual_is_right() {
         );
         let text = format!("{:?}", done_items(&events));
         assert!(!text.contains("cannot be played"), "{script}: {text}");
+    }
+}
+
+/// The table of the manual has the fields that scripts have, and no others.
+#[test]
+fn the_manual_names_every_field() {
+    let manual = include_str!("../../../../docs/offline-model.md");
+    let refused = Script::find(r#"{"script":[{"nope":1}]}"#).unwrap();
+    let reason = refused.unwrap_err();
+    let (_, known) = reason.split_once("expected one of ").unwrap();
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    assert!(known.len() > 20, "{known:?}");
+    for field in &known {
+        assert!(manual.contains(&format!("`{field}`")), "{field}");
+    }
+    let rows = manual.lines().filter_map(|line| line.strip_prefix("| `"));
+    for field in rows.map(|row| row.split('`').next().unwrap()) {
+        assert!(known.contains(&field), "{field}");
     }
 }

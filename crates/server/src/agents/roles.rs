@@ -87,10 +87,10 @@ pub(super) async fn session(
         check_model(server, &session, model).await?;
     }
     let chosen = TurnStartParams {
-        effort: wanted.effort.or(wanted
-            .model
-            .as_ref()
-            .and_then(|model| session.provider.model(model).default_reasoning_level)),
+        effort: wanted.effort.or(wanted.model.as_ref().and_then(|model| {
+            let provider = &session.provider;
+            models::info(server, &session.snapshot, provider, model).default_reasoning_level
+        })),
         model: wanted.model,
         ..TurnStartParams::default()
     };

@@ -129,7 +129,7 @@ pub(crate) fn stored(
     if let Some(context) = &replay.context {
         let effort = context.effort.as_ref().map(|it| serde_json::json!(it));
         let effort = effort.and_then(|it| serde_json::from_value(it).ok());
-        session.recall(&context.model, effort);
+        session.recall(server, &context.model, effort);
     }
     let history = load::history(&replay.history, path)?;
     let parts = Parts {

@@ -86,7 +86,7 @@ impl Actor {
 
     fn reviewer(&self) -> Arc<ModelInfo> {
         if self.session.provider.id == "openai" {
-            Arc::new(self.session.provider.model(REVIEWER))
+            Arc::new(self.session.provider.model(REVIEWER, &[]))
         } else {
             Arc::clone(&self.session.info)
         }

@@ -15,8 +15,8 @@ use quipu_wire::{
 };
 use serde_json::Value;
 
-use crate::Server;
 use crate::context::plan;
+use crate::{Server, models};
 
 /// What a client may choose when it opens a thread.
 #[derive(Debug, Default, Clone)]
@@ -110,7 +110,7 @@ impl Session {
         let model = settings
             .model
             .clone()
-            .unwrap_or_else(|| default_model(&provider));
+            .unwrap_or_else(|| models::default(server, &snapshot, &provider));
         let permissions = snapshot.permissions();
         let mode = CollaborationMode {
             mode: ModeKind::Default,
@@ -120,7 +120,7 @@ impl Session {
                 developer_instructions: None,
             },
         };
-        let info = model_info(&snapshot, &provider, &model);
+        let info = models::info(server, &snapshot, &provider, &model);
         Ok(Session {
             asked: overrides.clone(),
             provider,
@@ -197,7 +197,7 @@ impl Session {
             self.mode.settings.reasoning_effort = self.effort;
         }
         if self.info.slug != self.model {
-            self.info = model_info(&self.snapshot, &self.provider, &self.model);
+            self.info = models::info(server, &self.snapshot, &self.provider, &self.model);
         }
     }
 
@@ -217,10 +217,10 @@ impl Session {
     }
 
     /// Goes back to the model of a stored thread.
-    pub fn recall(&mut self, model: &str, effort: Option<ReasoningEffort>) {
+    pub fn recall(&mut self, server: &Server, model: &str, effort: Option<ReasoningEffort>) {
         model.clone_into(&mut self.model);
         self.effort = effort;
-        self.info = model_info(&self.snapshot, &self.provider, &self.model);
+        self.info = models::info(server, &self.snapshot, &self.provider, &self.model);
         self.mode = self.plain_mode();
     }
 
@@ -340,22 +340,4 @@ pub(crate) fn provider(
     }
     provider.id = id;
     Ok(provider)
-}
-
-fn default_model(provider: &ProviderConfig) -> String {
-    let models = quipu_model::catalogue::list(provider, Vec::new());
-    models
-        .into_iter()
-        .next()
-        .map_or_else(|| provider.id.clone(), |model| model.slug)
-}
-
-fn model_info(snapshot: &Snapshot, provider: &ProviderConfig, model: &str) -> Arc<ModelInfo> {
-    let mut info = provider.model(model);
-    let settings = snapshot.model();
-    info.context_window = settings.context_window.or(info.context_window);
-    info.auto_compact_token_limit = settings
-        .auto_compact_token_limit
-        .or(info.auto_compact_token_limit);
-    Arc::new(info)
 }

@@ -6,6 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::lab::Lab;
+use crate::stage::{Stage, calls, run};
 
 async fn error(client: &Client, method: &str, params: Value) -> String {
     let error = client.call_raw(method, &params).await.unwrap_err();
@@ -26,6 +27,116 @@ async fn models_come_in_pages() {
     let far = error(&client, "model/list", json!({ "cursor": "999" })).await;
     assert_eq!(far, "cursor 999 exceeds total models 6");
     client.finish().await;
+}
+
+#[tokio::test]
+async fn models_are_described() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let list = client.call_raw("model/list", &json!({})).await.unwrap();
+    let first = &list["data"][0];
+    assert_eq!(first["id"], "gpt-5.3-codex");
+    assert_eq!(first["isDefault"], true);
+    assert_eq!(first["hidden"], false);
+    assert_eq!(first["inputModalities"], json!(["text", "image"]));
+    assert_eq!(first["defaultReasoningEffort"], "medium");
+    let efforts = first["supportedReasoningEfforts"].as_array().unwrap();
+    let efforts: Vec<&Value> = efforts.iter().map(|it| &it["reasoningEffort"]).collect();
+    assert_eq!(efforts, ["low", "medium", "high", "xhigh"]);
+    let defaults = |list: &Value| {
+        let models = list["data"].as_array().unwrap().iter();
+        models.filter(|it| it["isDefault"] == true).count()
+    };
+    assert_eq!(defaults(&list), 1);
+
+    let all = json!({ "includeHidden": true });
+    let all = client.call_raw("model/list", &all).await.unwrap();
+    assert_eq!(defaults(&all), 1);
+    let models = all["data"].as_array().unwrap();
+    let hidden = models.iter().filter(|it| it["hidden"] == true).count();
+    assert_eq!(
+        models.len() - hidden,
+        list["data"].as_array().unwrap().len()
+    );
+    let open = models.iter().find(|it| it["id"] == "gpt-oss-20b").unwrap();
+    assert_eq!(open["inputModalities"], json!(["text"]));
+
+    // All pages together are the whole list.
+    let (mut paged, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let page = json!({ "includeHidden": true, "limit": 3, "cursor": cursor });
+        let page = client.call_raw("model/list", &page).await.unwrap();
+        paged.extend(page["data"].as_array().unwrap().clone());
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(&paged, models);
+    client.finish().await;
+}
+
+/// The context window that clients are told in a turn with this model.
+async fn window(stage: &Stage, model: &str) -> Value {
+    let (mut client, thread) = stage.thread_with(json!({ "model": model })).await;
+    let told = run(&mut client, &thread, "hi").await;
+    let counts = told
+        .iter()
+        .rfind(|it| it["method"] == "thread/tokenUsage/updated");
+    counts.unwrap()["params"]["tokenUsage"]["modelContextWindow"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_lists_say_of_a_model_counts_in_its_turns() {
+    let stage = Stage::speaking("chat", "").await;
+    stage.model.set_models(
+        json!({ "data": [{ "id": "small", "max_model_len": 10_000 }, { "id": "plain" }] }),
+    );
+    assert_eq!(window(&stage, "small").await, 258_400, "nobody asked yet");
+    let mut client = stage.client().await;
+    let list = client.call("model/list", json!({})).await;
+    assert_eq!(list["data"][0]["id"], "small");
+    assert_eq!(window(&stage, "small").await, 9_500);
+    assert_eq!(window(&stage, "plain").await, 258_400);
+
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("models.json");
+    let entry = json!({
+        "slug": "mine", "context_window": 20_000, "supports_reasoning_summaries": true,
+        "truncation_policy": { "mode": "tokens", "limit": 50 },
+    });
+    std::fs::write(&catalog, json!({ "models": [entry] }).to_string()).unwrap();
+    let home = folder.path().join("home");
+    let settings = format!(
+        "model_catalog_json = {:?}\nmodel_reasoning_effort = \"low\"",
+        catalog
+    );
+    let stage = Stage::at(folder, home, &settings).await;
+    assert_eq!(window(&stage, "mine").await, 19_000);
+    let sent = &stage.model.requests()[0].body;
+    assert_eq!(sent["reasoning"], json!({ "effort": "low" }));
+    assert_eq!(window(&stage, "unknown").await, 258_400);
+    assert_eq!(stage.model.requests()[1].body["reasoning"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_say_more_of_a_model() {
+    let settings = "model_context_window = 30000\nmodel_supports_reasoning_summaries = true\n\
+        model_reasoning_effort = \"high\"\ntool_output_token_limit = 30\n";
+    let stage = Stage::with(settings).await;
+    stage.play([
+        calls("shell_command", json!({ "command": "seq 1000" })),
+        json!({ "text": "long" }),
+    ]);
+    assert_eq!(window(&stage, "unknown").await, 28_500);
+    let sent = stage.model.requests();
+    assert_eq!(sent[0].body["reasoning"], json!({ "effort": "high" }));
+    let output = sent[1].body["input"].as_array().unwrap().last().unwrap();
+    let output = output["output"].as_str().unwrap();
+    assert!(
+        output.contains("truncated") && output.len() < 400,
+        "{output}"
+    );
 }
 
 /// Answers every request with this JSON and counts them.

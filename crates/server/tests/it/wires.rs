@@ -141,7 +141,9 @@ async fn usage_is_told_for_every_provider() {
     for wire in WIRES {
         let stage = Stage::speaking(wire, "").await;
         let (mut client, thread) = stage.thread().await;
-        let usage = json!({ "input": 100, "cached": 40, "output": 20, "reasoning": 0 });
+        // Anthropic counts thinking as output and nowhere else.
+        let reasoning = if wire == "anthropic" { 0 } else { 5 };
+        let usage = json!({ "input": 100, "cached": 40, "output": 20, "reasoning": reasoning });
         for turns in 1..=2 {
             stage.play([json!({ "text": "ok", "usage": usage })]);
             let told = run(&mut client, &thread, "hi").await;
@@ -153,7 +155,7 @@ async fn usage_is_told_for_every_provider() {
             let tokens = |times: i64| {
                 json!({
                     "totalTokens": 120 * times, "inputTokens": 100 * times, "cachedInputTokens": 40 * times,
-                    "outputTokens": 20 * times, "reasoningOutputTokens": 0,
+                    "outputTokens": 20 * times, "reasoningOutputTokens": reasoning * times,
                 })
             };
             assert_eq!(counts["last"], tokens(1), "{wire}");
