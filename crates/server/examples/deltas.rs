@@ -6,7 +6,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{self, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -116,6 +116,9 @@ async fn main() -> io::Result<()> {
         let (before, begun) = (counted(), Instant::now());
         client.turn(&thread).await?;
         let (elapsed, after) = (begun.elapsed(), counted());
+        if client.deltas != DELTAS {
+            return Err(io::Error::other(client.line));
+        }
         let each = |figure: usize| figure as f64 / client.deltas as f64;
         writeln!(
             out,
@@ -170,10 +173,8 @@ fn provider(body: String) -> io::Result<String> {
     std::thread::spawn(move || {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
         let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-        let mut request = [0; 1 << 16];
-        for connection in listener.incoming().flatten() {
-            let mut connection = connection;
-            if connection.read(&mut request).is_err()
+        for mut connection in listener.incoming().flatten() {
+            if read_request(&mut connection).is_err()
                 || connection.write_all(answer.as_bytes()).is_err()
             {
                 return;
@@ -181,6 +182,41 @@ fn provider(body: String) -> io::Result<String> {
         }
     });
     Ok(base_url)
+}
+
+/// Reads a whole request: to close a connection before that would break the answer off.
+fn read_request(connection: &mut TcpStream) -> io::Result<()> {
+    let mut buffer = [0; 1 << 16];
+    let mut filled = 0;
+    let mut rest = loop {
+        let read = connection.read(&mut buffer[filled..])?;
+        filled += read;
+        if let Some(rest) = rest_of_body(&buffer[..filled]) {
+            break rest;
+        }
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    };
+    while rest > 0 {
+        let read = connection.read(&mut buffer)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        rest = rest.saturating_sub(read);
+    }
+    Ok(())
+}
+
+/// How many bytes are still to come, once the head is there.
+fn rest_of_body(request: &[u8]) -> Option<usize> {
+    let head = request.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
+    let text = std::str::from_utf8(&request[..head]).ok()?;
+    let length = text
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))?;
+    let length: usize = length.parse().ok()?;
+    Some((head + length).saturating_sub(request.len()))
 }
 
 /// A whole answer of that format, as its provider writes it.

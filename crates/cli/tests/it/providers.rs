@@ -98,7 +98,9 @@ env_key_instructions = "Ask for one."
 
     let busy = || model.queue_json(json!({ "fail": 503, "body": "busy" }));
     let with = |provider: &str| json!({ "modelProvider": provider });
-    (busy(), busy(), busy());
+    busy();
+    busy();
+    busy();
     let said = turn(&mut client, with("responses")).await;
     assert_eq!(model.requests().len(), 1 + 2, "one silent attempt more");
     assert_eq!(model.requests()[1].path, "/v1/responses");
