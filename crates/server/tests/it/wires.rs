@@ -2,6 +2,7 @@
 //! shape that the client wants. Whatever a turn met, the next one works.
 
 use quipu_testkit::conversation::Conversation;
+use quipu_testkit::mcp::PIXEL;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, input, order, run, status, text};
@@ -162,4 +163,43 @@ async fn usage_is_told_for_every_provider() {
             assert_eq!(counts["total"], tokens(turns), "{wire}");
         }
     }
+}
+
+/// A picture of the user's in the words of each format.
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_reach_every_provider() {
+    let url = format!("data:image/png;base64,{PIXEL}");
+    for wire in WIRES {
+        let stage = Stage::speaking(wire, "").await;
+        let (mut client, thread) = stage.thread().await;
+        let input = json!([{ "type": "text", "text": "look" }, { "type": "image", "url": url }]);
+        let params = json!({ "threadId": thread, "input": input });
+        client.call("turn/start", params).await;
+        assert_eq!(status(&client.until("turn/completed").await), "completed");
+        let shown = match wire {
+            "responses" => json!({ "type": "input_image", "image_url": url }),
+            "chat" => json!({ "type": "image_url", "image_url": { "url": url } }),
+            _ => json!({ "type": "base64", "media_type": "image/png", "data": PIXEL }),
+        };
+        let sent = stage.last_request();
+        assert!(sent.contains(&shown.to_string()), "{wire}: {sent}");
+    }
+}
+
+/// What a provider wants to hear again it hears in the same turn, and in no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_state_of_a_turn_is_sent_back_within_it() {
+    let stage = Stage::speaking("responses", "").await;
+    let (mut client, thread) = stage.thread().await;
+    let mut step = calls("update_plan", json!({ "plan": [] }));
+    step["headers"] = json!({ "x-codex-turn-state": "s1" });
+    stage.play([step, json!({ "text": "done" }), json!({ "text": "next" })]);
+    run(&mut client, &thread, "hi").await;
+    run(&mut client, &thread, "and").await;
+    let sent = stage.model.requests();
+    let states: Vec<Option<&str>> = sent
+        .iter()
+        .map(|it| it.headers.get("x-codex-turn-state").map(String::as_str))
+        .collect();
+    assert_eq!(states, [None, Some("s1"), None]);
 }
