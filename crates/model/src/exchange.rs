@@ -129,12 +129,9 @@ async fn send(
 }
 
 async fn play(shared: &Shared, request: &Request, attempt: u32) -> Result<Sent, Failure> {
-    let opening = timeout(
-        shared.provider.idle_timeout(),
-        offline::open(request, attempt),
-    )
-    .await;
-    Ok(match opening.map_err(|_| silence())? {
+    let patience = shared.provider.idle_timeout();
+    let opening = timeout(patience, offline::open(request, attempt)).await;
+    Ok(match opening.map_err(|_| silence(patience))? {
         Opening::Answer(playing, headers) => Ok(Answer {
             source: Source::Offline(playing),
             headers,
@@ -150,9 +147,17 @@ pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
         ErrorKind::UsageLimit(_) => vec![active_snapshot(&refusal.headers)],
         _ => Vec::new(),
     };
+    let cause = match kind {
+        // Their messages say whom they come from.
+        ErrorKind::UnexpectedStatus(_)
+        | ErrorKind::Unauthorized(_)
+        | ErrorKind::UsageLimit(_)
+        | ErrorKind::UsageNotIncluded => None,
+        _ => Some(format!("answered with {}", refusal.summary())),
+    };
     Failure {
         kind,
-        cause: None,
+        cause,
         transient: refusal.status.is_server_error(),
         rate_limits,
     }
