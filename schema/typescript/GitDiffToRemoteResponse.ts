@@ -7,7 +7,7 @@ import type { GitSha } from "./GitSha";
  */
 export type GitDiffToRemoteResponse = { 
 /**
- * The newest commit that the remote has as well.
+ * The commit of the remote that is compared with.
  */
 sha: GitSha, 
 /**

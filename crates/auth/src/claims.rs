@@ -68,9 +68,8 @@ impl Claims {
     /// Reads the payload of a JWT.
     pub fn read(token: &str) -> Result<Self, InvalidToken> {
         let mut parts = token.split('.');
-        let (Some(_), Some(payload), Some(_), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
+        let mut part = || parts.next().filter(|part| !part.is_empty());
+        let (Some(_), Some(payload), Some(_)) = (part(), part(), part()) else {
             return Err(InvalidToken);
         };
         let bytes = URL_SAFE_NO_PAD.decode(payload).map_err(|_| InvalidToken)?;

@@ -113,9 +113,10 @@ impl Place {
         let mut file = tempfile::Builder::new()
             .prefix(".auth")
             .tempfile_in(&self.folder)?;
-        file.write_all(&text)?;
+        // Written past the wrapper, whose errors name a file that nobody knows.
+        file.as_file_mut().write_all(&text)?;
         file.as_file().sync_all()?;
-        file.persist(&self.path)?;
+        file.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
 }

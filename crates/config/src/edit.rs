@@ -159,10 +159,10 @@ impl Loader {
             SkillSelector::Path(path) => ("path", path.to_string_lossy().into_owned()),
             SkillSelector::Name(name) => ("name", name.clone()),
         };
-        self.change_user_file(None, |text| {
+        self.home().ensure()?;
+        change_text(&self.home().config_file(), |text| {
             document::set_skill(text, key, &value, switch.enabled)
-        })?;
-        Ok(())
+        })
     }
 
     /// Keeps that a tool of an MCP server may be called without asking: in the project's file if that is
@@ -186,10 +186,7 @@ impl Loader {
             self.change_user_file(None, |text| apply(text, &[edit]))?;
             return Ok(());
         };
-        let target = atomic::Target::lock(&file.path)?;
-        let text = std::fs::read_to_string(&file.path)?;
-        target.replace(apply(&text, &[edit])?.as_bytes())?;
-        Ok(())
+        change_text(&file.path, |text| apply(text, &[edit]))
     }
 
     /// Changes the text of the user's file under a lock and gives the layers as they are then.
@@ -212,15 +209,14 @@ impl Loader {
             .map(|file| file.text.clone())
             .unwrap_or_default();
         let after = change(&before)?;
-        if after == before {
-            return Ok(stack);
-        }
         *user = self.user_layer_from(after.clone())?;
         schema::check(&ROOT, &user.config)?;
         let config = user.config.clone();
         check_features(&config, &limits)?;
         schema::check(&ROOT, &stack.merged())?;
-        target.replace(after.as_bytes())?;
+        if after != before {
+            target.replace(after.as_bytes())?;
+        }
         Ok(stack)
     }
 
@@ -239,6 +235,23 @@ impl Loader {
             Err(WriteError::Readonly)
         }
     }
+}
+
+/// Changes the text of a file under a lock, whatever its settings are worth.
+fn change_text(
+    path: &Path,
+    change: impl FnOnce(&str) -> Result<String, EditError>,
+) -> Result<(), WriteError> {
+    let target = atomic::Target::lock(path)?;
+    let before = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let after = change(&before)?;
+    if after != before {
+        target.replace(after.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Whether the paths of a change are absolute. A client does not write from the folder of the file.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::event::UserMessage;
+use crate::query::Summary;
 use crate::reader::{RawRecord, Warnings, read_records};
 use crate::session::{GitInfo, Source};
 use crate::time;
@@ -57,6 +58,39 @@ impl HeadMeta {
     /// Seconds since the epoch.
     pub fn created_at(&self) -> Option<i64> {
         time::parse_stamp(&self.timestamp)
+    }
+}
+
+impl Summary {
+    /// What a rollout says of its thread by itself, wherever it lies, and when it began as it is written
+    /// there. Nothing if it does not say whose it is.
+    pub fn of_file(path: &Path) -> io::Result<Option<(Summary, String)>> {
+        let file = path.metadata()?;
+        if !file.is_file() && !file.is_dir() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let head = Head::read(path)?;
+        let Some(meta) = head.meta else {
+            return Ok(None);
+        };
+        let updated = time::secs(file.modified()?);
+        let summary = Summary {
+            id: meta.id,
+            path: path.to_owned(),
+            archived: false,
+            created_at: meta.created_at().unwrap_or(updated),
+            updated_at: updated,
+            preview: head.preview.unwrap_or_default(),
+            provider: meta.model_provider,
+            cwd: meta.cwd,
+            cli_version: meta.cli_version,
+            source: meta.source,
+            agent_nickname: meta.agent_nickname,
+            agent_role: meta.agent_role,
+            git: meta.git.filter(|git| !git.is_empty()),
+            name: None,
+        };
+        Ok(Some((summary, meta.timestamp)))
     }
 }
 

@@ -31,4 +31,5 @@ mod streaming;
 mod support;
 mod system_faults;
 mod unix;
+mod watches;
 mod websocket;

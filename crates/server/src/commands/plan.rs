@@ -1,5 +1,6 @@
 //! What a `command/exec` asks for, checked in the order that decides which error a client sees.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quipu_config::Snapshot;
@@ -165,8 +166,13 @@ fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Polic
     if policy.network() == Network::Off {
         vars.insert(NO_NETWORK.to_owned(), "1".to_owned());
     }
-    let cwd = params.cwd.as_deref().unwrap_or_default();
-    let mut command = Command::new(&params.command, cx.server.cwd().join(cwd), policy);
+    let cwd = match params.cwd.as_deref() {
+        // No name is no folder, which is found out when the command is to start there.
+        Some("") => PathBuf::new(),
+        Some(cwd) => cx.server.cwd().join(cwd),
+        None => cx.server.cwd().to_owned(),
+    };
+    let mut command = Command::new(&params.command, cwd, policy);
     command.env = vars
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server, threads};
+use crate::{Cx, Reply, Server};
 
 impl Handler for GetConversationSummary {
     async fn handle(cx: Cx, params: GetConversationSummaryParams, reply: Reply<Self>) {
@@ -30,54 +30,56 @@ fn find(
     server: &Server,
     params: &GetConversationSummaryParams,
 ) -> Result<ConversationSummary, ErrorObject> {
-    let summary = match params {
-        GetConversationSummaryParams::ConversationId(by) => {
-            let id = threads::parse_id(&by.conversation_id.0)?;
-            stored(server, id)?.ok_or_else(|| {
-                let text = format!("no rollout found for conversation id {id}");
-                ErrorObject::invalid_request(text)
-            })?
-        }
+    match params {
+        GetConversationSummaryParams::ConversationId(by) => by_id(server, &by.conversation_id.0),
         GetConversationSummaryParams::RolloutPath(by) => {
-            let path = server.home().join(&by.rollout_path);
-            let failed = |reason: String| {
-                let path = path.display();
-                let text = format!("failed to load conversation summary from {path}: {reason}");
-                ErrorObject::internal(text)
-            };
-            path.metadata().map_err(|error| failed(error.to_string()))?;
-            let id = id_in(&path)
-                .ok_or_else(|| failed("its name is not that of a rollout".to_owned()))?;
-            stored(server, id)?.ok_or_else(|| failed("no such thread is stored".to_owned()))?
+            by_path(&server.home().join(&by.rollout_path))
         }
-    };
-    Ok(in_old_words(summary))
+    }
 }
 
-fn stored(server: &Server, id: Uuid) -> Result<Option<Summary>, ErrorObject> {
-    server.store.summary(id).map_err(|error| {
+fn by_id(server: &Server, id: &str) -> Result<ConversationSummary, ErrorObject> {
+    // What is no id fits neither kind of parameters, and is refused like something that fits none.
+    let id = Uuid::try_parse(id).map_err(|_| {
+        let union = "data did not match any variant of untagged enum GetConversationSummaryParams";
+        ErrorObject::invalid_request(format!("Invalid request: {union}"))
+    })?;
+    let stored = server.store.summary(id).map_err(|error| {
         ErrorObject::internal(format!("failed to load conversation summary: {error}"))
-    })
+    })?;
+    let summary = stored.ok_or_else(|| {
+        ErrorObject::invalid_request(format!("no rollout found for conversation id {id}"))
+    })?;
+    let began = in_words(summary.created_at);
+    Ok(in_old_words(summary, began))
 }
 
-/// The thread whose rollout has this name: `rollout-<time>-<id>.jsonl`.
-fn id_in(path: &Path) -> Option<Uuid> {
-    let stem = path.file_stem()?.to_str()?;
-    let id = stem.get(stem.len().checked_sub(36)?..)?;
-    Uuid::try_parse(id).ok()
-}
-
-fn in_old_words(summary: Summary) -> ConversationSummary {
-    let time = |seconds: i64, format| {
-        let time = DateTime::from_timestamp(seconds, 0)?;
-        Some(time.to_rfc3339_opts(format, true))
+fn by_path(path: &Path) -> Result<ConversationSummary, ErrorObject> {
+    let read = match Summary::of_file(path) {
+        Ok(Some(read)) => Ok(read),
+        Ok(None) => Err(format!("rollout at {} is empty", path.display())),
+        Err(error) => Err(error.to_string()),
     };
+    let (summary, began) = read.map_err(|reason| {
+        let path = path.display();
+        let text = format!("failed to load conversation summary from {path}: {reason}");
+        ErrorObject::internal(text)
+    })?;
+    Ok(in_old_words(summary, Some(began)))
+}
+
+fn in_words(seconds: i64) -> Option<String> {
+    let time = DateTime::from_timestamp(seconds, 0)?;
+    Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
+fn in_old_words(summary: Summary, began: Option<String>) -> ConversationSummary {
     ConversationSummary {
         conversation_id: ThreadId(summary.id.to_string()),
         path: summary.path.to_string_lossy().into_owned(),
         preview: summary.preview,
-        timestamp: time(summary.created_at, SecondsFormat::Millis),
-        updated_at: time(summary.updated_at, SecondsFormat::Secs),
+        timestamp: began,
+        updated_at: in_words(summary.updated_at),
         model_provider: summary.provider.unwrap_or_default(),
         cwd: summary.cwd,
         cli_version: summary.cli_version,

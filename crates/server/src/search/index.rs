@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use super::rules;
+
 /// Entries that are published at once.
 const BLOCK: usize = 1024;
 /// The most entries of one index.
@@ -99,10 +101,7 @@ impl Index {
 
     /// Gathers everything below the roots. Folders that are missing or cannot be read hold nothing.
     pub fn fill(&self) {
-        if let Some(mut walk) = self.walk() {
-            for root in &self.roots.0[1..] {
-                walk.add(&root.absolute);
-            }
+        if let Some(walk) = self.walk() {
             walk.build_parallel().run(|| {
                 let mut gathered = Gathered::new(self);
                 Box::new(move |entry| gathered.take(entry))
@@ -113,11 +112,20 @@ impl Index {
 
     /// Hidden files count, links are followed; what Git ignores does not count inside a repository.
     fn walk(&self) -> Option<WalkBuilder> {
-        let mut walk = WalkBuilder::new(&self.roots.0.first()?.absolute);
+        let roots = self.roots.0.iter().map(|root| &root.absolute);
+        let mut roots = roots.filter(|root| rules::can_be_read_from(root));
+        let mut walk = WalkBuilder::new(roots.next()?);
         walk.hidden(false)
             .follow_links(true)
             .require_git(true)
+            .filter_entry(|entry| {
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                !is_folder || rules::can_be_read(entry.path())
+            })
             .threads(threads());
+        roots.for_each(|root| {
+            walk.add(root);
+        });
         Some(walk)
     }
 }

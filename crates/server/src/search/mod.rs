@@ -2,6 +2,7 @@
 
 mod index;
 mod rank;
+mod rules;
 mod session;
 
 use std::collections::HashMap;

@@ -244,6 +244,27 @@ async fn a_full_disk_leaves_the_old_files() {
     let text = format!("failed to persist config.toml: {full}");
     assert_eq!(error.unwrap_err().message, text);
     assert_eq!(std::fs::read_to_string(&config).unwrap(), "model = \"a\"\n");
+    let edits = json!({ "edits": [change] });
+    let error = client.call_raw("config/batchWrite", &edits).await;
+    assert_eq!(error.unwrap_err().message, text);
+    let switch = json!({ "name": long, "enabled": false });
+    let error = client.call_raw("skills/config/write", &switch).await;
+    let text = format!("failed to update skill settings: {text}");
+    assert_eq!(error.unwrap_err().message, text);
+    let login = json!({ "type": "apiKey", "apiKey": format!("sk-{long}") });
+    let error = client.call_raw("account/login/start", &login).await;
+    let text = format!("failed to save api key: {full}");
+    assert_eq!(error.unwrap_err().message, text);
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), "model = \"a\"\n");
+    let home = std::fs::read_dir(lab.folder.path().join("home")).unwrap();
+    let half_written: Vec<_> = home
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.starts_with("auth") || name.starts_with(".auth") || name.ends_with(".tmp")
+        })
+        .collect();
+    assert!(half_written.is_empty(), "{half_written:?}");
     let left = std::fs::read_dir(lab.folder.path()).unwrap();
     let left: Vec<_> = left.flatten().collect();
     assert_eq!(left.len(), 2, "nothing half-written stays: {left:?}");

@@ -17,6 +17,7 @@ mod handshake;
 mod idle;
 mod journal_faults;
 mod lab;
+mod legacy;
 mod limits;
 mod logins;
 mod mcp;

@@ -1,6 +1,7 @@
 //! Searching files through the protocol.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use quipu_testkit::client::Client;
@@ -100,6 +101,43 @@ async fn a_corpus_is_ranked_as_the_reference_ranks_it() {
     }
 }
 
+/// A query and what the official server found in a larger tree. A place that is a number is that of a file
+/// in the list of all. Of the last ones that scored the same, which are shown is chance, so only their
+/// scores were kept.
+#[derive(Deserialize)]
+struct Large {
+    query: String,
+    above: Vec<(Value, u64, Value)>,
+    tied: Vec<u64>,
+}
+
+#[tokio::test]
+async fn thousands_of_files_are_ranked_as_the_reference_ranks_them() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let mut lines = include_str!("../fixtures/search_large.jsonl").lines();
+    let files: Vec<&str> = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let root = tree(&lab, &files);
+    for line in lines {
+        let Large { query, above, tied } = serde_json::from_str(line).unwrap();
+        let found = search(&client, &query, &[&root]).await;
+        let shown = |file: &Value| {
+            let path = file["path"].as_str().unwrap();
+            let place = files.iter().position(|it| *it == path);
+            let place = place.map_or(json!(path), |place| json!(place));
+            (
+                place,
+                file["score"].as_u64().unwrap(),
+                file["indices"].clone(),
+            )
+        };
+        let (best, rest) = found.split_at(above.len().min(found.len()));
+        assert_eq!(best.iter().map(shown).collect::<Vec<_>>(), above, "{query}");
+        let scores = rest.iter().map(|file| file["score"].as_u64().unwrap());
+        assert_eq!(scores.collect::<Vec<_>>(), tied, "{query}");
+    }
+}
+
 #[tokio::test]
 async fn a_newer_search_ends_the_older_and_both_are_answered() {
     let lab = Lab::new();
@@ -180,8 +218,8 @@ async fn all_kinds_of_ignore_files_count_as_in_the_reference() {
     ] {
         fs::write(root.join(file), text).unwrap();
     }
-    std::os::unix::fs::symlink("../plain", root.join("r/linkdir")).unwrap();
-    std::os::unix::fs::symlink("nowhere", root.join("r/dangling.txt")).unwrap();
+    symlink("../plain", root.join("r/linkdir")).unwrap();
+    symlink("nowhere", root.join("r/dangling.txt")).unwrap();
     for (folder, query, expected) in [
         (
             "",
@@ -323,47 +361,76 @@ async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
     assert_eq!(answer.unwrap_err().code, -32600);
 }
 
-/// A pipe in the place of a file that the walk reads: whoever reads it waits until this is dropped.
-struct Obstacle(PathBuf);
-
-impl Obstacle {
-    fn new(path: PathBuf) -> Obstacle {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
-        Obstacle(path)
-    }
-}
-
-impl Drop for Obstacle {
-    fn drop(&mut self) {
-        let pipe = fs::OpenOptions::new().read(true).write(true).open(&self.0);
-        drop(pipe.unwrap());
-    }
-}
-
+/// Links multiply a few files to some hundred thousand, so that walking them takes a while.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_are_told_before_all_files_are_found() {
-    if std::thread::available_parallelism().unwrap().get() < 2 {
-        eprintln!("skipped: a walk with one thread cannot go round an obstacle");
-        return;
-    }
     let lab = Lab::new();
     let mut client = lab.client().await;
-    let names: Vec<_> = (0..4000).map(|n| format!("many/file{n}")).collect();
+    let names: Vec<_> = (0..2000).map(|n| format!("many/file{n}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let root = tree(&lab, &names);
-    let obstacle = Obstacle::new(root.join("slow/.ignore"));
+    for (folder, target) in [("more", "../many"), ("most", "../more")] {
+        fs::create_dir(root.join(folder)).unwrap();
+        for number in 0..20 {
+            symlink(target, root.join(folder).join(number.to_string())).unwrap();
+        }
+    }
     let start = json!({ "sessionId": "s", "roots": [root] });
     let update = json!({ "sessionId": "s", "query": "file" });
     for (method, params) in [("sessionStart", start), ("sessionUpdate", update)] {
         let method = format!("fuzzyFileSearch/{method}");
         client.call_raw(&method, &params).await.unwrap();
     }
-    // The walk cannot have ended, so whatever comes now comes while it goes on.
     let early = client.notified::<FuzzyFileSearchSessionUpdated>().await;
     assert_eq!((early.query.as_str(), early.files.len()), ("file", 50));
-    drop(obstacle);
+    let stop = json!({ "sessionId": "s" });
+    client
+        .call_raw("fuzzyFileSearch/sessionStop", &stop)
+        .await
+        .unwrap();
+    // More may have been found, but never everything: a `sessionCompleted` would fail this.
     client.ignore(&["fuzzyFileSearch/sessionUpdated"]);
-    client.notified::<FuzzyFileSearchSessionCompleted>().await;
+    client.finish().await;
+}
+
+/// The official server waits at such a pipe for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_that_cannot_be_read_hold_no_search() {
+    let pipe = |path: PathBuf| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+    };
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let good = ["seen/a.txt", "odd/.gitignore/x", "odd/b.txt", "work/c.txt"];
+    let bad = [
+        "ignore",
+        "gitignore",
+        "exclude",
+        "linked",
+        "endless",
+        "huge",
+    ];
+    let bad: Vec<_> = bad.map(|folder| format!("{folder}/hidden.txt")).into();
+    let files = good.into_iter().chain(bad.iter().map(String::as_str));
+    let root = tree(&lab, &files.collect::<Vec<_>>());
+    pipe(root.join("ignore/.ignore"));
+    pipe(root.join("gitignore/.gitignore"));
+    fs::create_dir_all(root.join("exclude/.git/info")).unwrap();
+    pipe(root.join("exclude/.git/info/exclude"));
+    let elsewhere = lab.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    pipe(elsewhere.join("commondir"));
+    let named = format!("gitdir: {}\n", elsewhere.display());
+    fs::write(root.join("linked/.git"), &named).unwrap();
+    symlink("/dev/zero", root.join("endless/.ignore")).unwrap();
+    let huge = fs::File::create(root.join("huge/.ignore")).unwrap();
+    huge.set_len(1 << 40).unwrap();
+    let found = search(&client, "txt", &[&root]).await;
+    assert_eq!(paths(&found), ["odd/b.txt", "seen/a.txt", "work/c.txt"]);
+    // The same at a root, and above it.
+    let roots = [&*root.join("ignore"), &*root.join("work")];
+    assert_eq!(paths(&search(&client, "txt", &roots).await), ["c.txt"]);
+    pipe(root.join(".gitignore"));
+    assert!(search(&client, "txt", &roots).await.is_empty());
     client.finish().await;
 }

@@ -66,7 +66,7 @@ pub struct GitDiffToRemoteParams {
 /// Result of `gitDiffToRemote`.
 #[wire(root)]
 pub struct GitDiffToRemoteResponse {
-    /// The newest commit that the remote has as well.
+    /// The commit of the remote that is compared with.
     pub sha: GitSha,
     /// What differs from that commit now.
     pub diff: String,

@@ -1,0 +1,303 @@
+//! Requests that clients of the first protocol version still make. The official server was asked the same
+//! about the same repositories and rollouts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use quipu_testkit::client::Client;
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+use crate::stage::{Stage, run};
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of git needs repositories"
+)]
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+fn commit(folder: &Path, file: &str) {
+    fs::write(folder.join(file), format!("{file}\n")).unwrap();
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "-qm", file]);
+}
+
+/// Repositories, and a server that looks at them.
+struct Desk {
+    lab: Lab,
+    client: Client,
+}
+
+impl Desk {
+    async fn new() -> Desk {
+        let path = std::env::var("PATH").unwrap();
+        let lab = Lab::with(&[("PATH", &path)], "");
+        let client = lab.client().await;
+        Desk { lab, client }
+    }
+
+    /// A repository with one commit, which `origin` has too.
+    fn repository(&self, name: &str, branch: &str) -> PathBuf {
+        let folder = self.lab.folder.path().join(name);
+        let remote = folder.with_extension("git");
+        fs::create_dir(&folder).unwrap();
+        git(&folder, &["init", "-q", "-b", branch]);
+        commit(&folder, "a.txt");
+        let bare = ["init", "-q", "--bare", "-b", branch];
+        git(&folder, &[&bare[..], &[remote.to_str().unwrap()]].concat());
+        git(
+            &folder,
+            &["remote", "add", "origin", remote.to_str().unwrap()],
+        );
+        git(&folder, &["push", "-q", "origin", branch]);
+        folder
+    }
+
+    async fn ask(&self, cwd: &Path) -> Result<(String, String), String> {
+        let params = json!({ "cwd": cwd });
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        match self.client.call_raw("gitDiffToRemote", &params).await {
+            Ok(found) => Ok((text(&found["sha"]), text(&found["diff"]))),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    /// The base is this revision, and these files differ from it.
+    async fn expect(&self, folder: &Path, base: &str, files: &[&str]) {
+        let (sha, diff) = self.ask(folder).await.unwrap();
+        assert_eq!(sha, git(folder, &["rev-parse", base]), "{base}");
+        let changed = diff
+            .lines()
+            .filter_map(|line| line.strip_prefix("diff --git a/"));
+        let changed = changed.map(|line| line.split_once(" b/").unwrap().1);
+        assert_eq!(changed.collect::<Vec<_>>(), files, "{diff}");
+    }
+
+    async fn refused(&self, folder: &Path) {
+        let text = format!("failed to compute git diff to remote for cwd: {folder:?}");
+        assert_eq!(self.ask(folder).await, Err(text));
+    }
+}
+
+#[tokio::test]
+async fn what_the_remote_lacks_is_shown() {
+    let desk = Desk::new().await;
+    let folder = desk.repository("r", "main");
+    desk.expect(&folder, "HEAD", &[]).await;
+    fs::write(folder.join("a.txt"), "changed\n").unwrap();
+    desk.expect(&folder, "HEAD", &["a.txt"]).await;
+    git(&folder, &["add", "."]);
+    desk.expect(&folder, "HEAD", &["a.txt"]).await;
+    git(&folder, &["commit", "-qm", "2"]);
+    desk.expect(&folder, "origin/main", &["a.txt"]).await;
+    fs::write(folder.join(".gitignore"), "ignored\n").unwrap();
+    fs::create_dir(folder.join("sub")).unwrap();
+    for file in ["ignored", "new file", "sub/below", "-dash"] {
+        fs::write(folder.join(file), "x\n").unwrap();
+    }
+    fs::write(folder.join("binary"), [0, 1, 2]).unwrap();
+    let untracked = [
+        "a.txt",
+        "-dash",
+        ".gitignore",
+        "binary",
+        "new file",
+        "sub/below",
+    ];
+    desk.expect(&folder, "origin/main", &untracked).await;
+    let (_, diff) = desk.ask(&folder).await.unwrap();
+    assert!(diff.contains("GIT binary patch\nliteral 3\n"), "{diff}");
+    assert!(
+        diff.contains("+++ b/sub/below\n@@ -0,0 +1 @@\n+x\n"),
+        "{diff}"
+    );
+    // Files that Git does not know are those below the folder, and are named from there.
+    let below = folder.join("sub");
+    desk.expect(&below, "origin/main", &["a.txt", "below"])
+        .await;
+    // What is no UTF-8 is shown as well as can be; the official server shows nothing at all.
+    fs::write(folder.join("binary"), b"\xe9\n").unwrap();
+    git(&folder, &["add", "."]);
+    assert!(desk.ask(&folder).await.unwrap().1.contains("+\u{fffd}\n"));
+}
+
+#[tokio::test]
+async fn the_branch_of_the_same_name_counts_then_one_that_has_it_all_then_the_main_one() {
+    let desk = Desk::new().await;
+    let folder = desk.repository("r", "main");
+    git(&folder, &["checkout", "-q", "-b", "topic"]);
+    commit(&folder, "one");
+    desk.expect(&folder, "origin/main", &["one"]).await;
+    git(&folder, &["push", "-q", "origin", "HEAD:other"]);
+    desk.expect(&folder, "origin/other", &[]).await;
+    commit(&folder, "two");
+    desk.expect(&folder, "origin/main", &["one", "two"]).await;
+    git(
+        &folder,
+        &["push", "-q", "origin", "HEAD~1:refs/heads/topic"],
+    );
+    git(&folder, &["push", "-q", "origin", "HEAD:main"]);
+    desk.expect(&folder, "origin/topic", &["two"]).await;
+    git(&folder, &["checkout", "-q", "--detach"]);
+    desk.expect(&folder, "origin/main", &[]).await;
+    // Commits of others that are not here are shown as missing.
+    git(&folder, &["checkout", "-q", "main"]);
+    desk.expect(&folder, "origin/main", &["one", "two"]).await;
+    // The first remote that knows the branch counts: `origin`, then the others by name.
+    let fork = desk.lab.folder.path().join("fork.git");
+    git(&folder, &["init", "-q", "--bare", fork.to_str().unwrap()]);
+    git(&folder, &["remote", "add", "fork", fork.to_str().unwrap()]);
+    git(&folder, &["push", "-q", "fork", "main"]);
+    desk.expect(&folder, "origin/main", &["one", "two"]).await;
+    git(&folder, &["remote", "rename", "origin", "zorigin"]);
+    desk.expect(&folder, "fork/main", &[]).await;
+}
+
+#[tokio::test]
+async fn the_main_branch_is_found_without_asking_the_remote() {
+    let desk = Desk::new().await;
+    for branch in ["master", "trunk"] {
+        let folder = desk.repository(branch, branch);
+        git(&folder, &["remote", "set-url", "origin", "/nowhere.git"]);
+        git(&folder, &["checkout", "-q", "-b", "topic"]);
+        commit(&folder, "one");
+        desk.expect(&folder, &format!("origin/{branch}"), &["one"])
+            .await;
+    }
+    let folder = desk.repository("told", "main");
+    git(&folder, &["push", "-q", "origin", "HEAD:stable"]);
+    git(&folder, &["remote", "set-head", "origin", "stable"]);
+    commit(&folder, "one");
+    git(&folder, &["push", "-q", "origin", "main"]);
+    git(&folder, &["checkout", "-q", "-b", "topic"]);
+    commit(&folder, "two");
+    desk.expect(&folder, "origin/stable", &["one", "two"]).await;
+}
+
+#[tokio::test]
+async fn without_a_remote_there_is_nothing_to_compare_with() {
+    let desk = Desk::new().await;
+    let outside = desk.lab.folder.path().to_owned();
+    desk.refused(&outside).await;
+    desk.refused(&outside.join("missing")).await;
+    let folder = desk.repository("r", "main");
+    desk.refused(&folder.join("a.txt")).await;
+    desk.refused(&folder.join(".git")).await;
+    desk.refused(&folder.with_extension("git")).await;
+    git(&folder, &["update-ref", "-d", "refs/remotes/origin/main"]);
+    desk.refused(&folder).await;
+    git(&folder, &["remote", "remove", "origin"]);
+    desk.refused(&folder).await;
+    let fresh = outside.join("fresh");
+    fs::create_dir(&fresh).unwrap();
+    git(&fresh, &["init", "-q", "-b", "main"]);
+    let remote = folder.with_extension("git");
+    git(
+        &fresh,
+        &["remote", "add", "origin", remote.to_str().unwrap()],
+    );
+    git(&fresh, &["fetch", "-q", "origin"]);
+    desk.refused(&fresh).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_summed_up_by_id_and_by_file() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "hi" })]);
+    run(&mut client, &thread, "hello there").await;
+    let by_id = json!({ "conversationId": thread });
+    let mut found = client.call("getConversationSummary", by_id).await;
+    let path = PathBuf::from(found["summary"]["path"].as_str().unwrap());
+    let began = found["summary"]["timestamp"].take();
+    // By the id in whole seconds, by the file as the file says it.
+    assert_eq!(began.as_str().unwrap().len(), "2026-11-15T16:33:14Z".len());
+    let rollout = fs::read_to_string(&path).unwrap();
+    let head: Value = serde_json::from_str(rollout.lines().next().unwrap()).unwrap();
+    let expected = json!({
+        "conversationId": thread, "path": path, "preview": "hello there", "timestamp": null,
+        "updatedAt": found["summary"]["updatedAt"], "modelProvider": "scripted",
+        "cwd": head["payload"]["cwd"], "cliVersion": head["payload"]["cli_version"],
+        "source": "vscode", "gitInfo": null,
+    });
+    assert_eq!(found["summary"], expected);
+
+    // Wherever the file lies and whatever it is called.
+    let copy = stage.folder().join("copy.jsonl");
+    fs::copy(&path, &copy).unwrap();
+    let relative = path.strip_prefix(stage.home()).unwrap();
+    for (asked, shown) in [(copy.as_path(), copy.as_path()), (relative, path.as_path())] {
+        let by_file = json!({ "rolloutPath": asked });
+        let mut found = client.call("getConversationSummary", by_file).await;
+        let mut expected = expected.clone();
+        expected["path"] = json!(shown);
+        expected["timestamp"] = head["payload"]["timestamp"].clone();
+        expected["updatedAt"] = found["summary"]["updatedAt"].take();
+        found["summary"]["updatedAt"] = expected["updatedAt"].clone();
+        assert_eq!(found["summary"], expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_conversation_is_told() {
+    let stage = Stage::new().await;
+    let mut client = stage.client().await;
+    let folder = stage.folder().join("files");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("empty"), "").unwrap();
+    fs::write(folder.join("words"), "not json\n").unwrap();
+    let pipe = folder.join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    for (file, reason) in [
+        (
+            "missing",
+            "No such file or directory (os error 2)".to_owned(),
+        ),
+        ("", "Is a directory (os error 21)".to_owned()),
+        (
+            "empty",
+            format!("rollout at {} is empty", folder.join("empty").display()),
+        ),
+        (
+            "words",
+            format!("rollout at {} is empty", folder.join("words").display()),
+        ),
+        ("pipe", "it is no regular file".to_owned()),
+    ] {
+        let path = folder.join(file);
+        let by_file = json!({ "rolloutPath": path });
+        let text = format!(
+            "failed to load conversation summary from {}: {reason}",
+            path.display()
+        );
+        assert_eq!(
+            client.refused("getConversationSummary", by_file).await,
+            text
+        );
+    }
+    let nobody = "0199a213-81c0-7800-8aa1-bbab2a035a53";
+    let union = "Invalid request: data did not match any variant of untagged enum GetConversationSummaryParams";
+    for (params, text) in [
+        (
+            json!({ "conversationId": nobody }),
+            &*format!("no rollout found for conversation id {nobody}"),
+        ),
+        (json!({ "conversationId": "x" }), union),
+        (json!({ "conversationId": 3 }), union),
+        (json!({}), union),
+    ] {
+        assert_eq!(client.refused("getConversationSummary", params).await, text);
+    }
+}
