@@ -1,5 +1,7 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
+use std::time::Duration;
+
 use quipu_config::{Env, Home, Loader, Overrides};
 use quipu_server::{Listen, Server, Settings, WebSocketAuth};
 
@@ -13,6 +15,10 @@ const CLOCK_SKEW: u64 = 30;
 
 /// Threads that do the server's work; what blocks has others.
 const WORKERS: usize = 2;
+
+/// How long a thread that blocked is kept for the next one. Many turns that end at once need many, and
+/// each holds its stack.
+const KEPT: Duration = Duration::from_millis(250);
 
 pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
@@ -28,6 +34,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(WORKERS)
+        .thread_keep_alive(KEPT)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     let server = Server::new(Settings::new(config));

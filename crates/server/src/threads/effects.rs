@@ -266,7 +266,10 @@ impl Actor {
                     agent.tell_at_work();
                 }
             }
-            ServerNotification::TurnCompleted(_) => self.tooling.end_turn(),
+            ServerNotification::TurnCompleted(_) => {
+                self.turn.tools = None;
+                self.tooling.end_turn();
+            }
             _ => {}
         }
     }
