@@ -38,6 +38,9 @@ pub struct Args {
     /// Also draw the result into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Also put the table on this page, in the place of the one there
+    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    pub page: Option<PathBuf>,
     /// Show a result that `--json` wrote, and measure nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "kind"])]
     pub from: Option<PathBuf>,

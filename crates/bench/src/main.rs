@@ -66,6 +66,10 @@ fn show(outcome: &Outcome, args: &Args) -> Result<()> {
     if let Some(path) = &args.svg {
         std::fs::write(path, outcome.svg()?)?;
     }
+    if let Some(path) = &args.page {
+        let page = std::fs::read_to_string(path)?;
+        std::fs::write(path, outcome.put_on(&page)?)?;
+    }
     Ok(())
 }
 

@@ -37,6 +37,24 @@ impl Outcome {
         }
     }
 
+    /// The page with this text in the place of the one that it has.
+    pub fn put_on(&self, page: &str) -> Result<String> {
+        let mark = match self {
+            Outcome::Table(_) => "<!-- table -->\n",
+            Outcome::Soak(_) => "<!-- soak -->\n",
+            Outcome::Curves(_) => "<!-- curves -->\n",
+        };
+        let Some((before, after)) = page.split_once(mark) else {
+            return Err(format!("the page has no line {mark}").into());
+        };
+        let lines = after.split_inclusive('\n');
+        let old: usize = lines
+            .take_while(|it| it.starts_with('|'))
+            .map(str::len)
+            .sum();
+        Ok([before, mark, &self.text(), &after[old..]].concat())
+    }
+
     pub fn svg(&self) -> Result<String> {
         Ok(match self {
             Outcome::Table(report) => chart::chart(report)?,
@@ -69,8 +87,8 @@ mod tests {
                 "renew it: cargo run -p quipu-bench -- --from {file}.json --svg {file}.svg"
             );
             assert!(
-                page.contains(&outcome.text()),
-                "put it on the page: cargo run -p quipu-bench -- --from {file}.json"
+                outcome.put_on(&page).unwrap() == page,
+                "renew it: cargo run -p quipu-bench -- --from {file}.json --page docs/performance.md"
             );
             let again = Outcome::parse(&outcome.json().unwrap()).unwrap();
             assert_eq!(again.text(), outcome.text());

@@ -225,4 +225,46 @@ mod tests {
                 .contains("| 0.500 (0.500–0.500) | — | — | — |")
         );
     }
+
+    /// A figure as the README writes it: `2.7 ms`, `2,041`, `47 ×`.
+    fn figure(text: &str) -> (f64, &str) {
+        let (number, unit) = text.split_once(' ').unwrap_or((text, "1/s"));
+        (number.replace(',', "").parse().unwrap(), unit)
+    }
+
+    /// Equal but for rounding.
+    fn is_about(shown: f64, measured: f64) -> bool {
+        (shown - measured).abs() <= (measured * 0.05).max(0.005_1)
+    }
+
+    #[test]
+    fn the_readme_shows_the_committed_result() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+        let report: Report = serde_json::from_str(&read("bench-results/table.json")).unwrap();
+        let readme = read("README.md");
+        let (_, section) = readme.split_once("\n## Performance\n").unwrap();
+        let table = section.lines().skip_while(|line| !line.starts_with('|'));
+        let rows: Vec<_> = table
+            .take_while(|line| line.starts_with('|'))
+            .skip(2)
+            .collect();
+        assert!(rows.len() >= 5, "{rows:?}");
+        for row in rows {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            for (shown, ratio) in cells[1].split(" / ").zip(cells[2].split(" / ")) {
+                let (value, unit) = figure(shown);
+                let (ratio, _) = figure(ratio);
+                let is_it = |line: &Line| {
+                    line.unit == unit
+                        && is_about(value, line.results[0].median)
+                        && line.ratios.first().is_some_and(|it| is_about(ratio, *it))
+                };
+                assert!(
+                    report.lines.iter().any(is_it),
+                    "not in bench-results/table.json: {row}"
+                );
+            }
+        }
+    }
 }
