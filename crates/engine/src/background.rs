@@ -37,6 +37,10 @@ impl Background {
         self.0.keys()
     }
 
+    pub fn has(&self, item_id: &str) -> bool {
+        self.0.contains_key(item_id)
+    }
+
     /// The turn of an open item.
     pub fn turn_of_item(&self, item_id: &str) -> Option<&str> {
         let leftover = self.0.get(item_id)?;
@@ -155,7 +159,7 @@ impl Thread {
         self.notify(ServerNotification::ItemStarted(params));
     }
 
-    fn late_end(&mut self, item: ThreadItem) {
+    pub(crate) fn late_end(&mut self, item: ThreadItem) {
         let Some(turn_id) = self.background.end(items::id(&item)) else {
             return;
         };

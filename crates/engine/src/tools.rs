@@ -56,6 +56,9 @@ impl Thread {
 
     fn tool_item_started(&mut self, item: ThreadItem) {
         let Some(turn) = &self.active else { return };
+        if self.background.has(items::id(&item)) {
+            return;
+        }
         if matches!(item, ThreadItem::DynamicToolCall { .. })
             && !turn.items.was_shown(items::id(&item))
         {
@@ -68,11 +71,13 @@ impl Thread {
         self.open_item(item, Writer::Other);
     }
 
-    /// An item ends once, and only by the one who wrote it.
+    /// An item ends once, and only by the one who wrote it; one that outlived its turn ends in that turn.
     fn tool_item_completed(&mut self, item: ThreadItem) {
         let Some(turn) = &self.active else { return };
         let id = items::id(&item);
-        if turn.items.has_tool_item(id) || !turn.items.was_shown(id) {
+        if self.background.has(id) {
+            self.late_end(item);
+        } else if turn.items.has_tool_item(id) || !turn.items.was_shown(id) {
             self.finish_item(item);
         }
     }

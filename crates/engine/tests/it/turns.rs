@@ -366,6 +366,29 @@ fn a_process_reports_after_its_turn() {
 }
 
 #[test]
+fn a_process_ends_once_whichever_call_reports_of_it() {
+    let mut run = Run::calling("bg-1");
+    run.steps([
+        tool("bg-1", ToolEvent::ItemStarted(item("bg-1", false))),
+        tool("bg-1", finished("running")),
+        model(2, completed()),
+        start(2, "turn2", "next"),
+        context("turn2"),
+        model(3, done(0, call("cmd"))),
+    ]);
+    let doubled = tool("cmd", ToolEvent::ItemStarted(item("bg-1", false)));
+    assert_eq!(run.step(doubled), []);
+    run.steps([
+        tool("cmd", ToolEvent::ItemCompleted(item("bg-1", true))),
+        tool("cmd", finished("output")),
+        model(3, completed()),
+        model(4, completed()),
+        Input::Close,
+    ]);
+    run.assert_lawful();
+}
+
+#[test]
 fn a_process_that_runs_at_the_end_of_the_thread_is_recorded_as_failed() {
     let mut run = Run::calling("bg-1");
     run.step(tool("bg-1", ToolEvent::ItemStarted(item("bg-1", false))));
