@@ -30,6 +30,7 @@ mod stdio;
 mod streaming;
 mod support;
 mod system_faults;
+mod token_secrets;
 mod unix;
 mod watches;
 mod websocket;

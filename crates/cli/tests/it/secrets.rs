@@ -37,7 +37,7 @@ fn served(key: &str) -> [Value; 7] {
 }
 
 /// Every file below a folder, as text.
-fn files(folder: &Path, found: &mut Vec<(String, String)>) {
+pub fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
             files(&entry.path(), found);
