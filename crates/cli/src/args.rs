@@ -74,6 +74,8 @@ pub enum Command {
         #[command(flatten)]
         config: ConfigArgs,
     },
+    /// Says what keeps commands inside their policy on this machine.
+    Sandbox,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -37,6 +37,7 @@ pub fn main() -> ExitCode {
         Command::Logout { config } => {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
         }
+        Command::Sandbox => cmd::sandbox::run(),
     };
     match done {
         Ok(code) => code,

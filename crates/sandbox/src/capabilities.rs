@@ -23,6 +23,15 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// Whether policies can be enforced; if not, why, and what would help.
+    pub fn check(&self) -> Result<(), SpawnError> {
+        self.choose(Enforcement::Auto).map(|_| ())
+    }
+
+    fn choose(&self, wanted: Enforcement) -> Result<Backend, SpawnError> {
+        self.backend(wanted).ok_or_else(|| self.refusal())
+    }
+
     /// What enforces policies unless a command asks for something else.
     fn backend(&self, wanted: Enforcement) -> Option<Backend> {
         let namespaces = self.seccomp && self.namespaces.is_ok();
@@ -94,10 +103,7 @@ pub async fn capabilities() -> Result<Capabilities, SpawnError> {
 
 /// What is to enforce the policy of one command.
 pub(crate) async fn choose(wanted: Enforcement) -> Result<Backend, SpawnError> {
-    let capabilities = capabilities().await?;
-    capabilities
-        .backend(wanted)
-        .ok_or_else(|| capabilities.refusal())
+    capabilities().await?.choose(wanted)
 }
 
 #[cfg(target_os = "linux")]

@@ -5,3 +5,4 @@ pub mod app_server;
 mod generate;
 pub mod login;
 pub mod logout;
+pub mod sandbox;

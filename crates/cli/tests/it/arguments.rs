@@ -35,6 +35,21 @@ async fn the_version_is_told_in_the_form_each_name_promises() {
 }
 
 #[tokio::test]
+async fn what_confines_commands_is_told() {
+    let (code, output, error) = run(Launch::new(QUIPU).args(["sandbox"])).await;
+    match code {
+        0 => assert!(
+            output.starts_with("sandbox: namespaces and")
+                || output.starts_with("sandbox: Landlock and")
+        ),
+        _ => assert!(
+            output.starts_with("sandbox: none") && error.contains("cannot be enforced here")
+        ),
+    }
+    assert!(output.contains("seccomp: "), "{output}");
+}
+
+#[tokio::test]
 async fn help_names_the_options_that_clients_look_for() {
     let (code, output, _) = run(app_server(["--help"])).await;
     assert_eq!(code, 0);
