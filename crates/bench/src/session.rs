@@ -58,6 +58,12 @@ impl Session {
         usage::cpu(self.process.pid())
     }
 
+    /// Processor time of the server since it was `before`. A helper process that ended meanwhile counts in
+    /// whole ticks only, so the sum may have become less.
+    pub fn cpu_since(&self, before: Duration) -> Result<Duration> {
+        Ok(self.cpu()?.saturating_sub(before))
+    }
+
     /// Memory of the server in MB, once it has come to rest.
     pub async fn memory(&self) -> Result<f64> {
         tokio::time::sleep(Duration::from_millis(500)).await;

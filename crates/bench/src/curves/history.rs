@@ -33,7 +33,7 @@ impl Curve for History {
             for _ in 0..MEASURED {
                 session.turn(&thread, "hello").await?;
             }
-            Ok(vec![ms(session.cpu()? - before) / MEASURED as f64])
+            Ok(vec![ms(session.cpu_since(before)?) / MEASURED as f64])
         })
     }
 }

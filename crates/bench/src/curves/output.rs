@@ -28,7 +28,7 @@ impl Curve for Output {
             let thread = session.thread().await?;
             let before = session.cpu()?;
             session.turn(&thread, &printing(size)).await?;
-            let cpu = ms(session.cpu()? - before) * 1e3 / size as f64;
+            let cpu = ms(session.cpu_since(before)?) * 1e3 / size as f64;
             Ok(vec![cpu, session.peak_memory()?])
         })
     }

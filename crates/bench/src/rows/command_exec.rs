@@ -71,7 +71,7 @@ impl Row for CommandExec {
                     return Err(format!("the command did not run: {answer}").into());
                 }
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             Ok(vec![median(times), cpu])
         })
     }

@@ -32,7 +32,7 @@ impl Row for Deltas {
             let prompt = format!(r#"{{"mock":[{{"deltas":{}}}]}}"#, ground.count(20_000));
             let before = session.cpu()?;
             let times = session.turn(&thread, &prompt).await?;
-            Ok(vec![ms(times.whole), ms(session.cpu()? - before)])
+            Ok(vec![ms(times.whole), ms(session.cpu_since(before)?)])
         })
     }
 }

@@ -68,7 +68,7 @@ impl Row for FileSearch {
                 session.call("fuzzyFileSearch", &params).await?;
                 times.push(ms(start.elapsed()));
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             let start = json!({"sessionId": "typing", "roots": [tree]});
             session.search("sessionStart", &start).await?;
             let mut strokes = Vec::new();

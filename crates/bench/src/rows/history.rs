@@ -77,5 +77,5 @@ async fn cpu_of(session: &mut Session, thread: &str, turns: usize) -> Result<Dur
     for _ in 0..turns {
         session.turn(thread, "hello").await?;
     }
-    Ok(session.cpu()? - before)
+    session.cpu_since(before)
 }

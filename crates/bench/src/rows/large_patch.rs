@@ -58,7 +58,7 @@ impl Row for LargePatch {
                     return Err("the file was not patched".into());
                 }
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             Ok(vec![median(times), cpu])
         })
     }

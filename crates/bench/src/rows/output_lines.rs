@@ -45,7 +45,7 @@ impl Row for OutputLines {
             for _ in 0..10 {
                 times.push(ms(session.turn(&thread, &prompt).await?.whole));
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             let left = session.memory().await? - rested;
             Ok(vec![super::median(times), cpu, left])
         })

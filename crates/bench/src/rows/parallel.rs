@@ -44,7 +44,7 @@ impl Row for Parallel {
             let start = Instant::now();
             session.turns_at_once(&threads, TURNS_EACH, "hello").await?;
             let wall = start.elapsed();
-            let cpu = session.cpu()? - before;
+            let cpu = session.cpu_since(before)?;
             let memory = session.memory().await?;
             Ok(vec![turns / wall.as_secs_f64(), ms(cpu) / turns, memory])
         })

@@ -59,7 +59,7 @@ impl Row for ReadFile {
                 session.call("fs/readFile", &params).await?;
                 times.push(ms(start.elapsed()));
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             Ok(vec![median(times), cpu, session.peak_memory()?])
         })
     }

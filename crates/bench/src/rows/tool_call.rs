@@ -37,7 +37,7 @@ impl Row for ToolCall {
             for thread in &threads {
                 times.push(ms(session.turn(thread, PROMPT).await?.whole));
             }
-            let cpu = ms(session.cpu()? - before) / times.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / times.len() as f64;
             Ok(vec![median(times), cpu])
         })
     }

@@ -46,7 +46,7 @@ impl Row for Turn {
                     firsts.extend(times.first_delta.map(ms));
                 }
             }
-            let cpu = ms(session.cpu()? - before) / wholes.len() as f64;
+            let cpu = ms(session.cpu_since(before)?) / wholes.len() as f64;
             Ok(vec![median(wholes), cpu, median(firsts)])
         })
     }
