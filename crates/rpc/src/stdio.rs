@@ -75,8 +75,8 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         loop {
             let mut guard = ready!(self.0.poll_write_ready(context))?;
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            if let Ok(written) = guard.try_io(|socket| Ok(send(socket, bytes, flags)?)) {
+            let write = |socket: &AsyncFd<OwnedFd>| Ok(send(socket, bytes, SendFlags::DONTWAIT)?);
+            if let Ok(written) = guard.try_io(write) {
                 return Poll::Ready(written);
             }
         }
