@@ -4,7 +4,7 @@ import type { FileChange } from "./FileChange";
 import type { ThreadId } from "./ThreadId";
 
 /**
- * Parameters of the request `applyPatchApproval`, which servers no longer send.
+ * Parameters of the request `applyPatchApproval`, sent only in threads with `legacy_approvals`.
  */
 export type ApplyPatchApprovalParams = { conversationId: ThreadId, 
 /**

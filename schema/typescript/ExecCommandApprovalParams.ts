@@ -4,7 +4,7 @@ import type { ParsedCommand } from "./ParsedCommand";
 import type { ThreadId } from "./ThreadId";
 
 /**
- * Parameters of the request `execCommandApproval`, which servers no longer send.
+ * Parameters of the request `execCommandApproval`, sent only in threads with `legacy_approvals`.
  */
 export type ExecCommandApprovalParams = { conversationId: ThreadId, 
 /**

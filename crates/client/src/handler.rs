@@ -127,7 +127,7 @@ pub trait Handler: Send + Sync + 'static {
         )))
     }
 
-    /// May this patch be applied? Asked by old servers only. Default: it is denied.
+    /// May this patch be applied? Asked by old servers, and in threads with `legacy_approvals`. Default: it is denied.
     fn approve_legacy_patch(
         &self,
         _request: ApplyPatchApprovalParams,
@@ -135,7 +135,7 @@ pub trait Handler: Send + Sync + 'static {
         ready(ReviewDecision::Denied)
     }
 
-    /// May this command run? Asked by old servers only. Default: it is denied.
+    /// May this command run? Asked by old servers, and in threads with `legacy_approvals`. Default: it is denied.
     fn approve_legacy_command(
         &self,
         _request: ExecCommandApprovalParams,

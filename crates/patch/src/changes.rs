@@ -39,22 +39,21 @@ impl Change {
     /// The `diff` text of a `fileChange` item: the whole text of an added or deleted file, else
     /// hunks with one line of context.
     pub fn diff(&self) -> String {
-        let before = self.before.text().unwrap_or_default();
-        let after = self.after.text().unwrap_or_default();
         match &self.kind {
-            ChangeKind::Add => after.to_owned(),
-            ChangeKind::Delete => before.to_owned(),
-            ChangeKind::Update { move_to: None } => diff::hunks(before, after, 1),
+            ChangeKind::Add => self.after.text().unwrap_or_default().to_owned(),
+            ChangeKind::Delete => self.before.text().unwrap_or_default().to_owned(),
+            ChangeKind::Update { move_to: None } => self.hunks(),
             ChangeKind::Update {
                 move_to: Some(path),
-            } => {
-                format!(
-                    "{}\n\nMoved to: {}",
-                    diff::hunks(before, after, 1),
-                    path.display()
-                )
-            }
+            } => format!("{}\n\nMoved to: {}", self.hunks(), path.display()),
         }
+    }
+
+    /// How the text changed: hunks with one line of context.
+    pub fn hunks(&self) -> String {
+        let before = self.before.text().unwrap_or_default();
+        let after = self.after.text().unwrap_or_default();
+        diff::hunks(before, after, 1)
     }
 }
 

@@ -80,7 +80,8 @@ async fn apply(
         PatchVerdict::Ask(question) => {
             run.started(item(PatchApplyStatus::InProgress)).await;
             let action = || Action::patch(&cwd, &files, &text);
-            let (approval, for_session) = ask_patch(run, question.reason, action).await;
+            let (approval, for_session) =
+                ask_patch(run, question.reason, plan.changes(), action).await;
             if let Some((status, outcome)) = refused(approval) {
                 run.completed(item(status)).await;
                 return outcome;

@@ -1,17 +1,20 @@
 //! Asking the user about a command or a patch, and what the answer means.
 
 use quipu_engine::Waiting;
+use quipu_patch::Change;
 use quipu_policy::commands::{CommandQuestion, CommandRequest};
 use quipu_policy::rules::{PrefixRule, append_allow_prefix};
 use quipu_wire::{
-    CommandExecutionApprovalDecision as Decision, CommandExecutionRequestApprovalParams,
-    CommandExecutionRequestApprovalResponse, FileChangeApprovalDecision,
-    FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse, ServerRequest,
+    ApplyPatchApprovalResponse, CommandExecutionApprovalDecision as Decision,
+    CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
+    ExecCommandApprovalResponse, FileChangeApprovalDecision, FileChangeRequestApprovalParams,
+    FileChangeRequestApprovalResponse, ServerRequest,
 };
 
 use crate::call::Running;
 use crate::guardian::Action;
 use crate::host::Answer;
+use crate::legacy_approval as legacy;
 use crate::process::Shown;
 use crate::toolbox::Toolbox;
 
@@ -47,44 +50,35 @@ impl Toolbox {
         if run.scope.reviewed {
             return run.review(Action::command(asked)).await;
         }
-        let shown = asked.shown;
-        let params = CommandExecutionRequestApprovalParams {
-            thread_id: run.scope.thread_id.clone(),
-            turn_id: run.scope.turn_id.clone(),
-            item_id: run.id().to_owned(),
-            approval_id: None,
-            reason: question.reason.clone(),
-            network_approval_context: None,
-            command: Some(shown.command.clone()),
-            cwd: Some(shown.cwd.clone()),
-            command_actions: Some(shown.actions.clone()),
-            additional_permissions: question.additional_permissions.clone(),
-            proposed_execpolicy_amendment: question.proposed_amendment.clone(),
-            proposed_network_policy_amendments: None,
-            available_decisions: Some(question.available_decisions.clone()),
-        };
-        let request = ServerRequest::ItemCommandExecutionRequestApproval(params);
-        let answer = run.ask(request, Some(Waiting::Approval)).await;
-        let decision = match decode::<CommandExecutionRequestApprovalResponse>(answer) {
-            Ok(response) => response.decision,
-            Err(approval) => return approval,
+        let decision = if run.scope.features.legacy_approvals {
+            let request = legacy::command_request(run, question, asked);
+            let answer = run.ask(request, Some(Waiting::Approval)).await;
+            decode(answer)
+                .map(|it: ExecCommandApprovalResponse| legacy::command_decision(it.decision))
+        } else {
+            let request = command_request(run, question, asked.shown);
+            let answer = run.ask(request, Some(Waiting::Approval)).await;
+            decode(answer).map(|it: CommandExecutionRequestApprovalResponse| it.decision)
         };
         match decision {
-            Decision::Accept => Approval::Granted,
-            Decision::AcceptForSession => {
+            Ok(Decision::Accept) => Approval::Granted,
+            Ok(Decision::AcceptForSession) => {
                 self.approvals().accept_command(question.run.key.clone());
                 Approval::Granted
             }
-            Decision::AcceptWithExecpolicyAmendment {
+            Ok(Decision::AcceptWithExecpolicyAmendment {
                 execpolicy_amendment,
-            } => {
+            }) => {
                 self.amend(run, &execpolicy_amendment.0).await;
                 Approval::Granted
             }
-            Decision::Cancel => Approval::Cancelled,
-            Decision::Decline
-            | Decision::ApplyNetworkPolicyAmendment { .. }
-            | Decision::Unrecognized(_) => Approval::Declined,
+            Ok(Decision::Cancel) => Approval::Cancelled,
+            Ok(
+                Decision::Decline
+                | Decision::ApplyNetworkPolicyAmendment { .. }
+                | Decision::Unrecognized(_),
+            ) => Approval::Declined,
+            Err(approval) => approval,
         }
     }
 
@@ -106,11 +100,50 @@ impl Toolbox {
 pub(crate) async fn ask_patch(
     run: &Running,
     reason: Option<String>,
+    changes: &[Change],
     action: impl FnOnce() -> Action,
 ) -> (Approval, bool) {
     if run.scope.reviewed {
         return (run.review(action()).await, false);
     }
+    let decision = if run.scope.features.legacy_approvals {
+        let request = legacy::patch_request(run, reason, changes);
+        let answer = run.ask(request, Some(Waiting::Approval)).await;
+        decode(answer).map(|it: ApplyPatchApprovalResponse| legacy::patch_decision(&it.decision))
+    } else {
+        let request = patch_request(run, reason);
+        let answer = run.ask(request, Some(Waiting::Approval)).await;
+        decode(answer).map(|it: FileChangeRequestApprovalResponse| it.decision)
+    };
+    match decision {
+        Ok(FileChangeApprovalDecision::Accept) => (Approval::Granted, false),
+        Ok(FileChangeApprovalDecision::AcceptForSession) => (Approval::Granted, true),
+        Ok(FileChangeApprovalDecision::Decline) => (Approval::Declined, false),
+        Ok(FileChangeApprovalDecision::Cancel) => (Approval::Cancelled, false),
+        Err(approval) => (approval, false),
+    }
+}
+
+fn command_request(run: &Running, question: &CommandQuestion, shown: &Shown) -> ServerRequest {
+    let params = CommandExecutionRequestApprovalParams {
+        thread_id: run.scope.thread_id.clone(),
+        turn_id: run.scope.turn_id.clone(),
+        item_id: run.id().to_owned(),
+        approval_id: None,
+        reason: question.reason.clone(),
+        network_approval_context: None,
+        command: Some(shown.command.clone()),
+        cwd: Some(shown.cwd.clone()),
+        command_actions: Some(shown.actions.clone()),
+        additional_permissions: question.additional_permissions.clone(),
+        proposed_execpolicy_amendment: question.proposed_amendment.clone(),
+        proposed_network_policy_amendments: None,
+        available_decisions: Some(question.available_decisions.clone()),
+    };
+    ServerRequest::ItemCommandExecutionRequestApproval(params)
+}
+
+fn patch_request(run: &Running, reason: Option<String>) -> ServerRequest {
     let params = FileChangeRequestApprovalParams {
         thread_id: run.scope.thread_id.clone(),
         turn_id: run.scope.turn_id.clone(),
@@ -118,17 +151,7 @@ pub(crate) async fn ask_patch(
         reason,
         grant_root: None,
     };
-    let request = ServerRequest::ItemFileChangeRequestApproval(params);
-    let answer = run.ask(request, Some(Waiting::Approval)).await;
-    match decode::<FileChangeRequestApprovalResponse>(answer) {
-        Ok(response) => match response.decision {
-            FileChangeApprovalDecision::Accept => (Approval::Granted, false),
-            FileChangeApprovalDecision::AcceptForSession => (Approval::Granted, true),
-            FileChangeApprovalDecision::Decline => (Approval::Declined, false),
-            FileChangeApprovalDecision::Cancel => (Approval::Cancelled, false),
-        },
-        Err(approval) => (approval, false),
-    }
+    ServerRequest::ItemFileChangeRequestApproval(params)
 }
 
 /// Reads an answer; one that cannot be read declines.

@@ -13,6 +13,7 @@ mod dynamic;
 mod exec;
 mod guardian;
 mod host;
+mod legacy_approval;
 mod mcp;
 mod network;
 mod process;

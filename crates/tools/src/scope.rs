@@ -75,6 +75,8 @@ pub struct Features {
     pub request_permissions_tool: bool,
     /// Questions may be asked outside plan mode, too.
     pub ask_anytime: bool,
+    /// Clients are asked in the form of the first protocol version.
+    pub legacy_approvals: bool,
 }
 
 impl Scope {

@@ -36,6 +36,12 @@ const APPROVALS_REVIEWER: Key = key(
     "Who answers approval requests: the user, or a reviewer model.",
 )
 .default("`user`");
+const LEGACY_APPROVALS: Key = key(
+    "legacy_approvals",
+    Bool,
+    "Ask by `execCommandApproval` and `applyPatchApproval`, for clients of the first protocol version.",
+)
+.default("false");
 const SANDBOX_MODE: Key = key(
     "sandbox_mode",
     SANDBOX_MODES,
@@ -128,6 +134,7 @@ pub static PROFILE: Section = Section::new(
         MODEL_PROVIDER_ID,
         APPROVAL_POLICY,
         APPROVALS_REVIEWER,
+        LEGACY_APPROVALS,
         SANDBOX_MODE,
         EFFORT,
         PLAN_EFFORT,

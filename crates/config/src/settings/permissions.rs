@@ -22,6 +22,8 @@ pub struct Permissions {
     pub approval_policy: AskForApproval,
     /// Who is asked.
     pub approvals_reviewer: ApprovalsReviewer,
+    /// Ask in the form of the first protocol version.
+    pub legacy_approvals: bool,
     /// What commands may touch.
     pub sandbox_policy: SandboxPolicy,
     /// Commands may run in a login shell.
@@ -71,6 +73,7 @@ impl Permissions {
             approvals_reviewer: view
                 .get("approvals_reviewer")
                 .unwrap_or(ApprovalsReviewer::User),
+            legacy_approvals: view.get("legacy_approvals").unwrap_or(false),
             sandbox_policy: sandbox_policy(profile, view, place, notes),
             allow_login_shell: view.get("allow_login_shell").unwrap_or(true),
             network: network::resolve(network.as_ref(), limits),

@@ -254,6 +254,7 @@ impl Actor {
                 exec_permission_approvals: session.has_feature("exec_permission_approvals"),
                 request_permissions_tool: session.has_feature("request_permissions_tool"),
                 ask_anytime: session.has_feature("default_mode_request_user_input"),
+                legacy_approvals: session.snapshot.permissions().legacy_approvals,
             },
         }
     }

@@ -18,6 +18,7 @@ mod idle;
 mod journal_faults;
 mod lab;
 mod legacy;
+mod legacy_approvals;
 mod limits;
 mod logins;
 mod mcp;

@@ -31,7 +31,7 @@ pub struct AdditionalPermissionProfile {
     pub file_system: Option<AdditionalFileSystemPermissions>,
 }
 
-/// Parameters of the request `applyPatchApproval`, which servers no longer send.
+/// Parameters of the request `applyPatchApproval`, sent only in threads with `legacy_approvals`.
 #[wire(root, params)]
 pub struct ApplyPatchApprovalParams {
     pub conversation_id: ThreadId,
@@ -134,7 +134,7 @@ pub struct DynamicToolCallParams {
     pub arguments: Json,
 }
 
-/// Parameters of the request `execCommandApproval`, which servers no longer send.
+/// Parameters of the request `execCommandApproval`, sent only in threads with `legacy_approvals`.
 #[wire(root, params)]
 pub struct ExecCommandApprovalParams {
     pub conversation_id: ThreadId,
