@@ -7,6 +7,7 @@ mod demo;
 mod exec;
 mod heap;
 mod logging;
+mod patch_program;
 mod version;
 
 use std::process::ExitCode;
@@ -19,6 +20,9 @@ use args::{Args, Command};
 pub fn main() -> ExitCode {
     // Commands are started by a copy of this program, which does that and nothing else.
     quipu_sandbox::maybe_run_helper();
+    if let Some(code) = patch_program::maybe_run() {
+        return code;
+    }
     let name = version::ProgramName::of_this_process();
     let version = &*name.version().leak();
     let command = Args::command()

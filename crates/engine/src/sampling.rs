@@ -100,9 +100,7 @@ impl Thread {
         self.count(usage);
         let Some(turn) = &mut self.active else { return };
         turn.work = None;
-        if turn.diff.as_ref().is_some_and(|diff| !diff.is_empty()) {
-            self.tell_diff();
-        }
+        turn.diff_due = true;
         match misshapen {
             Some(misshapen) => self.correct(*misshapen),
             None => self.proceed(),
@@ -154,7 +152,7 @@ impl Thread {
 
     /// Goes on when the turn waits for nothing: the next request to the model, or the end.
     pub(crate) fn proceed(&mut self) {
-        let Some(turn) = &self.active else { return };
+        let Some(turn) = &mut self.active else { return };
         let is_stopping = turn.cancelled && !turn.shells.is_empty();
         if turn.work.is_some() || turn.is_calling() || is_stopping {
             return;
@@ -163,6 +161,10 @@ impl Thread {
             return self.conclude();
         }
         let called = !turn.calls.is_empty();
+        let is_due = std::mem::take(&mut turn.diff_due);
+        if is_due && turn.diff.as_ref().is_some_and(|diff| !diff.is_empty()) {
+            self.tell_diff();
+        }
         self.take_outputs();
         let Some(turn) = &self.active else { return };
         match turn.kind {

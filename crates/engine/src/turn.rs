@@ -90,6 +90,8 @@ pub struct ActiveTurn {
     /// What is being reviewed in the user's place, with the calls that want it.
     pub approval_reviews: BTreeMap<String, (String, Json)>,
     pub diff: Option<String>,
+    /// The model has answered, and the diff is told again once the calls of that answer are done.
+    pub diff_due: bool,
     pub last_agent_message: Option<String>,
     /// How the turn will end, once it has been told to.
     pub ending: Option<TurnEnd>,
@@ -124,6 +126,7 @@ impl ActiveTurn {
             questions: BTreeMap::new(),
             approval_reviews: BTreeMap::new(),
             diff: None,
+            diff_due: false,
             last_agent_message: None,
             ending: None,
             cancelled: false,

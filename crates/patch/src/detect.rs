@@ -83,8 +83,12 @@ impl Script<'_> {
             self.rest = self.rest.trim_start();
             words = self.words()?;
         }
-        let name = words.iter().find(|word| !is_assignment(word))?;
-        if !NAMES.contains(&name.as_str()) {
+        let mut words = words.iter().skip_while(|word| is_assignment(word));
+        let is_program = words
+            .next()
+            .is_some_and(|name| NAMES.contains(&name.as_str()));
+        // Any other argument would be the patch, and the program has words for that.
+        if !is_program || words.any(|argument| argument != "-") {
             return None;
         }
         Some(Call::Patch {

@@ -42,6 +42,6 @@ pub use detect::{Call, detect};
 pub use files::MAX_FILE_BYTES;
 pub use overlay::Content;
 pub use parse::{Hunk, HunkLine, LineProblem, Operation, ParseError, Patch};
-pub use plan::{Plan, PlanError, PlanProblem, PrepareError, prepare};
+pub use plan::{Plan, PlanError, PlanProblem, PrepareError, Target, prepare};
 pub use rewrite::{Mismatch, rewrite};
 pub use turn_diff::TurnDiff;

@@ -142,12 +142,24 @@ impl Plan {
         &self.changes
     }
 
-    /// The files that applying will write or remove, with all symbolic links resolved. A policy
-    /// that confines writes must look at these: the paths of the changes may lead elsewhere.
-    pub fn targets(&self) -> impl Iterator<Item = &Path> {
+    /// The files that applying will write or remove. A policy that confines writes must look at where
+    /// they really are: the paths of the changes may lead elsewhere.
+    pub fn targets(&self) -> impl Iterator<Item = Target<'_>> {
         let changed = self.overlay.files.iter().filter(|file| file.is_changed());
-        changed.map(|file| file.path.as_path())
+        changed.map(|file| Target {
+            written: &file.written,
+            path: &file.path,
+        })
     }
+}
+
+/// A file that a plan writes or removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// How the patch calls it.
+    pub written: &'a Path,
+    /// Where it really is, with all symbolic links resolved.
+    pub path: &'a Path,
 }
 
 /// Takes one operation after the other.

@@ -20,6 +20,18 @@ pub enum PatchVerdict {
     Ask(PatchQuestion),
     /// Do not apply it; the text is for the model.
     Refuse(&'static str),
+    /// Let it fail at this file, as the patch calls it: a link leads from where it may write to where it
+    /// may not.
+    Stop(PathBuf),
+}
+
+/// A file that a patch writes or removes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchFile {
+    /// How the patch calls it.
+    pub written: PathBuf,
+    /// Where it really is, with all links resolved.
+    pub path: PathBuf,
 }
 
 /// A question to a person about a patch.
@@ -66,28 +78,29 @@ pub fn writable_roots(
 
 /// Decides about a patch that touches these files, sources and targets of moves alike.
 #[must_use]
-pub fn decide_patch(files: &[PathBuf], cwd: &Path, settings: &Settings<'_>) -> PatchVerdict {
+pub fn decide_patch(files: &[PatchFile], cwd: &Path, settings: &Settings<'_>) -> PatchVerdict {
     if files.is_empty() {
         return PatchVerdict::Refuse("patch rejected: empty patch");
     }
-    let files: Vec<PathBuf> = files.iter().map(|file| resolve(cwd, file)).collect();
     let policy = settings.approval_policy;
-    let confined = confines_files(settings.sandbox);
     let asks_always = matches!(
         policy,
         AskForApproval::Untrusted | AskForApproval::Unrecognized(_)
     );
-    let free = !confined
-        || files
-            .iter()
-            .all(|file| is_writable(file, settings.writable));
-    if !asks_always && free {
-        return PatchVerdict::Apply;
-    }
-    if *policy == AskForApproval::OnFailure {
-        // The sandbox would stop it, which need not be tried.
-        return ask(files, Some(RETRY_REASON.to_owned()), settings);
-    }
+    let confined = confines_files(settings.sandbox);
+    let is_free = |path: &Path| !confined || is_writable(&resolve(cwd, path), settings.writable);
+    let held_back = files.iter().find(|file| !is_free(&file.path));
+    let real = files.iter().map(|file| resolve(cwd, &file.path)).collect();
+    let Some(held_back) = held_back else {
+        return if asks_always {
+            ask(real, None, settings)
+        } else {
+            PatchVerdict::Apply
+        };
+    };
+    // What looks as if it stayed inside is not known to leave before a sandbox stops it, which need not be
+    // tried.
+    let looks_free = !asks_always && files.iter().all(|file| is_free(&file.written));
     let cannot_ask = matches!(
         policy,
         AskForApproval::Never
@@ -96,12 +109,16 @@ pub fn decide_patch(files: &[PathBuf], cwd: &Path, settings: &Settings<'_>) -> P
                 ..
             }
     );
-    if cannot_ask {
-        return PatchVerdict::Refuse(
+    match (cannot_ask, looks_free) {
+        (true, true) => PatchVerdict::Stop(held_back.written.clone()),
+        (true, false) => PatchVerdict::Refuse(
             "patch rejected: writing outside of the project; rejected by user approval settings",
-        );
+        ),
+        (false, _) => {
+            let stopped = looks_free || *policy == AskForApproval::OnFailure;
+            ask(real, stopped.then(|| RETRY_REASON.to_owned()), settings)
+        }
     }
-    ask(files, None, settings)
 }
 
 fn ask(files: Vec<PathBuf>, reason: Option<String>, settings: &Settings<'_>) -> PatchVerdict {

@@ -54,7 +54,9 @@ pub(crate) fn check_wanted(
     };
     let escalates = match tool {
         CommandTool::Shell => asked == SandboxPermissions::RequireEscalated && profile.is_none(),
-        CommandTool::ExecCommand => asked != SandboxPermissions::UseDefault && !covered,
+        CommandTool::ExecCommand => {
+            (asked != SandboxPermissions::UseDefault || profile.is_some()) && !covered
+        }
     };
     if escalates && *settings.approval_policy != AskForApproval::OnRequest {
         let name = policy_name(settings.approval_policy);
@@ -124,8 +126,11 @@ fn check_profile<'p>(
     Err(text.to_owned())
 }
 
+/// Whether a profile says nothing. Lists without a path say something.
 fn is_empty(profile: &AdditionalPermissionProfile) -> bool {
-    profile.network.is_none() && profile.file_system.is_none()
+    let network = profile.network.as_ref().and_then(|network| network.enabled);
+    let files = profile.file_system.as_ref();
+    network.is_none() && files.is_none_or(|files| files.read.is_none() && files.write.is_none())
 }
 
 /// The permissions of both, those of `first` first.

@@ -1,5 +1,6 @@
 //! What a server is started with.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quipu_config::Loader;
@@ -24,6 +25,8 @@ pub struct Settings {
     /// Whether changes in the folders of skills are told. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
+    /// A folder with programs that come along with this one, first in the `PATH` of commands.
+    pub programs: Option<PathBuf>,
 }
 
 impl Settings {
@@ -37,6 +40,7 @@ impl Settings {
             idle: Duration::from_secs(300),
             source: Source::default(),
             watch_skills: true,
+            programs: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use quipu_engine::{CallKind, ToolDelta, ToolEvent};
 use quipu_patch::{Call as PatchCall, Change, ChangeKind, Plan, TurnDiff, detect, prepare};
-use quipu_policy::patches::{PatchVerdict, decide_patch};
+use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch};
 use quipu_policy::texts::PATCH_REJECTED;
 use quipu_wire::{FileUpdateChange, PatchApplyStatus, PatchChangeKind, ThreadItem};
 use serde::Deserialize;
@@ -73,13 +73,23 @@ async fn apply(
         changes: changes.clone(),
         status,
     };
-    let files: Vec<_> = plan.targets().map(Path::to_owned).collect();
-    match toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings)) {
-        PatchVerdict::Refuse(why) => return why.into(),
-        PatchVerdict::Apply => run.started(item(PatchApplyStatus::InProgress)).await,
+    let files: Vec<PatchFile> = plan
+        .targets()
+        .map(|it| PatchFile {
+            written: it.written.to_owned(),
+            path: it.path.to_owned(),
+        })
+        .collect();
+    let verdict = toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings));
+    if let PatchVerdict::Refuse(why) = verdict {
+        return why.into();
+    }
+    run.started(item(PatchApplyStatus::InProgress)).await;
+    let stopped = match verdict {
+        PatchVerdict::Refuse(_) | PatchVerdict::Apply => None,
+        PatchVerdict::Stop(file) => Some(file),
         PatchVerdict::Ask(question) => {
-            run.started(item(PatchApplyStatus::InProgress)).await;
-            let action = || Action::patch(&cwd, &files, &text);
+            let action = || Action::patch(&cwd, &question.files, &text);
             let (approval, for_session) =
                 ask_patch(run, question.reason, plan.changes(), action).await;
             if let Some((status, outcome)) = refused(approval) {
@@ -89,9 +99,13 @@ async fn apply(
             if for_session {
                 toolbox.approvals().accept_files(question.files);
             }
+            None
         }
-    }
-    let (output, applied) = write(toolbox, run, plan).await;
+    };
+    let (output, applied) = match stopped {
+        Some(file) => (stopped_at(&file), false),
+        None => write(toolbox, run, plan).await,
+    };
     run.delta(ToolDelta::PatchOutput(output.clone())).await;
     let status = if applied {
         PatchApplyStatus::Completed
@@ -105,6 +119,14 @@ async fn apply(
         return json_report(&output, code, 0.0).into();
     }
     format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}").into()
+}
+
+/// What is said of a patch that a link would have led out of the writable folders.
+fn stopped_at(file: &Path) -> String {
+    format!(
+        "Failed to write file {}: a link leads to where nothing may be written\nNothing was written.\n",
+        file.display()
+    )
 }
 
 /// How the item and the call end without an approval.

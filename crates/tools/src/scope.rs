@@ -80,8 +80,9 @@ pub struct Features {
 }
 
 impl Scope {
-    /// A path as the turn sees it.
+    /// A path as the turn sees it; an empty one is as good as none.
     pub(crate) fn resolve(&self, path: Option<&str>) -> PathBuf {
+        let path = path.filter(|path| !path.is_empty());
         path.map_or_else(|| self.cwd.clone(), |path| self.cwd.join(path))
     }
 

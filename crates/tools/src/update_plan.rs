@@ -9,6 +9,7 @@ use crate::call::{Finished, Running};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
+    #[serde(default)]
     explanation: Option<String>,
     plan: Vec<Step>,
 }

@@ -9,6 +9,7 @@ use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
 use crate::heap;
 use crate::logging::Logging;
+use crate::patch_program;
 
 /// Seconds by which the clocks of client and server may differ, unless told otherwise.
 const CLOCK_SKEW: u64 = 30;
@@ -37,7 +38,9 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
         .thread_keep_alive(KEPT)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    let server = Server::new(Settings::new(config));
+    let mut settings = Settings::new(config);
+    patch_program::offer(&mut settings);
+    let server = Server::new(settings);
     let served = runtime.block_on(quipu_server::run(server, args.listen, auth));
     // Reading standard input holds a thread that nothing can wake.
     runtime.shutdown_background();

@@ -26,6 +26,7 @@ use quipu_server::{Server, Settings, Source};
 
 use crate::args::ConfigArgs;
 use crate::logging::Logging;
+use crate::patch_program;
 use args::ExecArgs;
 use job::{Job, Work};
 use output::Output;
@@ -56,6 +57,7 @@ pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let mut settings = Settings::new(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;
+    patch_program::offer(&mut settings);
     let output = Output::new(job.json, color, job.last_message.take());
     let (done, stopped) = runtime.block_on(async {
         let mut stops = Stops::new();

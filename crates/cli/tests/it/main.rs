@@ -19,6 +19,7 @@ mod large_files;
 mod login;
 mod logs;
 mod offline;
+mod patch_program;
 mod processes;
 mod providers;
 mod proxies;

@@ -36,12 +36,13 @@ fn served(key: &str) -> [Value; 7] {
     ]
 }
 
-/// Every file below a folder, as text.
+/// Every file below a folder, as text. Links lead to programs.
 pub fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        if entry.file_type().unwrap().is_dir() {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
             files(&entry.path(), found);
-        } else {
+        } else if kind.is_file() {
             let bytes = std::fs::read(entry.path()).unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes).into_owned();
             found.push((entry.path().display().to_string(), text));

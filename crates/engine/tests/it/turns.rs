@@ -163,12 +163,13 @@ fn a_review_takes_the_place_of_a_turn() {
 }
 
 #[test]
-fn the_diff_of_a_turn_is_repeated_after_each_response() {
+fn the_diff_of_a_turn_is_repeated_when_a_response_and_its_calls_are_done() {
     let mut run = Run::calling("pat");
-    run.steps([
-        tool("pat", ToolEvent::DiffUpdated("diff".to_owned())),
-        tool("pat", finished("output")),
-    ]);
+    run.step(tool("pat", ToolEvent::DiffUpdated("diff".to_owned())));
+    assert_lines(
+        &run.step(tool("pat", finished("output")))[..1],
+        "turn/diff/updated diff",
+    );
     assert_lines(
         &run.step(model(2, completed()))[3..4],
         "turn/diff/updated diff",

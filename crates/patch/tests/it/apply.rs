@@ -27,7 +27,7 @@ fn planning_writes_nothing_and_applying_leaves_nothing_behind() {
     let operations = "*** Add File: new/n\n+1\n*** Update File: f\n-a\n+A\n*** Update File: old/g\n*** Move to: x/y/g\n-b\n+B\n*** Delete File: h";
     let plan = plan(&workspace, operations);
     assert_eq!(workspace.files(), before);
-    let targets: Vec<PathBuf> = plan.targets().map(ToOwned::to_owned).collect();
+    let targets: Vec<PathBuf> = plan.targets().map(|it| it.path.to_owned()).collect();
     assert_eq!(
         targets,
         ["new/n", "f", "old/g", "x/y/g", "h"].map(|path| workspace.path(path))
@@ -236,7 +236,7 @@ mod unix {
             &workspace,
             "*** Update File: link\n-a\n+A\n*** Add File: dangling\n+1\n*** Add File: dir/g\n+2",
         );
-        let targets: Vec<PathBuf> = update.targets().map(ToOwned::to_owned).collect();
+        let targets: Vec<PathBuf> = update.targets().map(|it| it.path.to_owned()).collect();
         assert_eq!(
             targets,
             ["real/f", "real/new", "real/g"].map(|path| workspace.path(path))

@@ -119,6 +119,8 @@ fn scripts_that_change_directory_first() {
 fn scripts_that_do_more_or_need_a_shell() {
     for form in [
         "apply_patch <<'EOF'\n@\nEOF\necho b",
+        "apply_patch -v <<'EOF'\n@\nEOF",
+        "apply_patch x <<'EOF'\n@\nEOF",
         "apply_patch <<'EOF'\n@\nEOF && echo b",
         "apply_patch <<'EOF'\n@\nNOPE",
         "apply_patch <<'EOF' && echo x\n@\nEOF",

@@ -24,7 +24,11 @@ pub fn command_actions(argv: &[String]) -> Vec<CommandAction> {
     }
     let Some(script) = script_of(argv) else {
         let line = display(argv);
-        return collect(segments(argv), &line);
+        return if argv.is_empty() {
+            unknown(&line)
+        } else {
+            collect(segments(argv), &line)
+        };
     };
     match parse_script(script) {
         Script::Plain(commands) => {

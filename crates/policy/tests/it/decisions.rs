@@ -11,7 +11,7 @@ use quipu_policy::hosts::{NetworkVerdict, Target, decide_network};
 use quipu_policy::mcp::{
     ToolApprovalMode, ToolHints, mcp_may_elicit, mcp_tool_needs_question, mcp_tool_question,
 };
-use quipu_policy::patches::{PatchVerdict, decide_patch, writable_roots};
+use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch, writable_roots};
 use quipu_policy::permissions::{
     CommandTool, Grants, PermissionsVerdict, SandboxPermissions, decide_permissions, grant_text,
     intersect,
@@ -301,11 +301,58 @@ fn after_a_denial_only_some_policies_ask() {
     assert!(matches!(retry, CommandRetry::Ask(_)));
 }
 
+fn patch_file(written: &str, path: &str) -> PatchFile {
+    PatchFile {
+        written: written.into(),
+        path: path.into(),
+    }
+}
+
+/// A link out of the workspace is found out when the sandbox stops the write, as with a command.
+#[test]
+fn patches_are_stopped_where_a_link_leads_outside() {
+    let files = [
+        patch_file("a.txt", "/project/a.txt"),
+        patch_file("link/x", "/elsewhere/x"),
+    ];
+    let decide = |policy| {
+        decide_patch(
+            &files,
+            Path::new(CWD),
+            &World::with_policy(policy).settings(),
+        )
+    };
+    let stop = PatchVerdict::Stop("link/x".into());
+    let granular = |sandbox_approval| -> AskForApproval {
+        from(json!({"granular": {
+            "sandbox_approval": sandbox_approval, "rules": false, "mcp_elicitations": false}}))
+    };
+    assert_eq!(decide(AskForApproval::Never), stop);
+    assert_eq!(decide(granular(false)), stop);
+    let retry = Some("command failed; retry without sandbox?".to_owned());
+    for (policy, reason) in [
+        (AskForApproval::OnRequest, retry.clone()),
+        (AskForApproval::OnFailure, retry.clone()),
+        (granular(true), retry),
+        (AskForApproval::Untrusted, None),
+    ] {
+        let verdict = decide(policy);
+        assert!(
+            matches!(&verdict, PatchVerdict::Ask(question) if question.reason == reason),
+            "{verdict:?}"
+        );
+    }
+}
+
 #[test]
 fn patches_are_judged_by_where_they_write() {
     let decide = |world: &World, files: &[&str]| {
-        let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        decide_patch(&files, Path::new(CWD), &world.settings())
+        let files = files.iter().map(|it| patch_file(it, it));
+        decide_patch(
+            &files.collect::<Vec<_>>(),
+            Path::new(CWD),
+            &world.settings(),
+        )
     };
     let apply = PatchVerdict::Apply;
     let refused = PatchVerdict::Refuse(
@@ -446,6 +493,11 @@ fn wrong_requests_for_permissions_are_explained() {
             "`additional_permissions` must include",
         ),
         (
+            more,
+            Some(from(json!({"network": {}, "fileSystem": {}}))),
+            "`additional_permissions` must include",
+        ),
+        (
             SandboxPermissions::RequireEscalated,
             Some(network),
             "requires `sandbox_permissions` set to",
@@ -458,6 +510,20 @@ fn wrong_requests_for_permissions_are_explained() {
             "{verdict:?}"
         );
     }
+    let never = World::with_policy(AskForApproval::Never);
+    let request = CommandRequest {
+        argv: &words("touch x"),
+        cwd: Path::new(CWD),
+        tool: CommandTool::ExecCommand,
+        tty: false,
+        permissions: SandboxPermissions::UseDefault,
+        additional_permissions: Some(&from(json!({"network": {"enabled": true}}))),
+        justification: None,
+        prefix_rule: &[],
+    };
+    let verdict = decide_command(&request, &never.settings());
+    let message = "you cannot ask for escalated permissions if the approval policy is Never";
+    assert!(matches!(&verdict, CommandVerdict::Misuse(text) if text.ends_with(message)));
     let implied: AdditionalPermissionProfile = from(json!({"network": {"enabled": true}}));
     let asked =
         question(world.decide_with("touch x", SandboxPermissions::UseDefault, Some(&implied)));

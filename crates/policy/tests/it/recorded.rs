@@ -20,6 +20,14 @@ fn actions_are_as_recorded() {
     assert_none(&differences);
 }
 
+#[test]
+fn no_command_at_all_is_unknown() {
+    assert_eq!(
+        json!(command_actions(&[])),
+        json!([{"type": "unknown", "command": ""}])
+    );
+}
+
 /// A quoted connector is an ordinary word, although codex 0.118.0 cuts the command there.
 #[test]
 fn quoted_connectors_are_words() {

@@ -223,6 +223,10 @@ impl Actor {
             .into_iter()
             .collect();
         env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
+        let path = env.iter_mut().find(|(name, _)| name == "PATH");
+        if let (Some((_, path)), Some(programs)) = (path, &self.server.settings.programs) {
+            *path = format!("{}:{path}", programs.display());
+        }
         Scope {
             thread_id: self.handle.id.clone(),
             turn_id: turn_id.to_owned(),

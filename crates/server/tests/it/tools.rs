@@ -297,6 +297,31 @@ async fn a_patch_is_a_file_change_however_it_is_called() {
     }
 }
 
+/// A link looks as if it stayed inside. That it does not is a failure of the patch, told as one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_patch_does_not_follow_a_link_out_of_the_workspace() {
+    let settings =
+        "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
+    let stage = Stage::with(settings).await;
+    let (mut client, thread) = stage
+        .thread_with(json!({ "sandbox": "workspace-write" }))
+        .await;
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), stage.folder().join("link")).unwrap();
+    let patch = "*** Begin Patch\n*** Add File: link/made\n+x\n*** End Patch";
+    stage.play([json!({ "patch": patch }), json!({ "text": "I see" })]);
+    let told = run(&mut client, &thread, "write").await;
+    assert_eq!(status(&told), "completed");
+    let items = completed(&told, "fileChange");
+    assert_eq!(items.len(), 1, "{:?}", order(&told));
+    assert_eq!(items[0]["status"], "failed");
+    assert!(!outside.path().join("made").exists());
+    let requests = stage.model.requests();
+    let input = requests.last().unwrap().body["input"].as_array().unwrap();
+    let read = text(&input.last().unwrap()["output"]);
+    assert!(read.contains("Failed to write file link/made"), "{read}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn plans_are_told_and_leave_no_item() {
     let stage = Stage::new().await;

@@ -1,0 +1,109 @@
+//! `apply_patch` as a program. Models call it in scripts as if it were installed; so this program is, under
+//! that name, in the `PATH` of their commands. It runs where the command runs, in the same sandbox.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use quipu_patch::CommandOutput;
+use quipu_server::Settings;
+
+const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
+
+/// The longest patch that is read.
+const MAX_PATCH: u64 = quipu_patch::MAX_FILE_BYTES;
+
+/// How wrong usage ends.
+const USAGE: i32 = 2;
+
+/// Applies a patch, if that is the name this process was started under.
+pub fn maybe_run() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os();
+    let program = arguments.next()?;
+    let name = Path::new(&program).file_name()?;
+    if !NAMES.iter().any(|known| name == *known) {
+        return None;
+    }
+    let output = match (arguments.next(), arguments.next()) {
+        (Some(patch), None) => match patch.into_string() {
+            Ok(patch) => apply(&patch),
+            Err(_) => failed(1, "Error: apply_patch requires a UTF-8 PATCH argument.\n"),
+        },
+        (Some(_), Some(_)) => failed(USAGE, "Error: apply_patch accepts exactly one argument.\n"),
+        (None, _) => from_stdin(),
+    };
+    // Whoever does not read what is said has the exit code.
+    io::stdout().write_all(output.stdout.as_bytes()).ok();
+    io::stderr().write_all(output.stderr.as_bytes()).ok();
+    Some(ExitCode::from(u8::try_from(output.exit_code).unwrap_or(1)))
+}
+
+fn from_stdin() -> CommandOutput {
+    let mut patch = String::new();
+    match io::stdin().take(MAX_PATCH).read_to_string(&mut patch) {
+        Ok(0) => failed(
+            USAGE,
+            "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n",
+        ),
+        Ok(_) => apply(&patch),
+        Err(error) => failed(
+            1,
+            &format!("Error: Failed to read PATCH from stdin.\n{error}\n"),
+        ),
+    }
+}
+
+fn apply(patch: &str) -> CommandOutput {
+    match std::env::current_dir() {
+        Ok(folder) => quipu_patch::run(patch, &folder),
+        Err(error) => failed(
+            1,
+            &format!("Error: the working folder cannot be used: {error}\n"),
+        ),
+    }
+}
+
+fn failed(exit_code: i32, message: &str) -> CommandOutput {
+    CommandOutput {
+        exit_code,
+        stdout: String::new(),
+        stderr: message.to_owned(),
+    }
+}
+
+/// Puts it into the `PATH` of a server's commands. Without it patches still have their own tool.
+pub fn offer(settings: &mut Settings) {
+    match folder(settings.config.home().path()) {
+        Ok(folder) => settings.programs = Some(folder),
+        Err(error) => tracing::info!(%error, "commands do not find apply_patch"),
+    }
+}
+
+/// The folder below `home` that has this program under those names. Programs in different places have
+/// different folders, so that servers of one home do not take each other's away.
+#[cfg(unix)]
+fn folder(home: &Path) -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let mut place = DefaultHasher::new();
+    program.hash(&mut place);
+    let folder = home
+        .join("tmp/programs")
+        .join(format!("{:016x}", place.finish()));
+    std::fs::create_dir_all(&folder)?;
+    for name in NAMES {
+        let made = std::os::unix::fs::symlink(&program, folder.join(name));
+        if let Err(error) = made
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(error);
+        }
+    }
+    Ok(folder)
+}
+
+/// Where there are no links there is no such program either.
+#[cfg(not(unix))]
+fn folder(_home: &Path) -> io::Result<PathBuf> {
+    Err(io::ErrorKind::Unsupported.into())
+}
