@@ -6,6 +6,7 @@ mod any_script;
 mod approvals;
 mod decisions;
 mod properties;
+mod real_shell;
 mod recorded;
 mod rules;
 mod support;
