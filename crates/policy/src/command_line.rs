@@ -1,6 +1,6 @@
 //! How a command line is shown and compared.
 
-use crate::bash::{Script, parse_script, script_of};
+use crate::bash::{Script, parse_script};
 
 /// The words as one line that a shell would split into the same words.
 #[must_use]
@@ -27,10 +27,10 @@ pub enum Canonical {
 }
 
 impl Canonical {
-    /// The comparable form of an argument vector.
+    /// The comparable form of an argument vector, of which `script` is what its shell runs.
     #[must_use]
-    pub fn of(argv: &[String]) -> Canonical {
-        let Some(script) = script_of(argv) else {
+    pub fn of(argv: &[String], script: Option<&str>) -> Canonical {
+        let Some(script) = script else {
             return Canonical::Argv(argv.to_vec());
         };
         if let Script::Plain(commands) = parse_script(script)

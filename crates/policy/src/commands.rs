@@ -142,7 +142,7 @@ fn allowed(
             Confinement::Policy
         },
         additional_permissions,
-        key: key(request, wanted),
+        key: key(request, wanted, settings),
         retry_amendment: judgement
             .first_allowed_by_default()
             .map(ExecPolicyAmendment),
@@ -164,7 +164,7 @@ fn prompted(
             Confinement::Policy
         },
         additional_permissions: wanted.profile.clone(),
-        key: key(request, wanted),
+        key: key(request, wanted, settings),
         retry_amendment: proposed_amendment.clone(),
     };
     if settings.session.has_command(&run.key) {
@@ -234,9 +234,9 @@ fn cannot_ask(judgement: &Judgement, policy: &AskForApproval) -> Option<&'static
     }
 }
 
-fn key(request: &CommandRequest<'_>, wanted: &Wanted) -> CommandKey {
+fn key(request: &CommandRequest<'_>, wanted: &Wanted, settings: &Settings<'_>) -> CommandKey {
     CommandKey {
-        command: Canonical::of(request.argv),
+        command: Canonical::of(request.argv, settings.script_of(request.argv)),
         cwd: request.cwd.to_owned(),
         permissions: wanted.permissions,
         additional: wanted.profile.as_ref().map(PermissionKey::of),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use quipu_wire::{AskForApproval, SandboxPolicy};
 
-use crate::bash::{Command, Script, parse_script, script_of};
+use crate::bash::{Command, Script, parse_script};
 use crate::dangerous::is_dangerous;
 use crate::permissions::SandboxPermissions;
 use crate::rules::{Decision, Place, RuleMatch};
-use crate::safe::is_known_safe;
+use crate::safe::{is_inert, is_known_safe};
 use crate::settings::{Settings, confines_files, confines_reading};
 
 /// The judgement on a whole command line.
@@ -48,9 +48,7 @@ pub(crate) fn judge(
         cwd,
         writable: settings.writable,
     };
-    // A shell that sandboxed commands may have written runs whatever it likes, not the script.
-    let script = script_of(argv).filter(|_| !place.can_replace(&argv[0]));
-    let (commands, complex, closed) = match script.map(parse_script) {
+    let (commands, complex, closed) = match settings.script_of(argv).map(parse_script) {
         Some(Script::Plain(commands)) => (commands, false, true),
         Some(Script::HereDoc { command, alone }) => (vec![command], true, alone),
         Some(Script::Opaque) | None => (vec![Command::verbatim(argv)], false, true),
@@ -141,11 +139,13 @@ impl Judgement {
         let allowed_by_rule =
             |judged: &Judged| !judged.rules.is_empty() && judged.decision() == Decision::Allow;
         let reading_is_free = !confines_reading(sandbox);
+        let only_looks =
+            |judged: &Judged| reading_is_free && judged.safe && is_inert(&judged.command);
         self.commands.iter().any(allowed_by_rule)
             && self
                 .commands
                 .iter()
-                .all(|judged| allowed_by_rule(judged) || (judged.safe && reading_is_free))
+                .all(|judged| allowed_by_rule(judged) || only_looks(judged))
     }
 
     /// The first command that runs for lack of a rule.

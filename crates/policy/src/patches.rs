@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use quipu_wire::{AskForApproval, SandboxPolicy};
 
-use crate::paths::resolve;
+use crate::paths::{inside_any, resolve};
 use crate::retry::RETRY_REASON;
 use crate::settings::{Settings, confines_files};
 
-/// What is never written to at the top of a writable folder without a question.
-const PROTECTED: [&str; 3] = [".git", ".codex", ".agents"];
+/// What is not even created at the top of a writable folder without a question.
+const PROTECTED: [&str; 4] = [".git", ".codex", ".agents", ".quipu"];
 
 /// What a person has to say to a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,9 +76,15 @@ pub fn writable_roots(
     roots
 }
 
-/// Decides about a patch that touches these files, sources and targets of moves alike.
+/// Decides about a patch that touches these files, sources and targets of moves alike. `can_write` tells
+/// where the sandbox lets commands write: a patch is held back by no less.
 #[must_use]
-pub fn decide_patch(files: &[PatchFile], cwd: &Path, settings: &Settings<'_>) -> PatchVerdict {
+pub fn decide_patch(
+    files: &[PatchFile],
+    cwd: &Path,
+    can_write: impl Fn(&Path) -> bool,
+    settings: &Settings<'_>,
+) -> PatchVerdict {
     if files.is_empty() {
         return PatchVerdict::Refuse("patch rejected: empty patch");
     }
@@ -87,10 +93,12 @@ pub fn decide_patch(files: &[PatchFile], cwd: &Path, settings: &Settings<'_>) ->
         policy,
         AskForApproval::Untrusted | AskForApproval::Unrecognized(_)
     );
-    let confined = confines_files(settings.sandbox);
-    let is_free = |path: &Path| !confined || is_writable(&resolve(cwd, path), settings.writable);
+    let is_free = |path: &Path| {
+        can_write(path)
+            && (!confines_files(settings.sandbox) || !is_protected(path, settings.writable))
+    };
     let held_back = files.iter().find(|file| !is_free(&file.path));
-    let real = files.iter().map(|file| resolve(cwd, &file.path)).collect();
+    let real = files.iter().map(|file| file.path.clone()).collect();
     let Some(held_back) = held_back else {
         return if asks_always {
             ask(real, None, settings)
@@ -100,7 +108,10 @@ pub fn decide_patch(files: &[PatchFile], cwd: &Path, settings: &Settings<'_>) ->
     };
     // What looks as if it stayed inside is not known to leave before a sandbox stops it, which need not be
     // tried.
-    let looks_free = !asks_always && files.iter().all(|file| is_free(&file.written));
+    let looks_inside =
+        |file: &PatchFile| inside_any(&resolve(cwd, &file.written), settings.writable);
+    let by_link = held_back.path != resolve(cwd, &held_back.written);
+    let looks_free = !asks_always && by_link && files.iter().all(looks_inside);
     let cannot_ask = matches!(
         policy,
         AskForApproval::Never
@@ -128,13 +139,10 @@ fn ask(files: Vec<PathBuf>, reason: Option<String>, settings: &Settings<'_>) -> 
     PatchVerdict::Ask(PatchQuestion { reason, files })
 }
 
-fn is_writable(file: &Path, roots: &[PathBuf]) -> bool {
-    let inside = roots.iter().any(|root| file.starts_with(root));
-    let protected = roots.iter().any(|root| {
-        file.strip_prefix(root).is_ok_and(|rest| {
-            let first = rest.components().next();
-            first.is_some_and(|name| PROTECTED.iter().any(|p| name.as_os_str() == *p))
-        })
-    });
-    inside && !protected
+fn is_protected(file: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| {
+        let below = file.strip_prefix(root).ok();
+        let first = below.and_then(|below| below.components().next());
+        first.is_some_and(|name| PROTECTED.iter().any(|it| name.as_os_str() == *it))
+    })
 }

@@ -82,7 +82,9 @@ pub(crate) fn check_wanted(
         } else {
             SandboxPermissions::WithAdditionalPermissions
         },
+        // What is covered adds nothing, and a link in it may lead elsewhere by now.
         profile: Some(match granted {
+            Some(granted) if covered => granted,
             Some(granted) => merge(profile, &granted),
             None => profile.clone(),
         }),

@@ -37,12 +37,22 @@ pub fn is_known_safe(command: &Command) -> bool {
 
 fn is_safe_program(command: &Command) -> bool {
     command.readings().all(|words| match words.split_first() {
-        Some((program, args)) => is_safe(program, args, command.braces),
+        Some((program, args)) => is_safe(program, args, command.can_gain_options),
         None => false,
     })
 }
 
-fn is_safe(program: &str, args: &[String], braces: bool) -> bool {
+/// Whether a command that only looks also does nothing else when no sandbox holds it: `git` starts what
+/// the settings of a repository name, and a shell runs a script that is judged for the sandbox.
+pub(crate) fn is_inert(command: &Command) -> bool {
+    let name = command
+        .resolved
+        .first()
+        .and_then(|program| system_name(program));
+    name.is_some_and(|name| !matches!(name, "git" | "bash" | "sh" | "zsh"))
+}
+
+fn is_safe(program: &str, args: &[String], can_gain_options: bool) -> bool {
     let Some(name) = system_name(program) else {
         return false;
     };
@@ -51,8 +61,8 @@ fn is_safe(program: &str, args: &[String], braces: bool) -> bool {
         | "paste" | "pwd" | "rev" | "seq" | "stat" | "tail" | "tr" | "true" | "uname" | "wc"
         | "which" | "whoami" => true,
         "numfmt" | "tac" => cfg!(target_os = "linux"),
-        // For the rest the arguments decide, and braces could become any argument.
-        _ if braces => false,
+        // For the rest the arguments decide, so all must be known.
+        _ if can_gain_options => false,
         "base64" => !args
             .iter()
             .any(|arg| arg.starts_with("-o") || arg == "--output" || arg.starts_with("--output=")),
@@ -85,14 +95,19 @@ fn is_safe(program: &str, args: &[String], braces: bool) -> bool {
             }
             _ => false,
         },
-        // The second file is written.
-        "uniq" => args.iter().filter(|arg| !arg.starts_with('-')).count() < 2,
+        // The second file is written; a dash alone is a file, too, and so is all after two.
+        "uniq" => {
+            let files = args
+                .iter()
+                .filter(|arg| !arg.starts_with('-') || *arg == "-");
+            files.count() < 2 && !args.iter().any(|arg| arg == "--")
+        }
         _ => false,
     }
 }
 
 /// The name of a program that is found by name or lies in a system folder.
-fn system_name(program: &str) -> Option<&str> {
+pub(crate) fn system_name(program: &str) -> Option<&str> {
     if !program.contains(['/', '\\']) {
         return Some(program);
     }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use quipu_wire::{AskForApproval, ReadOnlyAccess, SandboxPolicy};
 
+use crate::bash::script_of;
 use crate::permissions::Grants;
 use crate::rules::Rules;
+use crate::safe::system_name;
 use crate::session::SessionApprovals;
 
 /// Everything besides the request itself that decides whether something may run.
@@ -17,6 +19,8 @@ pub struct Settings<'a> {
     pub sandbox: &'a SandboxPolicy,
     /// The folders that this policy lets commands write to; see [`crate::patches::writable_roots`].
     pub writable: &'a [PathBuf],
+    /// The user's shell.
+    pub shell: &'a str,
     /// The rules in force.
     pub rules: &'a Rules,
     /// Permissions that the model was given on request.
@@ -25,6 +29,14 @@ pub struct Settings<'a> {
     pub session: &'a SessionApprovals,
     /// Whether single commands may ask for more permissions (`exec_permission_approvals`).
     pub additional_permissions: bool,
+}
+
+impl Settings<'_> {
+    /// The script of a command line, if its shell is one that runs what the script says: a file that
+    /// merely has the name of a shell may have been written by an earlier command.
+    pub(crate) fn script_of<'v>(&self, argv: &'v [String]) -> Option<&'v str> {
+        script_of(argv).filter(|_| argv[0] == self.shell || system_name(&argv[0]).is_some())
+    }
 }
 
 /// Whether writing is held back at all. A policy this program does not know holds back.

@@ -16,6 +16,7 @@ mod capabilities;
 mod command;
 mod error;
 mod policy;
+mod real_path;
 
 #[cfg(unix)]
 mod fd;
@@ -60,6 +61,7 @@ pub use output::{Chunk, Output, Stream};
 pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
 #[cfg(unix)]
 pub use process::{Exit, Process, Spawned, StdinError};
+pub use real_path::real_path;
 #[cfg(unix)]
 pub use rules::Rules;
 #[cfg(unix)]

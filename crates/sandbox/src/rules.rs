@@ -5,11 +5,11 @@
 //! worktree becomes writable.
 
 use std::{
-    fs, io,
-    path::{Component, Path, PathBuf},
+    fs,
+    path::{Path, PathBuf},
 };
 
-use crate::{Grants, Network, Policy, Readable, WorkspaceWrite, git};
+use crate::{Grants, Network, Policy, Readable, WorkspaceWrite, git, real_path};
 
 /// Entries directly below a writable folder that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
@@ -101,7 +101,7 @@ impl Rules {
 
     /// Whether a command under these rules may write at this absolute path.
     pub fn can_write(&self, path: &Path) -> bool {
-        resolve_existing_part(path).is_ok_and(|path| self.writable_root(&path).is_some())
+        real_path(path).is_ok_and(|path| self.writable_root(&path).is_some())
     }
 
     /// What makes a resolved path writable, if something does.
@@ -306,31 +306,4 @@ fn lies_in(path: &Path, protected: &Path) -> bool {
             .next()
             .is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(expected))
     })
-}
-
-/// Follows the links of the part of a path that exists; the rest must be plain names.
-fn resolve_existing_part(path: &Path) -> io::Result<PathBuf> {
-    let mut rest = Vec::new();
-    let mut existing = path;
-    loop {
-        match existing.canonicalize() {
-            Ok(mut resolved) => {
-                resolved.extend(rest.iter().rev());
-                return Ok(resolved);
-            }
-            Err(error) => {
-                // A dangling link may lead anywhere once it is written through.
-                let dangling = fs::symlink_metadata(existing).is_ok_and(|found| found.is_symlink());
-                let (Some(parent), Some(Component::Normal(name)), false) = (
-                    existing.parent(),
-                    existing.components().next_back(),
-                    dangling,
-                ) else {
-                    return Err(error);
-                };
-                rest.push(name.to_owned());
-                existing = parent;
-            }
-        }
-    }
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::approval::{Approval, ask_patch};
 use crate::call::{Finished, Running};
 use crate::guardian::Action;
+use crate::sandboxing;
 use crate::shell::json_report;
 use crate::toolbox::Toolbox;
 
@@ -80,7 +81,11 @@ async fn apply(
             path: it.path.to_owned(),
         })
         .collect();
-    let verdict = toolbox.decide(&run.scope, |settings| decide_patch(&files, &cwd, settings));
+    let rules = sandboxing::rules(&run.scope);
+    let can_write = |file: &Path| rules.as_ref().is_none_or(|rules| rules.can_write(file));
+    let verdict = toolbox.decide(&run.scope, |settings| {
+        decide_patch(&files, &cwd, can_write, settings)
+    });
     if let PatchVerdict::Refuse(why) = verdict {
         return why.into();
     }

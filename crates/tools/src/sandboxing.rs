@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use quipu_sandbox::{Grants, Network, Policy, Readable, WorkspaceWrite};
+use quipu_sandbox::{Grants, Network, Policy, Readable, Rules, WorkspaceWrite};
 use quipu_wire::{
     AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy,
 };
+
+use crate::scope::Scope;
 
 /// A policy for commands that work in `cwd`. The server's `home` decides what later commands may do, so
 /// it stays out of their reach.
@@ -46,6 +48,12 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
             network: Network::Off,
         },
     }
+}
+
+/// Where commands of a turn may write, if that is held back at all.
+pub(crate) fn rules(scope: &Scope) -> Option<Rules> {
+    let policy = policy(&scope.sandbox, &scope.cwd, &scope.home);
+    Rules::resolve(&policy, &Grants::default())
 }
 
 /// What a user agreed to beyond the policy.

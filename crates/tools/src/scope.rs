@@ -86,14 +86,20 @@ impl Scope {
         path.map_or_else(|| self.cwd.clone(), |path| self.cwd.join(path))
     }
 
-    /// The folders that commands may write to.
+    /// The folders that commands may write to, as they are called and where they really are.
     pub(crate) fn writable_roots(&self) -> Vec<PathBuf> {
         let slash_tmp = std::path::Path::new("/tmp").is_dir();
-        quipu_policy::patches::writable_roots(
+        let mut roots = quipu_policy::patches::writable_roots(
             &self.sandbox,
             &self.cwd,
             self.tmpdir.as_deref(),
             slash_tmp,
-        )
+        );
+        let real: Vec<_> = roots
+            .iter()
+            .filter_map(|root| root.canonicalize().ok())
+            .collect();
+        roots.extend(real);
+        roots
     }
 }

@@ -203,6 +203,7 @@ impl Toolbox {
             approval_policy: &scope.approval_policy,
             sandbox: &scope.sandbox,
             writable: &writable,
+            shell: &scope.shell,
             rules: &rules,
             grants: &grants,
             session: &session,

@@ -23,11 +23,15 @@ struct Paths {
 }
 
 impl Wanted {
-    /// The same with absolute paths.
+    /// The same with absolute paths where they really lead: the user is to see that, and a link that is
+    /// made later must not change it.
     pub fn in_folder(self, cwd: &Path) -> AdditionalPermissionProfile {
         let absolute = |paths: Option<Vec<String>>| {
-            let joined = |path: &String| AbsolutePath::new(cwd.join(path));
-            paths.map(|paths| paths.iter().filter_map(joined).collect())
+            let real = |path: &String| {
+                let path = cwd.join(path);
+                AbsolutePath::new(quipu_sandbox::real_path(&path).unwrap_or(path))
+            };
+            paths.map(|paths| paths.iter().filter_map(real).collect())
         };
         let files = self
             .file_system

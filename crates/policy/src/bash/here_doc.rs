@@ -23,7 +23,7 @@ pub(super) fn parse(script: &str) -> Option<Script> {
     }
     let body = body(rest, &delimiter.text, indented)?;
     let alone = extras.iter().all(|extra| extra.trim().is_empty())
-        && (delimiter.quoted || !body.contains(['$', '`']));
+        && (delimiter.quoted || !body.contains(['$', '`', '\\']));
     Some(Script::HereDoc { command, alone })
 }
 

@@ -27,8 +27,9 @@ pub struct Command {
     pub resolved: Vec<String>,
     /// The first word that the shell would still expand, by file name patterns or braces.
     pub expands_at: Option<usize>,
-    /// Whether a word holds braces, which the shell may turn into any other words.
-    pub braces: bool,
+    /// Whether the shell may turn a word into options: by braces, or by a pattern at its beginning, which
+    /// matches files that have the names of options.
+    pub can_gain_options: bool,
 }
 
 impl Command {
@@ -39,7 +40,7 @@ impl Command {
             words: argv.to_vec(),
             resolved: argv.to_vec(),
             expands_at: None,
-            braces: false,
+            can_gain_options: false,
         }
     }
 
@@ -52,7 +53,7 @@ impl Command {
         if (word.globs || word.braces) && self.expands_at.is_none() {
             self.expands_at = Some(self.words.len());
         }
-        self.braces |= word.braces;
+        self.can_gain_options |= word.braces || word.begins_with_pattern;
         self.words.push(word.written);
         self.resolved.push(word.resolved);
     }

@@ -14,6 +14,8 @@ pub(super) struct Word {
     pub quoted: bool,
     /// Holds an unquoted file name pattern.
     pub globs: bool,
+    /// Begins with one.
+    pub begins_with_pattern: bool,
     /// Holds an unquoted brace.
     pub braces: bool,
 }
@@ -127,7 +129,9 @@ impl<'s> Lexer<'s> {
                     word.resolved.push(escaped);
                 }
                 _ => {
-                    word.globs |= matches!(c, '*' | '?' | '[');
+                    let globs = matches!(c, '*' | '?' | '[');
+                    word.begins_with_pattern |= globs && word.written.is_empty();
+                    word.globs |= globs;
                     word.braces |= matches!(c, '{' | '}');
                     word.written.push(c);
                     word.resolved.push(c);

@@ -16,7 +16,7 @@ mod prefix;
 mod text;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::bash::Command;
 use crate::paths::{inside_any, resolve};
@@ -58,11 +58,19 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Whether a sandboxed command could have put this program where it is.
-    #[must_use]
-    pub fn can_replace(&self, program: &str) -> bool {
-        let path = resolve(self.cwd, Path::new(program));
-        program.contains('/') && (path.starts_with(self.cwd) || inside_any(&path, self.writable))
+    /// Whether a sandboxed command could have put this program where it is, or makes the path mean
+    /// another one: what is relative depends on a `cd` before it, what is in `/proc` on the process.
+    fn can_replace(&self, program: &Path) -> bool {
+        let inside = |path: &Path| path.starts_with(self.cwd) || inside_any(path, self.writable);
+        let depends = program.starts_with("/proc") || program.starts_with("/dev");
+        let goes_up = program
+            .components()
+            .any(|part| part == Component::ParentDir);
+        !program.is_absolute()
+            || depends
+            || goes_up
+            || inside(program)
+            || program.canonicalize().is_ok_and(|real| inside(&real))
     }
 }
 
@@ -112,8 +120,8 @@ impl Rules {
     ///
     /// What the shell may still change about the words only ever counts against the command: rules
     /// that restrict look at both readings, and a rule that allows is ignored where a restricting
-    /// one might apply after expansion. A program inside a folder that sandboxed commands can write
-    /// to is never allowed by its mere name.
+    /// one might apply after expansion. A program that a sandboxed command may have written is
+    /// never allowed by its mere name.
     #[must_use]
     pub fn matches(&self, command: &Command, place: &Place<'_>) -> Vec<RuleMatch> {
         let mut found = self.covering(&command.words, Some(place));
@@ -167,7 +175,7 @@ impl Rules {
         let mut renamed = words.to_vec();
         name.clone_into(&mut renamed[0]);
         let mut found = self.literal(&renamed);
-        if place.is_some_and(|place| place.can_replace(program)) {
+        if place.is_some_and(|place| place.can_replace(Path::new(program))) {
             found.retain(RuleMatch::restricts);
         }
         found

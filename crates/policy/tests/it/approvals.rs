@@ -125,6 +125,7 @@ fn the_table_is_as_recorded() {
                     approval_policy: &policy(policy_name),
                     sandbox: &sandbox,
                     writable: &[PathBuf::from("/project")],
+                    shell: "/bin/bash",
                     rules: &rules,
                     grants: &Grants::default(),
                     session: &SessionApprovals::default(),

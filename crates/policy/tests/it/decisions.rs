@@ -79,11 +79,26 @@ impl World {
             approval_policy: &self.policy,
             sandbox: &self.sandbox,
             writable: &self.writable,
+            shell: "/home/me/nix/bin/bash",
             rules: &self.rules,
             grants: &self.grants,
             session: &self.session,
             additional_permissions: self.feature,
         }
+    }
+
+    /// Decides about a patch; each file as it is written, and where it really is.
+    fn decide_patch(&self, files: &[(&str, &str)]) -> PatchVerdict {
+        let files = files.iter().map(|(written, path)| PatchFile {
+            written: written.into(),
+            path: path.into(),
+        });
+        let can_write = |path: &Path| {
+            self.sandbox == SandboxPolicy::DangerFullAccess
+                || self.writable.iter().any(|root| path.starts_with(root))
+        };
+        let files: Vec<_> = files.collect();
+        decide_patch(&files, Path::new(CWD), can_write, &self.settings())
     }
 
     fn decide_with(
@@ -161,6 +176,13 @@ fn one_allowed_command_does_not_free_the_others() {
         "date <<EOF > /outside\nx\nEOF",
         "date <<EOF $(touch /outside)\nx\nEOF",
         "date <<A <<B\nx\nA\ny\nB",
+        "date <<EOF\nE\\\nOF\ntouch /outside\nEOF",
+        "/proc/self/root/project/date",
+        "/etc/../project/date",
+        "cd a/b && ../../date",
+        "date && git -C evil status",
+        "date && bash -c 'git status'",
+        "date | uniq - /outside",
     ] {
         assert_eq!(confinement(script), Confinement::Policy, "{script}");
     }
@@ -171,10 +193,34 @@ fn one_allowed_command_does_not_free_the_others() {
         ("./bash", Confinement::Policy),
         ("/project/bin/sh", Confinement::Policy),
         ("/tmp/zsh", Confinement::Policy),
+        ("/proc/self/root/project/bash", Confinement::Policy),
+        ("/home/me/nix/bin/bash", Confinement::Lifted),
     ] {
         let argv = [shell, "-c", "date"].map(str::to_owned);
         let verdict = world.decide_argv(&argv, SandboxPermissions::UseDefault, None);
         assert_eq!(run(verdict).confinement, expected, "{shell}");
+    }
+}
+
+/// A rule for a name does not hold for a file of the workspace, by whatever link it is called.
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_make_a_program_trusted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let (work, other) = (folder.join("work"), folder.join("other"));
+    for place in [&work, &other] {
+        std::fs::create_dir(place).unwrap();
+        std::fs::write(place.join("date"), "").unwrap();
+        let alias = place.with_extension("alias");
+        std::os::unix::fs::symlink(place, alias).unwrap();
+    }
+    let mut world = World::with_rules("prefix_rule(pattern=[\"date\"], decision=\"allow\")");
+    world.writable = vec![work.clone()];
+    for (place, expected) in [(work, Confinement::Policy), (other, Confinement::Lifted)] {
+        let script = place.with_extension("alias").join("date");
+        let verdict = world.decide(script.to_str().unwrap());
+        assert_eq!(run(verdict).confinement, expected, "{script:?}");
     }
 }
 
@@ -231,6 +277,47 @@ fn what_was_accepted_for_the_session_is_not_asked_again() {
     question(world.decide("touch a &&  touch b"));
     world.policy = AskForApproval::OnRequest;
     question(world.escalate("touch made"));
+}
+
+/// A file with the name of a shell does not run what was accepted for a shell.
+#[test]
+fn what_was_accepted_holds_for_real_shells_only() {
+    let mut world = World::with_policy(AskForApproval::Untrusted);
+    let asked = question(world.decide("touch made"));
+    world.session.accept_command(asked.run.key);
+    for (shell, accepted) in [("/bin/sh", true), ("/project/bash", false), ("./sh", false)] {
+        let argv = [shell, "-c", "touch made"].map(str::to_owned);
+        let verdict = world.decide_argv(&argv, SandboxPermissions::UseDefault, None);
+        assert_eq!(
+            matches!(verdict, CommandVerdict::Run(_)),
+            accepted,
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn what_may_become_an_option_is_not_known_to_only_look() {
+    let world = World::with_policy(AskForApproval::Untrusted);
+    for script in [
+        "git diff *",
+        "find *",
+        "rg x ?a",
+        "rg x [a-z]*",
+        "uniq - made",
+        "uniq -- a made",
+        "git diff {--output=x,y}",
+    ] {
+        question(world.decide(script));
+    }
+    for script in [
+        "git diff src/*.rs",
+        "find . -name 'a*'",
+        "cat *",
+        "uniq -c a",
+    ] {
+        run(world.decide(script));
+    }
 }
 
 #[test]
@@ -301,27 +388,11 @@ fn after_a_denial_only_some_policies_ask() {
     assert!(matches!(retry, CommandRetry::Ask(_)));
 }
 
-fn patch_file(written: &str, path: &str) -> PatchFile {
-    PatchFile {
-        written: written.into(),
-        path: path.into(),
-    }
-}
-
 /// A link out of the workspace is found out when the sandbox stops the write, as with a command.
 #[test]
 fn patches_are_stopped_where_a_link_leads_outside() {
-    let files = [
-        patch_file("a.txt", "/project/a.txt"),
-        patch_file("link/x", "/elsewhere/x"),
-    ];
-    let decide = |policy| {
-        decide_patch(
-            &files,
-            Path::new(CWD),
-            &World::with_policy(policy).settings(),
-        )
-    };
+    let files = [("a.txt", "/project/a.txt"), ("link/x", "/elsewhere/x")];
+    let decide = |policy| World::with_policy(policy).decide_patch(&files);
     let stop = PatchVerdict::Stop("link/x".into());
     let granular = |sandbox_approval| -> AskForApproval {
         from(json!({"granular": {
@@ -347,12 +418,8 @@ fn patches_are_stopped_where_a_link_leads_outside() {
 #[test]
 fn patches_are_judged_by_where_they_write() {
     let decide = |world: &World, files: &[&str]| {
-        let files = files.iter().map(|it| patch_file(it, it));
-        decide_patch(
-            &files.collect::<Vec<_>>(),
-            Path::new(CWD),
-            &world.settings(),
-        )
+        let files: Vec<_> = files.iter().map(|path| (*path, *path)).collect();
+        world.decide_patch(&files)
     };
     let apply = PatchVerdict::Apply;
     let refused = PatchVerdict::Refuse(
@@ -363,24 +430,19 @@ fn patches_are_judged_by_where_they_write() {
         decide(&world, &[]),
         PatchVerdict::Refuse("patch rejected: empty patch")
     );
-    assert_eq!(
-        decide(&world, &["a.txt", "/project/b/../c", "/tmp/x"]),
-        apply
-    );
-    for outside in [
-        "../a",
-        "/project/../etc/x",
-        ".git/config",
-        ".codex/x",
-        "/tmp/.agents/y",
-        "/projector",
+    assert_eq!(decide(&world, &["/project/c", "/tmp/x"]), apply);
+    for (written, path) in [
+        ("../a", "/a"),
+        ("/project/../etc/x", "/etc/x"),
+        ("/projector", "/projector"),
+        (".git/config", "/project/.git/config"),
+        (".quipu/x", "/project/.quipu/x"),
+        ("/tmp/.agents/y", "/tmp/.agents/y"),
     ] {
-        assert!(
-            matches!(decide(&world, &["a", outside]), PatchVerdict::Ask(_)),
-            "{outside}"
-        );
+        let verdict = world.decide_patch(&[("a", "/project/a"), (written, path)]);
+        assert!(matches!(verdict, PatchVerdict::Ask(_)), "{written}");
     }
-    assert_eq!(decide(&world, &["sub/.git/x"]), apply);
+    assert_eq!(decide(&world, &["/project/sub/.git/x"]), apply);
     let PatchVerdict::Ask(asked) = decide(&world, &["/etc/a", "/etc/b"]) else {
         panic!("not asked");
     };
@@ -392,18 +454,21 @@ fn patches_are_judged_by_where_they_write() {
     ));
 
     assert!(matches!(
-        decide(&World::with_policy(AskForApproval::Untrusted), &["a"]),
+        decide(
+            &World::with_policy(AskForApproval::Untrusted),
+            &["/project/a"]
+        ),
         PatchVerdict::Ask(_)
     ));
     let on_failure = World::with_policy(AskForApproval::OnFailure);
-    assert_eq!(decide(&on_failure, &["a"]), apply);
+    assert_eq!(decide(&on_failure, &["/project/a"]), apply);
     let PatchVerdict::Ask(asked) = decide(&on_failure, &["/etc/a"]) else {
         panic!("not asked");
     };
     let reason = Some("command failed; retry without sandbox?");
     assert_eq!(asked.reason.as_deref(), reason);
     let never = World::with_policy(AskForApproval::Never);
-    assert_eq!(decide(&never, &["a"]), apply);
+    assert_eq!(decide(&never, &["/project/a"]), apply);
     assert_eq!(decide(&never, &["/etc/a"]), refused);
     let open = World {
         sandbox: SandboxPolicy::DangerFullAccess,

@@ -125,6 +125,7 @@ fn decide(
         approval_policy: policy,
         sandbox,
         writable: &[PathBuf::from("/project")],
+        shell: "/bin/bash",
         rules,
         grants: &Grants::default(),
         session: &SessionApprovals::default(),

@@ -31,25 +31,19 @@ fn piece() -> impl Strategy<Value = String> {
         "\"s t\"",
     ];
     let rare = vec![
-        "'", "\"", "\\", "$", "`", "(", ")", "{", "}", "<", ">", "&", "|", ";", "#", "!", "*", "?",
-        "[", "]", "~", "=", "\\\n", "\t", "\r", "é", "\u{a0}", "<<E\n", "E\n", "if", "then", "fi",
-        "for", "[[", "2>&1", "$'x'", "\\'", "\\\"",
+        "'", "\"", "\\", "$", "`", "(", ")", "<", ">", "&", "|", ";", "#", "!", "*", "?", "[", "]",
+        "~", "=", "\\\n", "\t", "\r", "é", "\u{a0}", "<<E\n", "E\n", "if", "then", "fi", "for",
+        "[[", "2>&1", "$'x'", "\\'", "\\\"",
     ];
     prop_oneof![5 => prop::sample::select(common), 1 => prop::sample::select(rare)]
         .prop_map(str::to_owned)
 }
 
 fn plain(script: &str) -> Option<Vec<Vec<String>>> {
-    let Script::Plain(commands) = parse_script(script) else {
-        return None;
-    };
-    let expands = commands.iter().any(|command| command.braces);
-    (!expands).then(|| {
-        commands
-            .into_iter()
-            .map(|command| command.resolved)
-            .collect()
-    })
+    match parse_script(script) {
+        Script::Plain(commands) => Some(commands.into_iter().map(|it| it.resolved).collect()),
+        Script::HereDoc { .. } | Script::Opaque => None,
+    }
 }
 
 /// Scripts that the splitter takes apart, and what it finds.

@@ -31,6 +31,7 @@ mod network;
 mod order;
 mod permissions;
 mod plugins;
+mod reach;
 mod reviews;
 mod search;
 mod several;

@@ -1,0 +1,110 @@
+//! How far patches and granted permissions reach: no further than the sandbox lets commands, whatever links
+//! the agent makes.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, calls, completed, run, say, text};
+
+fn add(path: &str) -> Value {
+    json!({ "patch": format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch") })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_do_not_reach_what_steers_later_commands() {
+    let stage = Stage::new().await;
+    let project = |name: &str| {
+        let path = stage.folder().join(name);
+        fs::create_dir_all(path.join("real/hooks")).unwrap();
+        path
+    };
+    let (file, link, plain) = (project("file"), project("link"), project("plain"));
+    fs::write(file.join(".git"), "gitdir: ./real\n").unwrap();
+    symlink("real", link.join(".git")).unwrap();
+    let rules = stage.home().join("rules/new.rules");
+    for (cwd, path) in [
+        (&file, "real/hooks/new"),
+        (&link, "real/hooks/new"),
+        (&plain, ".quipu/new"),
+        (&plain, ".codex/rules/new.rules"),
+        (&plain, rules.to_str().unwrap()),
+    ] {
+        let params = json!({ "cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write" });
+        let (mut client, thread) = stage.thread_with(params).await;
+        stage.play([add(path), add("made"), json!({ "text": "done" })]);
+        let told = run(&mut client, &thread, "try").await;
+        assert!(!cwd.join(path).exists(), "{path}");
+        assert!(cwd.join("made").exists(), "{path}: {told:?}");
+        fs::remove_file(cwd.join("made")).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_work_in_a_folder_that_is_a_link() {
+    let stage = Stage::new().await;
+    fs::create_dir(stage.folder().join("real")).unwrap();
+    let cwd = stage.folder().join("alias");
+    symlink("real", &cwd).unwrap();
+    let params = json!({ "cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write",
+        "config": { "sandbox_workspace_write": { "exclude_slash_tmp": true } } });
+    let (mut client, thread) = stage.thread_with(params).await;
+    stage.play([add("made"), json!({ "text": "done" })]);
+    let told = run(&mut client, &thread, "add").await;
+    assert_eq!(
+        completed(&told, "fileChange")[0]["status"],
+        "completed",
+        "{told:?}"
+    );
+    assert!(stage.folder().join("real/made").exists());
+}
+
+/// A grant for a folder is no grant for where a link in it leads, and the user sees where that is.
+#[tokio::test(flavor = "multi_thread")]
+async fn grants_do_not_follow_links() {
+    let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\
+                    [features]\nexec_permission_approvals = true\nrequest_permissions_tool = true";
+    let stage = Stage::with(settings).await;
+    for folder in ["work", "beside", "further"] {
+        fs::create_dir(stage.folder().join(folder)).unwrap();
+    }
+    let params = json!({ "cwd": stage.folder().join("work"), "approvalPolicy": "on-request",
+        "sandbox": "workspace-write" });
+    let (mut client, thread) = stage.thread_with(params).await;
+    let wanted = json!({ "file_system": { "write": ["../beside"] } });
+    stage.play([
+        calls("request_permissions", json!({ "permissions": wanted })),
+        calls(
+            "exec_command",
+            json!({ "cmd": "ln -s ../further ../beside/link", "login": false }),
+        ),
+        calls(
+            "exec_command",
+            json!({
+                "cmd": "touch ../further/made", "login": false,
+                "sandbox_permissions": "with_additional_permissions",
+                "additional_permissions": { "file_system": { "write": ["../beside/link"] } },
+            }),
+        ),
+        json!({ "text": "done" }),
+    ]);
+    say(&mut client, &thread, "try").await;
+    let question = client.skip_to("item/permissions/requestApproval").await;
+    let granted = json!({ "permissions": question["params"]["permissions"], "scope": "session" });
+    client.reply(&question["id"], granted).await;
+    let question = client
+        .skip_to("item/commandExecution/requestApproval")
+        .await;
+    let shown = &question["params"]["additionalPermissions"]["fileSystem"]["write"];
+    assert_eq!(
+        shown[0],
+        text(&json!(stage.folder().join("further"))),
+        "{question}"
+    );
+    client
+        .reply(&question["id"], json!({ "decision": "decline" }))
+        .await;
+    client.until("turn/completed").await;
+    assert!(!stage.folder().join("further/made").exists());
+}
