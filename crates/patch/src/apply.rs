@@ -144,11 +144,11 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// Whether a file is still as planned and may be written.
 fn check(file: &Touched) -> Result<(), Failure> {
-    let now = Content::on_disk(&file.path).map_err(Failure::Write)?;
-    if now != file.before {
+    if !file.before.is_on_disk(&file.path).map_err(Failure::Write)? {
         return Err(Failure::Changed);
     }
-    if now != Content::Absent && file.after != now && file.after != Content::Absent {
+    let is_rewritten = file.after != file.before && file.after != Content::Absent;
+    if is_rewritten && file.before != Content::Absent {
         write::check_writable(&file.path).map_err(Failure::Write)?;
     }
     Ok(())

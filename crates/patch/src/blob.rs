@@ -3,8 +3,12 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use sha1::{Digest, Sha1};
+
+use crate::files;
+use crate::overlay::Content;
 
 /// A file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +22,7 @@ pub(crate) struct Blob {
 /// The part of a file that a diff shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body {
-    Text(String),
+    Text(Arc<String>),
     Binary,
     /// Longer than the caller wanted to hold.
     TooLong,
@@ -26,8 +30,8 @@ pub(crate) enum Body {
 
 impl Blob {
     /// The file at `path`, with at most `limit` bytes of it; nothing if there is no file or it
-    /// cannot be read.
-    pub(crate) fn read(path: &Path, limit: u64) -> Option<Self> {
+    /// cannot be read. If it holds the `expected` text, that is shared.
+    pub(crate) fn read(path: &Path, limit: u64, expected: &Content) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok()?;
         if metadata.is_symlink() {
             let target = fs::read_link(path).ok()?;
@@ -42,7 +46,16 @@ impl Blob {
         if metadata.len() > limit {
             return Self::hash_only(path, &metadata).ok();
         }
-        let mut content = Vec::new();
+        if let Content::Text(text) = expected
+            && files::holds(path, text)
+        {
+            return Some(Self {
+                mode: mode(&metadata),
+                id: id(text.as_bytes()),
+                body: Body::Text(Arc::clone(text)),
+            });
+        }
+        let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         File::open(path)
             .and_then(|file| file.take(limit).read_to_end(&mut content))
             .ok()?;
@@ -50,14 +63,10 @@ impl Blob {
     }
 
     fn new(mode: &'static str, content: Vec<u8>) -> Self {
-        let mut hash = header(content.len() as u64);
-        hash.update(&content);
-        let body = String::from_utf8(content).map_or(Body::Binary, Body::Text);
-        Self {
-            mode,
-            id: hex(hash),
-            body,
-        }
+        let id = id(&content);
+        let text = String::from_utf8(content).map(Arc::new);
+        let body = text.map_or(Body::Binary, Body::Text);
+        Self { mode, id, body }
     }
 
     fn hash_only(path: &Path, metadata: &Metadata) -> io::Result<Self> {
@@ -81,6 +90,10 @@ impl Blob {
             Body::Binary | Body::TooLong => None,
         }
     }
+}
+
+fn id(content: &[u8]) -> String {
+    hex(header(content.len() as u64).chain_update(content))
 }
 
 fn header(bytes: u64) -> Sha1 {
@@ -113,10 +126,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "a\nb\n").unwrap();
-        let (whole, hashed) = (Blob::read(&path, 4).unwrap(), Blob::read(&path, 3).unwrap());
+        let read = |limit| Blob::read(&path, limit, &Content::Absent);
+        let (whole, hashed) = (read(4).unwrap(), read(3).unwrap());
         assert_eq!(whole.id, "422c2b7ab3b3c668038da977e4e93a5fc623169c");
         assert_eq!(whole.text(), Some("a\nb\n"));
-        assert_eq!((hashed.id, hashed.body), (whole.id, Body::TooLong));
-        assert_eq!(Blob::read(dir.path(), 3), None);
+        assert_eq!(hashed.id, whole.id);
+        assert_eq!(hashed.body, Body::TooLong);
+        assert_eq!(Blob::read(dir.path(), 3, &Content::Absent), None);
+        for expected in ["a\nb\n", "a\nc\n"] {
+            let expected = Content::Text(Arc::new(expected.to_owned()));
+            assert_eq!(Blob::read(&path, 4, &expected).as_ref(), Some(&whole));
+        }
     }
 }

@@ -110,6 +110,28 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
+/// Whether a regular file holds exactly this text. It is read in pieces, so that a large one takes no
+/// memory.
+pub(crate) fn holds(path: &Path, text: &str) -> bool {
+    let length = text.len() as u64;
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() == length)
+        && fs::File::open(path).is_ok_and(|file| is_equal(file, text.as_bytes()).unwrap_or(false))
+}
+
+fn is_equal(mut file: fs::File, mut rest: &[u8]) -> io::Result<bool> {
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok(rest.is_empty());
+        }
+        let Some(more) = rest.strip_prefix(&piece[..read]) else {
+            return Ok(false);
+        };
+        rest = more;
+    }
+}
+
 /// The error of reading or writing a directory as a file, with the system's own words where it has
 /// them.
 pub(crate) fn directory() -> io::Error {
@@ -153,6 +175,20 @@ mod tests {
         assert!(resolve(&root.join("loop")).is_err());
         assert!(resolve(&root.join("real/f/x/y")).is_err());
         assert!(resolve(&root.join("real/..")).is_err());
+    }
+
+    #[test]
+    fn a_file_holds_its_text_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let text = "0123456\n".repeat(10_000);
+        fs::write(&path, &text).unwrap();
+        assert!(holds(&path, &text));
+        assert!(!holds(&path, &text[1..]));
+        assert!(!holds(&path, &format!("{text}\n")));
+        assert!(!holds(&path, &(text[1..].to_owned() + "\n")));
+        assert!(!holds(dir.path(), ""));
+        assert!(!holds(&dir.path().join("none"), ""));
     }
 
     #[test]

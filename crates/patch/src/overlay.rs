@@ -15,7 +15,7 @@ const MAX_TOTAL_BYTES: u64 = 4 * files::MAX_FILE_BYTES;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Absent,
-    Text(Arc<str>),
+    Text(Arc<String>),
     /// A file that is not text or too large. It can be overwritten, but neither shown nor edited.
     Opaque,
 }
@@ -27,6 +27,14 @@ impl Content {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Absent),
             Err(_) if path.is_file() => Ok(Self::Opaque),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Whether this is what stands at `path`.
+    pub(crate) fn is_on_disk(&self, path: &Path) -> io::Result<bool> {
+        match self {
+            Self::Text(text) if files::holds(path, text) => Ok(true),
+            _ => Ok(Self::on_disk(path)? == *self),
         }
     }
 
@@ -91,29 +99,29 @@ impl Overlay {
     }
 
     /// The text at `place`, on disk or by an earlier operation.
-    pub(crate) fn text(&mut self, place: &Place, written: &Path) -> io::Result<Arc<str>> {
+    pub(crate) fn text(&mut self, place: &Place, written: &Path) -> io::Result<Arc<String>> {
         let file = self.touch(self.file(place).to_owned(), written)?;
         match &self.files[file].after {
             Content::Text(text) => Ok(text.clone()),
             Content::Absent => Err(files::not_found()),
             // Read once more for the reason.
-            Content::Opaque => files::read_text(&place.file).map(Arc::from),
+            Content::Opaque => files::read_text(&place.file).map(Arc::new),
         }
     }
 
     /// Writes a whole file.
-    pub(crate) fn add(&mut self, place: &Place, written: &Path, text: Arc<str>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, place: &Place, written: &Path, text: String) -> io::Result<()> {
         let file = self.touch(self.file(place).to_owned(), written)?;
-        self.files[file].after = Content::Text(text);
+        self.files[file].after = Content::Text(text.into());
         self.files[file].source = Source::Patch;
         Ok(())
     }
 
     /// Gives an existing file a new text.
-    pub(crate) fn edit(&mut self, place: &Place, written: &Path, text: Arc<str>) -> io::Result<()> {
+    pub(crate) fn edit(&mut self, place: &Place, written: &Path, text: String) -> io::Result<()> {
         let file = self.touch(self.file(place).to_owned(), written)?;
         let file = &mut self.files[file];
-        file.after = Content::Text(text);
+        file.after = Content::Text(text.into());
         if file.source == Source::Disk {
             file.source = Source::Edited;
         }
@@ -125,7 +133,7 @@ impl Overlay {
         &mut self,
         (from, from_written): (&Place, &Path),
         (to, to_written): (&Place, &Path),
-        text: Arc<str>,
+        text: String,
     ) -> io::Result<()> {
         let target = self.touch(self.file(to).to_owned(), to_written)?;
         let origin = self.touch(from.entry.clone(), from_written)?;
@@ -135,7 +143,7 @@ impl Overlay {
             other => other,
         };
         self.remove(from, from_written)?;
-        self.files[target].after = Content::Text(text);
+        self.files[target].after = Content::Text(text.into());
         self.files[target].source = source;
         Ok(())
     }

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::changes::{Change, changes};
 use crate::files::{self, Place};
@@ -220,9 +219,8 @@ impl Planner<'_> {
             .resolve(path)
             .and_then(|place| self.overlay.text(&place, path).map(|text| (place, text)))
             .map_err(|error| self.error(path, PlanProblem::Update(error)))?;
-        let text: Arc<str> = rewrite(&text, hunks)
-            .map_err(|mismatch| self.error(path, PlanProblem::Mismatch(mismatch)))?
-            .into();
+        let text = rewrite(&text, hunks)
+            .map_err(|mismatch| self.error(path, PlanProblem::Mismatch(mismatch)))?;
         let target = move_to.unwrap_or(path);
         self.resolve(target)
             .and_then(|to| {

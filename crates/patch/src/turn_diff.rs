@@ -72,7 +72,7 @@ impl TurnDiff {
             let is_new = change.before == Content::Absent && moved.contains(&*change.path);
             let index = match self.position(&path) {
                 Some(index) if !is_new => index,
-                _ => self.start(path, is_new),
+                _ => self.start(path, is_new, &change.before),
             };
             targets.extend(change.move_to().map(|target| (index, normalise(target))));
         }
@@ -88,12 +88,12 @@ impl TurnDiff {
             .position(|tracked| tracked.path.as_os_str() == path.as_os_str())
     }
 
-    fn start(&mut self, path: PathBuf, is_new: bool) -> usize {
+    fn start(&mut self, path: PathBuf, is_new: bool, planned: &Content) -> usize {
         let limit = MAX_TEXT.min(MAX_TEXTS - self.old_texts);
         let baseline = if is_new {
             None
         } else {
-            Blob::read(&path, limit)
+            Blob::read(&path, limit, planned)
         };
         self.old_texts += baseline.as_ref().map_or(0, Blob::held);
         let first_path = path.clone();
@@ -113,7 +113,8 @@ impl TurnDiff {
         let root = self.root.as_deref();
         let mut new_texts = 0;
         for tracked in &mut self.tracked {
-            let new = Blob::read(&tracked.path, MAX_TEXT.min(MAX_TEXTS - new_texts));
+            let limit = MAX_TEXT.min(MAX_TEXTS - new_texts);
+            let new = Blob::read(&tracked.path, limit, &Content::Absent);
             new_texts += new.as_ref().map_or(0, Blob::held);
             tracked.compare(new.as_ref(), root);
         }
