@@ -41,23 +41,27 @@ pub(crate) struct Best(BinaryHeap<Reverse<Hit>>);
 /// An entry that fits. The greater the better.
 struct Hit {
     score: u32,
-    /// Of equal scores the shorter path is better, then the first in the alphabet.
     length: usize,
     block: Block,
     index: usize,
 }
 
+/// Of equal scores the shorter path is better, then the first in the alphabet.
+type Rank<'a> = (u32, Reverse<usize>, Reverse<&'a str>);
+
 impl Hit {
     fn path(&self) -> &str {
         &self.block[self.index].path
+    }
+
+    fn rank(&self) -> Rank<'_> {
+        (self.score, Reverse(self.length), Reverse(self.path()))
     }
 }
 
 impl Ord for Hit {
     fn cmp(&self, other: &Hit) -> Ordering {
-        (self.score.cmp(&other.score))
-            .then_with(|| other.length.cmp(&self.length))
-            .then_with(|| other.path().cmp(self.path()))
+        self.rank().cmp(&other.rank())
     }
 }
 
@@ -117,8 +121,9 @@ impl Best {
             let Some(score) = query.0.score(haystack, matcher) else {
                 continue;
             };
+            let rank: Rank = (score, Reverse(length), Reverse(&entry.path));
             let worst = self.0.peek().filter(|_| self.0.len() == RESULTS);
-            if worst.is_some_and(|Reverse(worst)| score < worst.score) {
+            if worst.is_some_and(|Reverse(worst)| rank < worst.rank()) {
                 continue;
             }
             self.offer(Hit {
