@@ -1,6 +1,9 @@
 //! One request until a provider answers it: credentials, a fresh token after a 401, and the silent
 //! retries before a stream opens.
 
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -41,18 +44,41 @@ pub(crate) enum Source {
 impl Source {
     /// The next bytes, or `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        let broken = |cause: String| Failure {
-            cause: Some(format!("broke the connection: {cause}")),
-            ..ErrorKind::stream("Transport error: network error: error decoding response body")
-                .into()
-        };
         match self {
-            Self::Http(response) => response
-                .chunk()
-                .await
-                .map_err(|error| broken(crate::http::root_cause(&error))),
+            Self::Http(response) => response.chunk().await.map_err(|error| lost_body(&error)),
             Self::Offline(playing) => playing.chunk().await.map_err(|why| broken(why.into())),
         }
+    }
+
+    /// The next bytes if they have come already. A connection hands over one chunk at a time, and
+    /// providers make one of each event, so it is given one turn to hand over another.
+    pub(crate) async fn ready_chunk(&mut self) -> Option<Result<Option<Bytes>, Failure>> {
+        let Self::Http(response) = self else {
+            return None;
+        };
+        let mut chunk = pin!(response.chunk());
+        let mut had_its_turn = false;
+        let ready = poll_fn(|cx| match chunk.as_mut().poll(cx) {
+            Poll::Ready(chunk) => Poll::Ready(Some(chunk)),
+            Poll::Pending if had_its_turn => Poll::Ready(None),
+            Poll::Pending => {
+                had_its_turn = true;
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        });
+        Some(ready.await?.map_err(|error| lost_body(&error)))
+    }
+}
+
+fn lost_body(error: &reqwest::Error) -> Failure {
+    broken(crate::http::root_cause(error))
+}
+
+fn broken(cause: String) -> Failure {
+    Failure {
+        cause: Some(format!("broke the connection: {cause}")),
+        ..ErrorKind::stream("Transport error: network error: error decoding response body").into()
     }
 }
 

@@ -31,6 +31,9 @@ use crate::structured::Judge;
 /// used again.
 const DRAIN: Duration = Duration::from_secs(2);
 
+/// From so many events on, no more are waited for before they are handed on.
+const BATCH: usize = 256;
+
 /// The events of one answer. Dropping it cancels the request. Read it in a spawned task: there the
 /// runtime runs the connection and its reader on one thread, which matters at thousands of deltas.
 pub struct ModelStream {
@@ -245,13 +248,29 @@ impl Driver {
 }
 
 impl Reading {
-    /// Reads what comes next; tells whether the answer is complete.
+    /// Reads what comes next, and what has come after it already; tells whether the answer is complete.
     async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
         let idle = shared.provider.idle_timeout();
-        let Ok(chunk) = timeout(idle, self.source.chunk()).await else {
+        let Ok(first) = timeout(idle, self.source.chunk()).await else {
             return Err(silence(idle));
         };
-        let outcome = match chunk? {
+        let mut step = self.read(first?, shared, out)?;
+        while step != Step::Done
+            && out.len() < BATCH
+            && let Some(next) = self.source.ready_chunk().await
+        {
+            step = self.read(next?, shared, out)?;
+        }
+        Ok(step)
+    }
+
+    fn read(
+        &mut self,
+        chunk: Option<Bytes>,
+        shared: &Shared,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<Step, Failure> {
+        let outcome = match chunk {
             Some(chunk) => self
                 .body
                 .read(&chunk, shared.provider.response_limit(), out),

@@ -172,7 +172,7 @@ fn provider(body: String) -> io::Result<String> {
     let base_url = format!("http://{}", listener.local_addr()?);
     std::thread::spawn(move || {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
-        let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        let answer = format!("{head}transfer-encoding: chunked\r\n\r\n{body}0\r\n\r\n");
         for mut connection in listener.incoming().flatten() {
             if read_request(&mut connection).is_err()
                 || connection.write_all(answer.as_bytes()).is_err()
@@ -219,13 +219,14 @@ fn rest_of_body(request: &[u8]) -> Option<usize> {
     Some((head + length).saturating_sub(request.len()))
 }
 
-/// A whole answer of that format, as its provider writes it.
+/// A whole answer of that format, as its provider writes it: each event is a chunk of the body.
 fn stream(wire: &str) -> String {
+    let chunk = |event: String| format!("{:x}\r\n{event}\r\n", event.len());
     let event = |value: Value| {
         let kind = value["type"].as_str().unwrap_or_default();
-        format!("event: {kind}\ndata: {value}\n\n")
+        chunk(format!("event: {kind}\ndata: {value}\n\n"))
     };
-    let plain = |value: Value| format!("data: {value}\n\n");
+    let plain = |value: Value| chunk(format!("data: {value}\n\n"));
     let message = |content: Value| json!({ "id": "msg_1", "type": "message", "role": "assistant", "content": content });
     let (head, delta, tail) = match wire {
         "responses" => (
@@ -245,7 +246,7 @@ fn stream(wire: &str) -> String {
                 json!({ "id": "c", "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": { "content": "word " }, "finish_reason": null }] }),
             ),
             plain(json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }))
-                + "data: [DONE]\n\n",
+                + &chunk("data: [DONE]\n\n".to_owned()),
         ),
         _ => (
             event(

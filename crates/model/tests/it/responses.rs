@@ -366,3 +366,22 @@ async fn a_provider_compacts_a_history() {
         json!({"type": "compaction", "encrypted_content": "xyz"})
     );
 }
+
+/// The scripted model makes a chunk of each event, as real ones do, and sends them in one packet.
+#[tokio::test]
+async fn what_has_come_is_handed_over_together() {
+    let server = ModelServer::start().await.unwrap();
+    server.queue(step(json!({"deltas": 100})));
+    let mut stream = client(&server, WireApi::Responses).stream(request("hi"));
+    let (mut batches, mut deltas) = (0, 0);
+    while let Some(first) = stream.next().await {
+        batches += 1;
+        let mut next = Some(first);
+        while let Some(event) = next {
+            deltas += usize::from(matches!(event, ModelEvent::TextDelta { .. }));
+            next = stream.next_ready();
+        }
+    }
+    assert_eq!(deltas, 100);
+    assert!(batches < 20, "{batches}");
+}
