@@ -16,6 +16,9 @@ use crate::usage::Usage;
 /// Requests that may wait for a turn to end.
 const MAX_WAITING: usize = 64;
 
+/// Effects whose room is used again.
+const MAX_REUSED: usize = 8;
+
 /// What a thread begins with.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadSetup {
@@ -161,6 +164,14 @@ impl Thread {
             }
         }
         std::mem::take(&mut self.effects)
+    }
+
+    /// Takes back a list of effects that were performed, so that the next step need not make another. That
+    /// counts at thousands of deltas.
+    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
+        effects.clear();
+        effects.shrink_to(MAX_REUSED);
+        self.effects = effects;
     }
 
     fn accept(&mut self, input: Input) {

@@ -42,6 +42,7 @@ impl Actor {
                 queue.extend(self.engine.step(input));
             }
         }
+        self.engine.reuse(queue.into());
     }
 
     /// Performs one effect; what came of it at once is given back as an input.

@@ -1,6 +1,6 @@
 //! One request to the model: a task that turns its answer into messages for the thread.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
@@ -30,7 +30,7 @@ pub(super) fn start(
         let reader = Reader {
             thread_id: thread.id.clone(),
             asked,
-            messages: HashMap::new(),
+            messages: BTreeMap::new(),
         };
         let reading = AssertUnwindSafe(read(&thread, sample, reader, stream));
         if reading.catch_unwind().await.is_err() {
@@ -82,7 +82,7 @@ struct Reader {
     thread_id: String,
     asked: Asked,
     /// Messages that are being said, by slot.
-    messages: HashMap<u32, Speaking>,
+    messages: BTreeMap<u32, Speaking>,
 }
 
 /// A message while the model says it.
