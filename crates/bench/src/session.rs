@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use quipu_rpc::{Event, Inbox, Peer, PeerOptions, RawJson};
 use quipu_testkit::process::{Launch, ServerProcess};
 use serde::Deserialize;
@@ -155,7 +156,11 @@ impl Session {
     }
 
     async fn next(&mut self) -> Result<Notice> {
-        match tokio::time::timeout(PATIENCE, self.inbox.next()).await? {
+        let event = match self.inbox.next().now_or_never() {
+            Some(event) => event,
+            None => tokio::time::timeout(PATIENCE, self.inbox.next()).await?,
+        };
+        match event {
             Some(Event::Notification(it)) => Notice::read(&it.method, it.params.as_ref()),
             Some(Event::Request(it)) => Err(format!("the server asks {}", it.method).into()),
             Some(_) => Err("the server sends what is no message".into()),
