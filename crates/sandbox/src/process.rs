@@ -90,6 +90,11 @@ impl Process {
 
     /// Writes all bytes to stdin, waiting as long as the command does not read.
     pub async fn write_stdin(&self, mut bytes: &[u8]) -> Result<(), StdinError> {
+        self.write_stdin_from(&mut bytes).await
+    }
+
+    /// The same; whoever gives up waiting finds in `bytes` what was not written.
+    pub async fn write_stdin_from(&self, bytes: &mut &[u8]) -> Result<(), StdinError> {
         let stdin = self.stdin.lock().await;
         let file = stdin.as_ref().ok_or(StdinError::Closed)?;
         let mut state = self.state.clone();
@@ -101,7 +106,7 @@ impl Process {
                 }
             };
             if let Ok(written) = ready.try_io(|file| file.get_ref().write(bytes)) {
-                bytes = &bytes[written?..];
+                *bytes = &bytes[written?..];
             }
         }
         Ok(())

@@ -12,6 +12,9 @@ use crate::host::{Answer, Host};
 use crate::scope::Scope;
 use crate::toolbox::Cancel;
 
+/// What the model is told of a call that an interrupt kept from running.
+pub(crate) const ABORTED: &str = "aborted by user";
+
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {

@@ -8,7 +8,7 @@ use quipu_wire::Json;
 use serde_json::{Value, json};
 
 use crate::approval::{Approval, Asked};
-use crate::call::Running;
+use crate::call::{ABORTED, Running};
 
 /// Something a tool wants to do.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ impl Running {
     pub async fn review(&self, action: Action) -> Approval {
         let assessment = tokio::select! {
             assessment = self.host.review(self.id(), action) => assessment,
-            () = self.cancel.cancelled() => return Approval::Denied("aborted by user".to_owned()),
+            () = self.cancel.cancelled() => return Approval::Denied(ABORTED.to_owned()),
         };
         if assessment.approves() {
             Approval::Granted

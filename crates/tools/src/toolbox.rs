@@ -11,7 +11,7 @@ use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
 use tokio::sync::{RwLock, watch};
 
-use crate::call::{Finished, Running};
+use crate::call::{ABORTED, Finished, Running};
 use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
@@ -109,11 +109,19 @@ impl Toolbox {
                 | "view_image"
                 | tool_search::TOOL_SEARCH
         ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
-        let (_shared, _alone);
-        if parallel {
-            _shared = self.0.gate.read().await;
-        } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
-            _alone = self.0.gate.write().await;
+        let (mut _shared, mut _alone) = (None, None);
+        let turn_to_run = async {
+            if parallel {
+                _shared = Some(self.0.gate.read().await);
+            } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
+                _alone = Some(self.0.gate.write().await);
+            }
+        };
+        // An interrupt ends the calls before this one, which opens the gate: it comes first.
+        tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return ABORTED.into(),
+            () = turn_to_run => {}
         }
         let mut finished = self.dispatch(&run).await;
         finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);

@@ -15,6 +15,7 @@ mod gate;
 mod guardian;
 mod handshake;
 mod idle;
+mod interrupts;
 mod journal_faults;
 mod lab;
 mod legacy;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 
 /// The number of a background process, as the model was told it.
-fn session_id(stage: &Stage) -> u64 {
+pub fn session_id(stage: &Stage) -> u64 {
     let sent = stage.last_request();
     let (_, rest) = sent
         .split_once("session ID ")

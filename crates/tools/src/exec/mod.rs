@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use quipu_engine::ToolDelta;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
+use quipu_sandbox::StdinError;
 use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
@@ -17,7 +18,7 @@ pub(crate) use session::Sessions;
 
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
-use crate::call::{Finished, Running};
+use crate::call::{ABORTED, Finished, Running};
 use crate::exec::first_look::Launched;
 use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
@@ -171,6 +172,7 @@ async fn attend(
     toolbox: &Toolbox,
 ) -> Finished {
     let begun = Instant::now();
+    // Nothing else here looks at the interrupt: whoever sees it has to end the process.
     tokio::select! {
         biased;
         () = run.cancel.cancelled() => {
@@ -179,7 +181,7 @@ async fn attend(
             toolbox.0.sessions.remove(session.id);
             format!("aborted by user after {:.1}s", begun.elapsed().as_secs_f64()).into()
         }
-        finished = collect(run, session, wait, max_tokens, toolbox) => finished,
+        () = patience(session, wait) => news(session, begun, max_tokens, toolbox).into(),
     }
 }
 
@@ -263,44 +265,58 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
     run.host
         .report(&session.shown.id, quipu_engine::ToolEvent::Delta(input))
         .await;
-    if typed {
-        if let Err(error) = session
-            .process
-            .write_stdin(arguments.chars.as_bytes())
-            .await
-        {
-            return format!("write_stdin failed: {error}").into();
+    let wait = Duration::from_millis(wait);
+    let mut untyped = arguments.chars.as_bytes();
+    let looking = async {
+        if typed {
+            // A process that does not read makes typing wait.
+            let typing = session.process.write_stdin_from(&mut untyped);
+            match tokio::time::timeout(wait, typing).await {
+                Ok(written) => written?,
+                Err(_) => return Ok(Instant::now()),
+            }
+            tokio::time::sleep(AFTER_WRITE).await;
         }
-        tokio::time::sleep(AFTER_WRITE).await;
+        let begun = Instant::now();
+        patience(&session, wait).await;
+        Ok(begun)
+    };
+    let looked: Result<Instant, StdinError> = tokio::select! {
+        looked = looking => looked,
+        () = run.cancel.cancelled() => return ABORTED.into(),
+    };
+    let begun = match looked {
+        Ok(begun) => begun,
+        Err(error) => return format!("write_stdin failed: {error}").into(),
+    };
+    let news = news(&session, begun, arguments.max_output_tokens, toolbox);
+    match untyped.len() {
+        0 => news.into(),
+        left => {
+            let all = arguments.chars.len();
+            format!(
+                "The process does not read its input: {} of {all} bytes were typed, the rest was not.\n{news}",
+                all - left
+            )
+            .into()
+        }
     }
-    collect(
-        run,
-        &session,
-        Duration::from_millis(wait),
-        arguments.max_output_tokens,
-        toolbox,
-    )
-    .await
 }
 
 fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {
     value.clamp(*range.start(), *range.end())
 }
 
-/// Waits for the end of a process or of the agent's patience, and tells what it wrote meanwhile.
-async fn collect(
-    run: &Running,
-    session: &Session,
-    wait: Duration,
-    max_tokens: Option<usize>,
-    toolbox: &Toolbox,
-) -> Finished {
-    let begun = Instant::now();
+/// Waits for the end of a process or of the agent's patience.
+async fn patience(session: &Session, wait: Duration) {
     tokio::select! {
         () = session.ended() => {}
         () = tokio::time::sleep(wait) => {}
-        () = run.cancel.cancelled() => {}
     }
+}
+
+/// What a process wrote since it was last asked, and how it is.
+fn news(session: &Session, begun: Instant, max_tokens: Option<usize>, toolbox: &Toolbox) -> String {
     let seconds = begun.elapsed().as_secs_f64();
     let output = session.take_output();
     let state = match session.exit_code() {
@@ -317,5 +333,4 @@ async fn collect(
         session.shown.command,
         text::tokens(&output),
     )
-    .into()
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{Shown, approval, elicitation, millis, output};
-use crate::call::{Finished, Running};
+use crate::call::{ABORTED, Finished, Running};
 use crate::toolbox::Toolbox;
 
 /// What may happen in a call before somebody looks.
@@ -83,7 +83,7 @@ async fn perform(
     }
     let client = tokio::select! {
         client = run.scope.mcp.fleet.client(server) => client,
-        () = run.cancel.cancelled() => return Err("aborted by user".to_owned()),
+        () = run.cancel.cancelled() => return Err(ABORTED.to_owned()),
     };
     let client = client.map_err(|error| failed(error.to_string()))?;
     let (events, mut happened) = mpsc::channel(EVENTS);
@@ -97,7 +97,7 @@ async fn perform(
     loop {
         tokio::select! {
             biased;
-            () = run.cancel.cancelled() => return Err("aborted by user".to_owned()),
+            () = run.cancel.cancelled() => return Err(ABORTED.to_owned()),
             Some(event) = happened.recv() => attend(run, server, event).await,
             result = &mut call => return result.map_err(|error| failed(error.to_string())),
         }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Shown, millis};
-use crate::call::{Finished, Running};
+use crate::call::{ABORTED, Finished, Running};
 
 /// The tools of this file.
 pub(crate) const RESOURCE_TOOLS: [&str; 3] = [
@@ -69,7 +69,7 @@ pub(crate) async fn resource_tool(run: &Running) -> Finished {
     let fleet = &run.scope.mcp.fleet;
     let outcome = tokio::select! {
         outcome = perform(fleet, &wanted) => outcome,
-        () = run.cancel.cancelled() => Err("aborted by user".to_owned()),
+        () = run.cancel.cancelled() => Err(ABORTED.to_owned()),
     };
     match outcome {
         Ok(text) => {
