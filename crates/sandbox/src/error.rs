@@ -46,6 +46,20 @@ pub enum SpawnError {
         /// What a person can do about it.
         fix: String,
     },
+    /// A folder of the policy is reached by way of a link that a command in a sandbox may have made, so
+    /// nothing was run.
+    #[error(
+        "{} leads through the symbolic link {}, which a sandboxed command may have made; if it is meant, \
+         give the folder by its real path, else remove the link",
+        name.display(),
+        link.display()
+    )]
+    StrayRoot {
+        /// The folder as the policy names it.
+        name: PathBuf,
+        /// Where the link is.
+        link: PathBuf,
+    },
     /// The sandbox should work here but one step of building it failed, so nothing was run.
     #[error("cannot build the sandbox: {step}: {source}")]
     Setup {
@@ -75,7 +89,8 @@ impl SpawnError {
             Self::EmptyCommand
             | Self::ZeroByte { .. }
             | Self::TooLarge { .. }
-            | Self::CannotEnforce { .. } => None,
+            | Self::CannotEnforce { .. }
+            | Self::StrayRoot { .. } => None,
         }
     }
 }

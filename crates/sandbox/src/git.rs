@@ -15,6 +15,8 @@ const LINK_FILE_LIMIT: u64 = 8 * 1024;
 /// A worktree whose link to its repository is mutual.
 #[derive(Debug)]
 pub(crate) struct Worktree {
+    /// What it was made from, where hooks and configuration are.
+    pub repository: PathBuf,
     /// What `git commit` writes: the worktree's state, objects, branches and their logs.
     pub history: Vec<PathBuf>,
     /// Files among them that decide which configuration and hooks git uses.
@@ -52,6 +54,7 @@ impl Worktree {
         history.push(folder.to_path_buf());
         let steering = ["commondir", "gitdir", "config.worktree"].map(|name| folder.join(name));
         Some(Self {
+            repository: repository.to_path_buf(),
             history,
             steering: steering.into(),
         })

@@ -39,6 +39,8 @@ mod pty;
 #[cfg(unix)]
 mod report;
 #[cfg(unix)]
+mod roots;
+#[cfg(unix)]
 mod rules;
 #[cfg(unix)]
 mod spawn;

@@ -1,7 +1,8 @@
 //! What a command may touch, said as intent.
 //!
 //! A [`Policy`] holds no file descriptors and no resolved paths: the same value can be kept for a
-//! whole conversation and printed to a person. Paths are resolved once, when a command is started.
+//! whole conversation and printed to a person. Paths are resolved when a command is started; one that
+//! earlier commands may have led elsewhere by a link is refused then.
 
 use std::path::PathBuf;
 
@@ -29,8 +30,9 @@ pub enum Policy {
 /// The policy for work inside a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceWrite {
-    /// The folder the work happens in. It is writable, and its `.codex` folder cannot even be
-    /// created, since a project's configuration decides what later commands may do.
+    /// The folder the work happens in. It is writable, but for the `.codex` folders of it and of the
+    /// writable folders around it, which cannot even be created: a project's configuration decides what
+    /// later commands may do.
     pub workspace: PathBuf,
     /// More folders (or single files) that may be written. Those that do not exist are ignored.
     pub writable_roots: Vec<PathBuf>,

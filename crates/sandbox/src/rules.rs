@@ -5,17 +5,23 @@
 //! worktree becomes writable.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use crate::{Grants, Network, Policy, Readable, WorkspaceWrite, git, real_path};
+use crate::{
+    Grants, Network, Policy, Readable, SpawnError, WorkspaceWrite, git, real_path, roots::Roots,
+};
 
 /// Entries directly below a writable folder that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
 
-/// The one of them that cannot even be created in the workspace.
+/// The one of them that cannot even be created. A project's are read in every folder from its root down
+/// to the workspace, so it is shut in all of these.
 const RESERVED: &str = ".codex";
+
+/// Where the kernel shows its switches as files. Who opens everything does not mean these.
+const SWITCHES: [&str; 2] = ["/proc", "/sys"];
 
 /// What programs need in order to run at all.
 const PLATFORM: [&str; 8] = [
@@ -65,8 +71,27 @@ pub(crate) struct Reserved {
 }
 
 impl Rules {
-    /// Resolves a policy now; `None` if it restricts nothing.
+    /// Resolves a policy now; `None` if it restricts nothing. A name that a command may have led astray
+    /// opens nothing.
     pub fn resolve(policy: &Policy, grants: &Grants) -> Option<Self> {
+        Self::follow(policy, grants, &mut Roots::default())
+    }
+
+    /// The rules for a command that is about to run; an error if one of the policy's names may have been
+    /// led astray by a command before.
+    pub(crate) fn for_command(
+        policy: &Policy,
+        grants: &Grants,
+    ) -> Result<Option<Self>, SpawnError> {
+        let mut roots = Roots::default();
+        let rules = Self::follow(policy, grants, &mut roots);
+        let entries = rules.iter().flat_map(|rules| &rules.entries);
+        let opened = entries.filter(|entry| entry.access == Access::Write);
+        roots.settle(opened.map(|entry| entry.path.as_path()))?;
+        Ok(rules)
+    }
+
+    fn follow(policy: &Policy, grants: &Grants, names: &mut Roots) -> Option<Self> {
         let (readable, workspace) = match policy {
             Policy::FullAccess | Policy::External { .. } => return None,
             Policy::ReadOnly { readable, .. } => (readable, None),
@@ -74,25 +99,38 @@ impl Rules {
         };
         let mut rules = Self {
             network: policy.network().or(grants.network.unwrap_or(Network::Off)),
-            readable: readable_roots(readable, grants),
+            readable: readable_roots(readable, grants, names),
             entries: Vec::new(),
             reserved: Vec::new(),
         };
-        let own_roots = workspace.map(WorkspaceWrite::roots).unwrap_or_default();
-        let roots = real_paths(own_roots.iter().chain(&grants.writable));
+        let more_roots = workspace.map(WorkspaceWrite::more_roots);
+        let more_roots = more_roots.iter().flatten().chain(&grants.writable);
+        let mut roots = names.real_paths(more_roots);
+        let folder = workspace.and_then(|policy| names.real_path(&policy.workspace));
+        roots.extend(folder.clone().filter(|folder| !roots.contains(folder)));
         for root in &roots {
             rules.open(root.clone());
         }
         let protected = workspace.iter().flat_map(|policy| &policy.protected_paths);
-        for path in real_paths(protected)
+        let switches = SWITCHES.map(PathBuf::from);
+        let everything = roots.iter().any(|root| root == Path::new("/"));
+        let switches = switches.iter().filter(|_| everything);
+        for path in real_paths(protected.chain(switches))
             .into_iter()
             .filter(|path| !roots.contains(path))
         {
             rules.close(path);
         }
-        let workspace = workspace.and_then(|policy| policy.workspace.canonicalize().ok());
         for root in &roots {
-            rules.protect(root, &roots, workspace.as_ref() == Some(root));
+            for name in PROTECTED {
+                rules.protect(root, name, &roots);
+            }
+        }
+        for above in folder.iter().flat_map(|folder| folder.ancestors().skip(1)) {
+            let inside = |root: &PathBuf| above != root && above.starts_with(root);
+            if roots.iter().any(inside) && !roots.iter().any(|root| root == above) {
+                rules.protect(above, RESERVED, &roots);
+            }
         }
         rules.order();
         rules.pin_ways_to_exceptions();
@@ -126,6 +164,11 @@ impl Rules {
             .any(|other| other != path && other.starts_with(path))
     }
 
+    /// Whether rules of their own hold at this path or below, so that it must stay where it is.
+    pub(crate) fn is_fixed(&self, path: &Path) -> bool {
+        self.exceptions().any(|other| other.starts_with(path))
+    }
+
     fn exceptions(&self) -> impl Iterator<Item = &Path> {
         let entries = self.entries.iter().map(|entry| entry.path.as_path());
         entries.chain(self.reserved.iter().map(|reserved| reserved.path.as_path()))
@@ -146,44 +189,42 @@ impl Rules {
     }
 
     /// Keeps shut what steers later commands, unless it was opened by its own name.
-    fn protect(&mut self, root: &Path, opened: &[PathBuf], is_workspace: bool) {
-        for name in PROTECTED {
-            let path = root.join(name);
-            if opened.contains(&path) {
-                continue;
+    fn protect(&mut self, folder: &Path, name: &str, opened: &[PathBuf]) {
+        let path = folder.join(name);
+        if opened.contains(&path) {
+            return;
+        }
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => {
+                if let Ok(target) = path.canonicalize()
+                    && !opened.contains(&target)
+                {
+                    self.close(target);
+                }
+                self.entries.push(Entry {
+                    path,
+                    access: Access::Masked,
+                });
             }
-            match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_symlink() => {
-                    if let Ok(target) = path.canonicalize()
-                        && !opened.contains(&target)
-                    {
-                        self.close(target);
-                    }
-                    self.entries.push(Entry {
-                        path,
-                        access: Access::Masked,
-                    });
+            Ok(found) => {
+                if name == ".git" && found.is_file() {
+                    self.follow_git_file(folder, opened);
                 }
-                Ok(found) => {
-                    if name == ".git" && found.is_file() {
-                        self.follow_git_file(root);
-                    }
-                    self.close(path);
-                }
-                Err(_) if is_workspace && name == RESERVED => {
-                    self.reserved.push(Reserved {
-                        path,
-                        directory: true,
-                    });
-                }
-                Err(_) => {}
+                self.close(path);
             }
+            Err(error) if name == RESERVED && error.kind() == io::ErrorKind::NotFound => {
+                self.reserved.push(Reserved {
+                    path,
+                    directory: true,
+                });
+            }
+            Err(_) => {}
         }
     }
 
     /// The folder behind a `.git` file is as sensitive as a `.git` folder, but a linked worktree
     /// must be able to commit: the parts that only hold history are opened.
-    fn follow_git_file(&mut self, root: &Path) {
+    fn follow_git_file(&mut self, root: &Path, opened: &[PathBuf]) {
         let Some(folder) = git::linked_folder(root) else {
             return;
         };
@@ -191,6 +232,9 @@ impl Rules {
             self.close(folder);
             return;
         };
+        if !opened.contains(&worktree.repository) {
+            self.close(worktree.repository);
+        }
         for path in worktree.history {
             self.open(path);
         }
@@ -206,8 +250,8 @@ impl Rules {
         }
     }
 
-    /// Parents first; of two entries for one path the later one stays. Entries that change nothing
-    /// are dropped.
+    /// Parents first; of two entries for one path the later one stays. What is shut inside of what is
+    /// shut is dropped; what is open inside of what is open is kept, so that it stays where it is.
     fn order(&mut self) {
         let mut kept: Vec<Entry> = Vec::new();
         self.entries
@@ -218,11 +262,19 @@ impl Rules {
                 .iter()
                 .rfind(|other| entry.path.starts_with(&other.path));
             let around = above.map_or(Access::Read, |above| above.access);
-            if entry.access != around {
+            if entry.access != around || entry.access == Access::Write {
                 kept.push(entry);
             }
         }
         self.entries = kept;
+        // Where nothing can be written, nothing has to be kept from being created.
+        let reserved = std::mem::take(&mut self.reserved).into_iter();
+        self.reserved = reserved
+            .filter(|it| {
+                let folder = it.path.parent();
+                folder.is_some_and(|folder| self.writable_root(folder).is_some())
+            })
+            .collect();
     }
 
     /// A folder between a writable one and a protected path inside could be moved away, protected
@@ -242,10 +294,9 @@ impl Rules {
 }
 
 impl WorkspaceWrite {
-    /// All that this policy makes writable.
-    fn roots(&self) -> Vec<PathBuf> {
-        let mut roots = vec![self.workspace.clone()];
-        roots.extend(self.writable_roots.iter().cloned());
+    /// All that this policy makes writable beside the workspace.
+    fn more_roots(&self) -> Vec<PathBuf> {
+        let mut roots = self.writable_roots.clone();
         if !self.exclude_slash_tmp {
             roots.push(PathBuf::from("/tmp"));
         }
@@ -267,7 +318,7 @@ fn real_paths<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
     real
 }
 
-fn readable_roots(readable: &Readable, grants: &Grants) -> Option<Vec<PathBuf>> {
+fn readable_roots(readable: &Readable, grants: &Grants, names: &mut Roots) -> Option<Vec<PathBuf>> {
     let Readable::Only {
         roots,
         platform_defaults,
@@ -280,18 +331,13 @@ fn readable_roots(readable: &Readable, grants: &Grants) -> Option<Vec<PathBuf>> 
     } else {
         &[]
     };
-    let named = platform
-        .iter()
-        .map(PathBuf::from)
-        .chain(roots.iter().cloned());
-    let named: Vec<PathBuf> = named.chain(grants.readable.iter().cloned()).collect();
+    let platform: Vec<PathBuf> = platform.iter().map(PathBuf::from).collect();
+    let asked: Vec<PathBuf> = roots.iter().chain(&grants.readable).cloned().collect();
+    let mut all = real_paths(platform.iter());
+    all.extend(names.real_paths(asked.iter()));
     // A link is kept beside what it leads to, so that both names work.
-    let links = named
-        .iter()
-        .filter(|path| path.is_absolute() && path.is_symlink())
-        .cloned();
-    let mut all = real_paths(named.iter());
-    all.extend(links);
+    let links = platform.into_iter().chain(asked);
+    all.extend(links.filter(|path| path.is_absolute() && path.is_symlink()));
     all.sort_by_key(|path| path.components().count());
     Some(all)
 }

@@ -32,7 +32,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The policy is enforced by the kernel or the command is refused. Dropping the returned future
 /// leaves nothing behind.
 pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
-    let jail = match Rules::resolve(&command.policy, &command.grants) {
+    let jail = match Rules::for_command(&command.policy, &command.grants)? {
         None => None,
         Some(rules) => {
             let backend = capabilities::choose(command.enforcement).await?;

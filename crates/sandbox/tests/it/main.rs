@@ -8,6 +8,7 @@ mod escape;
 mod lab;
 mod ownership;
 mod process;
+mod roots;
 mod terminal;
 mod work;
 mod worktree;

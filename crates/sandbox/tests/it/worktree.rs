@@ -147,3 +147,31 @@ async fn an_ordinary_repository_is_read_only() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_repository_in_another_writable_folder_cannot_be_steered() {
+    for enforcement in BACKENDS {
+        let scratch = linked().await;
+        let repository = scratch.outside.join(".git");
+        let policy = WorkspaceWrite {
+            writable_roots: vec![scratch.outside.clone()],
+            ..scratch.policy()
+        };
+        let script = format!(
+            "echo evil > {0}/hooks/pre-commit; echo evil >> {0}/config; mv {0} {0}.away; \
+             echo text > new.txt && git add new.txt && {IDENTITY} commit -q -m second && \
+             git log --format=%s",
+            repository.display()
+        );
+        let mut command = scratch.shell(&script, enforcement);
+        command.policy = Policy::WorkspaceWrite(policy);
+        command
+            .env
+            .push(("HOME".into(), scratch.outside.clone().into()));
+        let done = finish(command).await;
+        assert_eq!(done.stdout, "second\nfirst\n", "{enforcement:?} {done:?}");
+        assert!(!repository.join("hooks/pre-commit").exists());
+        let config = fs::read_to_string(repository.join("config")).unwrap();
+        assert!(!config.contains("evil"), "{enforcement:?} {done:?}");
+    }
+}

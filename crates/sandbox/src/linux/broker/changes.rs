@@ -142,7 +142,7 @@ impl Broker<'_> {
 
     fn remove(&self, target: &Target<'_>, path: PathArg, flags: libc::c_int) -> io::Result<Answer> {
         let place = place(&target.named(path)?)?;
-        if self.rules.has_exception_below(&place.path) {
+        if self.rules.is_fixed(&place.path) {
             return Ok(Answer::Proceed);
         }
         self.act(target, &[&place.path], || {
@@ -163,7 +163,7 @@ impl Broker<'_> {
         // What is protected would move along and be unprotected in its new place.
         if [&from, &to]
             .iter()
-            .any(|place| self.rules.has_exception_below(&place.path))
+            .any(|place| self.rules.is_fixed(&place.path))
         {
             return Ok(Answer::Proceed);
         }

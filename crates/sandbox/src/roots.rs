@@ -1,0 +1,170 @@
+//! Which files and folders the names in a policy stand for, and whether a command has had a hand in it.
+//!
+//! A command can put a symbolic link wherever it may write. On the way to a folder that a policy names,
+//! such a link would open to the next command what lies behind it. So links count only where no command
+//! of this process could have made them, or if they lead where the same name has led before.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Component, Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::SpawnError;
+
+/// The kernel follows no more than this either.
+const LINK_LIMIT: usize = 40;
+
+/// How many names and folders are remembered.
+const MEMORY: usize = 1024;
+
+static SEEN: Mutex<Seen> = Mutex::new(Seen {
+    names: BTreeMap::new(),
+    opened: Vec::new(),
+});
+
+/// What this process remembers of the commands it has started.
+struct Seen {
+    /// What names with links in them stand for.
+    names: BTreeMap<PathBuf, PathBuf>,
+    /// All that some command could write.
+    opened: Vec<PathBuf>,
+}
+
+/// The names of one policy.
+#[derive(Default)]
+pub(crate) struct Roots {
+    /// Those with links in them, and what they stand for.
+    linked: Vec<(PathBuf, PathBuf)>,
+    stray: Option<Stray>,
+}
+
+/// A name that may not mean what whoever gave it meant.
+struct Stray {
+    name: PathBuf,
+    link: PathBuf,
+}
+
+/// Where a name leads, and the places of the links on the way.
+struct Followed {
+    real: PathBuf,
+    links: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// What a name stands for; `None` if it is nothing, or not to be trusted.
+    pub(crate) fn real_path(&mut self, name: &Path) -> Option<PathBuf> {
+        let Followed { real, links } = follow(name).ok()?;
+        if links.is_empty() {
+            return Some(real);
+        }
+        // Looked at after the links: who made them was written down before it ran.
+        let seen = seen();
+        let suspect = links.into_iter().find(|link| seen.could_be_made(link));
+        match suspect {
+            Some(link) if seen.names.get(name) != Some(&real) => {
+                let name = name.to_path_buf();
+                self.stray.get_or_insert(Stray { name, link });
+                None
+            }
+            _ => {
+                self.linked.push((name.to_path_buf(), real.clone()));
+                Some(real)
+            }
+        }
+    }
+
+    /// What these names stand for, each once.
+    pub(crate) fn real_paths<'a>(
+        &mut self,
+        names: impl Iterator<Item = &'a PathBuf>,
+    ) -> Vec<PathBuf> {
+        let mut real: Vec<PathBuf> = names.filter_map(|name| self.real_path(name)).collect();
+        real.sort();
+        real.dedup();
+        real
+    }
+
+    /// Remembers what a command that is about to run can write; an error if it must not run, since one
+    /// of the names leads astray.
+    pub(crate) fn settle<'a>(
+        self,
+        opened: impl Iterator<Item = &'a Path>,
+    ) -> Result<(), SpawnError> {
+        if let Some(Stray { name, link }) = self.stray {
+            return Err(SpawnError::StrayRoot { name, link });
+        }
+        let mut seen = seen();
+        for (name, real) in self.linked {
+            if seen.names.len() >= MEMORY {
+                seen.names.clear();
+            }
+            seen.names.insert(name, real);
+        }
+        for path in opened {
+            if !seen.opened.iter().any(|known| path.starts_with(known)) {
+                seen.opened.retain(|known| !known.starts_with(path));
+                seen.opened.push(path.to_path_buf());
+            }
+        }
+        if seen.opened.len() > MEMORY {
+            seen.opened = vec!["/".into()];
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn could_be_made(&self, link: &Path) -> bool {
+        let folder = link.parent().unwrap_or(link);
+        self.opened.iter().any(|opened| folder.starts_with(opened))
+    }
+}
+
+fn seen() -> MutexGuard<'static, Seen> {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Follows the links of an absolute path to something that exists.
+fn follow(name: &Path) -> io::Result<Followed> {
+    if !name.is_absolute() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut real = PathBuf::from("/");
+    let mut links = Vec::new();
+    // What is left of the way, the next part last.
+    let mut rest: Vec<PathBuf> = parts(name);
+    while let Some(part) = rest.pop() {
+        if part.as_os_str() == ".." {
+            real.pop();
+            continue;
+        }
+        let place = real.join(part);
+        match place.read_link() {
+            Ok(target) => {
+                if links.len() == LINK_LIMIT {
+                    return Err(io::Error::from_raw_os_error(libc::ELOOP));
+                }
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                rest.extend(parts(&target));
+                links.push(place);
+            }
+            // No link.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => real = place,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Followed { real, links })
+}
+
+/// The parts of a path that lead somewhere, from the last to the first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    path.components()
+        .rev()
+        .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
+        .map(|part| part.as_os_str().into())
+        .collect()
+}
