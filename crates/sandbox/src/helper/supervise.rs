@@ -22,6 +22,12 @@ use crate::{
 pub(crate) trait Attendant: AsFd {
     /// Answers the question that is waiting.
     fn attend(&self);
+
+    /// How long until [`Self::attend_again`] makes sense, if it does.
+    fn rest(&self) -> Option<Duration>;
+
+    /// Tries what could not be answered before.
+    fn attend_again(&self);
 }
 
 /// Starts the command and lives as long as anything of it does. `attendant` is asked for once the
@@ -96,10 +102,16 @@ impl Supervisor<'_> {
         if rest.is_some_and(|rest| rest.is_zero()) {
             return false;
         }
-        let attendant = self.attendant.as_ref().map(|attendant| attendant.as_fd());
-        let [told, asked] = wait([Some(self.lifeline.as_fd()), attendant], rest);
-        if let (true, Some(attendant)) = (asked, &self.attendant) {
-            attendant.attend();
+        let attendant = self.attendant.as_deref();
+        let rest = [rest, attendant.and_then(|it| it.rest())];
+        let rest = rest.into_iter().flatten().min();
+        let fds = [Some(self.lifeline.as_fd()), attendant.map(|it| it.as_fd())];
+        let [told, asked] = wait(fds, rest);
+        if let Some(attendant) = attendant {
+            attendant.attend_again();
+            if asked {
+                attendant.attend();
+            }
         }
         // Any byte is the wish to end it, and so is the end of the lifeline.
         !told

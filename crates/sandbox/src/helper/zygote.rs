@@ -5,6 +5,7 @@ use std::{
     io,
     os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd},
     process::exit,
+    time::{Duration, Instant},
 };
 
 use super::{Family, Lifeline, family::bury, run_supervisor, supervise};
@@ -22,6 +23,9 @@ const IGNORED: [libc::c_int; 5] = [
     libc::SIGTERM,
     libc::SIGTSTP,
 ];
+
+/// How long supervisors may take to end after the server. Nothing is to be left of it within a second.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Forks a supervisor for each lifeline that arrives, until the server is gone.
 pub(super) fn run() -> ! {
@@ -53,7 +57,29 @@ pub(super) fn run() -> ! {
             }
         }
     }
+    outlive(supervisors);
     exit(0);
+}
+
+/// Sees to it that all supervisors end, as they should by themselves now that the server is gone.
+fn outlive(mut supervisors: HashSet<libc::pid_t>) {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        bury(&mut supervisors);
+        let rest = give_up.saturating_duration_since(Instant::now());
+        if supervisors.is_empty() || rest.is_zero() {
+            break;
+        }
+        supervise::wait([], Some(rest));
+    }
+    for supervisor in &supervisors {
+        // SAFETY: signals a child of this process that was not waited for yet.
+        unsafe { libc::kill(*supervisor, libc::SIGKILL) };
+    }
+    while !supervisors.is_empty() {
+        supervise::wait([], Some(PATIENCE));
+        bury(&mut supervisors);
+    }
 }
 
 /// Nothing here belongs to the place where the server was started.

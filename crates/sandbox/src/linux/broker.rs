@@ -18,21 +18,29 @@ mod target;
 mod touches;
 
 use std::{
+    cell::RefCell,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
+    time::Duration,
 };
 
 pub(crate) use self::calls::{CALLS, Call, FlagArg};
 use self::{
+    calls::SignalArg,
     listener::{Answer, Listener, Question},
     target::Target,
 };
 use crate::{helper::Attendant, rules::Rules};
 
+/// How long a question that cannot be answered yet rests.
+const REST: Duration = Duration::from_millis(10);
+
 /// The supervisor's office.
 pub(crate) struct Broker<'a> {
     listener: Listener,
     rules: &'a Rules,
+    /// Questions that cannot be answered yet; at most one per thread of the command.
+    unanswered: RefCell<Vec<Question>>,
 }
 
 impl<'a> Broker<'a> {
@@ -43,6 +51,14 @@ impl<'a> Broker<'a> {
         Self {
             listener: Listener::new(listener),
             rules,
+            unanswered: RefCell::default(),
+        }
+    }
+
+    fn settle(&self, question: Question) {
+        match self.judge(&question) {
+            Answer::Later => self.unanswered.borrow_mut().push(question),
+            answer => self.listener.answer(&question, answer),
         }
     }
 
@@ -50,8 +66,12 @@ impl<'a> Broker<'a> {
         let Some((_, call)) = CALLS.iter().find(|(number, _)| *number == question.call) else {
             return Answer::Error(libc::ENOSYS);
         };
-        if let Call::Signal(signal) = call {
-            return signals::judge(*signal, question);
+        match call {
+            Call::Signal(signal) => return signals::judge(*signal, question),
+            Call::Schedule(thread) => {
+                return signals::judge(SignalArg::Thread(*thread), question);
+            }
+            _ => {}
         }
         match Target::open(question) {
             Ok(target) if call.is_touch() => match self.touch(call, &target) {
@@ -83,8 +103,19 @@ impl Attendant for Broker<'_> {
     fn attend(&self) {
         // The process may be gone, or have been woken by a signal, before its question is read.
         if let Some(question) = self.listener.receive() {
-            let answer = self.judge(&question);
-            self.listener.answer(&question, answer);
+            self.settle(question);
+        }
+    }
+
+    fn rest(&self) -> Option<Duration> {
+        (!self.unanswered.borrow().is_empty()).then_some(REST)
+    }
+
+    fn attend_again(&self) {
+        for question in self.unanswered.take() {
+            if self.listener.is_pending(&question) {
+                self.settle(question);
+            }
         }
     }
 }

@@ -87,6 +87,12 @@ const SHARED_OBJECTS: &[libc::c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
+/// Calls that set priorities, and by which numbers they mean a process and a group of them.
+const PRIORITIES: &[(libc::c_long, [u32; 2])] = &[
+    (libc::SYS_setpriority, [0, 1]),
+    (libc::SYS_ioprio_set, [1, 2]),
+];
+
 /// Flags of `clone` and `unshare` that make namespaces. The one for time lies where `clone` has the
 /// number of a signal, so only `unshare` knows it.
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
@@ -115,6 +121,17 @@ const FILE_REQUESTS: [u32; 5] = [
     0x401c_5820,
     0x800c_6613,
 ];
+/// Requests that choose who is signalled about a file; and the operations of `fcntl` that do, and that
+/// choose the signal.
+const OWNER_REQUESTS: [u32; 2] = [0x8901, 0x8902];
+const OWNER_OPERATIONS: [u32; 3] = [libc::F_SETOWN as u32, F_SETSIG, F_SETOWN_EX];
+const F_SETSIG: u32 = 10;
+const F_SETOWN_EX: u32 = 15;
+
+/// Operations of `fcntl` by which who can only read a file keeps everybody else from opening it:
+/// `F_SETLEASE`, `F_SETDELEG`.
+const HOLDING_OPERATIONS: [u32; 2] = [1024, 1040];
+
 const COPY_REQUESTS: [u32; 2] = [0x4004_9409, 0x4020_940d];
 const REQUEST_KIND: u32 = 0xff00;
 const BTRFS_REQUEST: u32 = 0x9400;
@@ -149,6 +166,7 @@ impl Filter {
         program.decide(libc::SYS_clone3, &[], UNKNOWN);
         filter_sockets(&mut program, jail);
         filter_requests(&mut program, jail);
+        filter_file_operations(&mut program, jail);
         let has_questions = match jail.backend {
             Backend::Namespaces => false,
             Backend::Landlock { version } => filter_for_landlock(&mut program, jail, version),
@@ -201,6 +219,12 @@ fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool
         &[(&[equals(0, 0)], Verdict::Allow)],
         DENIED,
     );
+    // How much of the machine they get: of this process or its group only.
+    for (call, kinds) in PRIORITIES {
+        let own = kinds.map(|kind| [equals(0, kind), equals(1, 0)]);
+        let own = own.each_ref().map(|tests| (&tests[..], Verdict::Allow));
+        program.decide(*call, &own, DENIED);
+    }
 
     let writable = jail
         .rules
@@ -212,8 +236,14 @@ fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool
         .clone()
         .any(|entry| jail.rules.has_exception_below(&entry.path));
     let free_signals = version < SCOPED_SIGNALS;
+    let has_questions = free_signals || !nothing_writable;
     for (number, call) in CALLS {
         match call {
+            Call::Schedule(process) => {
+                let own = [equals(*process as u32, 0)];
+                let other = if has_questions { Verdict::Ask } else { DENIED };
+                program.decide(*number, &[(&own, Verdict::Allow)], other);
+            }
             call if call.is_touch() && nothing_writable => program.decide(*number, &[], DENIED),
             call if call.is_touch() => program.decide(*number, &[], Verdict::Ask),
             call if call.is_signal() && free_signals => program.decide(*number, &[], Verdict::Ask),
@@ -239,7 +269,23 @@ fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool
     if free_signals {
         program.decide(libc::SYS_pidfd_send_signal, &[], UNKNOWN);
     }
-    free_signals || !nothing_writable
+    has_questions
+}
+
+/// Whether files that signal their readers could signal somebody outside: the scope of Landlock's rules
+/// holds for those signals too, but older versions have none.
+fn has_free_signals(jail: &Jail) -> bool {
+    matches!(jail.backend, Backend::Landlock { version } if version < SCOPED_SIGNALS)
+}
+
+fn filter_file_operations(program: &mut Program, jail: &Jail) {
+    let mut denied = HOLDING_OPERATIONS.to_vec();
+    if has_free_signals(jail) {
+        denied.extend(OWNER_OPERATIONS);
+    }
+    let tests: Vec<[Test; 1]> = denied.into_iter().map(|it| [equals(1, it)]).collect();
+    let rules: Vec<Rule<'_>> = tests.iter().map(|test| (&test[..], DENIED)).collect();
+    program.decide(libc::SYS_fcntl, &rules, Verdict::Allow);
 }
 
 /// Typing on a terminal that somebody else reads; and changes to files that Landlock overlooks.
@@ -252,7 +298,11 @@ fn filter_requests(program: &mut Program, jail: &Jail) {
         mask: REQUEST_KIND,
         value: BTRFS_REQUEST,
     }];
+    let owners = OWNER_REQUESTS.map(|request| [equals(1, request)]);
     let mut rules: Vec<Rule<'_>> = typing.iter().map(|test| (&test[..], DENIED)).collect();
+    if has_free_signals(jail) {
+        rules.extend(owners.iter().map(|test| (&test[..], DENIED)));
+    }
     if matches!(jail.backend, Backend::Landlock { .. }) {
         rules.extend(copies.iter().map(|test| (&test[..], Verdict::Allow)));
         rules.extend(files.iter().map(|test| (&test[..], DENIED)));

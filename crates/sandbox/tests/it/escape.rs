@@ -59,10 +59,16 @@ pub const ONLY: &str = "ONLY_MECHANISM";
 /// The role that tries everything.
 const ALL: &str = "all attacks";
 
+/// The role that only matters where the kernel is old.
+const SIGNAL_BY_FILE: &str = "signal the server by a file";
+
 /// The attack of that name, for the process that carries it out.
 pub fn attack(name: &str) -> Option<Deed> {
     if name == ALL {
         return Some(try_all);
+    }
+    if name == SIGNAL_BY_FILE {
+        return Some(processes::signal_by_file);
     }
     attacks()
         .find(|(other, ..)| *other == name)
@@ -359,6 +365,8 @@ escapes! {
     by_udp: ["reach the server over UDP", "reach the world"];
     by_netlink: ["netlink of other kinds"];
     by_signals: ["signal the server", "signal the supervisor", "kill the first process", "signal the server by descriptor"];
+    by_scheduling: ["set the server's priority", "set the server's priority for disks", "choose the server's processors", "schedule the server"];
+    by_leases: ["keep others from a file"];
     by_secrets_of_the_environment: ["read the server's environment"];
     by_inherited_descriptors: ["use descriptors of the server"];
     by_git_hooks: ["write a hook", "add a hook", "link a hook", "make a hook executable", "replace the repository"];
@@ -380,6 +388,15 @@ async fn by_leaving_a_process_behind() {
             "{enforcement:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn by_signals_of_files() {
+    try_bare(SIGNAL_BY_FILE, Works::ForAnybody).await;
+    let scene = Scene::new();
+    let command = scene.scratch.shell("", Enforcement::OldLandlock(1));
+    let done = finish(scene.command(SIGNAL_BY_FILE, command)).await;
+    assert_ne!(done.exit, Exit::Code(0), "{done:?}");
 }
 
 #[test]

@@ -230,6 +230,9 @@ async fn the_next_command_starts_after_the_zygote_was_killed() {
     drop(other);
 }
 
+/// Set for a server whose supervisors do nothing any more.
+const STOPPED: &str = "SUPERVISORS_STOPPED";
+
 /// The role of a server that owns commands; its end is what is tested.
 #[tokio::test]
 async fn server() {
@@ -243,6 +246,13 @@ async fn server() {
         let command = cast("hydra", &[("MARK", Path::new(mark))], command);
         owned.push(start(command, mark).await);
     }
+    if std::env::var_os(STOPPED).is_some() {
+        for (spawned, _) in &owned {
+            let supervisor = spawned.process.supervisor_id().cast_signed();
+            // SAFETY: sends a signal to a supervisor of this process.
+            unsafe { libc::kill(supervisor, libc::SIGSTOP) };
+        }
+    }
     println!("server ready");
     let mut line = String::new();
     io::stdin().read_line(&mut line).unwrap();
@@ -250,8 +260,12 @@ async fn server() {
 
 /// Starts a server with a hydra of each kind, ends it, and looks for what is left.
 fn check_server_end(user: u32, end: impl FnOnce(&mut std::process::Child)) {
+    check_end(test_process("ownership::server", user), end);
+}
+
+fn check_end(mut server: std::process::Command, end: impl FnOnce(&mut std::process::Child)) {
     let marks: Vec<String> = hydras().iter().map(|_| new_mark()).collect();
-    let mut server = test_process("ownership::server", user)
+    let mut server = server
         .stdin(StdStdio::piped())
         .stdout(StdStdio::piped())
         .spawn()
@@ -289,6 +303,15 @@ fn nothing_survives_the_end_of_the_server() {
 fn nothing_survives_the_killing_of_the_server() {
     for user in users() {
         check_server_end(user, |server| server.kill().unwrap());
+    }
+}
+
+#[test]
+fn nothing_survives_in_the_care_of_a_supervisor_that_hangs() {
+    for user in users() {
+        let mut server = test_process("ownership::server", user);
+        server.env(STOPPED, "yes");
+        check_end(server, |server| server.kill().unwrap());
     }
 }
 

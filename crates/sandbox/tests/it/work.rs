@@ -4,7 +4,10 @@ use std::{
     fs::{self, File},
     io::Write,
     net::TcpListener,
-    os::unix::{fs::symlink, net::UnixListener},
+    os::{
+        fd::AsRawFd,
+        unix::{fs::symlink, net::UnixListener},
+    },
     path::Path,
 };
 
@@ -15,7 +18,9 @@ use quipu_sandbox::{
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use crate::lab::{BACKENDS, Scratch, finish, read_all, repeat_as_nobody, shell, user_id};
+use crate::lab::{
+    BACKENDS, Scratch, finish, read_all, repeat_as_nobody, shell, system_call, user_id,
+};
 
 /// What people do in a project, in one script.
 pub const EVERYDAY: &str = r"
@@ -411,4 +416,37 @@ async fn root_keeps_files_of_others_in_the_workspace() {
         let done = finish(scratch.shell(script, enforcement)).await;
         assert_eq!(done.stdout, "4321 1234\n0\n", "{enforcement:?} {done:?}");
     }
+}
+
+#[tokio::test]
+async fn named_pipes_wait_for_their_other_end() {
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let script = "mkfifo pipe; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \
+                      (echo $i > pipe) & cat pipe; wait; done | tail -n 1; \
+                      timeout 0.1 sh -c 'echo nobody reads > pipe'; echo $?";
+        let done = finish(scratch.shell(script, enforcement)).await;
+        assert_eq!(done.stdout, "20\n124\n", "{enforcement:?} {done:?}");
+        assert_eq!(done.stderr, "", "{enforcement:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_holds_a_file_does_not_hold_up_the_sandbox() {
+    let scratch = Scratch::new();
+    let path = scratch.workspace.join("held");
+    fs::write(&path, "text").unwrap();
+    let file = File::open(&path).unwrap();
+    let fd = file.as_raw_fd() as usize;
+    // The kernel says by this signal that somebody wants the file.
+    // SAFETY: ignores a signal.
+    unsafe { libc::signal(libc::SIGIO, libc::SIG_IGN) };
+    let script = "echo x > held; truncate -s 0 held; echo end";
+    let lease = [fd, libc::F_SETLEASE as usize, libc::F_RDLCK as usize];
+    system_call(libc::SYS_fcntl, &lease).unwrap();
+    let run = finish(scratch.shell(script, Enforcement::Landlock));
+    // The kernel would wait for 45 seconds.
+    let done = tokio::time::timeout(std::time::Duration::from_secs(30), run).await;
+    assert_eq!(done.unwrap().stdout, "end\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "text");
 }

@@ -114,6 +114,9 @@ pub(crate) enum Call {
         name: usize,
     },
     Signal(SignalArg),
+    /// Sets where and when a thread runs; holds the position of the thread, which is the caller's own if
+    /// it is zero.
+    Schedule(usize),
 }
 
 impl Call {
@@ -326,6 +329,10 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
         libc::SYS_rt_tgsigqueueinfo,
         Call::Signal(SignalArg::Thread(0)),
     ),
+    (libc::SYS_sched_setaffinity, Call::Schedule(0)),
+    (libc::SYS_sched_setscheduler, Call::Schedule(0)),
+    (libc::SYS_sched_setparam, Call::Schedule(0)),
+    (libc::SYS_sched_setattr, Call::Schedule(0)),
     #[cfg(target_arch = "x86_64")]
     (
         libc::SYS_open,

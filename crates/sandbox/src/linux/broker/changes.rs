@@ -14,7 +14,7 @@ use super::{
     Broker,
     calls::{Call, PathArg},
     listener::Answer,
-    resolve::{self, Found, Place},
+    resolve::{self, Place},
     target::{Named, Target},
 };
 use crate::{fd::check, linux::sys};
@@ -105,17 +105,13 @@ impl Broker<'_> {
                     return Ok(Answer::Error(libc::EEXIST));
                 }
                 let mode = mode & MODE_BITS & !target.mode_mask()?;
-                reopen(&found, flags, mode).map(|file| answer_file(file, flags))
+                answer_file(reopen(&found.file, flags, mode), flags)
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound && flags & libc::O_CREAT != 0 => {
                 let mode = mode & MODE_BITS & !target.mode_mask()?;
                 let place = place(named)?;
                 self.act(target, &[&place.path], || {
-                    let opened = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY;
-                    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
-                    // SAFETY: an open folder and a terminated name.
-                    let file = owned(unsafe { libc::openat(folder, name, opened, mode) })?;
-                    Ok(answer_file(file, flags))
+                    answer_file(create(&place, flags, mode), flags)
                 })
             }
             Err(error) => Err(error),
@@ -207,34 +203,64 @@ fn place(named: &Named) -> io::Result<Place> {
     resolve::place(named.base.as_ref(), &named.text)
 }
 
+/// We must not wait for anybody: neither for the other end of a pipe nor for who holds a lease.
+const AT_ONCE: libc::c_int = libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
+
 /// Opens a file that was found, with the flags that were asked for.
-fn reopen(found: &Found, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
-    let kind = File::from(found.file.try_clone()?).metadata()?.file_type();
+pub(super) fn reopen(found: &OwnedFd, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    check_kind(found)?;
+    let settled = libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    let path = resolve::handle(found);
+    // SAFETY: a terminated path.
+    let file = owned(unsafe { libc::open(path.as_ptr(), flags & !settled | AT_ONCE, mode) })?;
+    with_flags(file, flags)
+}
+
+/// Makes a file where there was none a moment ago.
+fn create(place: &Place, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    let opened = flags | libc::O_NOFOLLOW | AT_ONCE;
+    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+    // SAFETY: an open folder and a terminated name.
+    let file = owned(unsafe { libc::openat(folder, name, opened, mode) })?;
+    // Somebody may have put something else there meanwhile.
+    check_kind(&file)?;
+    with_flags(file, flags)
+}
+
+/// A device leads out of any folder.
+fn check_kind(file: &OwnedFd) -> io::Result<()> {
+    let kind = File::from(file.try_clone()?).metadata()?.file_type();
     if kind.is_symlink() {
         return Err(io::Error::from_raw_os_error(libc::ELOOP));
     }
-    // A device leads out of any folder.
-    if !(kind.is_file() || kind.is_dir() || kind.is_fifo()) {
-        return Err(io::Error::from_raw_os_error(libc::EACCES));
+    if kind.is_file() || kind.is_dir() || kind.is_fifo() {
+        return Ok(());
     }
-    // We must not wait for the other end of a pipe, whoever that may be.
-    let wait = if kind.is_fifo() { libc::O_NONBLOCK } else { 0 };
-    let settled = libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-    let opened = flags & !settled | libc::O_CLOEXEC | libc::O_NOCTTY | wait;
-    let path = resolve::handle(&found.file);
-    // SAFETY: a terminated path.
-    let file = owned(unsafe { libc::open(path.as_ptr(), opened, mode) })?;
-    if wait != 0 && flags & libc::O_NONBLOCK == 0 {
+    Err(io::Error::from_raw_os_error(libc::EACCES))
+}
+
+/// The file as if it had been opened with no other flags than these.
+fn with_flags(file: OwnedFd, flags: libc::c_int) -> io::Result<OwnedFd> {
+    if flags & libc::O_NONBLOCK == 0 {
+        let flags = flags & !libc::O_ASYNC;
         // SAFETY: sets flags of an open descriptor.
         check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) })?;
     }
     Ok(file)
 }
 
-fn answer_file(file: OwnedFd, flags: libc::c_int) -> Answer {
-    Answer::File {
-        file,
-        close_on_exec: flags & libc::O_CLOEXEC != 0,
+/// Passes a file on. A pipe that nobody reads yet opens when somebody does.
+fn answer_file(file: io::Result<OwnedFd>, flags: libc::c_int) -> io::Result<Answer> {
+    match file {
+        Err(error)
+            if error.raw_os_error() == Some(libc::ENXIO) && flags & libc::O_NONBLOCK == 0 =>
+        {
+            Ok(Answer::Later)
+        }
+        file => file.map(|file| Answer::File {
+            file,
+            close_on_exec: flags & libc::O_CLOEXEC != 0,
+        }),
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) enum Answer {
     Proceed,
     Value(i64),
     Error(libc::c_int),
+    /// It waits for somebody else.
+    Later,
     /// It returns a new descriptor.
     File {
         file: OwnedFd,
@@ -95,6 +97,7 @@ impl Listener {
                 let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
                 self.reply(question, 0, 0, flags).ok();
             }
+            Answer::Later => {}
             Answer::Value(value) => drop(self.reply(question, value, 0, 0)),
             Answer::Error(errno) => drop(self.reply(question, 0, -errno, 0)),
         }

@@ -13,6 +13,7 @@ use std::{
 use super::{
     Broker,
     calls::{Call, TimeForm},
+    changes::reopen,
     resolve,
     target::Target,
 };
@@ -49,9 +50,9 @@ impl Broker<'_> {
             Call::SetLength { file, length } => {
                 let length = question.arguments[length].cast_signed();
                 let file = self.writable(target, target.file(file)?)?;
-                let path = resolve::handle(&file);
-                // SAFETY: a terminated path.
-                done(unsafe { libc::truncate(path.as_ptr(), length) })
+                let file = reopen(&file, libc::O_WRONLY, 0)?;
+                // SAFETY: an open descriptor.
+                done(unsafe { libc::ftruncate(file.as_raw_fd(), length) })
             }
             Call::SetAttribute { file, name } => {
                 let text = sys::c_path(Path::new(&target.text(name)?))?;

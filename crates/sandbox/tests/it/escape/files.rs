@@ -175,6 +175,12 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         symlink(outside("file"), workspace("folder/link"))?;
         fs::set_permissions(workspace("folder/link"), Permissions::from_mode(0o666))
     }),
+    ("keep others from a file", ForAnybody, || {
+        use std::os::fd::AsRawFd;
+        let file = File::open(outside("victim"))?;
+        let (fd, lease) = (file.as_raw_fd() as usize, libc::F_SETLEASE as usize);
+        system_call(libc::SYS_fcntl, &[fd, lease, libc::F_RDLCK as usize]).map(drop)
+    }),
     ("set flags of a file", ForAnybody, || {
         use std::os::fd::AsRawFd;
         let file = File::open(outside("file"))?;

@@ -1,6 +1,6 @@
 //! Attacks on other processes: the server, the supervisor, what they left open.
 
-use std::{fs, io};
+use std::{fs, io, os::fd::AsRawFd};
 
 use super::{Deed, Works, number};
 use crate::lab::system_call;
@@ -48,6 +48,29 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         system_call(libc::SYS_prlimit64, &[number("SERVER"), files, 0, limit])?;
         system_call(libc::SYS_prlimit64, &[number("SERVER"), files, limit, 0]).map(drop)
     }),
+    ("set the server's priority", ForAnybody, || {
+        let server = number("SERVER");
+        // The kernel tells 20 less the priority.
+        let current = 20 - system_call(libc::SYS_getpriority, &[0, server])?;
+        system_call(libc::SYS_setpriority, &[0, server, current as usize]).map(drop)
+    }),
+    ("set the server's priority for disks", ForAnybody, || {
+        let current = system_call(libc::SYS_ioprio_get, &[1, number("SERVER")])?;
+        let arguments = [1, number("SERVER"), current as usize];
+        system_call(libc::SYS_ioprio_set, &arguments).map(drop)
+    }),
+    ("choose the server's processors", ForAnybody, || {
+        let mut processors = [0_u64; 128];
+        let mut arguments = [number("SERVER"), 1024, processors.as_mut_ptr() as usize];
+        let size = system_call(libc::SYS_sched_getaffinity, &arguments)?;
+        arguments[1] = size as usize;
+        system_call(libc::SYS_sched_setaffinity, &arguments).map(drop)
+    }),
+    ("schedule the server", ForAnybody, || {
+        let priority = 0_i32;
+        let arguments = [number("SERVER"), 0, &raw const priority as usize];
+        system_call(libc::SYS_sched_setscheduler, &arguments).map(drop)
+    }),
     ("read the server's environment", ForAnybody, || {
         let mut found = false;
         for entry in fs::read_dir("/proc")?.flatten() {
@@ -75,6 +98,25 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         }
     }),
 ];
+
+/// Where the kernel does not keep such signals inside, no file may be told to send them.
+pub fn signal_by_file() -> io::Result<()> {
+    let (reader, _writer) = io::pipe()?;
+    let fd = reader.as_raw_fd() as usize;
+    let server = number("SERVER") as libc::c_int;
+    let set_owner = [fd, libc::F_SETOWN as usize, server as usize];
+    let set_signal = [fd, 10, libc::SIGURG as usize];
+    let request_owner = [fd, 0x8901, &raw const server as usize];
+    let done = [
+        system_call(libc::SYS_fcntl, &set_owner),
+        system_call(libc::SYS_fcntl, &set_signal),
+        system_call(libc::SYS_ioctl, &request_owner),
+    ];
+    if done.iter().any(Result::is_ok) {
+        return Ok(());
+    }
+    Err(io::ErrorKind::PermissionDenied.into())
+}
 
 fn parent() -> usize {
     crate::actor::supervisor() as usize
