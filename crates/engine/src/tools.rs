@@ -158,7 +158,14 @@ impl Thread {
     }
 
     fn tool_finished(&mut self, call_id: &str, output: Vec<Json>, end_turn: bool) {
-        self.withdraw_questions(call_id);
+        // A turn that ends settles its questions itself, after it has told so.
+        if self
+            .active
+            .as_ref()
+            .is_some_and(|turn| turn.ending.is_none())
+        {
+            self.withdraw_questions(call_id);
+        }
         self.abort_reviews_of(call_id);
         let Some(turn) = &mut self.active else { return };
         let unfinished = turn.items.take_ended(call_id);

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use quipu_engine::{CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
 use quipu_wire::{Json, ServerRequest, ThreadItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::host::{Answer, Host};
 use crate::scope::Scope;
@@ -86,6 +88,8 @@ pub(crate) struct Running {
     pub cancel: Cancel,
     /// Set when the user wants the turn to end.
     pub ends_turn: Arc<AtomicBool>,
+    /// Told when the turn ended while the call waited for the user.
+    pub given_up: Arc<Notify>,
 }
 
 impl Running {
@@ -140,7 +144,34 @@ impl Running {
         self.report(ToolEvent::Delta(delta)).await;
     }
 
+    /// Asks the user. The call waits for the answer, and is given up with its turn.
     pub async fn ask(&self, request: ServerRequest, waiting: Option<Waiting>) -> Option<Answer> {
+        tokio::select! {
+            answer = self.ask_aside(request, waiting) => answer,
+            () = self.cancel.cancelled() => {
+                self.given_up.notify_one();
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Asks the user while the call goes on.
+    pub async fn ask_aside(
+        &self,
+        request: ServerRequest,
+        waiting: Option<Waiting>,
+    ) -> Option<Answer> {
         self.host.ask(self.id(), request, waiting).await
+    }
+
+    /// What the model reads of a call that the user ended after so long.
+    pub fn aborted(&self, after: Duration) -> String {
+        let seconds = after.as_secs_f64();
+        match self.call.name.as_str() {
+            "shell" | "shell_command" | "local_shell" | "container.exec" => {
+                format!("Wall time: {seconds:.1} seconds\naborted by user")
+            }
+            _ => format!("aborted by user after {seconds:.1}s"),
+        }
     }
 }

@@ -44,7 +44,9 @@ pub(crate) async fn call(run: &Running) -> Finished {
     let response = match answer {
         Ok(json) => json
             .parse()
-            .unwrap_or_else(|_| failure("dynamic tool response was invalid")),
+            .ok()
+            .filter(is_understood)
+            .unwrap_or_else(|| failure("dynamic tool response was invalid")),
         Err(()) => failure("dynamic tool request failed"),
     };
     let status = match response.success {
@@ -52,7 +54,10 @@ pub(crate) async fn call(run: &Running) -> Finished {
         false => DynamicToolCallStatus::Failed,
     };
     let elapsed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
-    let parts = response.content_items.iter().filter_map(part).collect();
+    let output = match response.content_items.as_slice() {
+        [Content::InputText { text }] => Output::Text(text.clone()),
+        items => Output::Parts(items.iter().filter_map(part).collect()),
+    };
     run.completed(item(
         status,
         Some(response.content_items),
@@ -61,9 +66,14 @@ pub(crate) async fn call(run: &Running) -> Finished {
     ))
     .await;
     Finished {
-        output: Output::Parts(parts),
+        output,
         end_turn: false,
     }
+}
+
+fn is_understood(response: &DynamicToolCallResponse) -> bool {
+    let mut items = response.content_items.iter();
+    !items.any(|item| matches!(item, Content::Unrecognized(_)))
 }
 
 fn failure(text: &str) -> DynamicToolCallResponse {

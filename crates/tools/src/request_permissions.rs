@@ -11,12 +11,12 @@ use serde::Deserialize;
 
 use crate::call::{Finished, Running};
 use crate::toolbox::Toolbox;
-use crate::wanted::Wanted;
+use crate::wanted::{OnlyWanted, Wanted};
 
 #[derive(Deserialize)]
 struct Arguments {
     reason: Option<String>,
-    permissions: Wanted,
+    permissions: OnlyWanted,
 }
 
 pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Finished {
@@ -33,7 +33,7 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
     let AdditionalPermissionProfile {
         network,
         file_system,
-    } = permissions.in_folder(&run.scope.cwd);
+    } = Wanted::from(permissions).in_folder(&run.scope.cwd, &run.scope);
     let wanted = RequestPermissionProfile {
         network,
         file_system,

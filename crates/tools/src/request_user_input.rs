@@ -19,8 +19,7 @@ struct Question {
     id: String,
     header: String,
     question: String,
-    #[serde(default)]
-    options: Vec<Choice>,
+    options: Option<Vec<Choice>>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +36,9 @@ pub(crate) async fn request_user_input(run: &Running) -> Finished {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
-    if questions.iter().any(|question| question.options.is_empty()) {
+    let has_options =
+        |question: &Question| question.options.as_ref().is_some_and(|it| !it.is_empty());
+    if !questions.iter().all(has_options) {
         return "request_user_input requires non-empty options for every question".into();
     }
     let questions = questions
@@ -48,7 +49,9 @@ pub(crate) async fn request_user_input(run: &Running) -> Finished {
             question: question.question,
             is_other: true,
             is_secret: false,
-            options: Some(question.options.into_iter().map(option).collect()),
+            options: question
+                .options
+                .map(|it| it.into_iter().map(option).collect()),
         });
     let request = ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
         thread_id: run.scope.thread_id.clone(),

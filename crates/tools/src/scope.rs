@@ -10,6 +10,7 @@ use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 use crate::agents::Role;
 use crate::mcp::McpScope;
 use crate::network::Network;
+use crate::text::Budget;
 use crate::web_search::WebSearch;
 
 /// What holds for the calls of one turn.
@@ -48,6 +49,8 @@ pub struct Scope {
     pub shell_tool: ShellTool,
     /// Whether patches are offered as free text or as JSON, if they are.
     pub patch_as_text: Option<bool>,
+    /// How much of a command's output the model gets, if it is waited for.
+    pub output_budget: Budget,
     /// The longest look at a command in the background that types nothing.
     pub longest_poll: Duration,
     pub features: Features,

@@ -1,5 +1,6 @@
 //! `shell`, `shell_command` and `local_shell`: a command that is waited for.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use quipu_policy::commands::{
@@ -21,8 +22,6 @@ use crate::wanted::Wanted;
 
 /// How long a command may take if the model does not say.
 const DEFAULT_TIMEOUT: u64 = 10_000;
-/// Tokens of output the model gets.
-const MAX_TOKENS: usize = 10_000;
 
 /// What the shell tools have in common.
 #[derive(Deserialize)]
@@ -142,7 +141,9 @@ async fn run_command(
         return outcome;
     }
     let shown = Shown::new(run, &argv, &cwd);
-    let additional = common.additional_permissions.map(|it| it.in_folder(&cwd));
+    let additional = common
+        .additional_permissions
+        .map(|it| it.in_folder(&cwd, &run.scope));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,
@@ -284,7 +285,7 @@ async fn retry(
 fn report(run: &Running, done: &Done) -> String {
     let seconds = (done.elapsed.as_secs_f64() * 10.0).round() / 10.0;
     if done.cancelled {
-        return format!("Wall time: {seconds:.1} seconds\naborted by user");
+        return run.aborted(done.elapsed);
     }
     let output = String::from_utf8_lossy(&done.all);
     let note = if done.timed_out {
@@ -296,16 +297,22 @@ fn report(run: &Running, done: &Done) -> String {
         String::new()
     };
     let output = format!("{note}{output}");
+    let budget = run.scope.output_budget;
     if run.answers_in_json() {
-        let output = text::middle(&output, MAX_TOKENS);
+        let output = text::middle_with_lines(&output, budget);
         return json_report(&output, done.exit_code, seconds);
     }
-    let (total, output) = match text::shortened(&output, MAX_TOKENS) {
-        Some(short) => (text::total_lines(&output) + "\n", short),
-        None => (String::new(), output),
+    let short = text::middle(&output, budget);
+    let lines = output.lines().count();
+    // Of a script only lines that are missing are told of.
+    let is_told = matches!(short, Cow::Owned(_))
+        && (run.call.name != "shell_command" || short.lines().count() != lines);
+    let total = match is_told {
+        true => format!("Total output lines: {lines}\n"),
+        false => String::new(),
     };
     format!(
-        "Exit code: {}\nWall time: {seconds} seconds\n{total}Output:\n{output}",
+        "Exit code: {}\nWall time: {seconds} seconds\n{total}Output:\n{short}",
         done.exit_code
     )
 }

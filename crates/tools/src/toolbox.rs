@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use quipu_engine::{CallKind, ToolCall};
 use quipu_patch::TurnDiff;
@@ -11,7 +12,7 @@ use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
 use tokio::sync::{RwLock, watch};
 
-use crate::call::{ABORTED, Finished, Running};
+use crate::call::{Finished, Running};
 use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
@@ -98,6 +99,7 @@ impl Toolbox {
             call: Arc::new(call),
             cancel,
             ends_turn: Arc::default(),
+            given_up: Arc::default(),
         };
         let parallel = matches!(
             run.call.name.as_str(),
@@ -109,6 +111,7 @@ impl Toolbox {
                 | "view_image"
                 | tool_search::TOOL_SEARCH
         ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
+        let begun = Instant::now();
         let (mut _shared, mut _alone) = (None, None);
         let turn_to_run = async {
             if parallel {
@@ -120,10 +123,13 @@ impl Toolbox {
         // An interrupt ends the calls before this one, which opens the gate: it comes first.
         tokio::select! {
             biased;
-            () = run.cancel.cancelled() => return ABORTED.into(),
+            () = run.cancel.cancelled() => return run.aborted(begun.elapsed()).into(),
             () = turn_to_run => {}
         }
-        let mut finished = self.dispatch(&run).await;
+        let mut finished = tokio::select! {
+            finished = self.dispatch(&run) => finished,
+            () = run.given_up.notified() => run.aborted(begun.elapsed()).into(),
+        };
         finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);
         finished
     }

@@ -59,6 +59,7 @@ impl Toolbox {
             call: Arc::new(call),
             cancel,
             ends_turn: Arc::default(),
+            given_up: Arc::default(),
         };
         run_shown(run, argv, shown, command).await
     }

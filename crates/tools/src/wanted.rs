@@ -1,6 +1,6 @@
 //! Permissions as a model writes them: its own spelling, and paths as it sees them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quipu_wire::{
     AbsolutePath, AdditionalFileSystemPermissions, AdditionalNetworkPermissions,
@@ -8,11 +8,20 @@ use quipu_wire::{
 };
 use serde::Deserialize;
 
+use crate::scope::Scope;
+
 /// What a model wants beyond its sandbox.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wanted {
     network: Option<AdditionalNetworkPermissions>,
-    #[serde(alias = "fileSystem")]
+    file_system: Option<Paths>,
+}
+
+/// The same where nothing else may be asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OnlyWanted {
+    network: Option<AdditionalNetworkPermissions>,
     file_system: Option<Paths>,
 }
 
@@ -22,16 +31,29 @@ struct Paths {
     write: Option<Vec<String>>,
 }
 
+impl From<OnlyWanted> for Wanted {
+    fn from(wanted: OnlyWanted) -> Wanted {
+        Wanted {
+            network: wanted.network,
+            file_system: wanted.file_system,
+        }
+    }
+}
+
 impl Wanted {
-    /// The same with absolute paths where they really lead: the user is to see that, and a link that is
-    /// made later must not change it.
-    pub fn in_folder(self, cwd: &Path) -> AdditionalPermissionProfile {
+    /// The same with absolute paths where they really lead, each once, and without what says nothing: the user
+    /// is to see that, and a link that is made later must not change it.
+    pub fn in_folder(self, cwd: &Path, scope: &Scope) -> AdditionalPermissionProfile {
         let absolute = |paths: Option<Vec<String>>| {
-            let real = |path: &String| {
-                let path = cwd.join(path);
-                AbsolutePath::new(quipu_sandbox::real_path(&path).unwrap_or(path))
-            };
-            paths.map(|paths| paths.iter().filter_map(real).collect())
+            paths.map(|paths| {
+                let mut places = Vec::new();
+                for path in paths {
+                    let place = place(&path, cwd, scope);
+                    let real = quipu_sandbox::real_path(&place).unwrap_or(place);
+                    places.extend(AbsolutePath::new(real).filter(|real| !places.contains(real)));
+                }
+                places
+            })
         };
         let files = self
             .file_system
@@ -40,8 +62,20 @@ impl Wanted {
                 write: absolute(paths.write),
             });
         AdditionalPermissionProfile {
-            network: self.network,
-            file_system: files,
+            network: self.network.filter(|network| network.enabled.is_some()),
+            file_system: files.filter(|files| files.read.is_some() || files.write.is_some()),
         }
+    }
+}
+
+/// A path as a shell would take it.
+fn place(path: &str, cwd: &Path, scope: &Scope) -> PathBuf {
+    let home = scope.env.iter().find(|(name, _)| name == "HOME");
+    let in_home = path
+        .strip_prefix('~')
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match home.zip(in_home) {
+        Some(((_, home), rest)) => PathBuf::from(format!("{home}{rest}")),
+        None => cwd.join(path),
     }
 }

@@ -3,104 +3,24 @@
 use std::borrow::Cow;
 
 use quipu_model::catalogue::{Truncation, TruncationMode};
+pub(crate) use quipu_tools::{Budget, estimated_tokens, middle, middle_with_lines, split};
 use quipu_wire::{FunctionCallOutputContentItem, Json};
 
 use super::output::{OutputBody, ToolOutput};
 
-/// A token is taken to be four bytes long.
-const BYTES_PER_TOKEN: usize = 4;
-
-/// How long a text may be, in the unit that the note about the cut uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Budget {
-    /// So many bytes.
-    Bytes(usize),
-    /// So many tokens.
-    Tokens(usize),
-}
-
-impl From<Truncation> for Budget {
-    fn from(policy: Truncation) -> Self {
-        let limit = usize::try_from(policy.limit).unwrap_or_default();
-        match policy.mode {
-            TruncationMode::Bytes => Self::Bytes(limit),
-            TruncationMode::Tokens => Self::Tokens(limit),
-        }
+/// How much of a tool's output a model gets.
+pub(crate) fn budget(policy: Truncation) -> Budget {
+    let limit = usize::try_from(policy.limit).unwrap_or_default();
+    match policy.mode {
+        TruncationMode::Bytes => Budget::Bytes(limit),
+        TruncationMode::Tokens => Budget::Tokens(limit),
     }
-}
-
-impl Budget {
-    fn bytes(self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes,
-            Self::Tokens(tokens) => tokens.saturating_mul(BYTES_PER_TOKEN),
-        }
-    }
-
-    /// What is left after a text, in the same unit.
-    fn minus(self, text: &str) -> Self {
-        match self {
-            Self::Bytes(bytes) => Self::Bytes(bytes.saturating_sub(text.len())),
-            Self::Tokens(tokens) => Self::Tokens(tokens.saturating_sub(estimated_tokens(text))),
-        }
-    }
-
-    /// A fifth more: what is recorded may be longer than what a tool returns.
-    fn with_margin(self) -> Self {
-        match self {
-            Self::Bytes(bytes) => Self::Bytes(bytes.saturating_mul(6) / 5),
-            Self::Tokens(tokens) => Self::Tokens(tokens.saturating_mul(6) / 5),
-        }
-    }
-}
-
-/// About how many tokens a text has.
-pub(crate) fn estimated_tokens(text: &str) -> usize {
-    text.len().div_ceil(BYTES_PER_TOKEN)
-}
-
-/// The text, or its beginning and end with a note between them of how much is missing. The note does not
-/// count.
-pub(crate) fn middle(text: &str, budget: Budget) -> Cow<'_, str> {
-    let Some((head, cut, tail)) = split(text, budget.bytes()) else {
-        return Cow::Borrowed(text);
-    };
-    let note = match budget {
-        Budget::Bytes(_) => format!("…{} chars truncated…", cut.chars().count()),
-        Budget::Tokens(_) => format!("…{} tokens truncated…", estimated_tokens(cut)),
-    };
-    Cow::Owned([head, &note, tail].concat())
-}
-
-/// The same, headed by the number of lines that the whole text has.
-pub(crate) fn middle_with_lines(text: &str, budget: Budget) -> Cow<'_, str> {
-    match middle(text, budget) {
-        Cow::Borrowed(text) => Cow::Borrowed(text),
-        Cow::Owned(cut) => Cow::Owned(format!(
-            "Total output lines: {}\n\n{cut}",
-            text.lines().count()
-        )),
-    }
-}
-
-/// Beginning, middle and end of a text of which only so many bytes are kept; `None` if it fits.
-pub(super) fn split(text: &str, keep: usize) -> Option<(&str, &str, &str)> {
-    if text.len() <= keep {
-        return None;
-    }
-    let half = keep / 2;
-    let is_boundary = |at: &usize| text.is_char_boundary(*at);
-    let head = (0..=half).rev().find(is_boundary).unwrap_or(0);
-    let tail = (text.len() - (keep - half)..text.len())
-        .find(is_boundary)
-        .unwrap_or(text.len());
-    Some((&text[..head], &text[head..tail], &text[tail..]))
 }
 
 /// A tool's output as it goes into the history: cut if it is longer than the model's budget and a fifth.
 /// `None` if it can stay as it is.
 pub(crate) fn recorded_output(item: &Json, policy: Truncation) -> Option<Json> {
-    let budget = Budget::from(policy).with_margin();
+    let budget = budget(policy).with_margin();
     // A text is never longer than its JSON.
     if item.get().len() <= budget.bytes() {
         return None;
@@ -148,33 +68,6 @@ fn cut_parts(parts: &mut Vec<FunctionCallOutputContentItem>, mut budget: Budget)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    /// The figures are those of the reference program.
-    #[test]
-    fn the_middle_is_cut_and_counted() {
-        let cut = middle(&"x".repeat(20_000), Budget::Bytes(12_000)).into_owned();
-        assert_eq!(
-            cut,
-            format!("{0}…8000 chars truncated…{0}", "x".repeat(6_000))
-        );
-        let cut = middle(&"é".repeat(7_001), Budget::Bytes(12_000)).into_owned();
-        assert_eq!(
-            cut,
-            format!("{0}…1001 chars truncated…{0}", "é".repeat(3_000))
-        );
-        let cut = middle(&"A".repeat(30_000), Budget::Tokens(4_997)).into_owned();
-        assert_eq!(
-            cut,
-            format!("{0}…2503 tokens truncated…{0}", "A".repeat(9_994))
-        );
-        assert!(matches!(
-            middle("short", Budget::Bytes(5)),
-            Cow::Borrowed("short")
-        ));
-        let lines = middle_with_lines("a\nb\nc\n", Budget::Bytes(2));
-        assert_eq!(lines, "Total output lines: 3\n\na…4 chars truncated…\n");
-    }
 
     fn output(parts: &[&str]) -> Json {
         let parts: Vec<_> = parts
@@ -226,19 +119,5 @@ mod tests {
             recorded_output(&serde_json::from_str(call).unwrap(), policy),
             None
         );
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_kept_comes_from_both_ends_and_keeps_the_budget(text in "\\PC{0,60}", keep in 0usize..80) {
-            match split(&text, keep) {
-                None => prop_assert!(text.len() <= keep),
-                Some((head, cut, tail)) => {
-                    prop_assert_eq!([head, cut, tail].concat(), text.as_str());
-                    prop_assert!(head.len() + tail.len() <= keep);
-                    prop_assert!(!cut.is_empty());
-                }
-            }
-        }
     }
 }

@@ -8,11 +8,15 @@ use quipu_wire::method::request::ThreadStart;
 use quipu_wire::{
     DynamicToolSpec, ThreadStartParams, ThreadStartResponse, ThreadStartedNotification,
 };
+use serde_json::Value;
 
 use super::Handler;
 use crate::blocking::blocking;
 use crate::threads::{Opened, Overrides, StartRequest, load};
 use crate::{Cx, Reply};
+
+/// Deeper than this, a schema is not looked at.
+const MAX_SCHEMA_DEPTH: usize = 32;
 
 impl Handler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
@@ -82,7 +86,7 @@ fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), ErrorObject> {
         } else if !seen.insert(name) {
             Some(format!("duplicate dynamic tool name: {name}"))
         } else {
-            schema_problem(tool)
+            schema_problem(&tool.input_schema.to_value(), 0)
                 .map(|why| format!("dynamic tool input schema is not supported for {name}: {why}"))
         };
         if let Some(problem) = problem {
@@ -93,18 +97,23 @@ fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), ErrorObject> {
 }
 
 /// Why a schema cannot be given to a model; one without a type is taken for an object.
-fn schema_problem(tool: &DynamicToolSpec) -> Option<String> {
+fn schema_problem(schema: &Value, depth: usize) -> Option<String> {
     const TYPES: [&str; 6] = ["boolean", "string", "integer", "number", "array", "object"];
-    match tool.input_schema.to_value() {
-        serde_json::Value::Bool(_) => None,
-        serde_json::Value::Object(schema) => match schema.get("type") {
-            Some(serde_json::Value::String(kind)) if !TYPES.contains(&kind.as_str()) => {
-                Some(format!(
-                    "unknown variant `{kind}`, expected one of `boolean`, `string`, `integer`, `number`, `array`, `object`"
-                ))
-            }
-            _ => None,
-        },
-        _ => Some("a schema is an object".to_owned()),
+    let schema = match schema {
+        Value::Object(schema) if depth < MAX_SCHEMA_DEPTH => schema,
+        Value::Object(_) | Value::Bool(_) => return None,
+        _ => return Some("a schema is an object".to_owned()),
+    };
+    if let Some(Value::String(kind)) = schema.get("type")
+        && !TYPES.contains(&kind.as_str())
+    {
+        return Some(format!(
+            "unknown variant `{kind}`, expected one of `boolean`, `string`, `integer`, `number`, `array`, `object`"
+        ));
     }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.into_iter().flat_map(serde_json::Map::values);
+    let others = ["items", "additionalProperties"].into_iter();
+    let mut parts = properties.chain(others.filter_map(|name| schema.get(name)));
+    parts.find_map(|part| schema_problem(part, depth + 1).filter(|_| part.is_object()))
 }

@@ -252,6 +252,7 @@ impl Actor {
             agents: self.agent_roles(purpose),
             shell_tool: shell_tool(session),
             patch_as_text: patch_as_text(session),
+            output_budget: truncate::budget(session.info.truncation_policy),
             longest_poll: session.snapshot.tools().background_terminal_max_timeout,
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,

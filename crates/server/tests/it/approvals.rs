@@ -304,6 +304,8 @@ async fn an_interrupt_settles_what_was_asked() {
             "completed",
             "{tool}: a late answer changes nothing"
         );
+        let request = stage.last_request();
+        assert!(request.contains("aborted by user"), "{tool}: {request}");
         assert!(!stage.folder().join("made").exists(), "{tool}");
     }
 }
@@ -357,6 +359,11 @@ async fn a_client_tool_that_fails_is_an_answer_too() {
             "failed",
             "dynamic tool response was invalid",
         ),
+        (
+            Some(json!({ "contentItems": [{ "type": "smell" }], "success": true })),
+            "failed",
+            "dynamic tool response was invalid",
+        ),
         (None, "failed", "dynamic tool request failed"),
     ];
     for (answer, item, words) in answers {
@@ -371,7 +378,10 @@ async fn a_client_tool_that_fails_is_an_answer_too() {
         let told = client.until("turn/completed").await;
         assert_eq!(status(&told), "completed");
         assert_eq!(completed(&told, "dynamicToolCall")[0]["status"], item);
-        assert!(stage.last_request().contains(words), "{words}");
+        // One text is the output; several would be its parts.
+        let requests = stage.model.requests();
+        let input = requests.last().unwrap().body["input"].as_array().unwrap();
+        assert_eq!(input.last().unwrap()["output"], words);
     }
 }
 

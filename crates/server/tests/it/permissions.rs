@@ -85,6 +85,40 @@ async fn what_is_granted_holds_for_the_turn_or_the_session() {
     }
 }
 
+/// Paths are asked for as a shell would take them, and each once.
+#[tokio::test(flavor = "multi_thread")]
+async fn wanted_paths_are_understood_or_refused() {
+    let (stage, mut client, thread) = confined().await;
+    let (work, user) = (stage.folder().join("work"), stage.folder());
+    let paths = ["a", "./a", "~", "~/x", "~x", ""];
+    stage.play([request(&paths), json!({ "text": "done" })]);
+    say(&mut client, &thread, "ask").await;
+    let question = client.skip_to(ASKED).await;
+    let expected = [
+        work.join("a"),
+        user.to_owned(),
+        user.join("x"),
+        work.join("~x"),
+        work,
+    ];
+    let expected: Vec<&Path> = expected.iter().map(PathBuf::as_path).collect();
+    assert_eq!(question["params"]["permissions"], writable(&expected));
+    client.refuse(&question["id"]).await;
+    client.until("turn/completed").await;
+    for (wanted, words) in [
+        (
+            json!({ "network": {}, "file_system": {} }),
+            "requires at least one permission",
+        ),
+        (json!({ "fileSystem": {} }), "unknown field `fileSystem`"),
+    ] {
+        let call = calls("request_permissions", json!({ "permissions": wanted }));
+        stage.play([call, json!({ "text": "done" })]);
+        run(&mut client, &thread, "ask").await;
+        assert!(stage.last_request().contains(words), "{words}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_is_granted_than_was_asked_for() {
     let (stage, mut client, thread) = confined().await;

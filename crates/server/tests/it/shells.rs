@@ -165,3 +165,23 @@ async fn only_so_many_commands_go_on_in_the_background() {
         client.skip_to("item/completed").await;
     }
 }
+
+/// A command that is waited for is cut to what the model may get, in its own unit.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_results_are_cut_to_the_models_measure() {
+    let stage = Stage::new().await;
+    let many = json!({ "command": "head -c 60000 /dev/zero | tr '\\0' q", "login": false });
+    for (model, kept, note) in [
+        ("scripted-model", 10_000, "…50000 chars truncated…"),
+        ("gpt-5.1-codex", 40_000, "…5000 tokens truncated…"),
+    ] {
+        let (mut client, thread) = stage.thread_with(json!({ "model": model })).await;
+        let (read, _) = call(&stage, &mut client, &thread, "shell_command", many.clone()).await;
+        assert!(read.contains(note), "{model}");
+        assert_eq!(read.matches('q').count(), kept, "{model}");
+        assert!(!read.contains("Total output lines"), "{model}");
+        let words = json!({ "command": ["bash", "-c", many["command"]] });
+        let (read, _) = call(&stage, &mut client, &thread, "shell", words).await;
+        assert!(read.contains("Total output lines: 1"), "{model}");
+    }
+}

@@ -45,10 +45,7 @@ pub(super) async fn wait_agent(run: &Running, agents: &dyn Agents) -> Result<Val
     let done = tokio::select! {
         done = agents.wait(&ids) => done,
         () = tokio::time::sleep(Duration::from_millis(timeout)) => BTreeMap::new(),
-        () = run.cancel.cancelled() => {
-            let seconds = begun.elapsed().as_secs_f64();
-            return Err(format!("aborted by user after {seconds:.1}s"));
-        }
+        () = run.cancel.cancelled() => return Err(run.aborted(begun.elapsed())),
     };
     let status: Map<String, Value> = done
         .iter()

@@ -18,12 +18,12 @@ pub(crate) use session::Sessions;
 
 use crate::apply_patch;
 use crate::approval::{Approval, Asked};
-use crate::call::{ABORTED, Finished, Running};
+use crate::call::{Finished, Running};
 use crate::exec::first_look::Launched;
 use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
 use crate::shell::script_argv;
-use crate::text;
+use crate::text::{self, Budget};
 use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
@@ -86,7 +86,7 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
     let shown = Shown::new(run, &argv, &cwd);
     let additional = arguments
         .additional_permissions
-        .map(|it| it.in_folder(&cwd));
+        .map(|it| it.in_folder(&cwd, &run.scope));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,
@@ -179,7 +179,7 @@ async fn attend(
             session.process.kill();
             session.ended().await;
             toolbox.0.sessions.remove(session.id);
-            format!("aborted by user after {:.1}s", begun.elapsed().as_secs_f64()).into()
+            run.aborted(begun.elapsed()).into()
         }
         () = patience(session, wait) => news(session, begun, max_tokens, toolbox).into(),
     }
@@ -266,6 +266,7 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         .report(&session.shown.id, quipu_engine::ToolEvent::Delta(input))
         .await;
     let wait = Duration::from_millis(wait);
+    let called = Instant::now();
     let mut untyped = arguments.chars.as_bytes();
     let looking = async {
         if typed {
@@ -283,7 +284,7 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
     };
     let looked: Result<Instant, StdinError> = tokio::select! {
         looked = looking => looked,
-        () = run.cancel.cancelled() => return ABORTED.into(),
+        () = run.cancel.cancelled() => return run.aborted(called.elapsed()).into(),
     };
     let begun = match looked {
         Ok(begun) => begun,
@@ -327,10 +328,11 @@ fn news(session: &Session, begun: Instant, max_tokens: Option<usize>, toolbox: &
         None => format!("Process running with session ID {}", session.id),
     };
     let chunk: u32 = uuid::Uuid::new_v4().as_fields().0 & 0x00ff_ffff;
-    let shown = text::middle(&output, max_tokens.unwrap_or(MAX_TOKENS));
+    let budget = Budget::Tokens(max_tokens.unwrap_or(MAX_TOKENS));
+    let shown = text::middle_with_lines(&output, budget);
     format!(
         "Command: {}\nChunk ID: {chunk:06x}\nWall time: {seconds:.4} seconds\n{state}\nOriginal token count: {}\nOutput:\n{shown}",
         session.shown.command,
-        text::tokens(&output),
+        text::estimated_tokens(&output),
     )
 }

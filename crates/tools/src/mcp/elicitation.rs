@@ -19,7 +19,7 @@ pub(super) async fn ask(run: &Running, server: &str, elicitation: Elicitation) -
     }
     let (thread, turn) = (run.scope.thread_id.clone(), run.scope.turn_id.clone());
     match elicitation_request(thread, Some(turn), server, elicitation) {
-        Ok(request) => reaction(run.ask(request, Some(Waiting::Approval)).await),
+        Ok(request) => reaction(run.ask_aside(request, Some(Waiting::Approval)).await),
         Err(why) => Reaction::Unsupported(why),
     }
 }

@@ -150,7 +150,7 @@ impl Keeper {
             available_decisions: Some(question.available_decisions),
         };
         let request = ServerRequest::ItemCommandExecutionRequestApproval(params);
-        let answer = self.run.ask(request, Some(Waiting::Approval)).await;
+        let answer = self.run.ask_aside(request, Some(Waiting::Approval)).await;
         let response = match answer {
             Some(Ok(json)) => json.parse::<CommandExecutionRequestApprovalResponse>().ok(),
             Some(Err(())) | None => None,
