@@ -17,7 +17,7 @@ use crate::usage::Usage;
 const MAX_WAITING: usize = 64;
 
 /// Effects whose room is used again.
-const MAX_REUSED: usize = 8;
+const MAX_REUSED: usize = 4;
 
 /// What a thread begins with.
 #[derive(Debug, Clone, Default)]
