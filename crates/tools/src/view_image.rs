@@ -1,7 +1,7 @@
 //! `view_image`: the agent looks at a picture.
 
 use base64::Engine as _;
-use quipu_wire::ThreadItem;
+use quipu_wire::{AbsolutePath, ThreadItem};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -31,6 +31,7 @@ pub(crate) async fn view_image(run: &Running) -> Finished {
         .into();
     }
     let path = run.scope.resolve(Some(&path));
+    let path = AbsolutePath::new(&path).map_or(path, |it| it.as_path().to_owned());
     let shown = path.display();
     let meta = match tokio::fs::metadata(&path).await {
         Ok(meta) => meta,

@@ -205,6 +205,7 @@ async fn resources_are_listed_and_read() {
     let two = r#"{"server":"s","name":"two","uri":"note://two"}"#;
     let cases = [
         ("list_mcp_resources", json!({}), format!(r#"{{"resources":[{one},{two}]}}"#)),
+        ("list_mcp_resources", json!(""), format!(r#"{{"resources":[{one},{two}]}}"#)),
         (
             "list_mcp_resources",
             json!({ "server": "s" }),

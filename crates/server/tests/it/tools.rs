@@ -323,6 +323,27 @@ async fn a_patch_does_not_follow_a_link_out_of_the_workspace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_picture_is_shown_under_its_plain_path() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    std::fs::write(stage.folder().join("a.png"), b"\x89PNG\r\n").unwrap();
+    for path in ["a.png", "./a.png", "no/../a.png"] {
+        stage.play([
+            calls("view_image", json!({ "path": path })),
+            json!({ "text": "nice" }),
+        ]);
+        let told = run(&mut client, &thread, "look").await;
+        let items = completed(&told, "imageView");
+        assert_eq!(items.len(), 1, "{path}: {:?}", order(&told));
+        assert_eq!(
+            items[0]["path"],
+            json!(stage.folder().join("a.png")),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn plans_are_told_and_leave_no_item() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;

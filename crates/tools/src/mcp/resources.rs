@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use quipu_engine::CallKind;
 use quipu_mcp::{Fleet, Listing, compact};
 use quipu_wire::{Json, McpToolCallResult};
 use serde::Deserialize;
@@ -22,7 +23,7 @@ pub(crate) const RESOURCE_TOOLS: [&str; 3] = [
 /// Whose call it is said to be when no server is named.
 const ALL_SERVERS: &str = "codex";
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct ListArguments {
     server: Option<String>,
     cursor: Option<String>,
@@ -100,7 +101,11 @@ fn wanted(run: &Running) -> Result<Wanted, String> {
         let uri = filled(Some(uri)).ok_or("uri must be provided")?;
         return Ok(Wanted::Read { server, uri });
     }
-    let ListArguments { server, cursor } = read_arguments(run)?;
+    let ListArguments { server, cursor } = match &run.call.kind {
+        // A list needs no arguments at all.
+        CallKind::Function(text) if text.trim().is_empty() => ListArguments::default(),
+        _ => read_arguments(run)?,
+    };
     let listing = match run.call.name.as_str() {
         "list_mcp_resources" => Listing::Resources,
         _ => Listing::ResourceTemplates,
