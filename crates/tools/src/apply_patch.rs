@@ -119,11 +119,16 @@ async fn apply(
     };
     run.completed(item(status)).await;
     tell_diff(toolbox, run).await;
+    report(run, &output, applied).into()
+}
+
+/// The result as the model reads it.
+fn report(run: &Running, output: &str, applied: bool) -> String {
     let code = i32::from(!applied);
     if run.answers_in_json() && run.call.name != "exec_command" {
-        return json_report(&output, code, 0.0).into();
+        return json_report(output, code, 0.0);
     }
-    format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}").into()
+    format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}")
 }
 
 /// What is said of a patch that a link would have led out of the writable folders.

@@ -291,16 +291,14 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         Err(error) => return format!("write_stdin failed: {error}").into(),
     };
     let news = news(&session, begun, arguments.max_output_tokens, toolbox);
-    match untyped.len() {
+    let (all, left) = (arguments.chars.len(), untyped.len());
+    match left {
         0 => news.into(),
-        left => {
-            let all = arguments.chars.len();
-            format!(
-                "The process does not read its input: {} of {all} bytes were typed, the rest was not.\n{news}",
-                all - left
-            )
-            .into()
-        }
+        _ => format!(
+            "The process does not read its input: {} of {all} bytes were typed, the rest was not.\n{news}",
+            all - left
+        )
+        .into(),
     }
 }
 
