@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Rules;
-use super::eval;
-use super::lexer::{Fault, Position};
 use super::network::NetworkRule;
-use super::parser;
 use super::prefix::PrefixRule;
+use super::starlark::{self, Fault, Position};
 use crate::command_line::display;
 
 /// Larger files are refused.
@@ -59,8 +57,7 @@ pub(super) fn parse(path: &Path, source: &str) -> Result<Rules, InvalidFile> {
         let at = Position { line: 1, column: 1 };
         return Err(located(Fault::new(at, "the file is larger than 1 MiB")));
     }
-    let statements = parser::parse(source).map_err(located)?;
-    let declared = eval::run(&statements).map_err(located)?;
+    let declared = starlark::run(source).map_err(located)?;
     checked(declared).map_err(located)
 }
 

@@ -1,91 +1,35 @@
 //! The functions a rules file can call: `prefix_rule`, `network_rule` and `host_executable`.
 
-use super::eval::Value;
-use super::file::{Examples, FileRules};
-use super::lexer::{Fault, Position};
+use super::file::Examples;
 use super::network::{NetworkDecision, NetworkProtocol, NetworkRule, normal_host};
 use super::prefix::{Decision, PrefixRule};
+use super::starlark::{Arguments, Builtin, Fault, Given, Heap, Machine, Position, Value};
 
-/// The arguments of one call while it is being understood.
-pub(super) struct Arguments {
-    call: Position,
-    given: Vec<(Option<String>, Value, Position)>,
-}
+/// Each declares something and gives nothing back.
+pub(super) static FUNCTIONS: [Builtin; 3] = [
+    Builtin {
+        name: "prefix_rule",
+        run: prefix_rule,
+    },
+    Builtin {
+        name: "network_rule",
+        run: network_rule,
+    },
+    Builtin {
+        name: "host_executable",
+        run: host_executable,
+    },
+];
 
-impl Arguments {
-    pub(super) fn new(call: Position) -> Arguments {
-        let given = Vec::new();
-        Arguments { call, given }
-    }
-
-    pub(super) fn push(
-        &mut self,
-        name: Option<&str>,
-        value: Value,
-        at: Position,
-    ) -> Result<(), Fault> {
-        let repeated = |(other, _, _): &(Option<String>, Value, Position)| {
-            name.is_some() && other.as_deref() == name
-        };
-        if self.given.iter().any(repeated) {
-            return Err(Fault::new(at, "this argument is given twice"));
-        }
-        self.given.push((name.map(str::to_owned), value, at));
-        Ok(())
-    }
-
-    /// Puts the arguments in the order of `names`.
-    fn bind<const N: usize>(
-        self,
-        names: [&str; N],
-    ) -> Result<[Option<(Value, Position)>; N], Fault> {
-        let mut bound = [const { None }; N];
-        for (index, (name, value, at)) in self.given.into_iter().enumerate() {
-            let slot = match &name {
-                Some(name) => names.iter().position(|known| known == name),
-                None => Some(index),
-            };
-            let slot = slot.and_then(|slot| bound.get_mut(slot)).ok_or_else(|| {
-                let known = names.join(", ");
-                Fault::new(at, format!("no such argument; there are: {known}"))
-            })?;
-            if slot.is_some() {
-                return Err(Fault::new(at, "this argument is given twice"));
-            }
-            *slot = Some((value, at));
-        }
-        Ok(bound)
-    }
-}
-
-/// A call that declares something.
-pub(super) fn call(function: &str, given: Arguments, rules: &mut FileRules) -> Result<(), Fault> {
-    let at = given.call;
-    match function {
-        "prefix_rule" => prefix_rule(given, at, rules),
-        "network_rule" => network_rule(given, at, rules),
-        "host_executable" => host_executable(given, at, rules),
-        _ => Err(Fault::new(
-            at,
-            format!(
-                "there is no function `{function}`; \
-                 there are: prefix_rule, network_rule, host_executable"
-            ),
-        )),
-    }
-}
-
-type Given = Option<(Value, Position)>;
-
-fn required(given: Given, name: &str, call: Position) -> Result<(Value, Position), Fault> {
+fn required(given: Option<Given>, name: &str, call: Position) -> Result<Given, Fault> {
     given.ok_or_else(|| Fault::new(call, format!("the argument `{name}` is missing")))
 }
 
-fn text((value, at): (Value, Position), name: &str) -> Result<String, Fault> {
+fn text((value, at): Given, name: &str) -> Result<String, Fault> {
     match value {
-        Value::Text(text) => Ok(text),
+        Value::Text(text) => Ok(text.as_ref().to_owned()),
         other => {
-            let found = other.type_name();
+            let found = other.described();
             Err(Fault::new(
                 at,
                 format!("`{name}` must be a string, not {found}"),
@@ -94,11 +38,15 @@ fn text((value, at): (Value, Position), name: &str) -> Result<String, Fault> {
     }
 }
 
-fn list((value, at): (Value, Position), name: &str) -> Result<(Vec<Value>, Position), Fault> {
+fn list<'h>(
+    heap: &'h Heap,
+    (value, at): Given,
+    name: &str,
+) -> Result<(&'h [Value], Position), Fault> {
     match value {
-        Value::List(items) => Ok((items, at)),
+        Value::List(items) => Ok((heap.list(items), at)),
         other => {
-            let found = other.type_name();
+            let found = other.described();
             Err(Fault::new(
                 at,
                 format!("`{name}` must be a list, not {found}"),
@@ -107,13 +55,13 @@ fn list((value, at): (Value, Position), name: &str) -> Result<(Vec<Value>, Posit
     }
 }
 
-fn words(items: Vec<Value>, name: &str, at: Position) -> Result<Vec<String>, Fault> {
+fn words(items: &[Value], name: &str, at: Position) -> Result<Vec<String>, Fault> {
     items
-        .into_iter()
+        .iter()
         .map(|item| match item {
-            Value::Text(text) => Ok(text),
+            Value::Text(text) => Ok(text.as_ref().to_owned()),
             other => {
-                let found = other.type_name();
+                let found = other.described();
                 Err(Fault::new(
                     at,
                     format!("`{name}` holds {found}, not a string"),
@@ -123,7 +71,7 @@ fn words(items: Vec<Value>, name: &str, at: Position) -> Result<Vec<String>, Fau
         .collect()
 }
 
-fn justification(given: Given) -> Result<Option<String>, Fault> {
+fn justification(given: Option<Given>) -> Result<Option<String>, Fault> {
     let Some((value, at)) = given else {
         return Ok(None);
     };
@@ -137,17 +85,22 @@ fn justification(given: Given) -> Result<Option<String>, Fault> {
     Ok(Some(reason))
 }
 
-fn prefix_rule(given: Arguments, call: Position, rules: &mut FileRules) -> Result<(), Fault> {
+fn prefix_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+    let call = given.call;
     let [pattern, decision, matching, not_matching, reason] =
         given.bind(["pattern", "decision", "match", "not_match", "justification"])?;
-    let (items, at) = list(required(pattern, "pattern", call)?, "pattern")?;
+    let (items, at) = list(
+        &machine.heap,
+        required(pattern, "pattern", call)?,
+        "pattern",
+    )?;
     let mut pattern = Vec::with_capacity(items.len());
     for item in items {
         pattern.push(match item {
-            Value::Text(word) => vec![word],
-            Value::List(alternatives) => words(alternatives, "pattern", at)?,
+            Value::Text(word) => vec![word.as_ref().to_owned()],
+            Value::List(alternatives) => words(machine.heap.list(*alternatives), "pattern", at)?,
             other => {
-                let found = other.type_name();
+                let found = other.described();
                 let message = format!("`pattern` holds {found}, not a string or list of strings");
                 return Err(Fault::new(at, message));
             }
@@ -168,33 +121,33 @@ fn prefix_rule(given: Arguments, call: Position, rules: &mut FileRules) -> Resul
     let rule = PrefixRule::new(pattern, decision, justification(reason)?)
         .map_err(|error| Fault::new(at, error.to_string()))?;
     let examples = Examples {
-        matching: examples(matching, "match")?,
-        not_matching: examples(not_matching, "not_match")?,
+        matching: examples(&machine.heap, matching, "match")?,
+        not_matching: examples(&machine.heap, not_matching, "not_match")?,
         call,
     };
-    rules.push_prefix(rule, examples);
-    Ok(())
+    machine.rules.push_prefix(rule, examples);
+    Ok(Value::None)
 }
 
 /// Example commands, each a line or a list of words.
-fn examples(given: Given, name: &str) -> Result<Vec<Vec<String>>, Fault> {
+fn examples(heap: &Heap, given: Option<Given>, name: &str) -> Result<Vec<Vec<String>>, Fault> {
     let Some(given) = given else {
         return Ok(Vec::new());
     };
-    let (items, at) = list(given, name)?;
+    let (items, at) = list(heap, given, name)?;
     items
-        .into_iter()
+        .iter()
         .map(|item| {
             let example = match item {
-                Value::Text(line) => shlex::split(&line).ok_or_else(|| {
+                Value::Text(line) => shlex::split(line).ok_or_else(|| {
                     Fault::new(
                         at,
                         format!("`{name}` holds a line with an open quote: {line}"),
                     )
                 })?,
-                Value::List(items) => words(items, name, at)?,
+                Value::List(items) => words(heap.list(*items), name, at)?,
                 other => {
-                    let found = other.type_name();
+                    let found = other.described();
                     return Err(Fault::new(
                         at,
                         format!("`{name}` holds {found}, not a command"),
@@ -209,7 +162,8 @@ fn examples(given: Given, name: &str) -> Result<Vec<Vec<String>>, Fault> {
         .collect()
 }
 
-fn network_rule(given: Arguments, call: Position, rules: &mut FileRules) -> Result<(), Fault> {
+fn network_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+    let call = given.call;
     let [host, protocol, decision, reason] =
         given.bind(["host", "protocol", "decision", "justification"])?;
     let (host, at) = required(host, "host", call)?;
@@ -227,16 +181,17 @@ fn network_rule(given: Arguments, call: Position, rules: &mut FileRules) -> Resu
     let name = text((decision, at), "decision")?;
     let decision = NetworkDecision::from_name(&name)
         .ok_or_else(|| Fault::new(at, "`decision` must be \"allow\", \"prompt\" or \"deny\""))?;
-    rules.network.push(NetworkRule {
+    machine.rules.network.push(NetworkRule {
         host,
         protocol,
         decision,
         justification: justification(reason)?,
     });
-    Ok(())
+    Ok(Value::None)
 }
 
-fn host_executable(given: Arguments, call: Position, rules: &mut FileRules) -> Result<(), Fault> {
+fn host_executable(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+    let call = given.call;
     let [name, paths] = given.bind(["name", "paths"])?;
     let (name, at) = required(name, "name", call)?;
     let name = text((name, at), "name")?;
@@ -246,7 +201,7 @@ fn host_executable(given: Arguments, call: Position, rules: &mut FileRules) -> R
             "`name` must be a program's name without folders",
         ));
     }
-    let (items, at) = list(required(paths, "paths", call)?, "paths")?;
+    let (items, at) = list(&machine.heap, required(paths, "paths", call)?, "paths")?;
     let paths = words(items, "paths", at)?;
     for path in &paths {
         if !path.starts_with('/') {
@@ -259,6 +214,6 @@ fn host_executable(given: Arguments, call: Position, rules: &mut FileRules) -> R
             ));
         }
     }
-    rules.executables.insert(name, paths);
-    Ok(())
+    machine.rules.executables.insert(name, paths);
+    Ok(Value::None)
 }

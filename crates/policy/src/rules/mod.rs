@@ -4,16 +4,13 @@
 //! cannot be read as rules is reported and left out; it never takes the rules of others with it.
 
 mod amend;
-mod eval;
 mod file;
 mod functions;
-mod lexer;
 mod listing;
 mod load;
 mod network;
-mod parser;
 mod prefix;
-mod text;
+mod starlark;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -23,10 +20,10 @@ use crate::paths::{inside_any, resolve};
 
 pub use amend::{AmendError, DEFAULT_RULES_FILE, append_allow_prefix, append_network_rule};
 pub use file::InvalidFile;
-pub use lexer::Position;
 pub use load::{LoadedRules, RulesProblem, load};
 pub use network::{HostError, NetworkDecision, NetworkProtocol, NetworkRule, normal_host};
 pub use prefix::{Decision, PatternError, PrefixRule};
+pub use starlark::Position;
 
 /// The pooled rules of all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

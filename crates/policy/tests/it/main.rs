@@ -9,4 +9,5 @@ mod properties;
 mod real_shell;
 mod recorded;
 mod rules;
+mod starlark;
 mod support;

@@ -1,12 +1,19 @@
 //! String literals of rules files: quotes, escapes, raw and formatted strings.
 
-use super::lexer::{Cursor, Fault, Kind, Position};
+use std::rc::Rc;
+
+use super::lexer::{Cursor, Fault, Kind, Position, is_name_character};
 
 /// A part of a formatted string.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     Text(String),
-    Variable(String, Position),
+    Variable {
+        name: Rc<str>,
+        /// `!r`: as it would be written in a file.
+        quoted: bool,
+        at: Position,
+    },
 }
 
 /// Reads a string literal if one starts here.
@@ -15,14 +22,21 @@ pub(super) fn string_literal(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fa
     let prefix = cursor.starts(|first, second| match (first, second) {
         ('"' | '\'', _) => Some(""),
         ('r', Some('"' | '\'')) => Some("r"),
-        ('f', Some('"' | '\'')) => Some("f"),
+        ('f', Some('"' | '\'' | 'r')) => Some("f"),
         _ => None,
     });
     let Some(prefix) = prefix else {
         return Ok(None);
     };
+    let raw_format = ["fr\"", "fr'"]
+        .iter()
+        .any(|start| cursor.at_start_of(start));
+    let prefix = if raw_format { "fr" } else { prefix };
+    if prefix == "f" && cursor.at_start_of("fr") {
+        return Ok(None);
+    }
     cursor.take(prefix);
-    let (raw, format) = (prefix == "r", prefix == "f");
+    let (raw, format) = (prefix.ends_with('r'), prefix.starts_with('f'));
     let quotes = ["\"\"\"", "'''", "\"", "'"];
     let Some(quote) = quotes.into_iter().find(|quote| cursor.take(quote)) else {
         return Ok(None);
@@ -35,7 +49,9 @@ pub(super) fn string_literal(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fa
             '\n' if quote.len() == 1 => return Err(unfinished()),
             '\\' => {
                 let escaped = cursor.next().ok_or_else(unfinished)?;
-                if raw {
+                if raw && matches!(escaped, '"' | '\'') {
+                    literal.text.push(escaped);
+                } else if raw {
                     literal.text.extend(['\\', escaped]);
                 } else {
                     literal.escape(escaped, cursor, at)?;
@@ -68,15 +84,21 @@ impl Literal {
         }
     }
 
-    /// `{{`, `}}` or `{name}`.
+    /// `{{`, `}}`, `{name}`, `{name!r}` or `{name!s}`.
     fn brace(&mut self, brace: char, cursor: &mut Cursor<'_>, at: Position) -> Result<(), Fault> {
         if cursor.take(brace.encode_utf8(&mut [0; 4])) {
             self.text.push(brace);
             return Ok(());
         }
+        cursor.take_while(|c| c == ' ');
         let place = cursor.position();
-        let name = cursor.take_while(|c| c == '_' || c.is_alphanumeric());
-        let starts_well = name.starts_with(|c: char| c == '_' || c.is_alphabetic());
+        let name = cursor.take_while(is_name_character);
+        cursor.take_while(|c| c == ' ');
+        let quoted = cursor.take("!r");
+        if !quoted {
+            cursor.take("!s");
+        }
+        let starts_well = name.starts_with(|c: char| !c.is_ascii_digit());
         if brace == '}' || !starts_well || !cursor.take("}") {
             return Err(Fault::new(
                 at,
@@ -84,7 +106,11 @@ impl Literal {
             ));
         }
         self.end_text();
-        self.pieces.push(Piece::Variable(name.to_owned(), place));
+        self.pieces.push(Piece::Variable {
+            name: name.into(),
+            quoted,
+            at: place,
+        });
         Ok(())
     }
 

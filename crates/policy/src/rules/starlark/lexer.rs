@@ -1,5 +1,8 @@
 //! Splits a rules file into tokens, with the place of each for messages.
 
+use std::rc::Rc;
+
+use super::numbers::number;
 use super::text::{Piece, string_literal};
 
 /// A place in a file, counted from 1.
@@ -13,24 +16,36 @@ pub struct Position {
 
 /// What is wrong in a file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(in crate::rules) struct Fault {
     pub at: Position,
     pub message: String,
 }
 
 impl Fault {
-    pub(super) fn new(at: Position, message: impl Into<String>) -> Fault {
+    pub(in crate::rules) fn new(at: Position, message: impl Into<String>) -> Fault {
         let message = message.into();
         Fault { at, message }
     }
 }
 
+/// Gives a bare message its place.
+pub(in crate::rules) trait Located<T> {
+    fn at(self, at: Position) -> Result<T, Fault>;
+}
+
+impl<T> Located<T> for Result<T, String> {
+    fn at(self, at: Position) -> Result<T, Fault> {
+        self.map_err(|message| Fault { at, message })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    Name(String),
+    Name(Rc<str>),
     Text(String),
     Format(Vec<Piece>),
-    Number(i64),
+    Number(i128),
+    Float(f64),
     /// Punctuation: one of [`SYMBOLS`].
     Symbol(&'static str),
     Newline,
@@ -46,8 +61,10 @@ pub(super) struct Token {
 }
 
 /// Longer ones first.
-const SYMBOLS: [&str; 13] = [
-    "+=", "(", ")", "[", "]", "{", "}", ",", "=", "+", ":", ";", ".",
+const SYMBOLS: [&str; 43] = [
+    "//=", "<<=", ">>=", "...", "**", "//", "<<", ">>", "->", "==", "!=", "<=", ">=", "+=", "-=",
+    "*=", "/=", "%=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ",", "=", "+", "-", "*", "/",
+    "%", ":", ";", ".", "<", ">", "&", "|", "^", "~",
 ];
 
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Fault> {
@@ -56,6 +73,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Fault> {
         found: Vec::new(),
         indents: Vec::new(),
         depth: 0,
+        continued: false,
     };
     lexer.run()?;
     Ok(lexer.found)
@@ -99,8 +117,12 @@ impl<'s> Cursor<'s> {
         Some(c)
     }
 
+    pub(super) fn at_start_of(&self, text: &str) -> bool {
+        self.rest.starts_with(text)
+    }
+
     pub(super) fn take(&mut self, text: &str) -> bool {
-        let found = self.rest.starts_with(text);
+        let found = self.at_start_of(text);
         if found {
             for _ in text.chars() {
                 self.next();
@@ -123,6 +145,8 @@ struct Lexer<'s> {
     indents: Vec<usize>,
     /// Open brackets: inside them lines do not end.
     depth: usize,
+    /// The line goes on where a backslash ended the one before.
+    continued: bool,
 }
 
 impl Lexer<'_> {
@@ -132,14 +156,16 @@ impl Lexer<'_> {
 
     fn run(&mut self) -> Result<(), Fault> {
         loop {
-            let line_start = self.cursor.at.column == 1 && self.depth == 0;
+            let continued = std::mem::take(&mut self.continued);
+            let line_start = self.cursor.at.column == 1 && self.depth == 0 && !continued;
             if line_start && !self.indentation()? {
                 continue;
             }
-            self.cursor.take_while(|c| matches!(c, ' ' | '\t' | '\r'));
+            self.cursor.take_while(|c| matches!(c, ' ' | '\r'));
             let at = self.cursor.at;
             match self.cursor.peek() {
                 None => break,
+                Some('\t') => return Err(Fault::new(at, "use spaces, not tabs")),
                 Some('#') => drop(self.cursor.take_while(|c| c != '\n')),
                 Some('\n') => {
                     self.cursor.next();
@@ -202,7 +228,7 @@ impl Lexer<'_> {
         self.cursor.next();
         self.cursor.take("\r");
         if self.cursor.take("\n") {
-            self.cursor.take_while(|c| matches!(c, ' ' | '\t'));
+            self.continued = true;
             return Ok(());
         }
         Err(Fault::new(at, "a backslash must end its line"))
@@ -210,6 +236,10 @@ impl Lexer<'_> {
 
     fn token(&mut self, at: Position) -> Result<(), Fault> {
         if let Some(kind) = string_literal(&mut self.cursor)? {
+            self.push(kind, at);
+            return Ok(());
+        }
+        if let Some(kind) = number(&mut self.cursor)? {
             self.push(kind, at);
             return Ok(());
         }
@@ -222,26 +252,19 @@ impl Lexer<'_> {
             self.push(Kind::Symbol(symbol), at);
             return Ok(());
         }
-        let word = self.cursor.take_while(|c| c == '_' || c.is_alphanumeric());
-        match word.chars().next() {
-            None => {
-                let c = self.cursor.peek().unwrap_or(' ');
-                Err(Fault::new(
-                    at,
-                    format!("`{c}` has no meaning in a rules file"),
-                ))
-            }
-            Some('0'..='9') => {
-                let number = word
-                    .parse()
-                    .map_err(|_| Fault::new(at, format!("`{word}` is not a whole number")))?;
-                self.push(Kind::Number(number), at);
-                Ok(())
-            }
-            Some(_) => {
-                self.push(Kind::Name(word.to_owned()), at);
-                Ok(())
-            }
+        let word = self.cursor.take_while(is_name_character);
+        if word.is_empty() {
+            let c = self.cursor.peek().unwrap_or(' ');
+            return Err(Fault::new(
+                at,
+                format!("`{c}` has no meaning in a rules file"),
+            ));
         }
+        self.push(Kind::Name(word.into()), at);
+        Ok(())
     }
+}
+
+pub(super) fn is_name_character(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric()
 }

@@ -1,0 +1,82 @@
+//! Runs a rules file: statements, expressions and calls, within fixed limits.
+
+mod calls;
+mod expressions;
+mod statements;
+
+use super::builtins;
+use super::heap::{Heap, ScopeId};
+use super::lexer::{Fault, Located, Position};
+use super::parser::parse;
+use super::scope::{self, Names};
+use crate::rules::file::FileRules;
+
+/// Calls inside of calls; the official program has the same limit.
+const MAX_CALLS: usize = 49;
+
+/// Evaluations inside of evaluations, whatever they are, so that the stack is never exhausted.
+const MAX_DEPTH: usize = 600;
+
+/// The rules that the text of a file declares.
+pub(in crate::rules) fn run(source: &str) -> Result<FileRules, Fault> {
+    let program = parse(source)?;
+    let mut globals = Names::new();
+    scope::assigned(&program, &mut globals);
+    scope::check(&program, globals.clone(), &|name| {
+        builtins::lookup(name).is_some()
+    })?;
+    let start = Position { line: 1, column: 1 };
+    let mut heap = Heap::default();
+    let scope = heap.new_scope(None, &globals).at(start)?;
+    let mut machine = Machine {
+        heap,
+        rules: FileRules::default(),
+        scope,
+        calls: 0,
+        depth: 0,
+    };
+    machine.block(&program)?;
+    Ok(machine.rules)
+}
+
+/// A run: what was made, what was declared, and where it is.
+pub(in crate::rules) struct Machine {
+    pub heap: Heap,
+    pub rules: FileRules,
+    /// Of the function or comprehension that is running.
+    scope: ScopeId,
+    calls: usize,
+    depth: usize,
+}
+
+impl Machine {
+    pub(super) fn spend(&self, steps: usize, at: Position) -> Result<(), Fault> {
+        self.heap.spend(steps).at(at)
+    }
+
+    fn deeper<T>(
+        &mut self,
+        at: Position,
+        inner: impl FnOnce(&mut Machine) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Fault::new(at, "the file computes in too many levels"));
+        }
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Runs `inner` with the variables of another scope.
+    fn within<T>(
+        &mut self,
+        scope: ScopeId,
+        inner: impl FnOnce(&mut Machine) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = inner(self);
+        self.scope = outer;
+        result
+    }
+}
