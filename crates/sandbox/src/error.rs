@@ -5,6 +5,9 @@ use std::{io, path::PathBuf};
 /// Why [`spawn`](crate::spawn) started nothing. Never carries the environment of the command.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
+    /// This process is about to end ([`end_all`](crate::end_all)).
+    #[error("no more commands are started, since this server is stopping")]
+    Stopping,
     /// There is no program to run.
     #[error("the command is empty")]
     EmptyCommand,
@@ -86,7 +89,8 @@ impl SpawnError {
             | Self::BadProgram { source, .. }
             | Self::Setup { source, .. }
             | Self::Start { source, .. } => Some(source),
-            Self::EmptyCommand
+            Self::Stopping
+            | Self::EmptyCommand
             | Self::ZeroByte { .. }
             | Self::TooLarge { .. }
             | Self::CannotEnforce { .. }

@@ -59,6 +59,8 @@ pub use gate::Gate;
 #[cfg(unix)]
 pub use helper::maybe_run_helper;
 #[cfg(unix)]
+pub use lifeline::end_all;
+#[cfg(unix)]
 pub use output::{Chunk, Output, Stream};
 pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
 #[cfg(unix)]
@@ -70,7 +72,8 @@ pub use rules::Rules;
 pub use spawn::spawn;
 #[cfg(not(unix))]
 pub use unsupported::{
-    Chunk, Exit, Gate, Output, Process, Rules, Spawned, StdinError, Stream, maybe_run_helper, spawn,
+    Chunk, Exit, Gate, Output, Process, Rules, Spawned, StdinError, Stream, end_all,
+    maybe_run_helper, spawn,
 };
 
 /// Makes a test binary able to start commands: put it once at the top of the test's main file.

@@ -16,7 +16,7 @@ use crate::{
     capabilities::{self, Backend},
     fd::StdFds,
     gate::{self, Gate},
-    lifeline::{Lifeline, StartError},
+    lifeline::{self, Lifeline, StartError},
     output::{AsyncFile, async_file},
     process::State,
     pty::Pty,
@@ -32,6 +32,9 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The policy is enforced by the kernel or the command is refused. Dropping the returned future
 /// leaves nothing behind.
 pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
+    if lifeline::is_stopping() {
+        return Err(SpawnError::Stopping);
+    }
     let jail = match Rules::for_command(&command.policy, &command.grants)? {
         None => None,
         Some(rules) => {

@@ -17,11 +17,12 @@ const OUTBOX: Limits = Limits {
     messages: 16 * 1024,
     bytes: 8 * 1024 * 1024,
 };
-/// How long requests sent before the end of input may take to be answered. Clients that end the input
-/// wait a few seconds for the process to exit.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
-/// How long requests may take to answer after they were told that the client leaves.
-const CUT_SHORT: Duration = Duration::from_millis(500);
+/// How long requests sent before the end of input may take as if nothing had happened. Nothing is to be
+/// left of the client's commands within a second.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+/// How long requests may take to answer after they were told that the client leaves. Clients that end
+/// the input wait a few seconds for the process to exit.
+const CUT_SHORT: Duration = Duration::from_secs(1);
 /// How long the client may take to read what is queued when the connection ends.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 /// The close code for a peer that broke the websocket protocol.

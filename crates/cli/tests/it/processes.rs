@@ -116,9 +116,10 @@ async fn nothing_is_left_after_kill_9() {
 async fn nothing_is_left_after_a_signal_to_stop() {
     for way in all_ways() {
         let mut running = running(way).await;
+        let signalled = Instant::now();
         running.process.signal(Signal::TERM);
+        gone(&running.mark, signalled).await;
         assert_eq!(running.process.exit().await.code(), Some(0), "{way:?}");
-        gone(&running.mark, Instant::now()).await;
         let told = running.client.rest().await;
         let ends = told
             .iter()
@@ -132,9 +133,10 @@ async fn nothing_is_left_after_a_signal_to_stop() {
 async fn nothing_is_left_after_the_end_of_input() {
     for way in all_ways() {
         let mut running = running(way).await;
+        let left = Instant::now();
         running.client.leave().await;
+        gone(&running.mark, left).await;
         assert_eq!(running.process.exit().await.code(), Some(0), "{way:?}");
-        gone(&running.mark, Instant::now()).await;
     }
 }
 
@@ -204,7 +206,11 @@ fn policies() -> [Value; 2] {
 
 /// A client's own command, on a server that outlives its clients.
 async fn commanding(process: &mut ServerProcess, policy: &Value) -> (Conversation, String) {
-    let mut client = Conversation::start(process.websocket(&[]).await).await;
+    let client = Conversation::start(process.websocket(&[]).await).await;
+    commanded(client, policy).await
+}
+
+async fn commanded(mut client: Conversation, policy: &Value) -> (Conversation, String) {
     let mark = marker();
     let params = json!({
         "command": ["bash", "-c", stubborn(&mark)], "processId": "stubborn",
@@ -244,9 +250,24 @@ async fn nothing_is_left_of_a_clients_command_after_its_server() {
 
         let mut process = websocket_server();
         let (_client, mark) = commanding(&mut process, &policy).await;
+        let signalled = Instant::now();
         process.signal(Signal::TERM);
+        gone(&mark, signalled).await;
         process.exit().await;
-        gone(&mark, Instant::now()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_clients_command_after_the_end_of_input() {
+    for policy in policies() {
+        let home = tempfile::tempdir().unwrap();
+        let mut process = server_in(&home);
+        let client = Conversation::start(process.stdio()).await;
+        let (client, mark) = commanded(client, &policy).await;
+        let left = Instant::now();
+        client.leave().await;
+        gone(&mark, left).await;
+        process.exit().await;
     }
 }
 

@@ -1,12 +1,18 @@
-//! Signals: the first lets what is running finish for a while and then ends it; the second ends
-//! everything at once.
+//! Signals: the first lets what is running finish for a while, commands shorter than turns, and then ends
+//! it; the second ends everything at once.
 
+use std::future;
 use std::process::exit;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::sleep;
 
 use crate::Server;
+
+/// How long commands may go on after a signal: nothing is to be left of them within a second. Turns may
+/// still tell what became of them.
+const COMMANDS: Duration = Duration::from_millis(500);
 
 /// The signals that ask this process to stop. From its making on they no longer kill.
 pub(super) struct StopSignals {
@@ -32,7 +38,15 @@ impl StopSignals {
             tracing::info!("received second shutdown signal; exiting at once");
             exit(0);
         });
-        server.drain(limit).await;
+        let rush = async {
+            sleep(COMMANDS).await;
+            quipu_sandbox::end_all();
+            future::pending().await
+        };
+        tokio::select! {
+            () = server.drain(limit) => {}
+            () = rush => {}
+        }
     }
 
     async fn next(&mut self) {
@@ -58,6 +72,6 @@ async fn arrived(signal: &mut Option<Signal>) {
         Some(signal) => {
             signal.recv().await;
         }
-        None => std::future::pending().await,
+        None => future::pending().await,
     }
 }

@@ -185,7 +185,8 @@ impl Ground {
         found
     }
 
-    /// Takes or gives the right to change anything below the home.
+    /// Takes or gives the right to change anything below the home. Links lead out of it, to the program
+    /// itself for one.
     pub fn set_writable(&self, writable: bool) {
         let mut paths = vec![self.home.clone()];
         let mut looked = 0;
@@ -193,7 +194,7 @@ impl Ground {
             looked += 1;
             if path.is_dir() {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                paths.extend(entries.map(|it| it.path()));
+                paths.extend(entries.map(|it| it.path()).filter(|it| !it.is_symlink()));
             }
         }
         for path in paths {
