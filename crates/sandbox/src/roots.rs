@@ -2,7 +2,7 @@
 //!
 //! A command can put a symbolic link wherever it may write. On the way to a folder that a policy names,
 //! such a link would open to the next command what lies behind it. So links count only where no command
-//! of this process could have made them, or if they lead where the same name has led before.
+//! of this process could have made them, or if they lead where they led before one could.
 
 use std::{
     collections::BTreeMap,
@@ -16,18 +16,18 @@ use crate::SpawnError;
 /// The kernel follows no more than this either.
 const LINK_LIMIT: usize = 40;
 
-/// How many names and folders are remembered.
+/// How many links and folders are remembered.
 const MEMORY: usize = 1024;
 
 static SEEN: Mutex<Seen> = Mutex::new(Seen {
-    names: BTreeMap::new(),
+    links: BTreeMap::new(),
     opened: Vec::new(),
 });
 
 /// What this process remembers of the commands it has started.
 struct Seen {
-    /// What names with links in them stand for.
-    names: BTreeMap<PathBuf, PathBuf>,
+    /// The links that were followed, and what they said.
+    links: BTreeMap<PathBuf, PathBuf>,
     /// All that some command could write.
     opened: Vec<PathBuf>,
 }
@@ -35,8 +35,7 @@ struct Seen {
 /// The names of one policy.
 #[derive(Default)]
 pub(crate) struct Roots {
-    /// Those with links in them, and what they stand for.
-    linked: Vec<(PathBuf, PathBuf)>,
+    links: Vec<Link>,
     stray: Option<Stray>,
 }
 
@@ -46,10 +45,16 @@ struct Stray {
     link: PathBuf,
 }
 
-/// Where a name leads, and the places of the links on the way.
+/// A symbolic link: where it is and what it says.
+struct Link {
+    place: PathBuf,
+    target: PathBuf,
+}
+
+/// Where a name leads, and the links on the way.
 struct Followed {
     real: PathBuf,
-    links: Vec<PathBuf>,
+    links: Vec<Link>,
 }
 
 impl Roots {
@@ -59,20 +64,17 @@ impl Roots {
         if links.is_empty() {
             return Some(real);
         }
-        // Looked at after the links: who made them was written down before it ran.
+        // Looked at after the links: what commands could write was noted before they ran.
         let seen = seen();
-        let suspect = links.into_iter().find(|link| seen.could_be_made(link));
-        match suspect {
-            Some(link) if seen.names.get(name) != Some(&real) => {
-                let name = name.to_path_buf();
-                self.stray.get_or_insert(Stray { name, link });
-                None
-            }
-            _ => {
-                self.linked.push((name.to_path_buf(), real.clone()));
-                Some(real)
-            }
+        if let Some(link) = links.iter().find(|link| !seen.trusts(link)) {
+            self.stray.get_or_insert_with(|| Stray {
+                name: name.to_path_buf(),
+                link: link.place.clone(),
+            });
+            return None;
         }
+        self.links.extend(links);
+        Some(real)
     }
 
     /// What these names stand for, each once.
@@ -96,11 +98,11 @@ impl Roots {
             return Err(SpawnError::StrayRoot { name, link });
         }
         let mut seen = seen();
-        for (name, real) in self.linked {
-            if seen.names.len() >= MEMORY {
-                seen.names.clear();
+        for Link { place, target } in self.links {
+            if seen.links.len() >= MEMORY {
+                seen.links.clear();
             }
-            seen.names.insert(name, real);
+            seen.links.insert(place, target);
         }
         for path in opened {
             if !seen.opened.iter().any(|known| path.starts_with(known)) {
@@ -116,9 +118,10 @@ impl Roots {
 }
 
 impl Seen {
-    fn could_be_made(&self, link: &Path) -> bool {
-        let folder = link.parent().unwrap_or(link);
-        self.opened.iter().any(|opened| folder.starts_with(opened))
+    fn trusts(&self, link: &Link) -> bool {
+        let folder = link.place.parent().unwrap_or(&link.place);
+        let could_be_made = self.opened.iter().any(|opened| folder.starts_with(opened));
+        !could_be_made || self.links.get(&link.place) == Some(&link.target)
     }
 }
 
@@ -150,7 +153,7 @@ fn follow(name: &Path) -> io::Result<Followed> {
                     real = PathBuf::from("/");
                 }
                 rest.extend(parts(&target));
-                links.push(place);
+                links.push(Link { place, target });
             }
             // No link.
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => real = place,

@@ -16,6 +16,7 @@ mod home;
 mod http;
 mod interop;
 mod large_files;
+mod linked_folders;
 mod login;
 mod logs;
 mod offline;

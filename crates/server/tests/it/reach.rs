@@ -41,25 +41,6 @@ async fn patches_do_not_reach_what_steers_later_commands() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn patches_work_in_a_folder_that_is_a_link() {
-    let stage = Stage::new().await;
-    fs::create_dir(stage.folder().join("real")).unwrap();
-    let cwd = stage.folder().join("alias");
-    symlink("real", &cwd).unwrap();
-    let params = json!({ "cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write",
-        "config": { "sandbox_workspace_write": { "exclude_slash_tmp": true } } });
-    let (mut client, thread) = stage.thread_with(params).await;
-    stage.play([add("made"), json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "add").await;
-    assert_eq!(
-        completed(&told, "fileChange")[0]["status"],
-        "completed",
-        "{told:?}"
-    );
-    assert!(stage.folder().join("real/made").exists());
-}
-
 /// A grant for a folder is no grant for where a link in it leads, and the user sees where that is.
 #[tokio::test(flavor = "multi_thread")]
 async fn grants_do_not_follow_links() {
