@@ -104,14 +104,15 @@ impl Accounts {
 
     /// Stores a login over the one before it.
     pub fn store(&self, record: Record, keep: Keep) -> io::Result<()> {
-        let mut memory = lock(&self.memory);
-        *memory = match keep {
+        // Others may hold up the file, and must not hold up whoever asks for the login.
+        let kept = match keep {
             Keep::File => {
                 self.file.write(&record)?;
                 None
             }
             Keep::Memory => Some(Kept::Own(record)),
         };
+        *lock(&self.memory) = kept;
         Ok(())
     }
 
@@ -155,15 +156,15 @@ impl Accounts {
         let (file, memory) = (self.file.clone(), Arc::clone(&self.memory));
         let (old, new) = (old.clone(), new.clone());
         let replaced = tokio::task::spawn_blocking(move || {
-            let mut memory = lock(&memory);
-            match &mut *memory {
+            match &mut *lock(&memory) {
                 Some(Kept::Own(kept)) if *kept == old => {
                     *kept = new;
-                    Ok(true)
+                    return Ok(true);
                 }
-                Some(_) => Ok(false),
-                None => file.replace(&old, &new),
+                Some(_) => return Ok(false),
+                None => {}
             }
+            file.replace(&old, &new)
         });
         replaced.await.map_err(io::Error::other)?
     }

@@ -2,9 +2,11 @@
 //! programs that change it do so one after the other.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use quipu_disk::Target;
 
 use crate::record::Record;
 
@@ -26,25 +28,22 @@ impl AuthFile {
 
     /// What is stored. A file that cannot be used holds nothing.
     pub(crate) fn read(&self) -> Option<Record> {
-        let mut text = String::new();
-        let file = File::open(&self.0).ok()?;
-        file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+        let text = quipu_disk::read_text(&self.0, MAX_BYTES).ok()?;
         serde_json::from_str(&text).ok()
     }
 
     /// Stores a login over whatever is there.
     pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
-        let place = Place::lock(&self.0)?;
-        place.put(record)
+        put(&Target::lock(&self.0)?, record)
     }
 
     /// Stores `new` unless something else than `old` is there by now; tells whether it did.
     pub(crate) fn replace(&self, old: &Record, new: &Record) -> io::Result<bool> {
-        let place = Place::lock(&self.0)?;
+        let target = Target::lock(&self.0)?;
         if self.read().as_ref() != Some(old) {
             return Ok(false);
         }
-        place.put(new)?;
+        put(&target, new)?;
         Ok(true)
     }
 
@@ -62,7 +61,7 @@ impl AuthFile {
     pub(crate) async fn lock(&self) -> Option<RefreshLock> {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
-            let file = File::open(&self.0).ok()?;
+            let file = quipu_disk::open(&self.0).ok()?;
             match try_lock(&file) {
                 // A refresh puts a new file in place, and the lock of the old one is worth nothing then.
                 Ok(()) if is_at(&file, &self.0) => return Some(RefreshLock { _file: file }),
@@ -86,52 +85,8 @@ pub(crate) struct RefreshLock {
     _file: File,
 }
 
-/// Where the file is put, with its folder locked against other writers.
-struct Place {
-    path: PathBuf,
-    folder: PathBuf,
-    _lock: File,
-}
-
-impl Place {
-    fn lock(path: &Path) -> io::Result<Self> {
-        if let Some(home) = path.parent() {
-            fs::create_dir_all(home)?;
-        }
-        // A link to another place stays one.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(Self {
-            _lock: lock_folder(&folder)?,
-            path,
-            folder,
-        })
-    }
-
-    fn put(&self, record: &Record) -> io::Result<()> {
-        let text = serde_json::to_vec_pretty(record)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".auth")
-            .tempfile_in(&self.folder)?;
-        // Written past the wrapper, whose errors name a file that nobody knows.
-        file.as_file_mut().write_all(&text)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
-    }
-}
-
-#[cfg(unix)]
-fn lock_folder(folder: &Path) -> io::Result<File> {
-    let folder = File::open(folder)?;
-    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
-    Ok(folder)
-}
-
-#[cfg(not(unix))]
-fn lock_folder(folder: &Path) -> io::Result<File> {
-    let lock = folder.join(".auth.lock");
-    File::options().create(true).append(true).open(lock)
+fn put(target: &Target, record: &Record) -> io::Result<()> {
+    target.replace_secret(&serde_json::to_vec_pretty(record)?)
 }
 
 #[cfg(unix)]

@@ -3,13 +3,13 @@
 //! An edit is made on the text as it is at that moment, under a lock, checked as a whole, and put in
 //! place in one step. Comments, order and everything that is not meant stay byte for byte.
 
-mod atomic;
 mod document;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use quipu_disk::Target;
 use quipu_wire::{
     ConfigEdit, ConfigLayerSource, ConfigWriteResponse, MergeStrategy, OverriddenMetadata,
     WriteStatus,
@@ -17,7 +17,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use crate::features::Feature;
-use crate::files::Files;
+use crate::files::{Files, MAX_FILE_BYTES};
 use crate::layer::{self, Stack};
 use crate::load::{LoadError, Loader};
 use crate::requirements::Requirements;
@@ -196,7 +196,7 @@ impl Loader {
         change: impl FnOnce(&str) -> Result<String, EditError>,
     ) -> Result<Stack, WriteError> {
         self.home().ensure()?;
-        let target = atomic::Target::lock(&self.home().config_file())?;
+        let target = Target::lock(&self.home().config_file())?;
         let mut stack = self.layers(None)?;
         let limits = self.limits(&mut Files::default(), stack.managed())?;
         let user = stack.user_mut().ok_or(WriteError::Readonly)?;
@@ -242,8 +242,8 @@ fn change_text(
     path: &Path,
     change: impl FnOnce(&str) -> Result<String, EditError>,
 ) -> Result<(), WriteError> {
-    let target = atomic::Target::lock(path)?;
-    let before = match std::fs::read_to_string(path) {
+    let target = Target::lock(path)?;
+    let before = match quipu_disk::read_text(path, MAX_FILE_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         read => read?,
     };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::files::MAX_FILE_BYTES;
 use crate::home::Home;
 
 /// A copy of the process environment and working directory.
@@ -74,7 +75,7 @@ impl Env {
     /// Names that steer this program (`CODEX_…`, `QUIPU_…`) are ignored there. A missing or
     /// unreadable file changes nothing.
     pub fn add_dotenv(&mut self, home: &Home) {
-        let Ok(text) = std::fs::read_to_string(home.path().join(".env")) else {
+        let Ok(text) = quipu_disk::read_text(&home.path().join(".env"), MAX_FILE_BYTES) else {
             return;
         };
         for line in text.lines() {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -56,18 +56,11 @@ impl Files {
     /// The text of a file; `None` when there is none.
     pub fn read(&mut self, path: &Path) -> io::Result<Option<String>> {
         self.note(path);
-        let file = match fs::File::open(path) {
-            Ok(file) => file,
-            Err(error) if is_missing(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let mut text = String::new();
-        file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MAX_FILE_BYTES {
-            let reason = format!("larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024);
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        match quipu_disk::read_text(path, MAX_FILE_BYTES) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
         }
-        Ok(Some(text))
     }
 
     /// What is at a path.

@@ -1,6 +1,6 @@
 //! Files as git sees them: a mode, the id of the content, and the content if it can be shown.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Blob {
             });
         }
         let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        File::open(path)
+        quipu_disk::open(path)
             .and_then(|file| file.take(limit).read_to_end(&mut content))
             .ok()?;
         Some(Self::new(mode(&metadata), content))
@@ -71,7 +71,7 @@ impl Blob {
 
     fn hash_only(path: &Path, metadata: &Metadata) -> io::Result<Self> {
         let mut hash = header(metadata.len());
-        io::copy(&mut File::open(path)?.take(metadata.len()), &mut hash)?;
+        io::copy(&mut quipu_disk::open(path)?.take(metadata.len()), &mut hash)?;
         Ok(Self {
             mode: mode(metadata),
             id: hex(hash),

@@ -84,29 +84,11 @@ pub(crate) fn normalise(path: &Path) -> PathBuf {
 
 /// The text of a regular file of bearable size, or why it cannot be had.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        return Err(directory());
-    }
-    // A pipe or a device could keep the reader waiting for ever.
-    if !metadata.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let mut bytes =
-        Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE_BYTES)).unwrap_or(0));
-    fs::File::open(path)?
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(io::Error::other(format!(
+    quipu_disk::read_text(path, MAX_FILE_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::other(format!(
             "larger than {MAX_FILE_BYTES} bytes, the most that can be patched"
-        )));
-    }
-    String::from_utf8(bytes).map_err(|_| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            "stream did not contain valid UTF-8",
-        )
+        )),
+        _ => error,
     })
 }
 
@@ -115,7 +97,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
 pub(crate) fn holds(path: &Path, text: &str) -> bool {
     let length = text.len() as u64;
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() == length)
-        && fs::File::open(path).is_ok_and(|file| is_equal(file, text.as_bytes()).unwrap_or(false))
+        && quipu_disk::open(path).is_ok_and(|file| is_equal(file, text.as_bytes()).unwrap_or(false))
 }
 
 fn is_equal(mut file: fs::File, mut rest: &[u8]) -> io::Result<bool> {
@@ -130,15 +112,6 @@ fn is_equal(mut file: fs::File, mut rest: &[u8]) -> io::Result<bool> {
         };
         rest = more;
     }
-}
-
-/// The error of reading or writing a directory as a file, with the system's own words where it has
-/// them.
-pub(crate) fn directory() -> io::Error {
-    #[cfg(unix)]
-    return io::Error::from_raw_os_error(21);
-    #[cfg(not(unix))]
-    io::ErrorKind::IsADirectory.into()
 }
 
 /// The error of a path whose file is not there, with the system's own words.

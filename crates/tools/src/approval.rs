@@ -3,7 +3,7 @@
 use quipu_engine::Waiting;
 use quipu_patch::Change;
 use quipu_policy::commands::{CommandQuestion, CommandRequest};
-use quipu_policy::rules::{PrefixRule, append_allow_prefix};
+use quipu_policy::rules::{AmendError, PrefixRule, append_allow_prefix};
 use quipu_wire::{
     ApplyPatchApprovalResponse, CommandExecutionApprovalDecision as Decision,
     CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
@@ -84,8 +84,8 @@ impl Toolbox {
 
     /// Saves a prefix that is allowed from now on, and tells the model.
     async fn amend(&self, run: &Running, prefix: &[String]) {
-        if let Err(error) = append_allow_prefix(&run.scope.home, prefix) {
-            tracing::warn!(%error, "an allowed prefix could not be saved");
+        let (home, words) = (run.scope.home.clone(), prefix.to_vec());
+        if !saved(move || append_allow_prefix(&home, &words)).await {
             return;
         }
         if let Ok(rule) = PrefixRule::allow(prefix) {
@@ -94,6 +94,19 @@ impl Toolbox {
         let text = quipu_policy::texts::prefix_saved(prefix);
         run.note(&text).await;
     }
+}
+
+/// Saves a rule where nobody is held up by a file that others keep locked; whether that worked.
+pub(crate) async fn saved(
+    save: impl FnOnce() -> Result<bool, AmendError> + Send + 'static,
+) -> bool {
+    let problem = match tokio::task::spawn_blocking(save).await {
+        Ok(Ok(_)) => return true,
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tracing::warn!(problem, "a rule could not be saved");
+    false
 }
 
 /// Asks whether a patch may be applied; `true` besides means for the whole session.

@@ -207,7 +207,7 @@ fn huge_and_odd_files_are_refused() {
             .to_string()
     };
     fs::write(world.path("h/config.toml"), "#".repeat(5 * 1024 * 1024)).unwrap();
-    assert!(error(&loader).contains("larger than 4 MiB"));
+    assert!(error(&loader).contains("it has more than 4194304 bytes"));
     fs::write(world.path("h/config.toml"), b"model = \"\xff\"").unwrap();
     assert!(error(&loader).contains("stream did not contain valid UTF-8"));
     fs::write(

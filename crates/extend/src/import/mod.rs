@@ -7,8 +7,8 @@ mod place;
 mod settings;
 mod words;
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use quipu_config::Loader;
@@ -157,13 +157,11 @@ impl Place {
 
 /// The text of a file; `None` if there is no such file.
 fn read(path: &Path) -> Result<Option<String>, ImportError> {
-    let mut text = String::new();
-    match File::open(path) {
-        Ok(file) => file.take(MAX_BYTES).read_to_string(&mut text)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Some(text))
+    match quipu_disk::read_text(path, MAX_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Puts a file in place in one step.

@@ -1,7 +1,7 @@
 //! Puts a plugin into the home folder, whole or not at all, and takes it out again.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use quipu_wire::PluginAuthPolicy;
@@ -84,10 +84,7 @@ fn check_source(folder: &Path, name: &str) -> Result<(), PluginError> {
     if !file.is_file() {
         return refused(format!("missing plugin manifest: {}", file.display()));
     }
-    let mut text = String::new();
-    File::open(&file)?
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)?;
+    let text = quipu_disk::read_text(&file, MAX_BYTES)?;
     let Ok(manifest) = serde_json::from_str::<Manifest>(&text) else {
         let file = file.display();
         return refused(format!("missing or invalid plugin manifest: {file}"));

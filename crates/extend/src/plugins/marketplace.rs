@@ -1,7 +1,5 @@
 //! `marketplace.json`: which plugins there are, where they lie, and who may install them.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use quipu_wire::{PluginAuthPolicy, PluginInstallPolicy};
@@ -52,9 +50,8 @@ impl Marketplace {
             path: path.to_owned(),
             reason,
         };
-        let mut text = String::new();
-        match File::open(path) {
-            Ok(file) => file.take(MAX_BYTES).read_to_string(&mut text)?,
+        let text = match quipu_disk::read_text(path, MAX_BYTES) {
+            Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let text = format!("marketplace file `{}` does not exist", path.display());
                 return Err(PluginError::Refused(text));

@@ -1,8 +1,6 @@
 //! `agents/openai.yaml` beside a `SKILL.md`: how to show a skill, what it needs, who may use it. It is
 //! optional in all its parts, so whatever makes no sense in it is left out.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Component, Path};
 
 use quipu_wire::{SkillDependencies, SkillInterface, SkillToolDependency};
@@ -31,12 +29,7 @@ pub(super) struct About {
 
 /// Reads the file in the folder of a skill.
 pub(super) fn read(folder: &Path) -> About {
-    let mut text = String::new();
-    if let Ok(file) = File::open(folder.join(FILE))
-        && file.take(MAX_BYTES).read_to_string(&mut text).is_err()
-    {
-        text.clear();
-    }
+    let text = quipu_disk::read_text(&folder.join(FILE), MAX_BYTES).unwrap_or_default();
     parse(&text, folder)
 }
 

@@ -1,7 +1,6 @@
 //! `SKILL.md`: the block of YAML between lines of dashes at its top.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -49,10 +48,7 @@ struct Metadata {
 }
 
 pub(super) fn read(file: &Path) -> Result<Manifest, ManifestError> {
-    let mut text = String::new();
-    File::open(file)?
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)?;
+    let text = quipu_disk::read_text(file, MAX_BYTES)?;
     let folder = file.parent().unwrap_or(file);
     let mut manifest = parse(&text, &folder_name(folder))?;
     if let Some(plugin) = plugin_name(folder) {
@@ -122,9 +118,7 @@ fn plugin_name(folder: &Path) -> Option<String> {
         .ancestors()
         .map(|dir| dir.join(".codex-plugin/plugin.json"))
         .find(|file| file.is_file())?;
-    let mut text = String::new();
-    let opened = File::open(file).ok()?;
-    opened.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let text = quipu_disk::read_text(&file, MAX_BYTES).ok()?;
     let plugin: Plugin = serde_json::from_str(&text).ok()?;
     Some(plugin.name)
 }

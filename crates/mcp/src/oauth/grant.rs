@@ -92,7 +92,7 @@ impl Grant {
         }
         match self.exchange(client, tokens).await {
             Ok(renewed) => {
-                if let Err(error) = self.store.save(&renewed) {
+                if let Err(error) = self.store.save(&renewed).await {
                     tracing::warn!(server = self.server, %error, "renewed tokens were not stored");
                 }
                 *tokens = renewed;

@@ -141,6 +141,7 @@ impl Login {
         };
         store
             .save(&answer.into_tokens(&before))
+            .await
             .map_err(|error| format!("the tokens were not stored: {error}"))
     }
 }

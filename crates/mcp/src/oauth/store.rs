@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -53,54 +52,29 @@ impl Store {
     }
 
     /// Keeps tokens in place of those of an earlier login. Entries of others stay as they are.
-    pub(crate) fn save(&self, tokens: &Tokens) -> io::Result<()> {
-        let file = self.file.canonicalize();
-        let file = file.as_deref().unwrap_or(&self.file);
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder)?;
-        let lock = lock(folder)?;
+    pub(crate) async fn save(&self, tokens: &Tokens) -> io::Result<()> {
+        let (store, tokens) = (self.clone(), tokens.clone());
+        let saved = tokio::task::spawn_blocking(move || store.save_now(&tokens));
+        saved.await.map_err(io::Error::other)?
+    }
+
+    fn save_now(&self, tokens: &Tokens) -> io::Result<()> {
+        let target = quipu_disk::Target::lock(&self.file)?;
         let mut entries = self.read();
         let key = key(&tokens.server_name, &tokens.server_url);
         entries.insert(key, serde_json::to_value(tokens)?);
-        // A temporary file can be read by its owner only, and stays so.
-        let mut new = tempfile::Builder::new()
-            .prefix(".credentials")
-            .tempfile_in(folder)?;
-        new.write_all(&serde_json::to_vec(&entries)?)?;
-        new.as_file().sync_all()?;
-        new.persist(file)?;
-        drop(lock);
-        Ok(())
+        target.replace_secret(&serde_json::to_vec(&entries)?)
     }
 
     fn read(&self) -> BTreeMap<String, Value> {
-        let mut text = String::new();
-        let read =
-            File::open(&self.file).and_then(|it| it.take(MAX_BYTES).read_to_string(&mut text));
-        match read {
-            Ok(_) => serde_json::from_str(&text).unwrap_or_else(|_| {
+        match quipu_disk::read_text(&self.file, MAX_BYTES) {
+            Ok(text) => serde_json::from_str(&text).unwrap_or_else(|_| {
                 tracing::warn!(file = %self.file.display(), "the stored logins cannot be read");
                 BTreeMap::new()
             }),
             Err(_) => BTreeMap::new(),
         }
     }
-}
-
-/// Makes other writers wait. The folder is locked, since the file is replaced by each write.
-#[cfg(unix)]
-fn lock(folder: &Path) -> io::Result<File> {
-    let folder = File::open(folder)?;
-    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
-    Ok(folder)
-}
-
-#[cfg(not(unix))]
-fn lock(folder: &Path) -> io::Result<File> {
-    File::options()
-        .create(true)
-        .append(true)
-        .open(folder.join(".credentials.lock"))
 }
 
 /// The name of an entry: the server's, and a digest of how it is reached.
@@ -117,6 +91,8 @@ fn key(server: &str, url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -140,7 +116,7 @@ mod tests {
             refresh_token: None,
             scopes: vec!["s".to_owned()],
         };
-        store.save(&tokens).unwrap();
+        store.save_now(&tokens).unwrap();
         assert!(store.load("h", "http://h/mcp") == Some(tokens));
         assert!(store.load("h", "http://elsewhere/mcp").is_none());
         assert!(

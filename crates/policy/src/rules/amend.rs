@@ -36,7 +36,8 @@ pub enum AmendError {
     },
 }
 
-/// Saves that commands starting with these words are allowed; `false` if that was saved before.
+/// Saves that commands starting with these words are allowed; `false` if that was saved before. Blocks, for some
+/// seconds if others keep the file locked.
 pub fn append_allow_prefix(home: &Path, words: &[String]) -> Result<bool, AmendError> {
     if words.is_empty() {
         return Err(PatternError::Empty.into());
@@ -52,7 +53,7 @@ pub fn append_allow_prefix(home: &Path, words: &[String]) -> Result<bool, AmendE
     )
 }
 
-/// Saves what to do about a host; `false` if that was saved before.
+/// Saves what to do about a host; `false` if that was saved before. Blocks like [`append_allow_prefix`].
 pub fn append_network_rule(
     home: &Path,
     host: &str,
@@ -89,15 +90,12 @@ fn append(home: &Path, line: &str) -> Result<bool, AmendError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(&path)
-        .map_err(failed)?;
-    lock(&file).map_err(failed)?;
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    let mut file = quipu_disk::open_locked(&mut options, &path).map_err(failed)?;
     let mut before = String::new();
-    file.read_to_string(&mut before).map_err(failed)?;
+    let mut limited = (&mut file).take(MAX_FILE_BYTES as u64 + 1);
+    limited.read_to_string(&mut before).map_err(failed)?;
     if before.lines().any(|present| present == line) {
         return Ok(false);
     }
@@ -124,18 +122,4 @@ fn write_whole(file: &mut File, end: usize, added: &str) -> io::Result<()> {
         file.seek(SeekFrom::End(0))?;
     }
     written
-}
-
-/// Keeps other programs out until the file is closed.
-#[cfg(unix)]
-fn lock(file: &File) -> io::Result<()> {
-    Ok(rustix::fs::flock(
-        file,
-        rustix::fs::FlockOperation::LockExclusive,
-    )?)
-}
-
-#[cfg(not(unix))]
-fn lock(_file: &File) -> io::Result<()> {
-    Ok(())
 }

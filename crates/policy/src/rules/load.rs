@@ -1,6 +1,6 @@
 //! Finds and reads rules files: the one place of this crate that looks at the disk unasked.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Rules;
@@ -78,10 +78,6 @@ fn load_file(path: &Path) -> Result<Rules, RulesProblem> {
         path: path.to_owned(),
         error,
     };
-    let mut source = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    // One byte more than allowed, so that a file that is too large is seen as such.
-    let mut limited = file.take(MAX_FILE_BYTES as u64 + 1);
-    limited.read_to_string(&mut source).map_err(unreadable)?;
+    let source = quipu_disk::read_text(path, MAX_FILE_BYTES as u64).map_err(unreadable)?;
     Ok(Rules::parse(path, &source)?)
 }

@@ -12,6 +12,9 @@ use quipu_wire::{Json, ReasoningEffort, TurnStartParams};
 use crate::threads::Session;
 use crate::{Server, models};
 
+/// A role has a few settings; whatever is larger is something else.
+const MAX_ROLE_BYTES: u64 = 1024 * 1024;
+
 /// The roles that there always are, with what the model is told of them.
 const BUILT_IN: [(&str, &str); 3] = [
     ("default", "An agent without a speciality."),
@@ -140,7 +143,7 @@ fn in_role(server: &Server, session: Session, file: &Path) -> Result<Session, St
             file.display()
         )
     };
-    let text = std::fs::read_to_string(file).map_err(|error| problem(&error))?;
+    let text = quipu_disk::read_text(file, MAX_ROLE_BYTES).map_err(|error| problem(&error))?;
     let mut table: Table =
         quipu_config::parse_toml(&text).map_err(|mistake| problem(&mistake.message))?;
     table.retain(|key, _| !AgentRole::OWN_KEYS.contains(&key.as_str()));

@@ -1,8 +1,7 @@
 //! Finds and reads the `AGENTS.md` files that apply to a thread: the person's own, then the project's from
 //! its root down to the working directory. Read once per thread. Blocks on files.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 const OVERRIDE: &str = "AGENTS.override.md";
@@ -112,9 +111,11 @@ fn is_file(path: &Path) -> bool {
 
 /// The first bytes of a file as text, and how many there were; `None` if they could not be read.
 fn read_up_to(path: &Path, max: usize, unreadable: &mut Vec<String>) -> Option<(String, usize)> {
-    let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(max as u64).read_to_end(&mut bytes)) {
-        Ok(read) => Some((lossy(bytes, read == max), read)),
+    match quipu_disk::read_start(path, max as u64) {
+        Ok(bytes) => {
+            let read = bytes.len();
+            Some((lossy(bytes, read == max), read))
+        }
         Err(error) => {
             unreadable.push(format!("{}: {error}", path.display()));
             None

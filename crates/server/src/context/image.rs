@@ -2,8 +2,7 @@
 //! cannot take, and then every later turn would fail too, so a file is looked at before it goes in.
 //! Pictures pass as they are: making them smaller would need a codec for each format.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -28,18 +27,7 @@ pub(crate) enum ImageError {
 
 /// Reads a picture into a data URL. Blocks on the file.
 pub(crate) fn load(path: &Path) -> Result<String, ImageError> {
-    let meta = fs::metadata(path)?;
-    // A folder fails below with the system's own words; a pipe would never end.
-    if !meta.is_file() && !meta.is_dir() {
-        return Err(too("it is not a regular file".to_owned()));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_IMAGE_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_IMAGE_BYTES {
-        return Err(too(format!("it has more than {MAX_IMAGE_BYTES} bytes")));
-    }
+    let bytes = quipu_disk::read(path, MAX_IMAGE_BYTES)?;
     let Some(Picture {
         mime,
         width,
@@ -206,6 +194,8 @@ fn promised(path: &Path) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use proptest::prelude::*;
 

@@ -2,8 +2,6 @@
 //! text of those.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read as _};
 
 use quipu_wire::{Json, UserInput};
 
@@ -86,25 +84,12 @@ pub(crate) fn named<'a>(
 /// show. Blocks on the file.
 pub(crate) fn load(skill: &Skill) -> Result<Json, String> {
     let Skill { name, path, .. } = skill;
-    match read(path) {
+    match quipu_disk::read_text(path.as_ref(), MAX_SKILL_BYTES) {
         Ok(text) => Ok(message::user_text(format!(
             "<skill>\n<name>{name}</name>\n<path>{path}</path>\n{text}\n</skill>"
         ))),
         Err(error) => Err(format!("Failed to load skill {name} at {path}: {error}")),
     }
-}
-
-fn read(path: &str) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?
-        .take(MAX_SKILL_BYTES + 1)
-        .read_to_string(&mut text)?;
-    if read as u64 > MAX_SKILL_BYTES {
-        return Err(io::Error::other(format!(
-            "it has more than {MAX_SKILL_BYTES} bytes"
-        )));
-    }
-    Ok(text)
 }
 
 /// What a text mentions: `$name`, or `[$name](path)`, in which only the path counts.

@@ -1,7 +1,7 @@
 //! Whether a folder's rules about what to ignore can be read at all. The walk opens whatever has the right
 //! name, and would wait at a pipe until somebody writes to it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn ends(path: &Path) -> bool {
 
 fn first_line(path: &Path) -> Option<String> {
     let mut line = String::new();
-    let file = File::open(path).ok()?.take(MAX_LINE);
+    let file = quipu_disk::open(path).ok()?.take(MAX_LINE);
     BufReader::new(file).read_line(&mut line).ok()?;
     Some(line.trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -14,6 +14,7 @@ mod files;
 mod gate;
 mod guardian;
 mod handshake;
+mod hostile_files;
 mod idle;
 mod interrupts;
 mod journal_faults;

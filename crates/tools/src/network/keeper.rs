@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use super::settings::Network;
 use super::upstream::{Place, Route, locate};
-use crate::approval::Approval;
+use crate::approval::{Approval, saved};
 use crate::call::Running;
 use crate::guardian::Action;
 use crate::toolbox::Toolbox;
@@ -189,14 +189,14 @@ impl Keeper {
             true => NetworkDecision::Allow,
             false => NetworkDecision::Deny,
         };
-        let home = &self.run.scope.home;
-        if let Err(error) = append_network_rule(home, &amendment.host, target.protocol, decision) {
-            tracing::warn!(%error, "a rule about a host could not be saved");
+        let (home, host) = (self.run.scope.home.clone(), amendment.host.clone());
+        let protocol = target.protocol;
+        if !saved(move || append_network_rule(&home, &host, protocol, decision)).await {
             return allowed && self.accept(target);
         }
         let rule = NetworkRule {
             host: amendment.host.to_ascii_lowercase(),
-            protocol: target.protocol,
+            protocol,
             decision,
             justification: None,
         };

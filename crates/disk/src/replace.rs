@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::lock::lock_folder;
+
 /// So many symbolic links are followed.
 const MAX_LINKS: usize = 40;
 
@@ -19,7 +21,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Locks a file that may or may not exist. A symbolic link is followed, and stays.
+    /// Locks a file that may or may not exist. A symbolic link is followed, and stays. Blocks for some seconds at
+    /// most, if others keep the folder locked.
     pub fn lock(path: &Path) -> io::Result<Self> {
         let path = follow_links(path)?;
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -32,14 +35,24 @@ impl Target {
         })
     }
 
-    /// Replaces the text. The file keeps its mode; a new one is readable by its owner only.
-    pub fn replace(&self, text: &[u8]) -> io::Result<()> {
+    /// Replaces the content. The file keeps its mode; a new one is readable by its owner only.
+    pub fn replace(&self, content: &[u8]) -> io::Result<()> {
+        let mode = fs::metadata(&self.path).map(|it| it.permissions()).ok();
+        self.put(content, mode)
+    }
+
+    /// Replaces the content with a secret: the file is readable by its owner only, whatever it was.
+    pub fn replace_secret(&self, content: &[u8]) -> io::Result<()> {
+        self.put(content, None)
+    }
+
+    fn put(&self, content: &[u8], mode: Option<fs::Permissions>) -> io::Result<()> {
         let (temporary, mut file) = create_temporary(&self.path)?;
         let result = (|| {
-            if let Ok(metadata) = fs::metadata(&self.path) {
-                file.set_permissions(metadata.permissions())?;
+            if let Some(mode) = mode {
+                file.set_permissions(mode)?;
             }
-            file.write_all(text)?;
+            file.write_all(content)?;
             file.sync_all()?;
             fs::rename(&temporary, &self.path)?;
             sync_folder(&self.folder)
@@ -84,22 +97,6 @@ fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
             Err(error) => return Err(error),
         }
     }
-}
-
-#[cfg(unix)]
-fn lock_folder(folder: &Path) -> io::Result<File> {
-    // The folder itself is locked: the file is replaced by each write, and a lock file would be litter.
-    let folder = File::open(folder)?;
-    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)?;
-    Ok(folder)
-}
-
-#[cfg(not(unix))]
-fn lock_folder(folder: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(folder.join(".config.lock"))
 }
 
 #[cfg(unix)]
