@@ -142,6 +142,16 @@ impl Rules {
         real_path(path).is_ok_and(|path| self.writable_root(&path).is_some())
     }
 
+    /// Whether a command under these rules may read what is at this absolute path.
+    pub fn can_read(&self, path: &Path) -> bool {
+        let Some(readable) = &self.readable else {
+            return true;
+        };
+        let written = self.entries.iter().filter(|it| it.access == Access::Write);
+        let mut open = readable.iter().chain(written.map(|it| &it.path));
+        real_path(path).is_ok_and(|path| open.any(|root| path.starts_with(root)))
+    }
+
     /// What makes a resolved path writable, if something does.
     pub(crate) fn writable_root(&self, path: &Path) -> Option<&Path> {
         if self

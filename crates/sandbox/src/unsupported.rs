@@ -35,6 +35,11 @@ impl Rules {
     pub fn can_write(&self, _path: &Path) -> bool {
         false
     }
+
+    /// Nor may anything be read.
+    pub fn can_read(&self, _path: &Path) -> bool {
+        false
+    }
 }
 
 /// A started command; there is none on this system.

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use quipu_engine::{CallKind, ToolDelta, ToolEvent};
-use quipu_patch::{Call as PatchCall, Change, ChangeKind, Plan, TurnDiff, detect, prepare};
+use quipu_patch::{
+    Call as PatchCall, Change, ChangeKind, Operation, Patch, Plan, TurnDiff, detect, prepare,
+};
 use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch};
 use quipu_policy::texts::PATCH_REJECTED;
+use quipu_sandbox::Rules;
 use quipu_wire::{FileUpdateChange, PatchApplyStatus, PatchChangeKind, ThreadItem};
 use serde::Deserialize;
 
@@ -61,11 +64,16 @@ async fn apply(
     cwd: std::path::PathBuf,
 ) -> Finished {
     let folder = cwd.clone();
-    let prepared =
-        tokio::task::spawn_blocking(move || prepare(&text, &folder).map(|plan| (plan, text))).await;
-    let (plan, text) = match prepared {
+    let granted = toolbox.grants().all();
+    let rules = sandboxing::rules(&run.scope, granted.as_ref());
+    let prepared = tokio::task::spawn_blocking(move || {
+        check_reading(&text, &folder, rules.as_ref())?;
+        let plan = prepare(&text, &folder).map_err(|error| error.to_string())?;
+        Ok::<_, String>((plan, text))
+    });
+    let (plan, text) = match prepared.await {
         Ok(Ok(prepared)) => prepared,
-        Ok(Err(error)) => return error.to_string().into(),
+        Ok(Err(error)) => return error.into(),
         Err(error) => return format!("apply_patch failed: {error}").into(),
     };
     let changes: Vec<FileUpdateChange> = plan.changes().iter().map(shown).collect();
@@ -81,7 +89,7 @@ async fn apply(
             path: it.path.to_owned(),
         })
         .collect();
-    let rules = sandboxing::rules(&run.scope);
+    let rules = sandboxing::rules(&run.scope, None);
     let can_write = |file: &Path| rules.as_ref().is_none_or(|rules| rules.can_write(file));
     let verdict = toolbox.decide(&run.scope, |settings| {
         decide_patch(&files, &cwd, can_write, settings)
@@ -129,6 +137,29 @@ fn report(run: &Running, output: &str, applied: bool) -> String {
         return json_report(output, code, 0.0);
     }
     format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}")
+}
+
+/// Refuses a patch of files that commands may not read: whether it matches would tell what is in them.
+fn check_reading(text: &str, cwd: &Path, rules: Option<&Rules>) -> Result<(), String> {
+    let (Some(rules), Ok(patch)) = (rules, Patch::parse(text)) else {
+        return Ok(());
+    };
+    for operation in &patch.operations {
+        let (path, other) = match operation {
+            Operation::Add { path, .. } | Operation::Delete { path } => (path, None),
+            Operation::Update { path, move_to, .. } => (path, move_to.as_ref()),
+        };
+        for path in [Some(path), other].into_iter().flatten() {
+            let path = cwd.join(path);
+            if !rules.can_read(&path) {
+                let path = path.display();
+                return Err(format!(
+                    "apply_patch verification failed: {path} is outside of the folders that may be read"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is said of a patch that a link would have led out of the writable folders.

@@ -50,10 +50,10 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
     }
 }
 
-/// Where commands of a turn may write, if that is held back at all.
-pub(crate) fn rules(scope: &Scope) -> Option<Rules> {
+/// Where commands of a turn may read and write, if that is held back at all.
+pub(crate) fn rules(scope: &Scope, granted: Option<&AdditionalPermissionProfile>) -> Option<Rules> {
     let policy = policy(&scope.sandbox, &scope.cwd, &scope.home);
-    Rules::resolve(&policy, &Grants::default())
+    Rules::resolve(&policy, &grants(granted))
 }
 
 /// What a user agreed to beyond the policy.

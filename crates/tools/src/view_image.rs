@@ -1,11 +1,19 @@
 //! `view_image`: the agent looks at a picture.
 
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
 use base64::Engine as _;
+use quipu_sandbox::Rules;
 use quipu_wire::{AbsolutePath, ThreadItem};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Finished, Output, Running};
+use crate::sandboxing;
+use crate::toolbox::Toolbox;
 
 /// Larger pictures are not sent.
 const MAX_BYTES: u64 = 20 * 1024 * 1024;
@@ -16,7 +24,7 @@ struct Arguments {
     detail: Option<String>,
 }
 
-pub(crate) async fn view_image(run: &Running) -> Finished {
+pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     if !run.scope.accepts_images {
         return "view_image is not allowed because you do not support image inputs".into();
     }
@@ -32,27 +40,14 @@ pub(crate) async fn view_image(run: &Running) -> Finished {
     }
     let path = run.scope.resolve(Some(&path));
     let path = AbsolutePath::new(&path).map_or(path, |it| it.as_path().to_owned());
-    let shown = path.display();
-    let meta = match tokio::fs::metadata(&path).await {
-        Ok(meta) => meta,
-        Err(error) => return format!("unable to locate image at `{shown}`: {error}").into(),
-    };
-    if !meta.is_file() {
-        return format!("image path `{shown}` is not a file").into();
-    }
-    if meta.len() > MAX_BYTES {
-        return format!(
-            "unable to process image at `{shown}`: it is larger than {MAX_BYTES} bytes"
-        )
-        .into();
-    }
-    let bytes = match tokio::fs::read(&path).await {
-        Ok(bytes) => bytes,
-        Err(error) => return format!("unable to process image at `{shown}`: {error}").into(),
-    };
-    let Some(kind) = kind(&bytes) else {
-        return format!("unable to process image at `{shown}`: not a PNG, JPEG, GIF or WebP file")
-            .into();
+    let granted = toolbox.grants().all();
+    let rules = sandboxing::rules(&run.scope, granted.as_ref());
+    let place = path.clone();
+    let read = tokio::task::spawn_blocking(move || read(&place, rules.as_ref())).await;
+    let (kind, bytes) = match read {
+        Ok(Ok(picture)) => picture,
+        Ok(Err(why)) => return why.into(),
+        Err(error) => return format!("view_image failed: {error}").into(),
     };
     let item = ThreadItem::ImageView {
         id: run.id().to_owned(),
@@ -66,6 +61,53 @@ pub(crate) async fn view_image(run: &Running) -> Finished {
         output: Output::Parts(vec![part]),
         end_turn: false,
     }
+}
+
+/// A picture that commands may read too. What is looked at is what was opened: a command may put something
+/// else at the path meanwhile.
+fn read(path: &Path, rules: Option<&Rules>) -> Result<(&'static str, Vec<u8>), String> {
+    let shown = path.display();
+    let unlocated = |why: &dyn Display| format!("unable to locate image at `{shown}`: {why}");
+    let unusable = |why: &dyn Display| format!("unable to process image at `{shown}`: {why}");
+    let can_read = |path: &Path| rules.is_none_or(|rules| rules.can_read(path));
+    let hidden = || unlocated(&"it is outside of the folders that may be read");
+    if !can_read(path) {
+        return Err(hidden());
+    }
+    let file = quipu_disk::open(path).map_err(|error| match error.kind() {
+        ErrorKind::IsADirectory | ErrorKind::Other => format!("image path `{shown}` is not a file"),
+        ErrorKind::PermissionDenied => unusable(&error),
+        _ => unlocated(&error),
+    })?;
+    if !can_read(&place_of(&file, path)) {
+        return Err(hidden());
+    }
+    let mut bytes = Vec::new();
+    let mut limited = file.take(MAX_BYTES + 1);
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(|error| unusable(&error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unusable(&format_args!(
+            "it is larger than {MAX_BYTES} bytes"
+        )));
+    }
+    match kind(&bytes) {
+        Some(kind) => Ok((kind, bytes)),
+        None => Err(unusable(&"not a PNG, JPEG, GIF or WebP file")),
+    }
+}
+
+/// A path that leads to an open file, wherever the path it was opened at leads by now.
+#[cfg(target_os = "linux")]
+fn place_of(file: &File, _path: &Path) -> PathBuf {
+    use std::os::fd::AsRawFd as _;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn place_of(_file: &File, path: &Path) -> PathBuf {
+    path.to_owned()
 }
 
 /// What sort of picture the bytes are, by how they begin.

@@ -34,6 +34,7 @@ mod order;
 mod permissions;
 mod plugins;
 mod reach;
+mod reading;
 mod reviews;
 mod search;
 mod several;

@@ -407,3 +407,31 @@ async fn a_reviewing_model_decides_about_hosts_too() {
     }
     assert_eq!(world.requests(), 1);
 }
+
+/// Looking up a name tells it to name servers, so what is not allowed is not looked up: a name that leads
+/// nowhere is refused like any other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_is_not_allowed_is_not_looked_up() {
+    let mut stage = Stage::with("").await;
+    let etc = stage.folder().join("etc");
+    std::fs::create_dir_all(&etc).unwrap();
+    let limits = "[experimental_network]\nenabled = true\n";
+    std::fs::write(etc.join("requirements.toml"), limits).unwrap();
+    stage.restart();
+    for (policy, source) in [("never", "baseline_policy"), ("on-request", "decider")] {
+        let params = json!({ "approvalPolicy": policy, "sandbox": "workspace-write" });
+        let (mut client, thread) = stage.thread_with(params).await;
+        stage.play([
+            exec(&fetch("http://told.invalid/")),
+            json!({ "text": "no" }),
+        ]);
+        let decline = json!({ "decision": "decline" });
+        let (told, _) = answering(&mut client, &thread, Some(&decline)).await;
+        let output = output(&told);
+        assert!(output.contains("\"reason\":\"not_allowed\""), "{output}");
+        assert!(
+            output.contains(&format!("\"source\":\"{source}\"")),
+            "{output}"
+        );
+    }
+}

@@ -16,7 +16,7 @@ use quipu_wire::{
 use tokio::sync::OnceCell;
 
 use super::settings::Network;
-use super::upstream::{Place, Route, locate};
+use super::upstream::{Place, Route, is_here, locate};
 use crate::approval::{Approval, saved};
 use crate::call::Running;
 use crate::guardian::Action;
@@ -92,18 +92,27 @@ impl Keeper {
         if standing == Standing::Denied || rule == Some(NetworkDecision::Deny) {
             return Err(Blocked::Denied);
         }
-        let place = locate(target, self.network.upstream.as_deref()).await;
         let named = standing == Standing::Allowed { by_name: true }
             || rule == Some(NetworkDecision::Allow)
             || self.network.allow_local;
-        let route = match place {
-            Place::Public(route) => route,
-            Place::Local(route) if named => route,
-            Place::Local(_) => return Err(Blocked::Local),
-        };
-        let allowed = matches!(standing, Standing::Allowed { .. });
-        if allowed || lock(&self.accepted).contains(target) {
-            return Ok(route);
+        if !named && is_here(target) {
+            return Err(Blocked::Local);
+        }
+        // Looking up a name tells it to others, so nothing is looked up before it is allowed.
+        if !matches!(standing, Standing::Allowed { .. }) {
+            self.permit(target, rule).await?;
+        }
+        match locate(target, self.network.upstream.as_deref()).await {
+            Place::Public(route) => Ok(route),
+            Place::Local(route) if named => Ok(route),
+            Place::Local(_) => Err(Blocked::Local),
+        }
+    }
+
+    /// Whether a target that is on no list is accepted, by an earlier answer, a rule or a question.
+    async fn permit(&self, target: &Target, rule: Option<NetworkDecision>) -> Result<(), Blocked> {
+        if lock(&self.accepted).contains(target) {
+            return Ok(());
         }
         if !self.network.asks && rule != Some(NetworkDecision::Allow) {
             return Err(Blocked::Unknown { asked: false });
@@ -116,9 +125,7 @@ impl Keeper {
             NetworkVerdict::Refuse => false,
             NetworkVerdict::Ask(question) => self.ask_once(target, *question).await,
         };
-        agreed
-            .then_some(route)
-            .ok_or(Blocked::Unknown { asked: true })
+        agreed.then_some(()).ok_or(Blocked::Unknown { asked: true })
     }
 
     /// Asks about a target; connections that want the same meanwhile wait for the same answer.

@@ -21,12 +21,18 @@ pub(super) enum Route {
     Proxy(String),
 }
 
-/// What is known of a target's place before anybody decides about it.
+/// What is known of a target's place before it is connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     Public(Route),
     /// On this machine, in a private network, or nowhere to be found.
     Local(Route),
+}
+
+/// Whether a target is on this machine or in a private network by its own words, which need no looking up.
+pub(super) fn is_here(target: &Target) -> bool {
+    let literal = target.host.parse::<IpAddr>();
+    target.host == "localhost" || literal.is_ok_and(is_local)
 }
 
 /// Looks up a target. A name is looked up once: what is decided about is what is connected to.
