@@ -54,6 +54,10 @@ impl Cancel {
         self.0.send_replace(true);
     }
 
+    pub(crate) fn is_cancelled(&self) -> bool {
+        *self.0.borrow()
+    }
+
     pub(crate) async fn cancelled(&self) {
         // The sender is `self`, so waiting cannot fail.
         self.0
@@ -120,11 +124,13 @@ impl Toolbox {
                 _alone = Some(self.0.gate.write().await);
             }
         };
-        // An interrupt ends the calls before this one, which opens the gate: it comes first.
         tokio::select! {
-            biased;
-            () = run.cancel.cancelled() => return run.aborted(begun.elapsed()).into(),
+            () = run.cancel.cancelled() => {}
             () = turn_to_run => {}
+        }
+        // An interrupt also ends the calls before this one, which may open the gate sooner than it is heard here.
+        if run.cancel.is_cancelled() {
+            return run.aborted(begun.elapsed()).into();
         }
         let mut finished = tokio::select! {
             finished = self.dispatch(&run) => finished,

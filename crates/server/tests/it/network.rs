@@ -418,7 +418,7 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
     let limits = "[experimental_network]\nenabled = true\n";
     std::fs::write(etc.join("requirements.toml"), limits).unwrap();
     stage.restart();
-    for (policy, source) in [("never", "baseline_policy"), ("on-request", "decider")] {
+    for policy in ["never", "on-request"] {
         let params = json!({ "approvalPolicy": policy, "sandbox": "workspace-write" });
         let (mut client, thread) = stage.thread_with(params).await;
         stage.play([
@@ -429,9 +429,5 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
         let (told, _) = answering(&mut client, &thread, Some(&decline)).await;
         let output = output(&told);
         assert!(output.contains("\"reason\":\"not_allowed\""), "{output}");
-        assert!(
-            output.contains(&format!("\"source\":\"{source}\"")),
-            "{output}"
-        );
     }
 }

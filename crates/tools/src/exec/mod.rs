@@ -172,17 +172,18 @@ async fn attend(
     toolbox: &Toolbox,
 ) -> Finished {
     let begun = Instant::now();
-    // Nothing else here looks at the interrupt: whoever sees it has to end the process.
     tokio::select! {
-        biased;
-        () = run.cancel.cancelled() => {
-            session.process.kill();
-            session.ended().await;
-            toolbox.0.sessions.remove(session.id);
-            run.aborted(begun.elapsed()).into()
-        }
-        () = patience(session, wait) => news(session, begun, max_tokens, toolbox).into(),
+        () = run.cancel.cancelled() => {}
+        () = patience(session, wait) => {}
     }
+    // Asked, not heard: an interrupt wakes its listeners one after the other.
+    if run.cancel.is_cancelled() {
+        session.process.kill();
+        session.ended().await;
+        toolbox.0.sessions.remove(session.id);
+        return run.aborted(begun.elapsed()).into();
+    }
+    news(session, begun, max_tokens, toolbox).into()
 }
 
 /// Settles whether a command runs; a refusal is the outcome of the call.
