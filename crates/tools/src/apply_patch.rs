@@ -107,6 +107,9 @@ async fn apply(
                 ask_patch(run, question.reason, plan.changes(), action).await;
             if let Some((status, outcome)) = refused(approval) {
                 run.completed(item(status)).await;
+                if !outcome.end_turn {
+                    tell_diff(toolbox, run).await;
+                }
                 return outcome;
             }
             if for_session {

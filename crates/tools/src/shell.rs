@@ -24,47 +24,64 @@ use crate::wanted::Wanted;
 const DEFAULT_TIMEOUT: u64 = 10_000;
 
 /// What the shell tools have in common.
-#[derive(Deserialize)]
 struct Common {
     workdir: Option<String>,
-    #[serde(alias = "timeout")]
     timeout_ms: Option<u64>,
-    #[serde(default)]
     sandbox_permissions: SandboxPermissions,
     justification: Option<String>,
-    #[serde(default)]
     prefix_rule: Vec<String>,
     additional_permissions: Option<Wanted>,
 }
 
-#[derive(Deserialize)]
-struct Shell {
-    command: Vec<String>,
-    #[serde(flatten)]
-    common: Common,
+/// The arguments of a shell tool, its own and those that all have. One struct, because parts of a struct lose the
+/// place of a mistake.
+macro_rules! arguments {
+    ($name:ident { $($own:ident: $type:ty),+ $(,)? }) => {
+        #[derive(Deserialize)]
+        struct $name {
+            $($own: $type,)+
+            workdir: Option<String>,
+            #[serde(alias = "timeout")]
+            timeout_ms: Option<u64>,
+            #[serde(default)]
+            sandbox_permissions: SandboxPermissions,
+            justification: Option<String>,
+            #[serde(default)]
+            prefix_rule: Vec<String>,
+            additional_permissions: Option<Wanted>,
+        }
+
+        impl $name {
+            fn split(self) -> ($($type,)+ Common) {
+                let common = Common {
+                    workdir: self.workdir,
+                    timeout_ms: self.timeout_ms,
+                    sandbox_permissions: self.sandbox_permissions,
+                    justification: self.justification,
+                    prefix_rule: self.prefix_rule,
+                    additional_permissions: self.additional_permissions,
+                };
+                ($(self.$own,)+ common)
+            }
+        }
+    };
 }
 
-#[derive(Deserialize)]
-struct ShellCommand {
+arguments!(Shell { command: Vec<String> });
+arguments!(ShellCommand {
     command: String,
     login: Option<bool>,
-    #[serde(flatten)]
-    common: Common,
-}
+});
 
 pub(crate) async fn shell(toolbox: &Toolbox, run: &Running) -> Finished {
-    match run.arguments::<Shell>() {
-        Ok(Shell { command, common }) => run_command(toolbox, run, command, common).await,
+    match run.arguments().map(Shell::split) {
+        Ok((command, common)) => run_command(toolbox, run, command, common).await,
         Err(error) => error.into(),
     }
 }
 
 pub(crate) async fn shell_command(toolbox: &Toolbox, run: &Running) -> Finished {
-    let ShellCommand {
-        command,
-        login,
-        common,
-    } = match run.arguments() {
+    let (command, login, common) = match run.arguments().map(ShellCommand::split) {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };

@@ -348,6 +348,27 @@ async fn the_first_answer_wins_and_all_see_the_same() {
     );
 }
 
+/// A patch that is declined tells the diff of what the turn changed before, like one that is applied.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_diff_is_told_after_a_declined_patch() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    let patch = |name: &str| json!({ "patch": format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch") });
+    stage.play([patch("a"), patch("b"), json!({ "text": "done" })]);
+    say(&mut client, &thread, "go").await;
+    for decision in ["accept", "decline"] {
+        let question = client.skip_to(PATCH).await;
+        let answer = json!({ "decision": decision });
+        client.reply(&question["id"], answer).await;
+    }
+    let told = order(&client.until("turn/completed").await);
+    let declined = told
+        .iter()
+        .position(|it| it == "item/completed fileChange declined");
+    let next = &told[declined.unwrap() + 1];
+    assert_eq!(next, "turn/diff/updated", "{told:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_tool_that_fails_is_an_answer_too() {
     let stage = Stage::new().await;

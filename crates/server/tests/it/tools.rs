@@ -217,6 +217,17 @@ async fn calls_that_cannot_work_are_told_to_the_model() {
             "command args are empty",
         ),
         (
+            calls("shell", json!("[]")),
+            "with 7 elements at line 1 column 2",
+        ),
+        (
+            calls(
+                "shell_command",
+                json!(r#"{"command":"true","timeout_ms":"x"}"#),
+            ),
+            "expected u64 at line 1 column 34",
+        ),
+        (
             calls("shell", json!({ "command": ["/no/such/program"] })),
             "execution error",
         ),
