@@ -4,7 +4,8 @@ use std::path::Path;
 
 use quipu_engine::{CallKind, ToolDelta, ToolEvent};
 use quipu_patch::{
-    Call as PatchCall, Change, ChangeKind, Operation, Patch, Plan, TurnDiff, detect, prepare,
+    Call as PatchCall, Change, ChangeKind, Operation, Patch, Plan, Target, TurnDiff, detect,
+    prepare,
 };
 use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch};
 use quipu_policy::texts::PATCH_REJECTED;
@@ -82,13 +83,7 @@ async fn apply(
         changes: changes.clone(),
         status,
     };
-    let files: Vec<PatchFile> = plan
-        .targets()
-        .map(|it| PatchFile {
-            written: it.written.to_owned(),
-            path: it.path.to_owned(),
-        })
-        .collect();
+    let files = touched(&plan);
     let rules = sandboxing::rules(&run.scope, None);
     let can_write = |file: &Path| rules.as_ref().is_none_or(|rules| rules.can_write(file));
     let verdict = toolbox.decide(&run.scope, |settings| {
@@ -215,6 +210,15 @@ async fn tell_diff(toolbox: &Toolbox, run: &Running) {
     };
     let unified = tokio::task::block_in_place(|| tracked.unified());
     run.report(ToolEvent::DiffUpdated(unified)).await;
+}
+
+/// The files that a patch writes or removes, as it calls them and where they are.
+fn touched(plan: &Plan) -> Vec<PatchFile> {
+    let file = |it: Target<'_>| PatchFile {
+        written: it.written.to_owned(),
+        path: it.path.to_owned(),
+    };
+    plan.targets().map(file).collect()
 }
 
 fn shown(change: &Change) -> FileUpdateChange {
