@@ -42,16 +42,14 @@ pub(crate) struct Server {
     reason = "the sandbox needs a hook in `main`, which a library cannot demand; the group is killed on drop"
 )]
 pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
-    let mark = Family::new_mark();
     let mut command = Command::new(found_from_here(&spawn.program)?);
     command
         .args(&spawn.args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .env(Family::MARK, &mark)
-        .process_group(0)
         .kill_on_drop(true);
+    let mark = Family::mark(&mut command);
     for (name, value) in &spawn.env {
         match value {
             Some(value) => command.env(name, value),
@@ -66,7 +64,7 @@ pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
     let stdin = child.stdin.take().ok_or_else(gone)?;
     let stdout = child.stdout.take().ok_or_else(gone)?;
     let stderr = Tail::follow(child.stderr.take().ok_or_else(gone)?);
-    let family = Family::new(child.id().ok_or_else(gone)?, mark);
+    let family = Family::new(&child, mark)?;
     let connection = Connection::lines(stdout, stdin, MESSAGE_LIMIT);
     Ok((
         connection,

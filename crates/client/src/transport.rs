@@ -1,9 +1,10 @@
 //! Opening the way to a server.
 
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use quipu_rpc::{Connection, websocket};
-use tokio::net::UnixStream;
 
 use crate::ConnectError;
 use crate::child::{self, Server};
@@ -31,10 +32,22 @@ impl Transport {
                 let connection = websocket::connect(&url, &headers, MESSAGE_LIMIT, limit).await?;
                 Ok((connection, None))
             }
-            Transport::Unix(path) => match UnixStream::connect(&path).await {
-                Ok(stream) => Ok((Connection::unix(stream, MESSAGE_LIMIT), None)),
+            Transport::Unix(path) => match connect(&path).await {
+                Ok(connection) => Ok((connection, None)),
                 Err(source) => Err(ConnectError::Unix { path, source }),
             },
         }
     }
+}
+
+#[cfg(unix)]
+async fn connect(socket: &Path) -> io::Result<Connection> {
+    let stream = tokio::net::UnixStream::connect(socket).await?;
+    Ok(Connection::unix(stream, MESSAGE_LIMIT))
+}
+
+#[cfg(not(unix))]
+async fn connect(_: &Path) -> io::Result<Connection> {
+    let why = "there are no unix sockets on this system; connect to a websocket";
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
 }

@@ -22,6 +22,7 @@ impl Env {
     pub fn from_process() -> Self {
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .map(|(name, value)| (spelled(name), value))
             .collect();
         Self {
             vars,
@@ -67,7 +68,9 @@ impl Env {
 
     /// The user's home directory, for `~` in paths.
     pub fn user_home(&self) -> Option<&Path> {
-        self.get("HOME").map(Path::new)
+        let home = self.get("HOME");
+        let profile = || self.get("USERPROFILE").filter(|_| cfg!(windows));
+        home.or_else(profile).map(Path::new)
     }
 
     /// Adds the variables of `<home>/.env`, which win over inherited ones.
@@ -95,6 +98,15 @@ impl fmt::Debug for Env {
             .field("names", &self.vars.keys().collect::<Vec<_>>())
             .field("cwd", &self.cwd)
             .finish()
+    }
+}
+
+/// The name of a variable as it is asked for. Windows does not mind its case, and tells `Path` for `PATH`.
+fn spelled(name: String) -> String {
+    if cfg!(windows) {
+        name.to_ascii_uppercase()
+    } else {
+        name
     }
 }
 

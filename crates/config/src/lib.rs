@@ -37,7 +37,7 @@ pub use files::Files;
 pub use home::{Home, HomeError};
 pub use keypath::split as split_key_path;
 pub use layer::{Layer, SourceFile, Stack};
-pub use load::{LoadError, LoadRequest, Loader, SystemPaths};
+pub use load::{LoadError, LoadRequest, Loader, SYSTEM_FOLDER, SystemPaths};
 pub use overrides::{OverrideError, Overrides};
 pub use project::{PROJECT_FOLDER, Project, Trust};
 pub use read::ReadError;

@@ -74,6 +74,13 @@ pub enum LoadError {
     Senseless(String),
 }
 
+/// The folder that only the administrator can write to.
+pub const SYSTEM_FOLDER: &str = if cfg!(windows) {
+    r"C:\Program Files\codex"
+} else {
+    "/etc/codex"
+};
+
 /// Where the administrator's files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPaths {
@@ -88,10 +95,11 @@ pub struct SystemPaths {
 impl SystemPaths {
     /// The usual places; `CODEX_APP_SERVER_MANAGED_CONFIG_PATH` moves the managed file.
     pub fn from_env(env: &Env) -> Self {
+        let usual = Self::in_folder(Path::new(SYSTEM_FOLDER));
         let managed = env.get("CODEX_APP_SERVER_MANAGED_CONFIG_PATH");
         Self {
-            managed: PathBuf::from(managed.unwrap_or("/etc/codex/managed_config.toml")),
-            ..Self::in_folder(Path::new("/etc/codex"))
+            managed: managed.map_or(usual.managed, PathBuf::from),
+            ..usual
         }
     }
 

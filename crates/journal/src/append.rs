@@ -7,13 +7,11 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, flock};
-
 use crate::error::{Error, Result};
+use crate::platform;
 
 /// How long to wait for another process that holds the lock. It holds it for one write, so a
 /// longer wait means that it is stuck; then the single write has to be enough.
@@ -90,7 +88,7 @@ impl AppendFile {
         let failed = |source| Error::io("write", &self.path, source);
         let _lock = Lock::take(file);
         let state = file.metadata().map_err(failed)?;
-        if state.nlink() == 0 {
+        if platform::is_deleted(file, &state).map_err(failed)? {
             return Err(Error::Vanished {
                 path: self.path.clone(),
             });
@@ -125,8 +123,7 @@ impl AppendFile {
             self.unsynced = false;
         }
         while let Some(dir) = self.unsynced_dirs.last() {
-            let synced = File::open(dir).and_then(|dir| dir.sync_all());
-            synced.map_err(|source| Error::io("sync", dir, source))?;
+            platform::sync_folder(dir).map_err(|source| Error::io("sync", dir, source))?;
             self.unsynced_dirs.pop();
         }
         Ok(())
@@ -145,7 +142,8 @@ impl AppendFile {
             self.create_parents()?;
         }
         let mut options = OpenOptions::new();
-        options.read(true).append(true).mode(0o600);
+        options.read(true).append(true);
+        platform::private_file(&mut options);
         match self.expect {
             Expect::Absent => options.create_new(true),
             Expect::Present => &mut options,
@@ -180,7 +178,8 @@ impl AppendFile {
 
 /// Makes a folder and those above it, for this user only.
 pub(crate) fn create_dirs(path: &Path) -> Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let mut builder = DirBuilder::new();
+    let made = platform::private_dir(builder.recursive(true)).create(path);
     made.map_err(|source| Error::io("create", path, source))
 }
 
@@ -190,7 +189,7 @@ pub(crate) fn ends_in_newline(file: &File, len: u64) -> io::Result<bool> {
         return Ok(true);
     };
     let mut byte = [0];
-    file.read_exact_at(&mut byte, last)?;
+    platform::read_exact_at(file, &mut byte, last)?;
     Ok(byte == *b"\n")
 }
 
@@ -228,9 +227,11 @@ impl<'a> Lock<'a> {
     fn take(file: &'a File) -> Option<Self> {
         let patience = Instant::now() + LOCK_PATIENCE;
         loop {
-            match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            match platform::try_lock(file) {
                 Ok(()) => return Some(Self(file)),
-                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < patience => {
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < patience =>
+                {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(error) => {
@@ -244,7 +245,7 @@ impl<'a> Lock<'a> {
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        if let Err(error) = flock(self.0, FlockOperation::Unlock) {
+        if let Err(error) = platform::unlock(self.0) {
             tracing::warn!(%error, "the lock is held until the file is closed");
         }
     }

@@ -14,13 +14,13 @@ mod sidecars;
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use crate::error::Result;
+use crate::platform;
 
 /// The version of the schema below; another one in a file means to build it anew.
 const SCHEMA: i64 = 1;
@@ -105,13 +105,9 @@ impl Index {
     /// Opens the file; none if it is of another version or home.
     fn open_at(home: &Path, file: &Path) -> rusqlite::Result<Option<Self>> {
         // SQLite would make the file readable by others. If this fails, so will SQLite, and say why.
-        drop(
-            OpenOptions::new()
-                .append(true)
-                .create(true)
-                .mode(0o600)
-                .open(file),
-        );
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        drop(platform::private_file(&mut options).open(file));
         let mut db = Connection::open(file)?;
         db.busy_timeout(BUSY_PATIENCE)?;
         db.pragma_update(None, "journal_mode", "wal")?;

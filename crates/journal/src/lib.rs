@@ -17,6 +17,7 @@ mod items;
 mod layout;
 mod lines;
 mod log;
+mod platform;
 mod query;
 mod reader;
 mod record;

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -15,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::layout::{ARCHIVED, GIT, INDEX, NAMES, RolloutName};
 use crate::log::Log;
+use crate::platform;
 use crate::query::{Page, Query, Summary};
 use crate::record::Record;
 use crate::session::{GitInfo, SessionMeta};
@@ -226,11 +226,9 @@ fn copy_after(meta: &SessionMeta, source: &Path, target: &Path) -> Result<()> {
     Record::SessionMeta(Box::new(meta.clone())).encode(SystemTime::now(), &mut head)?;
     let mut from = File::open(source).map_err(|error| Error::io("read", source, error))?;
     let mut copy = || -> io::Result<()> {
-        let mut to = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(target)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let mut to = platform::private_file(&mut options).open(target)?;
         to.write_all(&head)?;
         // A last line without its end costs itself, and must not cost the next one.
         let copied = io::copy(&mut from, &mut to)?;

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::platform;
+
 const DAY: i64 = 86_400;
 
 /// A date and a time of day without a time zone.
@@ -33,14 +35,7 @@ impl Civil {
 
     /// The reading of a clock on this machine's wall; UTC if the system cannot say.
     pub fn local(secs: i64) -> Self {
-        let secs: libc::time_t = secs;
-        // SAFETY: an all-zero `tm` is a valid value, both pointers live through the call, and
-        // `localtime_r` writes only behind the second one.
-        let read = unsafe {
-            let mut tm: libc::tm = std::mem::zeroed();
-            (!libc::localtime_r(&raw const secs, &raw mut tm).is_null()).then_some(tm)
-        };
-        read.map_or_else(
+        platform::local_time(secs).map_or_else(
             || Self::utc(secs),
             |tm| Self {
                 year: i64::from(tm.tm_year) + 1900,

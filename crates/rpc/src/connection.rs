@@ -5,7 +5,6 @@ use std::io;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::UnixStream;
 
 use crate::close::CloseCode;
 use crate::queue::{self, Limits};
@@ -63,7 +62,8 @@ impl Connection {
     }
 
     /// A unix socket, one message per line.
-    pub fn unix(stream: UnixStream, line_limit: usize) -> Self {
+    #[cfg(unix)]
+    pub fn unix(stream: tokio::net::UnixStream, line_limit: usize) -> Self {
         let (reader, writer) = stream.into_split();
         Self::lines(reader, writer, line_limit)
     }

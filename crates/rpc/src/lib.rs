@@ -21,6 +21,10 @@ mod pending;
 mod queue;
 mod raw;
 mod responder;
+#[cfg(unix)]
+mod stdio;
+#[cfg(not(unix))]
+#[path = "stdio_portable.rs"]
 mod stdio;
 mod text_stream;
 pub mod websocket;

@@ -51,6 +51,9 @@ impl Capabilities {
     }
 
     fn refusal(&self) -> SpawnError {
+        if !cfg!(target_os = "linux") {
+            return only_on_linux();
+        }
         let mut reasons = Vec::new();
         if !self.seccomp {
             reasons.push("system calls cannot be filtered".to_owned());
@@ -87,14 +90,20 @@ impl fmt::Display for Capabilities {
     }
 }
 
-#[cfg(target_os = "linux")]
 const FIX: &str = "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, \
     user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0), or run on a \
     kernel with Landlock (5.13 or later, with landlock among its security modules); if something \
     else confines this program, choose the external sandbox policy";
-#[cfg(not(target_os = "linux"))]
-const FIX: &str = "Commands can only be sandboxed on Linux so far; run them with full access, or \
-    choose the external sandbox policy if something else confines this program";
+
+/// Why other systems refuse every policy that has to be enforced.
+pub(crate) fn only_on_linux() -> SpawnError {
+    SpawnError::CannotEnforce {
+        reason: "commands can only be sandboxed on Linux so far".to_owned(),
+        fix: "Run them with full access, or choose the external sandbox policy if something else \
+            confines this program"
+            .to_owned(),
+    }
+}
 
 /// Finds out what can be enforced here; the answer is kept.
 pub async fn capabilities() -> Result<Capabilities, SpawnError> {

@@ -1,6 +1,6 @@
 //! The way out of a command's own network, watched by its owner.
 
-use std::{io, os::fd::OwnedFd, time::Duration};
+use std::time::Duration;
 
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -46,11 +46,4 @@ impl Gate {
             }
         }
     }
-}
-
-/// A listener that was made inside the command's network.
-pub(crate) fn listener(fd: OwnedFd) -> io::Result<TcpListener> {
-    let listener = std::net::TcpListener::from(fd);
-    listener.set_nonblocking(true)?;
-    TcpListener::from_std(listener)
 }

@@ -3,7 +3,7 @@
 //! [`spawn`] is the only way to start a process. Each command gets a small supervisor process (see
 //! [`maybe_run_helper`]) that builds the jail, runs the command in it and holds one end of a socket.
 //! When the other end closes, because the command is killed, its handle dropped, or the whole server
-//! killed, the supervisor kills every descendant of the command.
+//! killed, the supervisor kills every descendant of the command. On Windows a job object does that.
 //!
 //! What the kernel cannot enforce is refused ([`SpawnError::CannotEnforce`]), never run bare.
 
@@ -13,17 +13,20 @@
 )]
 
 mod capabilities;
+mod chunk;
 mod command;
 mod error;
+mod gate;
+mod git;
 mod policy;
+mod process;
 mod real_path;
+mod stopping;
+mod roots;
+mod rules;
 
 #[cfg(unix)]
 mod fd;
-#[cfg(unix)]
-mod gate;
-#[cfg(unix)]
-mod git;
 #[cfg(unix)]
 mod helper;
 #[cfg(unix)]
@@ -33,48 +36,36 @@ mod linux;
 #[cfg(unix)]
 mod output;
 #[cfg(unix)]
-mod process;
-#[cfg(unix)]
 mod pty;
 #[cfg(unix)]
 mod report;
 #[cfg(unix)]
-mod roots;
-#[cfg(unix)]
-mod rules;
-#[cfg(unix)]
 mod spawn;
 #[cfg(unix)]
 mod spec;
-#[cfg(not(unix))]
-mod unsupported;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 #[cfg(unix)]
 mod zygote;
 
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
 pub use capabilities::{Capabilities, capabilities};
+pub use chunk::{Chunk, Stream};
 pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};
 pub use error::SpawnError;
-#[cfg(unix)]
 pub use gate::Gate;
-#[cfg(unix)]
-pub use helper::maybe_run_helper;
-#[cfg(unix)]
-pub use lifeline::end_all;
-#[cfg(unix)]
-pub use output::{Chunk, Output, Stream};
 pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
-#[cfg(unix)]
 pub use process::{Exit, Process, Spawned, StdinError};
 pub use real_path::real_path;
-#[cfg(unix)]
 pub use rules::Rules;
-#[cfg(unix)]
-pub use spawn::spawn;
-#[cfg(not(unix))]
-pub use unsupported::{
-    Chunk, Exit, Gate, Output, Process, Rules, Spawned, StdinError, Stream, end_all,
-    maybe_run_helper, spawn,
-};
+pub use stopping::end_all;
+pub use system::{Output, maybe_run_helper, spawn};
 
 /// Makes a test binary able to start commands: put it once at the top of the test's main file.
 ///

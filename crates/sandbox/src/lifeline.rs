@@ -9,7 +9,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream as StdUnixStream,
     },
-    sync::{Arc, LazyLock},
+    sync::Arc,
     time::Duration,
 };
 
@@ -23,10 +23,10 @@ use tokio::{
 use crate::{
     SpawnError,
     fd::{self, StdFds},
-    process::{Exit, State},
+    process::State,
     report::{Failure, KILL, Report},
     spec::{Code, Spec},
-    zygote,
+    stopping, unix, zygote,
 };
 
 /// The kernel itself takes about 2 MiB of arguments and environment by default.
@@ -37,28 +37,6 @@ const START_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a supervisor may take to kill its command before it is killed itself.
 const KILL_PATIENCE: Duration = Duration::from_secs(3);
-
-/// Whether all commands of this process are to end.
-static STOPPING: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
-
-/// Ends all commands of this process and lets it start no more, for a process that is about to end.
-pub fn end_all() {
-    STOPPING.send_replace(true);
-}
-
-/// Whether it was said that all commands are to end.
-pub(crate) fn is_stopping() -> bool {
-    *STOPPING.borrow()
-}
-
-async fn stopping() {
-    // The sender is never dropped, so waiting cannot fail.
-    STOPPING
-        .subscribe()
-        .wait_for(|stopping| *stopping)
-        .await
-        .ok();
-}
 
 /// The server's end of the lifeline of a started command.
 pub(crate) struct Lifeline {
@@ -200,13 +178,13 @@ impl Lifeline {
         tokio::select! {
             () = self.follow(&state) => {}
             () = killer.asked.notified() => self.insist(&state).await,
-            () = stopping() => {
+            () = stopping::stopping() => {
                 killer.kill();
                 self.insist(&state).await;
             }
         }
         state.send_modify(|state| {
-            state.exit.get_or_insert(Exit::Signal(libc::SIGKILL));
+            state.exit.get_or_insert(unix::KILLED);
             state.gone = true;
         });
     }
@@ -214,7 +192,7 @@ impl Lifeline {
     async fn follow(&mut self, state: &watch::Sender<State>) {
         while let Some(report) = self.report().await {
             if let Report::Ended { status } = report {
-                state.send_modify(|state| state.exit = Some(Exit::from_status(status)));
+                state.send_modify(|state| state.exit = Some(unix::exit_of(status)));
             }
         }
     }

@@ -12,28 +12,11 @@ use std::{
 
 use tokio::{io::unix::AsyncFd, sync::watch};
 
-use crate::{fd, process::State};
-
-/// The most bytes in one chunk; also the size of a pipe.
-const CHUNK: usize = 64 * 1024;
-
-/// Where output was written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output, or a terminal.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// Some bytes of output, never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
-    /// Where they were written to.
-    pub stream: Stream,
-    /// At most 64 KiB.
-    pub bytes: Vec<u8>,
-}
+use crate::{
+    chunk::{CHUNK, Chunk, Stream},
+    fd,
+    process::State,
+};
 
 /// A descriptor in non-blocking mode, known to the runtime.
 pub(crate) type AsyncFile = Arc<AsyncFd<File>>;

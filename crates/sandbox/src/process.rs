@@ -1,8 +1,7 @@
 //! A running command, as its owner sees it.
 
 use std::{
-    io::{self, Write},
-    os::fd::AsFd,
+    io,
     sync::{Mutex as SyncMutex, PoisonError},
 };
 
@@ -14,9 +13,7 @@ use tokio::{
 use crate::{
     WindowSize,
     gate::Gate,
-    lifeline::Killer,
-    output::{AsyncFile, Output},
-    pty,
+    system::{self, Killer, Output, Stdin, Terminal},
 };
 
 /// What ends the input on a terminal: the end of the line, then the character that says so.
@@ -31,16 +28,6 @@ pub enum Exit {
     Signal(i32),
 }
 
-impl Exit {
-    pub(crate) fn from_status(status: i32) -> Self {
-        if libc::WIFSIGNALED(status) {
-            Self::Signal(libc::WTERMSIG(status))
-        } else {
-            Self::Code(libc::WEXITSTATUS(status))
-        }
-    }
-}
-
 /// What is known about a command by now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
@@ -52,8 +39,8 @@ pub(crate) struct State {
 /// The owner's end of a running command. Dropping it kills the command and all its descendants.
 #[derive(Debug)]
 pub struct Process {
-    pub(crate) stdin: Mutex<Option<AsyncFile>>,
-    pub(crate) terminal: Option<AsyncFile>,
+    pub(crate) stdin: Mutex<Option<Stdin>>,
+    pub(crate) terminal: Option<Terminal>,
     pub(crate) state: watch::Receiver<State>,
     pub(crate) killer: Killer,
     pub(crate) gate: SyncMutex<Option<Gate>>,
@@ -95,21 +82,15 @@ impl Process {
 
     /// The same; whoever gives up waiting finds in `bytes` what was not written.
     pub async fn write_stdin_from(&self, bytes: &mut &[u8]) -> Result<(), StdinError> {
-        let stdin = self.stdin.lock().await;
-        let file = stdin.as_ref().ok_or(StdinError::Closed)?;
+        let mut stdin = self.stdin.lock().await;
+        let stdin = stdin.as_mut().ok_or(StdinError::Closed)?;
         let mut state = self.state.clone();
-        while !bytes.is_empty() {
-            let mut ready = tokio::select! {
-                ready = file.writable() => ready?,
-                _ = state.wait_for(|state| state.gone) => {
-                    return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
-                }
-            };
-            if let Ok(written) = ready.try_io(|file| file.get_ref().write(bytes)) {
-                *bytes = &bytes[written?..];
+        tokio::select! {
+            written = system::write_all(stdin, bytes) => Ok(written?),
+            _ = state.wait_for(|state| state.gone) => {
+                Err(io::Error::from(io::ErrorKind::BrokenPipe).into())
             }
         }
-        Ok(())
     }
 
     /// Ends stdin. On a terminal this is typed: a line end and the end-of-input character. A second call does nothing.
@@ -133,7 +114,7 @@ impl Process {
     pub fn resize(&self, size: WindowSize) -> io::Result<bool> {
         match &self.terminal {
             None => Ok(false),
-            Some(terminal) => pty::resize(terminal.get_ref().as_fd(), size).map(|()| true),
+            Some(terminal) => system::resize(terminal, size).map(|()| true),
         }
     }
 
@@ -152,7 +133,7 @@ impl Process {
         {
             Ok(Some(exit)) => exit,
             // The runtime is going down, and the command with it.
-            _ => Exit::Signal(libc::SIGKILL),
+            _ => system::KILLED,
         }
     }
 

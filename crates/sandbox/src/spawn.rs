@@ -4,24 +4,31 @@ use std::{
     ffi::{CString, OsStr, OsString},
     fs::File,
     io,
-    os::unix::ffi::{OsStrExt, OsStringExt},
+    os::{
+        fd::OwnedFd,
+        unix::ffi::{OsStrExt, OsStringExt},
+    },
     path::Path,
     sync::Mutex as SyncMutex,
 };
 
-use tokio::sync::{Mutex, watch};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, watch},
+};
 
 use crate::{
     Command, Linger, Network, Output, Process, Rules, SpawnError, Spawned, Stdio, Stream,
     capabilities::{self, Backend},
     fd::StdFds,
-    gate::{self, Gate},
-    lifeline::{self, Lifeline, StartError},
+    gate::Gate,
+    lifeline::{Lifeline, StartError},
     output::{AsyncFile, async_file},
     process::State,
     pty::Pty,
     report::{Failure, Step},
     spec::{Jail, Spec},
+    stopping,
 };
 
 /// Where programs are looked up if nobody says.
@@ -32,7 +39,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The policy is enforced by the kernel or the command is refused. Dropping the returned future
 /// leaves nothing behind.
 pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
-    if lifeline::is_stopping() {
+    if stopping::is_stopping() {
         return Err(SpawnError::Stopping);
     }
     let jail = match Rules::for_command(&command.policy, &command.grants)? {
@@ -59,7 +66,7 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
             })?;
     let (state_sender, state) = watch::channel(State::default());
     let killer = lifeline.killer();
-    let gate = lifeline.gate.take().map(gate::listener).transpose();
+    let gate = lifeline.gate.take().map(listener).transpose();
     let gate = gate.map_err(|source| SpawnError::Start {
         what: "network gate",
         source,
@@ -76,6 +83,13 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
         },
         output: Output::new(streams.output, state),
     })
+}
+
+/// A listener that was made inside the command's network.
+fn listener(fd: OwnedFd) -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::from(fd);
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
 }
 
 fn no_gate() -> SpawnError {

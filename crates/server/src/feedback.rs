@@ -3,7 +3,6 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use quipu_wire::FeedbackUploadParams;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::platform;
 use crate::settings::PROTOCOL_VERSION;
 
 /// The most that is copied of one file.
@@ -34,10 +34,7 @@ pub(crate) fn write(
     files: &[PathBuf],
 ) -> io::Result<PathBuf> {
     let report = folder.join(Uuid::now_v7().to_string());
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&report)?;
+    platform::private_dir(DirBuilder::new().recursive(true)).create(&report)?;
     let mut attachments = Vec::new();
     for (number, file) in files.iter().take(MAX_ATTACHMENTS).enumerate() {
         match attach(&report, number, file) {
@@ -131,6 +128,6 @@ fn attach(report: &Path, number: usize, from: &Path) -> io::Result<String> {
 
 fn create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    options.write(true).create_new(true).mode(0o600);
-    options.open(path)
+    options.write(true).create_new(true);
+    platform::private_file(&mut options).open(path)
 }

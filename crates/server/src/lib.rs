@@ -30,6 +30,7 @@ mod listen;
 mod mcp;
 mod models;
 mod paging;
+mod platform;
 mod questions;
 mod room;
 mod router;

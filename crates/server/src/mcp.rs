@@ -28,6 +28,19 @@ const PASSED_ON: [&str; 11] = [
     "TMPDIR",
     "TZ",
 ];
+/// Variables that no program can do without on Windows.
+const PASSED_ON_IN_WINDOWS: [&str; 10] = [
+    "APPDATA",
+    "COMSPEC",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROGRAMDATA",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "WINDIR",
+];
 /// Variables that name more certificate authorities to trust.
 const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
 
@@ -104,8 +117,10 @@ fn transport(
             env_vars,
             cwd,
         } => {
+            let of_system = PASSED_ON_IN_WINDOWS.into_iter().filter(|_| cfg!(windows));
             let passed_on = PASSED_ON
                 .into_iter()
+                .chain(of_system)
                 .chain(env_vars.iter().map(String::as_str));
             let passed_on = passed_on.filter_map(|name| Some((name, env.get(name)?)));
             let own = own

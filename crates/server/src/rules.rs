@@ -1,10 +1,10 @@
 //! The rules in force for a thread: where their files are, what an administrator adds, and what clients
 //! hear of files that cannot be used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRule};
-use quipu_config::{PROJECT_FOLDER, Snapshot, Trust};
+use quipu_config::{PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot, Trust};
 use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
@@ -38,7 +38,7 @@ pub(crate) async fn tell_left_out(client: &Client, problems: &[RulesProblem]) {
 
 fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
     let home = server.home().join("rules");
-    let mut folders = vec![PathBuf::from("/etc/codex/rules"), home];
+    let mut folders = vec![Path::new(SYSTEM_FOLDER).join("rules"), home];
     if snapshot.trust() == Some(Trust::Trusted)
         && let Some(project) = snapshot.project()
     {

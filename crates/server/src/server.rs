@@ -23,6 +23,7 @@ use crate::hub::{Client, Hub};
 use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::models::RemoteModels;
+use crate::platform;
 use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
@@ -173,18 +174,14 @@ impl Server {
 
     /// The user's shell.
     pub(crate) fn shell(&self) -> String {
-        let shell = self
-            .settings
-            .config
-            .env()
-            .get("SHELL")
-            .filter(|shell| shell.starts_with('/'));
-        shell.unwrap_or("/bin/bash").to_owned()
+        platform::shell(self.settings.config.env())
     }
 
     /// The name of the user's shell.
     pub(crate) fn shell_name(&self) -> String {
-        self.shell().rsplit('/').next().unwrap_or("bash").to_owned()
+        let shell = self.shell();
+        let name = shell.rsplit('/').next().unwrap_or("bash");
+        name.trim_end_matches(".exe").to_owned()
     }
 
     /// The provider that the settings choose.

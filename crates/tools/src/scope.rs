@@ -91,7 +91,7 @@ impl Scope {
 
     /// The folders that commands may write to, as they are called and where they really are.
     pub(crate) fn writable_roots(&self) -> Vec<PathBuf> {
-        let slash_tmp = std::path::Path::new("/tmp").is_dir();
+        let slash_tmp = cfg!(unix) && std::path::Path::new("/tmp").is_dir();
         let mut roots = quipu_policy::patches::writable_roots(
             &self.sandbox,
             &self.cwd,

@@ -130,13 +130,23 @@ pub(crate) fn script_argv(
             "login shell is disabled by config; omit `login` or set it to false.".to_owned(),
         );
     }
-    let flag = if login.unwrap_or(allowed) {
-        "-lc"
-    } else {
-        "-c"
-    };
     let shell = shell.unwrap_or(&run.scope.shell);
-    Ok(vec![shell.to_owned(), flag.to_owned(), script.to_owned()])
+    Ok(words(shell, login.unwrap_or(allowed), script))
+}
+
+/// The words that run a script in a shell.
+pub(crate) fn words(shell: &str, login: bool, script: &str) -> Vec<String> {
+    let is_power_shell = ["powershell.exe", "pwsh.exe"]
+        .iter()
+        .any(|name| shell.to_ascii_lowercase().ends_with(name));
+    let options: &[&str] = match (is_power_shell, login) {
+        (true, true) => &["-Command"],
+        (true, false) => &["-NoProfile", "-Command"],
+        (false, true) => &["-lc"],
+        (false, false) => &["-c"],
+    };
+    let words = [shell].into_iter().chain(options.iter().copied());
+    words.chain([script]).map(str::to_owned).collect()
 }
 
 async fn run_command(

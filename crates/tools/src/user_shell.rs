@@ -14,6 +14,7 @@ use crate::call::Running;
 use crate::host::Host;
 use crate::process::{self, Deltas, Shown};
 use crate::scope::Scope;
+use crate::shell::words;
 use crate::toolbox::{Cancel, Toolbox};
 
 /// How long such a command may take.
@@ -38,7 +39,7 @@ impl Toolbox {
         command: String,
         cancel: Cancel,
     ) -> ShellRun {
-        let argv = vec![scope.shell.clone(), "-lc".to_owned(), command.clone()];
+        let argv = words(&scope.shell, true, &command);
         let shown = Shown {
             id: item_id.clone(),
             command: display(&argv),

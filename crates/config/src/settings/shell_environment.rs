@@ -58,6 +58,17 @@ impl Default for ShellEnvironment {
 const CORE: [&str; 9] = [
     "HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP",
 ];
+/// Without these, programs do not start or find nothing on Windows.
+const CORE_OF_WINDOWS: [&str; 8] = [
+    "APPDATA",
+    "COMSPEC",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROGRAMDATA",
+    "SYSTEMROOT",
+    "USERPROFILE",
+    "WINDIR",
+];
 const SECRETS: [&str; 3] = ["*KEY*", "*SECRET*", "*TOKEN*"];
 
 impl ShellEnvironment {
@@ -70,7 +81,11 @@ impl ShellEnvironment {
     ) -> BTreeMap<String, String> {
         let inherited = |name: &str| match self.inherit {
             Inherit::All => true,
-            Inherit::Core => CORE.iter().any(|core| core.eq_ignore_ascii_case(name)),
+            Inherit::Core => {
+                let of_system = CORE_OF_WINDOWS.iter().filter(|_| cfg!(windows));
+                let mut core = CORE.iter().chain(of_system);
+                core.any(|core| core.eq_ignore_ascii_case(name))
+            }
             Inherit::None => false,
         };
         let secrets: &[&str] = if self.ignore_default_excludes {

@@ -168,16 +168,23 @@ fn read(path: &Path) -> Result<Option<String>, ImportError> {
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ImportError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new()
-        .permissions(permissions())
-        .tempfile_in(folder)?;
+    let mut file = ordinary_file(folder)?;
     file.write_all(bytes)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Those of ordinary files, less what the user's mask takes away.
-fn permissions() -> fs::Permissions {
+/// A new file with the permissions of ordinary files, less what the user's mask takes away.
+#[cfg(unix)]
+fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt as _;
-    fs::Permissions::from_mode(0o666)
+    tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+}
+
+/// A new file with the permissions of its folder.
+#[cfg(windows)]
+fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder)
 }

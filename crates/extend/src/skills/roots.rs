@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use quipu_config::{Env, PROJECT_FOLDER, Snapshot};
+use quipu_config::{Env, PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot};
 use quipu_wire::SkillScope;
 
 use super::bundled;
-
-/// Skills for everybody on the machine.
-const ADMIN: &str = "/etc/codex/skills";
 
 /// A folder with skills.
 pub(super) struct Root {
@@ -43,7 +40,7 @@ pub(super) fn of(
     if with_bundled {
         add(home.join(bundled::FOLDER), SkillScope::System);
     }
-    add(PathBuf::from(ADMIN), SkillScope::Admin);
+    add(Path::new(SYSTEM_FOLDER).join("skills"), SkillScope::Admin);
     for dir in &project {
         add(dir.join(".agents/skills"), SkillScope::Repo);
     }

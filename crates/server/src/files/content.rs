@@ -4,8 +4,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::Read;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -15,6 +14,7 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::FileError;
+use crate::platform;
 
 /// The largest file that is read.
 const LIMIT: u64 = 512 * 1024 * 1024;
@@ -32,13 +32,10 @@ impl Content {
     /// Opens a file; what cannot be read at all is refused here.
     pub fn open(path: &Path) -> Result<Content, FileError> {
         // A pipe that nobody writes to must not hold the request forever.
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(path)?;
+        let file = platform::without_waiting(OpenOptions::new().read(true)).open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Err(io::Error::from_raw_os_error(libc::EISDIR).into());
+            return Err(platform::is_a_folder().into());
         }
         if metadata.len() > LIMIT {
             return Err(too_large());

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, FileType};
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, Source, replace};
+use crate::platform::symlink;
 
 const NEEDS_RECURSIVE: &str = "fs/copy requires recursive: true when sourcePath is a directory";
 const INTO_ITSELF: &str = "fs/copy cannot copy a directory to itself or one of its descendants";

@@ -2,10 +2,11 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
+
+use crate::platform;
 
 /// The beginning of the names of files that are about to replace another.
 pub(crate) const TEMPORARY: &str = ".quipu-write-";
@@ -43,23 +44,21 @@ impl Source<'_> {
 /// in place.
 pub(crate) fn replace(path: &Path, mut content: Source<'_>) -> io::Result<()> {
     let target = follow(path)?;
-    let old = match OpenOptions::new()
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(&target)
-    {
+    let old = match platform::without_waiting(OpenOptions::new().write(true)).open(&target) {
         Ok(file) => Some(file),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     match old {
         None => {
-            let new = NewFile::create(&target, 0o666)?;
+            let new = NewFile::create(&target, |options| options)?;
             finish(new, &target, &mut content, None)
         }
         Some(mut old) => match stand_in(&old, &target)? {
             Some(new) => {
                 let permissions = old.metadata()?.permissions();
+                // Not every system replaces a file that is open.
+                drop(old);
                 finish(new, &target, &mut content, Some(permissions))
             }
             None => write_in_place(&mut old, &mut content),
@@ -77,7 +76,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
         target.pop();
         target.push(link);
     }
-    Err(io::Error::from_raw_os_error(libc::ELOOP))
+    Err(platform::too_many_links())
 }
 
 /// A file that is removed again unless it takes the place of another.
@@ -88,15 +87,14 @@ struct NewFile {
 }
 
 impl NewFile {
-    /// Creates a file next to `target`.
-    fn create(target: &Path, mode: u32) -> io::Result<NewFile> {
+    /// Creates a file next to `target`, whose permissions are settled by `access`.
+    fn create(
+        target: &Path,
+        access: fn(&mut OpenOptions) -> &mut OpenOptions,
+    ) -> io::Result<NewFile> {
         let name = format!("{TEMPORARY}{}", Uuid::new_v4().simple());
         let path = target.with_file_name(name);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&path)?;
+        let file = access(OpenOptions::new().write(true).create_new(true)).open(&path)?;
         let kept = false;
         Ok(NewFile { file, path, kept })
     }
@@ -121,10 +119,10 @@ impl Drop for NewFile {
 /// A new file that can take the place of `old`, with the same owner; `None` if there cannot be one.
 fn stand_in(old: &File, target: &Path) -> io::Result<Option<NewFile>> {
     let metadata = old.metadata()?;
-    if !metadata.is_file() || metadata.nlink() > 1 {
+    if !metadata.is_file() || platform::has_other_names(old, &metadata)? {
         return Ok(None);
     }
-    let new = match NewFile::create(target, 0o600) {
+    let new = match NewFile::create(target, platform::private_file) {
         Ok(new) => new,
         // The folder may forbid what the file allows, or be one of the kernel's, which has its own files.
         Err(error)
@@ -139,10 +137,7 @@ fn stand_in(old: &File, target: &Path) -> io::Result<Option<NewFile>> {
         }
         Err(error) => return Err(error),
     };
-    let (uid, gid) = (metadata.uid(), metadata.gid());
-    let own = new.file.metadata()?;
-    let owned =
-        (own.uid(), own.gid()) == (uid, gid) || fchown(&new.file, Some(uid), Some(gid)).is_ok();
+    let owned = platform::take_owner(&new.file, &metadata)?;
     Ok(owned.then_some(new))
 }
 

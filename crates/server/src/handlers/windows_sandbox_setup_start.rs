@@ -1,4 +1,4 @@
-//! `windowsSandbox/setupStart`: there is nothing to set up where there is no Windows.
+//! `windowsSandbox/setupStart`: there is nothing to set up, since only Linux has a sandbox yet.
 
 use quipu_wire::method::event::WindowsSandboxSetupCompleted;
 use quipu_wire::method::request::WindowsSandboxSetupStart;
@@ -21,9 +21,11 @@ impl Handler for WindowsSandboxSetupStart {
         let completed = WindowsSandboxSetupCompletedNotification {
             mode: params.mode,
             success: false,
-            error: Some(format!(
-                "{kind} Windows sandbox setup is only supported on Windows"
-            )),
+            error: Some(if cfg!(windows) {
+                format!("{kind} Windows sandbox setup is not supported yet")
+            } else {
+                format!("{kind} Windows sandbox setup is only supported on Windows")
+            }),
         };
         cx.client
             .notify::<WindowsSandboxSetupCompleted>(&completed)

@@ -2,8 +2,27 @@
 
 /// `<os> <os version>; <arch>`
 pub(super) fn describe() -> String {
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    format!("{}; {}", system(&release), std::env::consts::ARCH)
+    let system = match std::env::consts::OS {
+        "windows" => "Windows Unknown".to_owned(),
+        "macos" => mac_os(&read("/System/Library/CoreServices/SystemVersion.plist")),
+        _ => system(&read("/etc/os-release")),
+    };
+    format!("{system}; {}", std::env::consts::ARCH)
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+/// Names a macOS by its property list.
+fn mac_os(list: &str) -> String {
+    let version = list
+        .split_once("<key>ProductVersion</key>")
+        .and_then(|(_, rest)| rest.split_once("<string>"))
+        .and_then(|(_, rest)| rest.split_once("</string>"))
+        .map_or("Unknown", |(version, _)| version);
+    let numbers = three_numbers(version);
+    format!("Mac OS {}", numbers.unwrap_or_else(|| version.to_owned()))
 }
 
 /// Names a Linux system by its `os-release` file.
@@ -70,5 +89,8 @@ mod tests {
         ] {
             assert_eq!(system(release), expected);
         }
+        let list = "<key>ProductVersion</key>\n\t<string>14.5</string>\n";
+        assert_eq!(mac_os(list), "Mac OS 14.5.0");
+        assert_eq!(mac_os(""), "Mac OS Unknown");
     }
 }

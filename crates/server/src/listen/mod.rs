@@ -5,6 +5,10 @@ mod auth;
 mod http;
 mod stdio;
 mod stop;
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+#[path = "no_unix.rs"]
 mod unix;
 mod websocket;
 
@@ -19,6 +23,10 @@ use crate::Server;
 
 /// The longest message a client may send.
 const MESSAGE_LIMIT: usize = 256 * 1024 * 1024;
+
+/// What is said where there are no unix sockets.
+const NO_UNIX: &str =
+    "unix sockets are not supported on this system; use `stdio://` or `ws://127.0.0.1:PORT`";
 
 /// A place to listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +48,7 @@ impl FromStr for Listen {
             return Ok(Listen::WebSocket(address));
         }
         match url.strip_prefix("unix://") {
+            Some(_) if !cfg!(unix) => Err(format!("unsupported --listen URL `{url}`; {NO_UNIX}")),
             Some(path) if !path.is_empty() => Ok(Listen::Unix(path.into())),
             _ => match url {
                 "stdio://" => Ok(Listen::Stdio),

@@ -10,6 +10,7 @@ use super::MESSAGE_LIMIT;
 use super::stop::StopSignals;
 use crate::Server;
 use crate::connection::Session;
+use crate::platform::input_is_closed;
 
 /// How long running turns may go on after a signal. Shorter than for a service: whoever started this
 /// process waits for its end, often for five seconds.
@@ -44,16 +45,4 @@ async fn abandoned(outbox: &Outbox) {
             return;
         }
     }
-}
-
-/// Whether nobody can write to standard input any more; what was written may be unread.
-fn input_is_closed() -> bool {
-    let mut input = libc::pollfd {
-        fd: libc::STDIN_FILENO,
-        events: 0,
-        revents: 0,
-    };
-    // SAFETY: one descriptor, described by memory that lives through the call, which does not wait.
-    let found = unsafe { libc::poll(&raw mut input, 1, 0) };
-    found == 1 && input.revents & libc::POLLHUP != 0
 }

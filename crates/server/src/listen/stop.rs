@@ -2,13 +2,14 @@
 //! it; the second ends everything at once.
 
 use std::future;
+use std::io;
 use std::process::exit;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::Server;
+use crate::platform::{self, Signal};
 
 /// How long commands may go on after a signal: nothing is to be left of them within a second. Turns may
 /// still tell what became of them.
@@ -16,15 +17,13 @@ const COMMANDS: Duration = Duration::from_millis(500);
 
 /// The signals that ask this process to stop. From its making on they no longer kill.
 pub(super) struct StopSignals {
-    terminate: Option<Signal>,
-    interrupt: Option<Signal>,
+    signals: [Option<Signal>; 2],
 }
 
 impl StopSignals {
     pub fn listen() -> StopSignals {
         StopSignals {
-            terminate: heard(SignalKind::terminate()),
-            interrupt: heard(SignalKind::interrupt()),
+            signals: platform::stop_signals().map(heard),
         }
     }
 
@@ -50,15 +49,16 @@ impl StopSignals {
     }
 
     async fn next(&mut self) {
+        let [one, other] = &mut self.signals;
         tokio::select! {
-            () = arrived(&mut self.terminate) => {}
-            () = arrived(&mut self.interrupt) => {}
+            () = arrived(one) => {}
+            () = arrived(other) => {}
         }
     }
 }
 
-fn heard(kind: SignalKind) -> Option<Signal> {
-    match signal(kind) {
+fn heard(signal: io::Result<Signal>) -> Option<Signal> {
+    match signal {
         Ok(signal) => Some(signal),
         Err(error) => {
             tracing::error!(%error, "cannot wait for signals");

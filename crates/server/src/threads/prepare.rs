@@ -178,7 +178,7 @@ impl Actor {
         };
         let mut roots: Vec<String> = writable_roots.iter().map(ToString::to_string).collect();
         roots.push(self.session.cwd_text());
-        if !exclude_slash_tmp {
+        if cfg!(unix) && !exclude_slash_tmp {
             roots.push("/tmp".to_owned());
         }
         if let (false, Some(tmp)) = (

@@ -351,6 +351,10 @@ pub fn check_secrets(said: &[Said], log: &str, ground: &Ground) -> Tried<()> {
         ensure!(!message.contains(SECRET), "law 7: the key is in {message}");
     }
     for path in ground.files(|_| true) {
+        // It leads out of the home, and if to this program, then to the key that is written in it.
+        if path.is_symlink() {
+            continue;
+        }
         let bytes = std::fs::read(&path).unwrap_or_default();
         let mut windows = bytes.windows(SECRET.len());
         ensure!(

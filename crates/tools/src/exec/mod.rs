@@ -29,7 +29,11 @@ use crate::wanted::Wanted;
 
 const DEFAULT_YIELD: u64 = 10_000;
 /// Runs a script if the model asks for a shell that is none.
-const FALLBACK_SHELL: &str = "/bin/sh";
+const FALLBACK_SHELL: &str = if cfg!(windows) {
+    "powershell.exe"
+} else {
+    "/bin/sh"
+};
 const WRITE_YIELD: u64 = 250;
 const YIELD: std::ops::RangeInclusive<u64> = 250..=30_000;
 const SHORTEST_POLL: u64 = 5_000;

@@ -4,8 +4,10 @@
 //! On Linux all three are found; elsewhere the group is.
 
 use std::collections::HashSet;
+use std::io;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::{Child, Command};
 
 /// How often survivors are looked for before the rest is given up (as another user's, or stuck).
 const ROUNDS: u32 = 100;
@@ -14,6 +16,10 @@ const ROUNDS: u32 = 100;
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     leader: Pid,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux tells what others have in their environment")
+    )]
     mark: String,
     /// Descendants seen while their parents lived, with the time when they began.
     seen: HashSet<(Pid, u64)>,
@@ -21,22 +27,27 @@ pub(crate) struct Family {
 
 impl Family {
     /// The variable that descendants inherit.
-    pub const MARK: &str = "QUIPU_CLIENT_CHILD";
+    const MARK: &str = "QUIPU_CLIENT_CHILD";
 
-    /// A value of the variable that no other child has.
-    pub fn new_mark() -> String {
+    /// Prepares the start of a child: a process group of its own, and a value of the variable that no other
+    /// child has.
+    pub fn mark(command: &mut Command) -> String {
         use std::hash::{BuildHasher as _, Hasher as _, RandomState};
         let random = RandomState::new().build_hasher().finish();
-        format!("{}-{random:016x}", std::process::id())
+        let mark = format!("{}-{random:016x}", std::process::id());
+        command.env(Family::MARK, &mark).process_group(0);
+        mark
     }
 
-    pub fn new(leader: u32, mark: String) -> Family {
-        let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
-        Family {
-            leader: leader.unwrap_or(Pid::INIT),
+    /// The family of a child that was just started.
+    pub fn new(child: &Child, mark: String) -> io::Result<Family> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let leader = i32::try_from(child.id().ok_or_else(gone)?).ok();
+        Ok(Family {
+            leader: leader.and_then(Pid::from_raw).unwrap_or(Pid::INIT),
             mark,
             seen: HashSet::new(),
-        }
+        })
     }
 
     /// Looks at the descendants now, since nobody can tell whose they were once their parents are gone.

@@ -1,7 +1,18 @@
 //! Signals that ask a run to stop. The first one is heard; the second ends the process as if nobody had
 //! listened.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+pub use system::die_by;
+use system::{Signal, signals};
 
 pub struct Stops {
     signals: Vec<(i32, Signal)>,
@@ -11,10 +22,8 @@ pub struct Stops {
 
 impl Stops {
     pub fn new() -> Stops {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
-        let signals = kinds.map(|kind| Some((kind.as_raw_value(), signal(kind).ok()?)));
         Stops {
-            signals: signals.into_iter().flatten().collect(),
+            signals: signals(),
             received: None,
         }
     }
@@ -36,14 +45,4 @@ impl Stops {
             die_by(signal);
         }
     }
-}
-
-/// Ends this process by a signal, which tells its parent more than an exit code.
-pub fn die_by(signal: i32) -> ! {
-    // SAFETY: both calls only change how this process treats a signal, and it ends here.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
-    std::process::exit(128 + signal);
 }

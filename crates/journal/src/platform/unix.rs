@@ -1,0 +1,53 @@
+//! The unix way.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+/// Lets new files be for their owner only.
+pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+/// Lets new folders be for their owner only.
+pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder.mode(0o700)
+}
+
+/// Whether an open file has been deleted.
+pub(crate) fn is_deleted(_: &File, state: &Metadata) -> io::Result<bool> {
+    Ok(state.nlink() == 0)
+}
+
+/// Fills the buffer from a place in a file.
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    file.read_exact_at(buffer, at)
+}
+
+/// Makes the entries of a folder survive a power failure.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Locks a file against others who ask; fails with `WouldBlock` while somebody else has the lock.
+pub(crate) fn try_lock(file: &File) -> io::Result<()> {
+    Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
+}
+
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    Ok(flock(file, FlockOperation::Unlock)?)
+}
+
+/// What a clock on this machine's wall shows; nothing if the system cannot say.
+pub(crate) fn local_time(secs: i64) -> Option<libc::tm> {
+    let secs: libc::time_t = secs;
+    // SAFETY: an all-zero `tm` is a valid value, both pointers live through the call, and
+    // `localtime_r` writes only behind the second one.
+    unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        (!libc::localtime_r(&raw const secs, &raw mut tm).is_null()).then_some(tm)
+    }
+}

@@ -1,0 +1,100 @@
+//! The Windows way. Files are as private as the folder they are made in: a profile is its user's own.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::FileExt;
+use std::os::windows::io::AsRawHandle;
+use std::path::Path;
+
+use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_STANDARD_INFO, FileStandardInfo, GetFileInformationByHandleEx, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
+};
+use windows_sys::Win32::System::IO::OVERLAPPED;
+
+pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder
+}
+
+/// Whether an open file has been deleted.
+pub(crate) fn is_deleted(file: &File, _: &Metadata) -> io::Result<bool> {
+    let mut info = FILE_STANDARD_INFO::default();
+    // SAFETY: the handle is open, and the pointer is to a local of the type and size that are given.
+    check(unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            FileStandardInfo,
+            (&raw mut info).cast(),
+            size_of_val(&info) as u32,
+        )
+    })?;
+    Ok(info.DeletePending || info.NumberOfLinks == 0)
+}
+
+/// Fills the buffer from a place in a file.
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                buffer = &mut buffer[read..];
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The file system keeps its folders whole by itself.
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Locks a file against others who ask; fails with `WouldBlock` while somebody else has the lock.
+pub(crate) fn try_lock(file: &File) -> io::Result<()> {
+    let mut place = beyond_everything();
+    let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
+    // SAFETY: the handle is open and not overlapped, so the call is over when it returns.
+    let locked = check(unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut place) });
+    locked.map_err(|error| match error.raw_os_error() {
+        Some(code) if code == ERROR_LOCK_VIOLATION as i32 => io::ErrorKind::WouldBlock.into(),
+        _ => error,
+    })
+}
+
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    let mut place = beyond_everything();
+    // SAFETY: as above.
+    check(unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) })
+}
+
+/// Where a lock keeps nobody from reading or writing: these bind those who do not ask, too.
+fn beyond_everything() -> OVERLAPPED {
+    let mut place = OVERLAPPED::default();
+    place.Anonymous.Anonymous.Offset = u32::MAX - 1;
+    place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
+    place
+}
+
+/// What a clock on this machine's wall shows; nothing if the system cannot say.
+pub(crate) fn local_time(secs: i64) -> Option<libc::tm> {
+    let secs: libc::time_t = secs;
+    // SAFETY: an all-zero `tm` is a valid value, both pointers live through the call, and
+    // `localtime_s` writes only behind the first one.
+    unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        (libc::localtime_s(&raw mut tm, &raw const secs) == 0).then_some(tm)
+    }
+}
+
+fn check(result: windows_sys::core::BOOL) -> io::Result<()> {
+    match result {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,71 @@
+//! The unix way.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
+
+use quipu_config::Env;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(crate) use std::os::unix::fs::symlink;
+pub(crate) use tokio::signal::unix::Signal;
+
+/// Lets new files be for their owner only.
+pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+/// Lets new folders be for their owner only.
+pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder.mode(0o700)
+}
+
+/// Opens a pipe at once, whether or not somebody has its other end.
+pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(libc::O_NONBLOCK)
+}
+
+/// What the system says of a folder that should be a file.
+pub(crate) fn is_a_folder() -> io::Error {
+    io::Error::from_raw_os_error(libc::EISDIR)
+}
+
+/// What the system says of links that lead nowhere.
+pub(crate) fn too_many_links() -> io::Error {
+    io::Error::from_raw_os_error(libc::ELOOP)
+}
+
+/// Whether a file has other names, which a new file in its place would not have.
+pub(crate) fn has_other_names(_: &File, state: &Metadata) -> io::Result<bool> {
+    Ok(state.nlink() > 1)
+}
+
+/// Gives a new file the owner of an old one; `false` if that is not allowed.
+pub(crate) fn take_owner(new: &File, old: &Metadata) -> io::Result<bool> {
+    let (uid, gid) = (old.uid(), old.gid());
+    let own = new.metadata()?;
+    Ok((own.uid(), own.gid()) == (uid, gid) || fchown(new, Some(uid), Some(gid)).is_ok())
+}
+
+/// Whether nobody can write to standard input any more; what was written may be unread.
+pub(crate) fn input_is_closed() -> bool {
+    let mut input = libc::pollfd {
+        fd: libc::STDIN_FILENO,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one descriptor, described by memory that lives through the call, which does not wait.
+    let found = unsafe { libc::poll(&raw mut input, 1, 0) };
+    found == 1 && input.revents & libc::POLLHUP != 0
+}
+
+/// The signals that ask this process to stop.
+pub(crate) fn stop_signals() -> [io::Result<Signal>; 2] {
+    [SignalKind::terminate(), SignalKind::interrupt()].map(signal)
+}
+
+/// The user's shell.
+pub(crate) fn shell(env: &Env) -> String {
+    let shell = env.get("SHELL").filter(|shell| shell.starts_with('/'));
+    shell.unwrap_or("/bin/bash").to_owned()
+}
