@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 
+/// The length up to which Windows needs no prefix, with room for what lies in a home.
+const MAX_PLAIN: usize = 128;
+
 /// The home folder, an absolute path. It need not exist before [`Home::ensure`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -37,7 +40,7 @@ impl Home {
                 continue;
             };
             let path = env.cwd().join(value);
-            return match path.canonicalize() {
+            return match canonical(&path) {
                 Ok(path) if path.is_dir() => Ok(Self { path }),
                 Ok(path) => Err(HomeError::NotADirectory { variable, path }),
                 Err(_) => Ok(Self { path }),
@@ -52,6 +55,11 @@ impl Home {
     /// A home folder at a known place.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
+    }
+
+    /// The same folder, which must exist, free of links.
+    pub fn settled(&self) -> io::Result<Self> {
+        canonical(&self.path).map(Self::at)
     }
 
     /// The folder itself.
@@ -72,4 +80,13 @@ impl Home {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&self.path)
     }
+}
+
+/// A path free of links. Windows puts a prefix before such paths that few programs understand, and none needs
+/// for a path on a disk that is not very long.
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let path = path.canonicalize()?;
+    let plain = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    let plain = plain.filter(|it| it.get(1..3) == Some(r":\") && it.len() < MAX_PLAIN);
+    Ok(plain.map_or_else(|| path.clone(), PathBuf::from))
 }

@@ -12,6 +12,7 @@ mod leader;
 #[cfg(not(target_os = "linux"))]
 #[path = "helper/leader_portable.rs"]
 mod leader;
+#[cfg_attr(target_os = "macos", path = "helper/process_table_macos.rs")]
 pub(crate) mod process_table;
 mod supervise;
 mod zygote;

@@ -134,7 +134,7 @@ pub(crate) fn script_argv(
     Ok(words(shell, login.unwrap_or(allowed), script))
 }
 
-/// The words that run a script in a shell.
+/// The words that run a script in a shell; PowerShell is known by its name on Windows.
 pub(crate) fn words(shell: &str, login: bool, script: &str) -> Vec<String> {
     let is_power_shell = ["powershell.exe", "pwsh.exe"]
         .iter()
@@ -362,4 +362,21 @@ pub(crate) fn json_report(output: &str, exit_code: i32, duration_seconds: f64) -
     };
     // Texts and numbers can always be written.
     serde_json::to_string(&Report { output, metadata }).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn each_shell_is_given_a_script_in_its_way() {
+        let said = |shell: &str, login| words(shell, login, "x").join(" ");
+        assert_eq!(said("/bin/zsh", true), "/bin/zsh -lc x");
+        assert_eq!(said("/bin/bash", false), "/bin/bash -c x");
+        assert_eq!(said("powershell.exe", true), "powershell.exe -Command x");
+        assert_eq!(
+            said(r"C:\PowerShell\7\PWSH.EXE", false),
+            r"C:\PowerShell\7\PWSH.EXE -NoProfile -Command x"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! The only place where a chore starts a process, and that process is always the cargo that
 //! started us.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Outcome;
@@ -29,6 +29,13 @@ pub fn has(root: &Path, subcommand: &str) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// Whether the toolchain that started us can compile for a target: it keeps a folder for each.
+pub fn has_standard_library(target: &str) -> bool {
+    let cargo = std::env::var_os("CARGO").map(PathBuf::from);
+    let toolchain = cargo.as_deref().and_then(|cargo| cargo.ancestors().nth(2));
+    toolchain.is_some_and(|it| it.join("lib/rustlib").join(target).join("lib").is_dir())
 }
 
 #[expect(

@@ -1,5 +1,5 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`.
+//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
@@ -10,6 +10,7 @@ mod ci;
 mod codegen;
 mod crate_map;
 mod manifest;
+mod ports;
 mod rust_text;
 mod tidy;
 mod tree;
@@ -26,7 +27,8 @@ cargo xtask <chore>
   ci [ARGS]            everything that must pass before a merge: format, clippy, tidy,
                        tests, docs; ARGS go to `cargo test --workspace`
   tidy                 the project's own rules (see CONTRIBUTING.md)
-  codegen [--check]    write the committed generated files, or only compare them";
+  codegen [--check]    write the committed generated files, or only compare them
+  ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +49,7 @@ fn run(args: &[&str]) -> Outcome {
         ["tidy"] => tidy::run(&root),
         ["codegen"] => codegen::write(&root),
         ["codegen", "--check"] => codegen::check(&root),
+        ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

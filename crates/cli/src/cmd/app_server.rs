@@ -66,7 +66,7 @@ pub fn unchecked(env: Env, overrides: Overrides) -> Result<Loader, String> {
     let home = Home::resolve(&env).map_err(|error| error.to_string())?;
     let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
     home.ensure().map_err(unusable)?;
-    let home = Home::at(home.path().canonicalize().map_err(unusable)?);
+    let home = home.settled().map_err(unusable)?;
     Ok(Loader::new(env, home, overrides))
 }
 

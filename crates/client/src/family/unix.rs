@@ -18,7 +18,10 @@ pub(crate) struct Family {
     leader: Pid,
     #[cfg_attr(
         not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux tells what others have in their environment")
+        expect(
+            dead_code,
+            reason = "only Linux tells what others have in their environment"
+        )
     )]
     mark: String,
     /// Descendants seen while their parents lived, with the time when they began.

@@ -79,10 +79,13 @@ impl Family {
             }
             match self {
                 Self::Namespace => kill(-1),
-                Self::Descendants if cfg!(target_os = "linux") => {
+                Self::Descendants => {
                     descendants(&HashSet::new()).into_iter().for_each(kill);
+                    // Orphans belong to somebody else here, but may still be in the group.
+                    if !cfg!(target_os = "linux") {
+                        kill(-leader);
+                    }
                 }
-                Self::Descendants => kill(-leader),
             }
             wait([], Some(Duration::from_millis(5)));
         }

@@ -90,7 +90,7 @@ fn prepare(command: &Command) -> Result<Starter, SpawnError> {
     let found = program::find(name_given, &cwd, search_path.map(|path| path.as_os_str()));
     let found = found.ok_or_else(|| SpawnError::BadProgram {
         program: name(command),
-        source: io::ErrorKind::NotFound.into(),
+        source: io::Error::new(io::ErrorKind::NotFound, "program not found"),
     })?;
     let mut starter = Starter::new(found);
     starter
