@@ -1,7 +1,6 @@
 //! `apply_patch` as a program. Models call it in scripts as if it were installed; so this program is, under
 //! that name, in the `PATH` of their commands. It runs where the command runs, in the same sandbox.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,6 +83,7 @@ pub fn offer(settings: &mut Settings) {
 /// different folders, so that servers of one home do not take each other's away.
 #[cfg(unix)]
 fn folder(home: &Path) -> io::Result<PathBuf> {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let program = std::env::current_exe()?;
     let mut place = DefaultHasher::new();
     program.hash(&mut place);

@@ -38,6 +38,13 @@ pub struct CommandRequest<'a> {
 
 /// What is to happen with a command.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    windows,
+    expect(
+        clippy::large_enum_variant,
+        reason = "paths are just so much larger there"
+    )
+)]
 pub enum CommandVerdict {
     /// Run it.
     Run(Run),
