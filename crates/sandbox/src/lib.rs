@@ -17,16 +17,15 @@ mod chunk;
 mod command;
 mod error;
 mod gate;
-mod git;
 mod policy;
 mod process;
 mod real_path;
 mod stopping;
-mod roots;
-mod rules;
 
 #[cfg(unix)]
 mod fd;
+#[cfg(unix)]
+mod git;
 #[cfg(unix)]
 mod helper;
 #[cfg(unix)]
@@ -39,6 +38,10 @@ mod output;
 mod pty;
 #[cfg(unix)]
 mod report;
+#[cfg(unix)]
+mod roots;
+#[cfg(unix)]
+mod rules;
 #[cfg(unix)]
 mod spawn;
 #[cfg(unix)]
@@ -63,9 +66,8 @@ pub use gate::Gate;
 pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
 pub use process::{Exit, Process, Spawned, StdinError};
 pub use real_path::real_path;
-pub use rules::Rules;
 pub use stopping::end_all;
-pub use system::{Output, maybe_run_helper, spawn};
+pub use system::{Output, Rules, maybe_run_helper, spawn};
 
 /// Makes a test binary able to start commands: put it once at the top of the test's main file.
 ///

@@ -8,7 +8,7 @@ use std::{
 use crate::{Exit, WindowSize, output::AsyncFile, pty};
 
 pub(crate) use crate::lifeline::Killer;
-pub use crate::{helper::maybe_run_helper, output::Output, spawn::spawn};
+pub use crate::{helper::maybe_run_helper, output::Output, rules::Rules, spawn::spawn};
 
 /// How a command ends that was killed.
 pub(crate) const KILLED: Exit = Exit::Signal(libc::SIGKILL);

@@ -7,6 +7,7 @@
 mod job;
 mod output;
 mod program;
+mod rules;
 mod spawn;
 
 use std::{convert::Infallible, io, sync::Arc};
@@ -16,6 +17,7 @@ use tokio::{io::AsyncWriteExt, process::ChildStdin};
 use crate::{Exit, WindowSize};
 
 pub use output::Output;
+pub use rules::Rules;
 pub use spawn::spawn;
 
 use job::Job;

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     Command, Exit, Linger, Process, SpawnError, Spawned, Stdio, Stream, capabilities,
-    process::State, system,
+    process::State, stopping, system,
 };
 
 /// How often to look whether descendants are left once the command itself has ended.
@@ -45,6 +45,9 @@ const LOOK: Duration = Duration::from_millis(10);
 ///
 /// A policy that would have to be enforced is refused.
 pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
+    if stopping::is_stopping() {
+        return Err(SpawnError::Stopping);
+    }
     if command.policy.is_enforced() {
         return Err(capabilities::only_on_linux());
     }
@@ -221,7 +224,14 @@ fn watched(mut child: Child, job: Arc<Job>, linger: Linger) -> Spawned {
 
 /// Follows a command to its end, and ends what it leaves behind.
 async fn follow(mut child: Child, job: Arc<Job>, linger: Linger, state: watch::Sender<State>) {
-    let status = child.wait().await.ok();
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = stopping::stopping() => {
+            job.kill();
+            child.wait().await
+        }
+    };
+    let status = status.ok();
     let exit = status.and_then(|status| status.code()).map(Exit::Code);
     state.send_modify(|state| state.exit = Some(exit.unwrap_or(system::KILLED)));
     let deadline = match linger {
@@ -233,7 +243,7 @@ async fn follow(mut child: Child, job: Arc<Job>, linger: Linger, state: watch::S
         job.kill();
         true
     }) {
-        if deadline.is_some_and(|at| Instant::now() >= at) {
+        if stopping::is_stopping() || deadline.is_some_and(|at| Instant::now() >= at) {
             job.kill();
         }
         time::sleep(LOOK).await;
