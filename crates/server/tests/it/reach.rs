@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, completed, run, say, text};
+use crate::stage::{Stage, calls, run, say, text};
 
 fn add(path: &str) -> Value {
     json!({ "patch": format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch") })
