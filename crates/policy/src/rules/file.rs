@@ -12,6 +12,9 @@ use crate::command_line::display;
 /// Larger files are refused.
 pub(super) const MAX_FILE_BYTES: usize = 1024 * 1024;
 
+/// Three times what the deepest files need in a build without optimisation.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
 /// A rules file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{}:{}: {message}", path.display(), at.line, at.column)]
@@ -57,8 +60,26 @@ pub(super) fn parse(path: &Path, source: &str) -> Result<Rules, InvalidFile> {
         let at = Position { line: 1, column: 1 };
         return Err(located(Fault::new(at, "the file is larger than 1 MiB")));
     }
-    let declared = starlark::run(source).map_err(located)?;
+    let declared = run(source).map_err(located)?;
     checked(declared).map_err(located)
+}
+
+/// Runs the file on a thread of its own: as deep as a file may nest, it needs more of a stack than
+/// the caller may have left.
+fn run(source: &str) -> Result<FileRules, Fault> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("rules".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || starlark::run(source));
+        let thread = thread.map_err(|error| {
+            let at = Position { line: 1, column: 1 };
+            Fault::new(at, format!("the file cannot be run: {error}"))
+        })?;
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// The rules, if each does what its examples say.

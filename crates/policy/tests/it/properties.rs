@@ -12,7 +12,7 @@ use quipu_policy::settings::Settings;
 use quipu_wire::{AskForApproval, SandboxPolicy};
 use serde_json::json;
 
-use crate::support::{bash, bash_commands};
+use crate::support::{bash, bash_commands, fixture};
 use crate::{any_rules, any_script};
 
 fn token() -> impl Strategy<Value = String> {
@@ -32,6 +32,98 @@ fn token() -> impl Strategy<Value = String> {
 
 fn script() -> impl Strategy<Value = String> {
     prop::collection::vec(token(), 1..12).prop_map(|tokens| tokens.join(" "))
+}
+
+/// Programs of the record, cut and put together anew.
+fn spliced_program() -> impl Strategy<Value = String> {
+    let programs: Vec<String> = fixture("starlark.jsonl")
+        .iter()
+        .map(|row| row["source"].as_str().unwrap().to_owned())
+        .collect();
+    let piece = (
+        prop::sample::select(programs),
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+    );
+    prop::collection::vec(piece, 1..4).prop_map(|pieces| {
+        let cut = |(program, from, to): (String, prop::sample::Index, prop::sample::Index)| {
+            let characters: Vec<char> = program.chars().collect();
+            let (from, to) = (
+                from.index(characters.len() + 1),
+                to.index(characters.len() + 1),
+            );
+            characters[from.min(to)..from.max(to)]
+                .iter()
+                .collect::<String>()
+        };
+        pieces.into_iter().map(cut).collect()
+    })
+}
+
+fn program_words() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "x",
+        "f",
+        "1",
+        "\"a\"",
+        "1.5",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        ",",
+        ":",
+        "=",
+        "+=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "//",
+        "%",
+        "|",
+        "<<",
+        "==",
+        "<",
+        ".",
+        "...",
+        "**",
+        "->",
+        "\n",
+        "\n  ",
+        "\n    ",
+        "for ",
+        " in ",
+        "if ",
+        "elif ",
+        "else ",
+        "def ",
+        "return ",
+        "lambda ",
+        "not ",
+        " and ",
+        " or ",
+        "break",
+        "continue",
+        "pass",
+        "range(9)",
+        "len(",
+        "str(",
+        "list[",
+        ".append(",
+        ".format(",
+        ".items()",
+        "f\"{x}\"",
+        "\\\n",
+        "#",
+        ";",
+        "True",
+        "None",
+        "prefix_rule(pattern=[\"a\"])",
+    ]);
+    prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }
 
 fn rule() -> impl Strategy<Value = PrefixRule> {
@@ -149,6 +241,16 @@ proptest! {
 
     #[test]
     fn any_text_is_a_rules_file(text in "(prefix_rule|[a-z(\\[\\])=,'\"\n :+{}#fr0-9\\\\]| in |for ){0,30}") {
+        any_rules::check(text.as_bytes());
+    }
+
+    #[test]
+    fn any_words_are_a_rules_file(text in program_words()) {
+        any_rules::check(text.as_bytes());
+    }
+
+    #[test]
+    fn any_splice_is_a_rules_file(text in spliced_program()) {
         any_rules::check(text.as_bytes());
     }
 

@@ -157,6 +157,12 @@ fn computing_is_limited() {
         "x = (\"a\" * 100000).replace(\"a\", \"a\" * 100000)".to_owned(),
         "x = 1\nfor i in range(1000): x *= 10".to_owned(),
         "def f(n): return f(n + 1)\nf(0)".to_owned(),
+        "def f(n): return sorted([n], key=f)\nf(0)".to_owned(),
+        format!(
+            "def f(n): return {}f(n + 1){}\nf(0)",
+            "[x for x in [".repeat(12),
+            "]]".repeat(12)
+        ),
         "T = str\nfor i in range(100): T = list[T]".to_owned(),
         "T = str\nfor i in range(100): T = dict[T, T]".to_owned(),
         // Shared parts: small to hold, endless to walk.

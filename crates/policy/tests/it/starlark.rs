@@ -68,3 +68,41 @@ fn programs_mean_what_they_were_recorded_to_mean() {
     }
     assert_none(&differences);
 }
+
+/// Asks the official program again.
+#[test]
+fn official_programs_agree_with_the_record() {
+    let Some(programs) = std::env::var_os("QUIPU_TEST_CODEX") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("test.rules");
+    let mut differences = Vec::new();
+    for program in std::env::split_paths(&programs) {
+        for row in fixture("starlark.jsonl") {
+            std::fs::write(&file, row["source"].as_str().unwrap()).unwrap();
+            #[expect(clippy::disallowed_methods, reason = "tests")]
+            let output = std::process::Command::new(&program)
+                .args(["execpolicy", "check", "--rules"])
+                .arg(&file)
+                .arg("--")
+                .args(strings(&row["command"]))
+                .env("CODEX_HOME", folder.path())
+                .output()
+                .unwrap();
+            let theirs: Value = match output.status.success() {
+                false => Value::Null,
+                true => {
+                    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+                    let matched = answer["matchedRules"].as_array().unwrap();
+                    let rules = matched.iter().map(|found| &found["prefixRuleMatch"]);
+                    rules.cloned().collect()
+                }
+            };
+            if theirs != row["matches"] {
+                differences.push(format!("{row}\n  {theirs}"));
+            }
+        }
+    }
+    assert_none(&differences);
+}

@@ -164,7 +164,6 @@ impl Heap {
                         .collect::<Result<_, _>>()?,
                 )
             }
-            Value::Range(range) => Key::Range(identity(range)),
             Value::Function(id) => Key::Function(*id),
             Value::Builtin(builtin) => Key::Builtin(builtin.name),
             other => {

@@ -16,7 +16,6 @@ pub(super) enum Key {
     Float(u64),
     Text(Rc<str>),
     Tuple(Vec<Key>),
-    Range(Option<(i64, i64, usize)>),
     Function(FunctionId),
     Builtin(&'static str),
 }

@@ -43,7 +43,7 @@ pub(super) fn percent(heap: &Heap, format: &str, value: &Value) -> Result<Value,
 fn converted(heap: &Heap, letter: char, value: &Value) -> Result<String, String> {
     let whole = || match value {
         Value::Number(number) => Ok(*number),
-        Value::Float(number) => truncated(*number),
+        Value::Float(number) if letter == 'd' => truncated(*number),
         other => Err(format!(
             "`%{letter}` needs a number, not {}",
             other.described()

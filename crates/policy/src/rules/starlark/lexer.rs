@@ -117,6 +117,10 @@ impl<'s> Cursor<'s> {
         Some(c)
     }
 
+    pub(super) fn ahead(&self) -> &'s str {
+        self.rest
+    }
+
     pub(super) fn at_start_of(&self, text: &str) -> bool {
         self.rest.starts_with(text)
     }

@@ -1,6 +1,6 @@
 //! Number literals of rules files, and the numbers that texts spell.
 
-use super::lexer::{Cursor, Fault, Kind, is_name_character};
+use super::lexer::{Cursor, Fault, Kind};
 
 pub(super) const TOO_LARGE: &str = "this number is too large: it needs more than 127 bits";
 
@@ -31,14 +31,8 @@ pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fault> {
         }
         None => decimal(cursor),
     };
-    let followed = cursor.peek().is_some_and(is_name_character);
-    match kind {
-        Some(kind) if !followed => Ok(Some(kind)),
-        _ => Err(Fault::new(
-            at,
-            "this is not a number, or one that needs more than 127 bits",
-        )),
-    }
+    let wrong = "this is not a number, or one that needs more than 127 bits";
+    kind.map(Some).ok_or_else(|| Fault::new(at, wrong))
 }
 
 fn decimal(cursor: &mut Cursor<'_>) -> Option<Kind> {
@@ -51,14 +45,12 @@ fn decimal(cursor: &mut Cursor<'_>) -> Option<Kind> {
         text.push('.');
         text.push_str(cursor.take_while(digit));
     }
-    if cursor.take("e") || cursor.take("E") {
+    let digits = cursor.ahead().strip_prefix(['e', 'E']);
+    let digits = digits.map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
+    if digits.is_some_and(|digits| digits.starts_with(digit)) {
         float = true;
-        text.push('e');
-        if cursor.take("-") {
-            text.push('-');
-        } else {
-            cursor.take("+");
-        }
+        text.extend(cursor.next());
+        text.extend(cursor.next());
         text.push_str(cursor.take_while(digit));
     }
     if float {

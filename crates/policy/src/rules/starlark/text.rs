@@ -47,6 +47,7 @@ pub(super) fn string_literal(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fa
         let unfinished = || Fault::new(start, "this string has no closing quote");
         match cursor.next().ok_or_else(unfinished)? {
             '\n' if quote.len() == 1 => return Err(unfinished()),
+            '\r' if cursor.peek() == Some('\n') => {}
             '\\' => {
                 let escaped = cursor.next().ok_or_else(unfinished)?;
                 if raw && matches!(escaped, '"' | '\'') {

@@ -122,7 +122,6 @@ fn keyed(
     key: Option<Value>,
     at: Position,
 ) -> Result<Keyed, Fault> {
-    let key = key.filter(|key| !matches!(key, Value::None));
     machine.heap.hold(source, true);
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {

@@ -14,7 +14,8 @@ use crate::rules::file::FileRules;
 /// Calls inside of calls; the official program has the same limit.
 const MAX_CALLS: usize = 49;
 
-/// Evaluations inside of evaluations, whatever they are, so that the stack is never exhausted.
+/// Evaluations inside of evaluations, whatever they are, so that the stack is never exhausted: each
+/// takes up to 5 KiB of it in a build without optimisation.
 const MAX_DEPTH: usize = 600;
 
 /// The rules that the text of a file declares.
