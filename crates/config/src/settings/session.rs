@@ -1,6 +1,7 @@
 //! What is read before a turn, shown during it and kept after it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::env::Env;
 use crate::project;
@@ -28,6 +29,8 @@ pub struct Session {
     pub notify: Option<Vec<String>>,
     /// No warning about features under development that are on.
     pub suppress_unstable_features_warning: bool,
+    /// How long questions to the user wait while nobody follows their thread.
+    pub question_timeout: Duration,
 }
 
 /// Where things are kept.
@@ -60,6 +63,9 @@ impl Snapshot {
                 .get("notify")
                 .filter(|command: &Vec<String>| !command.is_empty()),
             suppress_unstable_features_warning: view.table("suppress_unstable_features_warning"),
+            question_timeout: Duration::from_millis(
+                view.get("question_timeout_ms").unwrap_or(30 * 60 * 1000),
+            ),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{Input, Thread as Engine, TurnEnd};
@@ -53,6 +54,8 @@ pub(super) struct Actor {
     pub tooling: Tooling,
     pub servers: Servers,
     pub questions: BTreeMap<u64, Question>,
+    /// Since when questions wait, or were declined, while nobody follows the thread.
+    pub deserted: Option<Instant>,
     /// The running turn as a client that joins now must see it.
     pub live: Live,
     /// What makes it an agent, if it is one.
@@ -102,9 +105,14 @@ impl Actor {
         self.follow_skills(false);
         loop {
             let idle = self.server.settings.idle;
-            let message = match tokio::time::timeout(idle, mailbox.recv()).await {
+            let wait = self.patience().map_or(idle, |patience| patience.min(idle));
+            let message = match tokio::time::timeout(wait, mailbox.recv()).await {
                 Ok(Some(message)) => message,
                 Ok(None) => return,
+                Err(_) if self.patience().is_some() => {
+                    self.decline_deserted().await;
+                    continue;
+                }
                 Err(_) if self.idle(&mut mailbox).await => return,
                 Err(_) => continue,
             };

@@ -3,6 +3,7 @@
 
 mod actor;
 pub(crate) mod child;
+mod deserted;
 mod effects;
 mod guardian;
 pub(crate) mod join;

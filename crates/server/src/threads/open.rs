@@ -134,6 +134,7 @@ fn actor(
         tooling,
         servers,
         questions: Default::default(),
+        deserted: None,
         live: Live::default(),
         agent: server.agents.get(&handle.id),
         ended: None,

@@ -273,6 +273,34 @@ async fn a_question_outlives_the_client_that_was_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_can_answer_is_declined_in_the_end() {
+    let stage = Stage::with("question_timeout_ms = 1").await;
+    for tool in ["exec_command", "shell_command", "apply_patch"] {
+        let mut second = stage.client().await;
+        let (mut first, thread) = asking(&stage).await;
+        // The model tries once more, and is not made to wait for that.
+        stage.play([touch(tool), touch(tool), json!({ "text": "so be it" })]);
+        say(&mut first, &thread, "do it").await;
+        first.skip_to(question_of(tool)).await;
+        first.leave().await;
+        loop {
+            let changed = second.skip_to("thread/status/changed").await;
+            if changed["params"]["status"]["type"] == "idle" {
+                break;
+            }
+        }
+        let resume = json!({ "threadId": thread });
+        let joined = second.call("thread/resume", resume).await;
+        let last = &joined["thread"]["turns"][0];
+        assert_eq!(last["status"], "completed", "{tool}");
+        let declined = last["items"].as_array().unwrap().iter();
+        let declined = declined.filter(|it| it["status"] == "declined");
+        assert_eq!(declined.count(), 2, "{tool}: {last}");
+        assert!(!stage.folder().join("made").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_settles_what_was_asked() {
     let stage = Stage::new().await;
     for tool in ["exec_command", "shell_command", "apply_patch"] {
