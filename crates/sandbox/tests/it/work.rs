@@ -423,7 +423,7 @@ async fn named_pipes_wait_for_their_other_end() {
     for enforcement in BACKENDS {
         let scratch = Scratch::new();
         let script = "mkfifo pipe; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \
-                      (echo $i > pipe) & cat pipe; wait; done | tail -n 1; \
+                      (echo $i > pipe) & timeout 20 cat pipe; wait; done | tail -n 1; \
                       timeout 0.1 sh -c 'echo nobody reads > pipe'; echo $?";
         let done = finish(scratch.shell(script, enforcement)).await;
         assert_eq!(done.stdout, "20\n124\n", "{enforcement:?} {done:?}");
