@@ -7,9 +7,9 @@ use quipu_policy::rules::{
     AmendError, DEFAULT_RULES_FILE, Decision, NetworkDecision, NetworkProtocol, Place, RuleMatch,
     Rules, RulesProblem, append_allow_prefix, append_network_rule, load, normal_host,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::{assert_none, bash_commands, fixture, strings, words};
+use crate::support::{assert_none, bash_commands, fixture, in_fixture_words, strings, words};
 
 fn parse(source: &str) -> Rules {
     Rules::parse(Path::new("test.rules"), source).unwrap()
@@ -30,19 +30,6 @@ fn strictest(rules: &Rules, script: &str) -> Option<Decision> {
         .flat_map(|command| matches(rules, command))
         .map(|found| found.decision)
         .max()
-}
-
-fn in_fixture_words(found: &RuleMatch) -> Value {
-    let decision = match found.decision {
-        Decision::Allow => "allow",
-        Decision::Prompt => "prompt",
-        Decision::Forbidden => "forbidden",
-    };
-    let mut value = json!({"matchedPrefix": found.prefix, "decision": decision});
-    if let Some(reason) = &found.justification {
-        value["justification"] = json!(reason);
-    }
-    value
 }
 
 /// Programs inside the working folder are not allowed by name here; see `own_programs_…` below.

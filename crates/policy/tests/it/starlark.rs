@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use quipu_policy::bash::Command;
-use quipu_policy::rules::{Decision, Place, RuleMatch, Rules};
-use serde_json::{Value, json};
+use quipu_policy::rules::{Place, Rules};
+use serde_json::Value;
 
-use crate::support::{assert_none, fixture, strings};
+use crate::support::{assert_none, fixture, in_fixture_words, strings};
 
 /// Where this program differs: numbers of more than 127 bits, long computations, calls of functions of the language from the
 /// deepest call there can be, and symbols outside of the basic plane; see docs/differences.md.
@@ -25,19 +25,6 @@ const DIFFERENT: [&str; 9] = [
     "chr(128512)",
     "😀",
 ];
-
-fn in_fixture_words(found: &RuleMatch) -> Value {
-    let decision = match found.decision {
-        Decision::Allow => "allow",
-        Decision::Prompt => "prompt",
-        Decision::Forbidden => "forbidden",
-    };
-    let mut value = json!({"matchedPrefix": found.prefix, "decision": decision});
-    if let Some(reason) = &found.justification {
-        value["justification"] = json!(reason);
-    }
-    value
-}
 
 #[test]
 fn programs_mean_what_they_were_recorded_to_mean() {

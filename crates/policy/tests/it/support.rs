@@ -1,7 +1,8 @@
 //! What the tests share: fixtures, and words made from text.
 
 use quipu_policy::bash::{Command, Script, parse_script, script_of};
-use serde_json::Value;
+use quipu_policy::rules::{Decision, RuleMatch};
+use serde_json::{Value, json};
 
 /// The lines of a fixture.
 pub fn fixture(name: &str) -> Vec<Value> {
@@ -15,6 +16,20 @@ pub fn fixture(name: &str) -> Vec<Value> {
 /// A JSON list of strings.
 pub fn strings(value: &Value) -> Vec<String> {
     serde_json::from_value(value.clone()).unwrap()
+}
+
+/// A match as fixtures have it.
+pub fn in_fixture_words(found: &RuleMatch) -> Value {
+    let decision = match found.decision {
+        Decision::Allow => "allow",
+        Decision::Prompt => "prompt",
+        Decision::Forbidden => "forbidden",
+    };
+    let mut value = json!({"matchedPrefix": found.prefix, "decision": decision});
+    if let Some(reason) = &found.justification {
+        value["justification"] = json!(reason);
+    }
+    value
 }
 
 /// Words that hold no blanks.

@@ -19,22 +19,13 @@ pub(super) enum Piece {
 /// Reads a string literal if one starts here.
 pub(super) fn string_literal(cursor: &mut Cursor<'_>) -> Result<Option<Kind>, Fault> {
     let start = cursor.position();
-    let prefix = cursor.starts(|first, second| match (first, second) {
-        ('"' | '\'', _) => Some(""),
-        ('r', Some('"' | '\'')) => Some("r"),
-        ('f', Some('"' | '\'' | 'r')) => Some("f"),
-        _ => None,
-    });
-    let Some(prefix) = prefix else {
+    let starts = |prefix: &&str| {
+        let rest = cursor.ahead().strip_prefix(*prefix);
+        rest.is_some_and(|rest| rest.starts_with(['"', '\'']))
+    };
+    let Some(prefix) = ["", "r", "f", "fr"].into_iter().find(starts) else {
         return Ok(None);
     };
-    let raw_format = ["fr\"", "fr'"]
-        .iter()
-        .any(|start| cursor.at_start_of(start));
-    let prefix = if raw_format { "fr" } else { prefix };
-    if prefix == "f" && cursor.at_start_of("fr") {
-        return Ok(None);
-    }
     cursor.take(prefix);
     let (raw, format) = (prefix.ends_with('r'), prefix.starts_with('f'));
     let quotes = ["\"\"\"", "'''", "\"", "'"];
