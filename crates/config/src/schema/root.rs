@@ -222,7 +222,7 @@ pub static ROOT: Section = Section::new(
         TOOLS_TABLE,
         key("features", Kind::Switches, "Switches; see the list of features."),
         key("suppress_unstable_features_warning", Bool, "Do not warn about features under development that are on.").default("false"),
-        key("question_timeout_ms", U64, "How long questions to the user wait while nobody follows their thread, in milliseconds; then they are declined.").default("1800000"),
+        key("question_timeout_ms", U64, "How long questions to the user wait while nobody follows their thread, in milliseconds; then they are declined.").default("1800000").omitted(),
         key("background_terminal_max_timeout", U64, "How long a poll of a background terminal may wait, in milliseconds.").default("300000"),
         key("mcp_servers", map(&Kind::Table(&MCP_SERVER)), "MCP servers by name.").shown("{}"),
         key("mcp_oauth_credentials_store", Word(&["auto", "file", "keyring"]), "Where tokens of MCP servers are kept.").default("`auto`"),

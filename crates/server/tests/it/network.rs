@@ -431,3 +431,34 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
         assert!(output.contains("\"reason\":\"not_allowed\""), "{output}");
     }
 }
+
+/// The next proxy knows nobody's lists, so it gets the one request that was admitted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_request_does_not_slip_through_to_the_next_proxy() {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut stage = Stage::with("").await;
+    let etc = stage.folder().join("etc");
+    std::fs::create_dir_all(&etc).unwrap();
+    let limits = "[experimental_network]\nenabled = true\nallow_upstream_proxy = true\n\
+                  [experimental_network.domains]\n\"good.example\" = \"allow\"\n";
+    std::fs::write(etc.join("requirements.toml"), limits).unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    stage.restart_with_env(&[("HTTP_PROXY", &address)]);
+    let (mut client, thread) = thread(&stage).await;
+    let two = "http://good.example/ HTTP/1.1\\r\\ncontent-length: 4\\r\\n\\r\\nbodyGET http://bad.example/";
+    stage.play([exec(&fetch(two)), json!({ "text": "done" })]);
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = proxy.accept().await.unwrap();
+        let mut received = Vec::new();
+        while !received.ends_with(b"body") && stream.read_buf(&mut received).await.unwrap() > 0 {}
+        let reply = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+        stream.write_all(reply.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        stream.read_to_end(&mut received).await.unwrap();
+        String::from_utf8(received).unwrap()
+    });
+    let told = run(&mut client, &thread, "fetch").await;
+    assert!(output(&told).ends_with("hello"), "{}", output(&told));
+    let received = serving.await.unwrap();
+    assert!(received.ends_with("\r\n\r\nbody"), "{received}");
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quipu_policy::hosts::Target;
 use quipu_policy::rules::{NetworkProtocol, normal_host};
 use serde_json::json;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy, copy_bidirectional};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy, copy_bidirectional, sink};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -92,6 +92,16 @@ async fn forward(
         rest,
     } = request;
     let (host, port) = (bracketed(&target.host), target.port);
+    let shared = !request.is_tunnel() && matches!(route, Route::Proxy(_));
+    let body = match shared {
+        true => body_length(headers),
+        false => Some(0),
+    };
+    let Some(body) = body else {
+        let answer =
+            "HTTP/1.1 411 Length Required\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        return client.write_all(answer.as_bytes()).await;
+    };
     match (request.is_tunnel(), route) {
         (true, Route::Direct(_)) => {
             client
@@ -116,8 +126,52 @@ async fn forward(
         copy(&mut server, &mut client).await?;
         return client.shutdown().await;
     }
+    if shared {
+        return exchange(client, server, rest, body).await;
+    }
     server.write_all(rest).await?;
     copy_bidirectional(&mut client, &mut server).await.map(drop)
+}
+
+/// Passes on one body and the answer. What a command sends after it would be a request to the next proxy,
+/// which knows nobody's lists.
+async fn exchange(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    rest: &[u8],
+    body: u64,
+) -> io::Result<()> {
+    let early = &rest[..rest.len().min(usize::try_from(body).unwrap_or(usize::MAX))];
+    server.write_all(early).await?;
+    let (from_client, mut to_client) = client.split();
+    let (mut from_server, mut to_server) = server.split();
+    let mut body = from_client.take(body - early.len() as u64);
+    let sending = copy(&mut body, &mut to_server);
+    let receiving = copy(&mut from_server, &mut to_client);
+    tokio::try_join!(sending, receiving)?;
+    to_client.shutdown().await?;
+    // A connection that is closed before all was read may lose the answer.
+    let (mut unread, mut nowhere) = (body.into_inner(), sink());
+    let read = timeout(HEAD_PATIENCE, copy(&mut unread, &mut nowhere)).await;
+    read.map_or(Ok(()), |read| read.map(drop))
+}
+
+/// How long the body of a request is; `None` if its head does not say so.
+fn body_length(headers: &str) -> Option<u64> {
+    let mut length = None;
+    for (name, value) in headers.lines().filter_map(|line| line.split_once(':')) {
+        if name.trim().eq_ignore_ascii_case("transfer-encoding") {
+            return None;
+        }
+        if name.trim().eq_ignore_ascii_case("content-length") {
+            let given: u64 = value.trim().parse().ok()?;
+            if length.is_some_and(|other| other != given) {
+                return None;
+            }
+            length = Some(given);
+        }
+    }
+    Some(length.unwrap_or(0))
 }
 
 /// Reads the head of a request; `None` if it is none that a proxy gets.
@@ -313,6 +367,20 @@ mod tests {
             "GET http://*.x.org/ HTTP/1.1",
         ] {
             assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_given_or_nothing() {
+        for (headers, length) in [
+            ("Host: x\r\n", Some(0)),
+            ("Content-Length: 7\r\nA: b\r\n", Some(7)),
+            ("content-length: 7\r\ncontent-length: 7\r\n", Some(7)),
+            ("content-length: 7\r\ncontent-length: 8\r\n", None),
+            ("content-length: -1\r\n", None),
+            ("content-length: 7\r\nTransfer-Encoding: chunked\r\n", None),
+        ] {
+            assert_eq!(body_length(headers), length, "{headers}");
         }
     }
 
