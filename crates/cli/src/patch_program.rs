@@ -4,6 +4,7 @@
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use quipu_patch::CommandOutput;
 use quipu_server::Settings;
@@ -73,10 +74,12 @@ fn failed(exit_code: i32, message: &str) -> CommandOutput {
 
 /// Puts it into the `PATH` of a server's commands. Without it patches still have their own tool.
 pub fn offer(settings: &mut Settings) {
-    match folder(settings.config.home().path()) {
-        Ok(folder) => settings.programs = Some(folder),
-        Err(error) => tracing::info!(%error, "commands do not find apply_patch"),
-    }
+    let home = settings.config.home().path().to_owned();
+    let make = move || {
+        let told = |error| tracing::info!(%error, "commands do not find apply_patch");
+        folder(&home).map_err(told).ok()
+    };
+    settings.programs = LazyLock::new(Box::new(make));
 }
 
 /// The folder below `home` that has this program under those names. Programs in different places have

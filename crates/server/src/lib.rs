@@ -46,6 +46,6 @@ pub use connection::serve;
 pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};
 pub use quipu_journal::Source;
 pub use server::Server;
-pub use settings::{PROTOCOL_VERSION, Settings};
+pub use settings::{PROTOCOL_VERSION, Programs, Settings};
 
 pub(crate) use cx::{Cx, Reply};

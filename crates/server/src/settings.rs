@@ -1,6 +1,7 @@
 //! What a server is started with.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use quipu_config::Loader;
@@ -25,9 +26,13 @@ pub struct Settings {
     /// Whether changes in the folders of skills are told. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
-    /// A folder with programs that come along with this one, first in the `PATH` of commands.
-    pub programs: Option<PathBuf>,
+    /// A folder with programs that come along with this one, first in the `PATH` of commands. It is made for the
+    /// first turn: a start leaves nothing behind.
+    pub programs: Programs,
 }
+
+/// A folder that is made when it is needed, if it can be.
+pub type Programs = LazyLock<Option<PathBuf>, Box<dyn FnOnce() -> Option<PathBuf> + Send>>;
 
 impl Settings {
     /// Settings with defaults for all but the configuration.
@@ -40,7 +45,7 @@ impl Settings {
             idle: Duration::from_secs(300),
             source: Source::default(),
             watch_skills: true,
-            programs: None,
+            programs: LazyLock::new(Box::new(|| None)),
         }
     }
 }

@@ -296,6 +296,15 @@ fn what_was_accepted_holds_for_real_shells_only() {
     }
 }
 
+/// A grammar may join the lines of this script; bash runs the second.
+#[test]
+fn what_follows_a_continued_line_is_a_command_of_its_own() {
+    let world = World::with_policy(AskForApproval::Untrusted);
+    let asked = question(world.decide("ls\n\\\ntouch made"));
+    assert_eq!(asked.run.confinement, Confinement::Policy);
+    run(world.decide("ls \\\n -l"));
+}
+
 #[test]
 fn what_may_become_an_option_is_not_known_to_only_look() {
     let world = World::with_policy(AskForApproval::Untrusted);

@@ -224,7 +224,7 @@ impl Actor {
             .collect();
         env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
         let path = env.iter_mut().find(|(name, _)| name == "PATH");
-        if let (Some((_, path)), Some(programs)) = (path, &self.server.settings.programs) {
+        if let (Some((_, path)), Some(programs)) = (path, &*self.server.settings.programs) {
             *path = format!("{}:{path}", programs.display());
         }
         Scope {
