@@ -64,18 +64,16 @@ async fn apply(
     text: String,
     cwd: std::path::PathBuf,
 ) -> Finished {
-    let folder = cwd.clone();
     let granted = toolbox.grants().all();
     let rules = sandboxing::rules(&run.scope, granted.as_ref());
-    let prepared = tokio::task::spawn_blocking(move || {
-        check_reading(&text, &folder, rules.as_ref())?;
-        let plan = prepare(&text, &folder).map_err(|error| error.to_string())?;
-        Ok::<_, String>((plan, text))
+    // In place: where no thread can be had, a patch must come to its end all the same.
+    let prepared = tokio::task::block_in_place(|| {
+        check_reading(&text, &cwd, rules.as_ref())?;
+        prepare(&text, &cwd).map_err(|error| error.to_string())
     });
-    let (plan, text) = match prepared.await {
-        Ok(Ok(prepared)) => prepared,
-        Ok(Err(error)) => return error.into(),
-        Err(error) => return format!("apply_patch failed: {error}").into(),
+    let plan = match prepared {
+        Ok(plan) => plan,
+        Err(error) => return error.into(),
     };
     let changes: Vec<FileUpdateChange> = plan.changes().iter().map(shown).collect();
     let item = |status| ThreadItem::FileChange {
@@ -186,20 +184,14 @@ async fn write(toolbox: &Toolbox, run: &Running, plan: Plan) -> (String, bool) {
         .take_if(|(turn, _)| *turn == run.scope.turn_id)
         .map(|(_, diff)| diff);
     let mut tracked = current.unwrap_or_else(|| TurnDiff::new(&run.scope.cwd));
-    let done = tokio::task::spawn_blocking(move || {
+    let applied = tokio::task::block_in_place(|| {
         tracked.track(&plan);
-        (plan.apply(), tracked)
-    })
-    .await;
-    match done {
-        Ok((applied, tracked)) => {
-            *diff = Some((run.scope.turn_id.clone(), tracked));
-            match applied {
-                Ok(report) => (report.to_string(), true),
-                Err(error) => (error.to_string(), false),
-            }
-        }
-        Err(error) => (format!("apply_patch failed: {error}"), false),
+        plan.apply()
+    });
+    *diff = Some((run.scope.turn_id.clone(), tracked));
+    match applied {
+        Ok(report) => (report.to_string(), true),
+        Err(error) => (error.to_string(), false),
     }
 }
 

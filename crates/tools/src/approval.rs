@@ -84,8 +84,7 @@ impl Toolbox {
 
     /// Saves a prefix that is allowed from now on, and tells the model.
     async fn amend(&self, run: &Running, prefix: &[String]) {
-        let (home, words) = (run.scope.home.clone(), prefix.to_vec());
-        if !saved(move || append_allow_prefix(&home, &words)).await {
+        if !saved(|| append_allow_prefix(&run.scope.home, prefix)) {
             return;
         }
         if let Ok(rule) = PrefixRule::allow(prefix) {
@@ -97,16 +96,10 @@ impl Toolbox {
 }
 
 /// Saves a rule where nobody is held up by a file that others keep locked; whether that worked.
-pub(crate) async fn saved(
-    save: impl FnOnce() -> Result<bool, AmendError> + Send + 'static,
-) -> bool {
-    let problem = match tokio::task::spawn_blocking(save).await {
-        Ok(Ok(_)) => return true,
-        Ok(Err(error)) => error.to_string(),
-        Err(error) => error.to_string(),
-    };
-    tracing::warn!(problem, "a rule could not be saved");
-    false
+pub(crate) fn saved(save: impl FnOnce() -> Result<bool, AmendError>) -> bool {
+    let saved = tokio::task::block_in_place(save);
+    let told = |error: &AmendError| tracing::warn!(%error, "a rule could not be saved");
+    saved.inspect_err(told).is_ok()
 }
 
 /// Asks whether a patch may be applied; `true` besides means for the whole session.

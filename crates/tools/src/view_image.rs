@@ -42,12 +42,10 @@ pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     let path = AbsolutePath::new(&path).map_or(path, |it| it.as_path().to_owned());
     let granted = toolbox.grants().all();
     let rules = sandboxing::rules(&run.scope, granted.as_ref());
-    let place = path.clone();
-    let read = tokio::task::spawn_blocking(move || read(&place, rules.as_ref())).await;
+    let read = tokio::task::block_in_place(|| read(&path, rules.as_ref()));
     let (kind, bytes) = match read {
-        Ok(Ok(picture)) => picture,
-        Ok(Err(why)) => return why.into(),
-        Err(error) => return format!("view_image failed: {error}").into(),
+        Ok(picture) => picture,
+        Err(why) => return why.into(),
     };
     let item = ThreadItem::ImageView {
         id: run.id().to_owned(),

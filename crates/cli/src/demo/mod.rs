@@ -15,6 +15,10 @@ use quipu_server::{Server, Settings};
 
 use narrator::Narrator;
 
+/// Keeps to the demo's own folder, so that nothing is left elsewhere.
+const SETTINGS: &str =
+    "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
+
 /// Where programs are on a machine that does not say.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -80,6 +84,7 @@ fn workspace(folder: &Path) -> std::io::Result<()> {
 fn server(folder: &Path) -> Result<Arc<Server>, String> {
     let home = Home::at(folder.join("home"));
     home.ensure().map_err(text)?;
+    std::fs::write(home.config_file(), SETTINGS).map_err(text)?;
     let path = std::env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
     let user = folder.display().to_string();
     let env = Env::new(

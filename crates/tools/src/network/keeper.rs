@@ -196,9 +196,8 @@ impl Keeper {
             true => NetworkDecision::Allow,
             false => NetworkDecision::Deny,
         };
-        let (home, host) = (self.run.scope.home.clone(), amendment.host.clone());
-        let protocol = target.protocol;
-        if !saved(move || append_network_rule(&home, &host, protocol, decision)).await {
+        let (home, protocol) = (&self.run.scope.home, target.protocol);
+        if !saved(|| append_network_rule(home, &amendment.host, protocol, decision)) {
             return allowed && self.accept(target);
         }
         let rule = NetworkRule {
