@@ -1,5 +1,6 @@
 //! A server as a real process, with a home of its own and nothing of the tester's environment.
 
+use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -82,9 +83,21 @@ impl Launch {
         self
     }
 
-    /// Runs it as another user, which only root may.
+    /// Runs it as another user, which only root may. Its pipes become that user's, as if the same user had
+    /// started it.
     pub fn user(mut self, id: u32) -> Launch {
-        self.command.uid(id).gid(id);
+        let give_up_rights = move || {
+            // SAFETY: calls of the kernel that take numbers only, or no memory at all.
+            let done = unsafe {
+                (0..=2).all(|pipe| libc::fchown(pipe, id, id) == 0)
+                    && libc::setgroups(0, std::ptr::null()) == 0
+                    && libc::setgid(id) == 0
+                    && libc::setuid(id) == 0
+            };
+            done.then_some(()).ok_or_else(io::Error::last_os_error)
+        };
+        // SAFETY: it only calls the kernel, which is allowed between fork and exec.
+        unsafe { self.command.pre_exec(give_up_rights) };
         self
     }
 

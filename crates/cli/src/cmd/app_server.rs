@@ -38,11 +38,17 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
         .thread_keep_alive(KEPT)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
+    // While the pool has a thread, the runtime bears that the system gives no other; without one it panics.
+    runtime.spawn_blocking(|| {
+        loop {
+            std::thread::park();
+        }
+    });
     let mut settings = Settings::new(config);
     patch_program::offer(&mut settings);
     let server = Server::new(settings);
     let served = runtime.block_on(quipu_server::run(server, args.listen, auth));
-    // Reading standard input holds a thread that nothing can wake.
+    // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();
     logging.finish();
     served.map_err(|error| error.to_string())
