@@ -42,9 +42,15 @@ impl Conversation {
 
     /// The answer to a request. What comes before it stays to be taken.
     pub async fn answered(&mut self, id: i64) -> Result<Value, Value> {
+        let answers = |message: &Value| message["id"] == id && message.get("method").is_none();
+        let place = self.heard.iter().position(answers);
+        let mut came = place.and_then(|place| self.heard.remove(place));
         loop {
-            let mut message = self.receive().await;
-            if message["id"] == id && message.get("method").is_none() {
+            let mut message = match came.take() {
+                Some(message) => message,
+                None => self.receive().await,
+            };
+            if answers(&message) {
                 return match message.get_mut("error") {
                     Some(error) => Err(error.take()),
                     None => Ok(message["result"].take()),
