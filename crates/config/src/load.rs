@@ -67,8 +67,13 @@ pub enum LoadError {
     #[error("config profile `{0}` not found")]
     NoProfile(String),
     /// The provider in force does not exist.
-    #[error("Model provider `{0}` not found")]
-    NoProvider(String),
+    #[error("Model provider `{id}` not found; there are: {}", known.join(", "))]
+    NoProvider {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: Vec<String>,
+    },
     /// A setting makes no sense together with others, or names a file that is no use.
     #[error("{0}")]
     Senseless(String),

@@ -8,6 +8,7 @@
 
 mod answer;
 mod anthropic;
+mod built_in;
 pub mod catalogue;
 mod chat;
 mod client;
@@ -40,6 +41,7 @@ mod usage;
 mod usage_limit;
 
 pub use answer::read_answer;
+pub use built_in::{Access, BUILT_IN, BuiltIn, Choice, NoModel, Usable, choose, local_servers};
 pub use client::Client;
 pub use credentials::{CredentialSource, Credentials, CredentialsLost, Recovered, Secret};
 pub use error::{ErrorKind, ModelError, UnexpectedStatus};
@@ -48,9 +50,7 @@ pub use history::HistoryItem;
 pub use http::http_client;
 pub use item::ItemKind;
 pub use offline::play;
-pub use provider::{
-    AuthCommand, BUILT_IN_PROVIDERS, OFFLINE, ProviderConfig, StructuredOutput, WireApi,
-};
+pub use provider::{AuthCommand, OFFLINE, ProviderConfig, StructuredOutput, WireApi};
 pub use request::{Reasoning, Request, RequestMeta, ToolChoice, TurnState};
 pub use stream::ModelStream;
 pub use tools::{Grammar, ToolSet, ToolSpec};

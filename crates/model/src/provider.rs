@@ -6,26 +6,15 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::built_in::BuiltIn;
 use crate::catalogue::{ModelInfo, Price};
 use crate::credentials::Secret;
-
-/// The ids that exist without configuration.
-pub const BUILT_IN_PROVIDERS: [&str; 7] = [
-    "openai",
-    "anthropic",
-    "openrouter",
-    "ollama",
-    "lmstudio",
-    "llamacpp",
-    OFFLINE,
-];
 
 /// The provider that answers without a network.
 pub const OFFLINE: &str = "offline";
 
-/// The protocol version announced to the `openai` provider: the one this server implements.
-const PROTOCOL_VERSION: &str = "0.118.0";
 const OPENAI_API: &str = "https://api.openai.com/v1";
 const CHATGPT_API: &str = "https://chatgpt.com/backend-api/codex";
 const RETRY_CAP: u32 = 100;
@@ -143,62 +132,30 @@ pub struct ProviderConfig {
 }
 
 impl ProviderConfig {
-    /// The built-in provider of that id. `CODEX_OSS_BASE_URL` and `CODEX_OSS_PORT` move the local
-    /// ones.
+    /// The built-in provider of that id.
     pub fn built_in(id: &str) -> Option<Self> {
-        let chat = |name: &str, base_url: String| Self {
-            name: name.into(),
-            base_url: Some(base_url),
-            wire_api: WireApi::Chat,
-            ..Self::default()
-        };
-        let mut config = match id {
-            "openai" => Self::openai(),
-            "anthropic" => Self {
-                name: "Anthropic".into(),
-                base_url: Some("https://api.anthropic.com/v1".into()),
-                env_key: Some("ANTHROPIC_API_KEY".into()),
-                wire_api: WireApi::Anthropic,
-                ..Self::default()
-            },
-            "openrouter" => Self {
-                env_key: Some("OPENROUTER_API_KEY".into()),
-                ..chat("OpenRouter", "https://openrouter.ai/api/v1".into())
-            },
-            "ollama" => chat("Ollama", local_base_url(11434)),
-            "lmstudio" => chat("LM Studio", local_base_url(1234)),
-            // llama.cpp refuses a response format together with tools.
-            "llamacpp" => Self {
-                structured_output: Some(StructuredOutput::Instruction),
-                ..chat("llama.cpp", "http://localhost:8080/v1".into())
-            },
-            OFFLINE => Self {
-                name: "Offline".into(),
-                wire_api: WireApi::Offline,
-                ..Self::default()
-            },
-            _ => return None,
-        };
-        config.id = id.into();
-        Some(config)
+        BuiltIn::named(id).map(BuiltIn::config)
     }
 
-    fn openai() -> Self {
-        let env_headers = [
-            ("OpenAI-Organization", "OPENAI_ORGANIZATION"),
-            ("OpenAI-Project", "OPENAI_PROJECT"),
-        ];
-        Self {
-            name: "OpenAI".into(),
-            requires_openai_auth: true,
-            http_headers: Some([("version".to_owned(), PROTOCOL_VERSION.to_owned())].into()),
-            env_http_headers: Some(
-                env_headers
-                    .map(|(header, var)| (header.to_owned(), var.to_owned()))
-                    .into(),
-            ),
-            ..Self::default()
+    /// The provider of a table in `model_providers`. What the table of a built-in id leaves out is as
+    /// it is built in.
+    pub fn declared(id: &str, table: &Value) -> Result<Self, serde_json::Error> {
+        let mut config = Self::deserialize(table)?;
+        config.id = id.into();
+        if let Some(built_in) = Self::built_in(id) {
+            let has_key = ["env_key", "experimental_bearer_token", "auth"]
+                .iter()
+                .any(|key| table.get(key).is_some());
+            if !has_key {
+                config.env_key = built_in.env_key;
+            }
+            if table.get("wire_api").is_none() {
+                config.wire_api = built_in.wire_api;
+            }
+            config.base_url = config.base_url.or(built_in.base_url);
+            config.structured_output = config.structured_output.or(built_in.structured_output);
         }
+        Ok(config)
     }
 
     /// The name for people.
@@ -313,23 +270,22 @@ pub(crate) fn env_var(name: &str) -> Option<String> {
         .filter(|value| !value.trim().is_empty())
 }
 
-fn local_base_url(default_port: u16) -> String {
-    env_var("CODEX_OSS_BASE_URL").unwrap_or_else(|| {
-        let port = env_var("CODEX_OSS_PORT").and_then(|port| port.parse().ok());
-        format!("http://localhost:{}/v1", port.unwrap_or(default_port))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_id_resolves() {
-        for id in BUILT_IN_PROVIDERS {
-            assert_eq!(ProviderConfig::built_in(id).unwrap().id, id);
-        }
-        assert!(ProviderConfig::built_in("nope").is_none());
+    fn the_table_of_a_built_in_id_may_be_short() {
+        let table = serde_json::json!({"name": "Proxy", "base_url": "http://proxy/v1"});
+        let short = ProviderConfig::declared("anthropic", &table).unwrap();
+        assert_eq!(short.base_url.as_deref(), Some("http://proxy/v1"));
+        assert_eq!(short.env_key.as_deref(), Some("ANTHROPIC_API_KEY"));
+        assert_eq!(short.wire_api, WireApi::Anthropic);
+        let table = serde_json::json!({"wire_api": "chat", "experimental_bearer_token": "t"});
+        let full = ProviderConfig::declared("anthropic", &table).unwrap();
+        assert_eq!((full.env_key, full.wire_api), (None, WireApi::Chat));
+        let own = ProviderConfig::declared("own", &serde_json::json!({})).unwrap();
+        assert_eq!((own.base_url, own.env_key), (None, None));
     }
 
     #[test]

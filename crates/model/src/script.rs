@@ -126,6 +126,15 @@ pub struct Tokens {
     pub reasoning: i64,
 }
 
+impl Tokens {
+    pub(crate) const NONE: Self = Self {
+        input: 0,
+        cached: 0,
+        output: 0,
+        reasoning: 0,
+    };
+}
+
 impl Default for Tokens {
     fn default() -> Self {
         Self {

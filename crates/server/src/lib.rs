@@ -31,6 +31,7 @@ mod mcp;
 mod models;
 mod paging;
 mod platform;
+mod providers;
 mod questions;
 mod room;
 mod router;

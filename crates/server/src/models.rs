@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
-use quipu_model::{ProviderConfig, RequestMeta, WireApi};
+use quipu_model::{BuiltIn, ProviderConfig, RequestMeta, WireApi};
 
 use crate::Server;
 
@@ -82,9 +82,14 @@ pub(crate) fn info(
     Arc::new(info)
 }
 
-/// The model that is used when nobody says which: the first of the list.
+/// The model that is used when nobody says which: the provider's default, else the first of the list.
 pub(crate) fn default(server: &Server, snapshot: &Snapshot, provider: &ProviderConfig) -> String {
-    let models = own(snapshot, provider).unwrap_or_else(|| {
+    let own = own(snapshot, provider);
+    let built_in = BuiltIn::named(&provider.id).and_then(|it| it.default_model);
+    if let (None, Some(model)) = (&own, built_in) {
+        return model.to_owned();
+    }
+    let models = own.unwrap_or_else(|| {
         let remote = |listed: &[ModelInfo]| listed.to_vec();
         catalogue::list(provider, server.remote_models.last(provider, remote))
     });

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use futures_util::future;
 use quipu_auth::{Accounts, Authority};
-use quipu_config::Snapshot;
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
-use quipu_rpc::{CloseCode, Connection, ErrorObject, Limits, OnFull};
+use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
 use tokio::time::timeout;
 
 use crate::accounts::{LoginCredentials, Logins};
@@ -28,7 +27,7 @@ use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
 use crate::skills::Skills;
-use crate::threads::{self, Message, Threads};
+use crate::threads::{Message, Threads};
 
 /// How long running turns may take to end once they are told to.
 const INTERRUPT: Duration = Duration::from_secs(2);
@@ -182,17 +181,6 @@ impl Server {
         let shell = self.shell();
         let name = shell.rsplit('/').next().unwrap_or("bash");
         name.trim_end_matches(".exe").to_owned()
-    }
-
-    /// The provider that the settings choose.
-    pub(crate) fn provider(&self, snapshot: &Snapshot) -> Result<ProviderConfig, ErrorObject> {
-        threads::provider(self, snapshot, snapshot.model().provider.as_deref())
-    }
-
-    /// Whether OpenAI can be used without further ado.
-    pub(crate) fn has_openai_credentials(&self) -> bool {
-        let key = self.settings.config.env().get("OPENAI_API_KEY");
-        key.is_some_and(|key| !key.is_empty()) || self.accounts.current().is_some()
     }
 
     /// The client of a provider; threads of one provider share its connections.

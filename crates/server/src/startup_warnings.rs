@@ -2,7 +2,7 @@
 
 use quipu_wire::ConfigWarningNotification;
 
-use crate::{Server, rules};
+use crate::{Server, providers, rules};
 
 /// The warnings, in the order in which clients get them: first what makes the settings unusable, then
 /// rules files that are left out, then the rest. The files are read anew for every client.
@@ -19,6 +19,7 @@ pub(crate) fn read(server: &Server) -> Vec<ConfigWarningNotification> {
     let warnings: Vec<_> = invalid
         .chain(loaded.problems.iter().map(rules::left_out))
         .chain(start_up.warnings)
+        .chain(providers::ambiguity(server, &start_up.snapshot))
         .collect();
     for warning in &warnings {
         let (summary, details) = (&warning.summary, warning.details.as_deref());

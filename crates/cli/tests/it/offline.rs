@@ -39,7 +39,7 @@ fn start(vars: &[(&str, &str)]) -> ServerProcess {
 }
 
 #[tokio::test]
-async fn without_settings_it_tells_what_could_be_used() {
+async fn without_a_script_it_says_what_could_be_used() {
     // Whether this works or the port is taken, something listens there.
     let held = TcpListener::bind(("127.0.0.1", 1234)).await;
     let keys = [
@@ -49,7 +49,8 @@ async fn without_settings_it_tells_what_could_be_used() {
     ];
     let mut process = start(&keys);
     let mut client = Conversation::start(process.stdio()).await;
-    let said = turn(&mut client, json!({}), "Please fix my code.").await;
+    let offline = json!({ "modelProvider": "offline" });
+    let said = turn(&mut client, offline, "Please fix my code.").await;
     drop(held);
     let answer = said.iter().find_map(|it| {
         let item = &it["params"]["item"];
@@ -59,9 +60,9 @@ async fn without_settings_it_tells_what_could_be_used() {
     let answer = answer.unwrap();
     for words in [
         "This is the offline model",
-        r#"ANTHROPIC_API_KEY: model_provider = "anthropic""#,
-        r#"add a [model_providers.NAME] with env_key = "GROQ_API_KEY""#,
-        r#"something listens on port 1234, where LM Studio usually is: model_provider = "lmstudio""#,
+        r#"ANTHROPIC_API_KEY is set: model_provider = "anthropic""#,
+        r#"GROQ_API_KEY is set: model_provider = "groq""#,
+        r#"something listens at http://localhost:1234/v1, where LM Studio usually is: model_provider = "lmstudio""#,
     ] {
         assert!(answer.contains(words), "{words} is not in {answer}");
     }

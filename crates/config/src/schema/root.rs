@@ -23,7 +23,7 @@ const MODEL_PROVIDER_ID: Key = key(
     Str,
     "Provider to use: a built-in one or a table in `model_providers`.",
 )
-.default("`openai`, or the offline model when no account is set up");
+.default("the one whose login or key is found");
 const APPROVAL_POLICY: Key = key(
     "approval_policy",
     APPROVAL_POLICIES,

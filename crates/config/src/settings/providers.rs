@@ -15,9 +15,16 @@ pub const BUILT_IN_PROVIDERS: &[&str] = &[
     "openai",
     "anthropic",
     "openrouter",
+    "gemini",
+    "groq",
+    "mistral",
+    "deepseek",
+    "xai",
+    "azure",
     "ollama",
     "lmstudio",
     "llamacpp",
+    "vllm",
     "offline",
 ];
 
@@ -44,11 +51,13 @@ pub(crate) fn check(view: &View<'_>) -> Result<(), LoadError> {
     let Some(id) = view.raw("model_provider").and_then(Value::as_str) else {
         return Ok(());
     };
-    let listed = view
+    let declared = view
         .merged
         .get("model_providers")
-        .is_some_and(|providers| providers.get(id).is_some());
-    if listed || BUILT_IN_PROVIDERS.contains(&id) {
+        .and_then(Value::as_object);
+    let mut known: Vec<&str> = BUILT_IN_PROVIDERS.to_vec();
+    known.extend(declared.into_iter().flatten().map(|(id, _)| id.as_str()));
+    if known.contains(&id) {
         return Ok(());
     }
     if id == "ollama-chat" {
@@ -59,7 +68,10 @@ pub(crate) fn check(view: &View<'_>) -> Result<(), LoadError> {
                 .to_owned(),
         ));
     }
-    Err(LoadError::NoProvider(id.to_owned()))
+    Err(LoadError::NoProvider {
+        id: id.to_owned(),
+        known: known.into_iter().map(str::to_owned).collect(),
+    })
 }
 
 /// The address of the OpenAI API, from the settings or, in the older way, the environment.

@@ -9,6 +9,7 @@ use super::info::{
     ApplyPatchTool, EffortLevel, ModelInfo, ModelUpgrade, ShellType, Truncation, TruncationMode,
     Visibility,
 };
+use crate::provider::OFFLINE;
 use crate::usage::Price;
 
 /// The model used when none is configured.
@@ -25,6 +26,21 @@ pub fn openai_models() -> &'static [ModelInfo] {
 pub fn anthropic_models() -> &'static [ModelInfo] {
     static MODELS: LazyLock<Vec<ModelInfo>> =
         LazyLock::new(|| numbered(ANTHROPIC.iter().map(ClaudeRow::info)));
+    &MODELS
+}
+
+/// The offline model, which is offered the same tools as OpenAI's newest.
+pub fn offline_models() -> &'static [ModelInfo] {
+    static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(|| {
+        vec![ModelInfo {
+            slug: OFFLINE.into(),
+            display_name: OFFLINE.into(),
+            description: Some("Needs no network; plays scripts and cannot do real work.".into()),
+            upgrade: None,
+            price: None,
+            ..openai_models()[0].clone()
+        }]
+    });
     &MODELS
 }
 

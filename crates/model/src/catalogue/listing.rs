@@ -3,7 +3,7 @@
 use quipu_wire::{Model, ModelListResponse};
 use thiserror::Error;
 
-use super::built_in::{anthropic_models, openai_models};
+use super::built_in::{anthropic_models, offline_models, openai_models};
 use super::info::{ModelInfo, Visibility};
 use crate::provider::{ProviderConfig, WireApi};
 
@@ -12,7 +12,8 @@ use crate::provider::{ProviderConfig, WireApi};
 /// general list is better than none.
 pub fn list(provider: &ProviderConfig, remote: Vec<ModelInfo>) -> Vec<ModelInfo> {
     let built_in: &[ModelInfo] = match provider.wire_api {
-        WireApi::Responses | WireApi::Offline => openai_models(),
+        WireApi::Responses => openai_models(),
+        WireApi::Offline => offline_models(),
         WireApi::Anthropic => anthropic_models(),
         WireApi::Chat if remote.is_empty() => openai_models(),
         WireApi::Chat => &[],

@@ -16,7 +16,7 @@ use crate::history::HistoryItem;
 use crate::item::{ContentPart, Item, ItemKind};
 use crate::refusal::Refusal;
 use crate::request::Request;
-use crate::script::{Script, Step};
+use crate::script::{Script, Step, Tokens};
 use play::{Ending, Player};
 
 /// How much of an answer comes at once.
@@ -74,7 +74,11 @@ pub(crate) async fn open(request: &Request, attempt: u32) -> Opening {
     let step = match scripted(&request.input) {
         Some(Ok(step)) => step,
         Some(Err(reason)) => Step::says(format!("The script cannot be played: {reason}")),
-        None => Step::says(greeting::text().await),
+        // Nothing was computed, so nothing is counted.
+        None => Step {
+            usage: Some(Tokens::NONE),
+            ..Step::says(greeting::text().await)
+        },
     };
     pause(step.first_wait()).await;
     let headers = headers(&step);

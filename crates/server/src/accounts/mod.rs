@@ -8,26 +8,24 @@ use std::sync::Arc;
 
 use quipu_auth::{Agent, Keep, Login};
 use quipu_config::settings::{Account, CredentialsStore};
-use quipu_model::ProviderConfig;
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{AccountLoginCompletedNotification, AccountUpdatedNotification};
 
-use crate::Server;
+use crate::{Server, providers};
 
 pub(crate) use credentials::LoginCredentials;
 pub(crate) use logins::{Attempt, Logins, Stop, stop_pending, wait_for};
 
-/// Whether the provider that the settings name works only with an OpenAI login. Without a name it is
-/// OpenAI, so that clients offer to log in, although the offline model would answer.
+/// Whether the provider in use works only with an OpenAI login. Where only the offline model would answer,
+/// it does, so that clients offer to log in.
 pub(crate) fn requires_login(server: &Server) -> Result<bool, ErrorObject> {
     let start_up = server.settings.config.start_up().map_err(unusable)?;
     let snapshot = &start_up.snapshot;
-    if snapshot.model().provider.is_none() {
+    if snapshot.model().provider.is_none() && server.choose_provider().is_err() {
         return Ok(true);
     }
-    let provider: ProviderConfig = server.provider(snapshot)?;
-    Ok(provider.requires_openai_auth)
+    Ok(providers::in_use(server, snapshot)?.requires_openai_auth)
 }
 
 /// The settings about logging in.

@@ -6,7 +6,7 @@ use quipu_wire::{ModelListParams, ModelListResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, models};
+use crate::{Cx, Reply, models, providers};
 
 impl Handler for ModelList {
     async fn handle(cx: Cx, params: ModelListParams, reply: Reply<Self>) {
@@ -21,7 +21,7 @@ async fn list(cx: &Cx, params: &ModelListParams) -> Result<ModelListResponse, Er
             server.settings.config.start_up().map_err(|error| {
                 ErrorObject::internal(format!("failed to reload config: {error}"))
             })?;
-        let provider = server.provider(&start_up.snapshot)?;
+        let provider = providers::in_use(server, &start_up.snapshot)?;
         Ok::<_, ErrorObject>((start_up.snapshot, provider))
     })
     .await??;

@@ -37,7 +37,7 @@ pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Look, Message, ThreadHandle};
 pub(crate) use opened::Opened;
-pub(crate) use session::{Overrides, Session, provider};
+pub(crate) use session::{Overrides, Session};
 pub(crate) use view::{from_summary, wire_git};
 
 /// The loaded threads.

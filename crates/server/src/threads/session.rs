@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::{LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
+use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
-use quipu_model::{OFFLINE, ProviderConfig};
 use quipu_rpc::ErrorObject;
 use quipu_wire::{
     ApprovalsReviewer, AskForApproval, CollaborationMode, DynamicToolSpec, Json, ModeKind,
@@ -16,7 +16,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use crate::context::plan;
-use crate::{Server, models};
+use crate::{Server, models, providers};
 
 /// What a client may choose when it opens a thread.
 #[derive(Debug, Default, Clone)]
@@ -106,7 +106,7 @@ impl Session {
         let cwd = cwd.map_or_else(|| own.to_owned(), |cwd| own.join(cwd));
         let snapshot = load(server, overrides, &cwd)?;
         let settings = snapshot.model();
-        let provider = provider(server, &snapshot, settings.provider.as_deref())?;
+        let provider = providers::in_use(server, &snapshot)?;
         let model = settings
             .model
             .clone()
@@ -304,40 +304,4 @@ fn chosen(overrides: &Overrides) -> Table {
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)));
     present.collect()
-}
-
-/// The provider in use: the one chosen, else OpenAI if there are credentials for it, else the offline model.
-pub(crate) fn provider(
-    server: &Server,
-    snapshot: &Snapshot,
-    chosen: Option<&str>,
-) -> Result<ProviderConfig, ErrorObject> {
-    let id = match chosen {
-        Some(id) => id.to_owned(),
-        None if server.has_openai_credentials() => "openai".to_owned(),
-        None => OFFLINE.to_owned(),
-    };
-    let declared = snapshot
-        .merged()
-        .get("model_providers")
-        .and_then(|table| table.get(&id));
-    let mut provider = match (ProviderConfig::built_in(&id), declared) {
-        (_, Some(table)) => serde_json::from_value(table.clone()).map_err(|error| {
-            ErrorObject::invalid_request(format!(
-                "failed to load configuration: model_providers.{id}: {error}"
-            ))
-        })?,
-        (Some(provider), None) => provider,
-        (None, None) => {
-            let text = format!("failed to load configuration: Model provider `{id}` not found");
-            return Err(ErrorObject::invalid_request(text));
-        }
-    };
-    if id == "openai"
-        && let Some(url) = snapshot.openai_base_url()
-    {
-        provider.base_url = Some(url.to_owned());
-    }
-    provider.id = id;
-    Ok(provider)
 }

@@ -22,7 +22,7 @@ struct Recorded {
 async fn refusals_are_those_of_the_reference_and_change_nothing() {
     let config = "model = \"a\"\nsandbox_mode = \"danger-full-access\"\n[features]\nplugins = false\napps = false\n";
     let path = std::env::var("PATH").unwrap();
-    let lab = Lab::with(&[("PATH", &path)], config);
+    let lab = Lab::with(&[("PATH", &path), ("OPENAI_API_KEY", "k")], config);
     let work = lab.folder.path().join("work");
     tree(&work);
     let before = everything_in(lab.folder.path());

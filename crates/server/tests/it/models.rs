@@ -16,7 +16,7 @@ async fn error(client: &Client, method: &str, params: Value) -> String {
 
 #[tokio::test]
 async fn models_come_in_pages() {
-    let lab = Lab::new();
+    let lab = Lab::with(&[("OPENAI_API_KEY", "k")], "");
     let client = lab.client().await;
     let page = json!({ "limit": 2, "cursor": "1" });
     let page = client.call_raw("model/list", &page).await.unwrap();
@@ -31,7 +31,7 @@ async fn models_come_in_pages() {
 
 #[tokio::test]
 async fn models_are_described() {
-    let lab = Lab::new();
+    let lab = Lab::with(&[("OPENAI_API_KEY", "k")], "");
     let client = lab.client().await;
     let list = client.call_raw("model/list", &json!({})).await.unwrap();
     let first = &list["data"][0];
@@ -229,11 +229,43 @@ async fn modes_are_listed() {
     client.finish().await;
 }
 
+/// The provider and model of a new thread.
+async fn started(lab: &Lab) -> Value {
+    let client = lab.client().await;
+    let thread = client.call_raw("thread/start", &json!({})).await.unwrap();
+    json!([thread["modelProvider"], thread["model"]])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_choose_the_provider_of_those_who_configured_none() {
+    let groq = Lab::with(&[("GROQ_API_KEY", "gsk")], "");
+    assert_eq!(started(&groq).await, json!(["groq", "openai/gpt-oss-120b"]));
+    let keys = [("MISTRAL_API_KEY", "m"), ("ANTHROPIC_API_KEY", "a")];
+    let several = Lab::with(&keys, "");
+    assert_eq!(
+        started(&several).await,
+        json!(["anthropic", "claude-opus-5-5"])
+    );
+    let mut raw = several.raw_initialized(json!({})).await;
+    let warning = raw.next().await.unwrap();
+    assert_eq!(
+        warning["params"]["summary"],
+        "using Anthropic (claude-opus-5-5): ANTHROPIC_API_KEY is set; MISTRAL_API_KEY is set too; \
+         set `model_provider` to choose"
+    );
+    let configured = Lab::with(&keys, "model_provider = \"mistral\"");
+    assert_eq!(
+        started(&configured).await,
+        json!(["mistral", "mistral-large-latest"])
+    );
+    let official = Lab::with(&[keys[1], ("OPENAI_API_KEY", "o")], "");
+    assert_eq!(started(&official).await, json!(["openai", "gpt-5.3-codex"]));
+    assert_eq!(started(&Lab::new()).await, json!(["offline", "offline"]));
+}
+
 /// The configuration refuses unknown providers without knowing what a provider is.
 #[test]
 fn one_list_of_built_in_providers() {
-    assert_eq!(
-        quipu_config::settings::BUILT_IN_PROVIDERS,
-        quipu_model::BUILT_IN_PROVIDERS
-    );
+    let ids: Vec<&str> = quipu_model::BuiltIn::ids().collect();
+    assert_eq!(quipu_config::settings::BUILT_IN_PROVIDERS, ids);
 }

@@ -1,0 +1,63 @@
+//! Which provider answers: the configured one, else one that there is a key for, else the offline model.
+
+use quipu_config::Snapshot;
+use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, choose};
+use quipu_rpc::ErrorObject;
+use quipu_wire::ConfigWarningNotification;
+
+use crate::Server;
+
+impl Server {
+    /// The provider for threads whose settings name none, or `NoModel` when the offline model would
+    /// answer them.
+    pub fn choose_provider(&self) -> Result<Choice, NoModel> {
+        let env = self.settings.config.env();
+        let has_login = self.accounts.current().is_some();
+        choose(|name| env.get(name).map(str::to_owned), has_login)
+    }
+}
+
+/// The provider in use with these settings.
+pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderConfig, ErrorObject> {
+    let id = snapshot.model().provider.unwrap_or_else(|| {
+        let chosen = server.choose_provider();
+        let id = chosen.map_or(OFFLINE, |choice| choice.taken.provider.id);
+        id.to_owned()
+    });
+    let declared = snapshot
+        .merged()
+        .get("model_providers")
+        .and_then(|table| table.get(&id));
+    let mut provider = match (declared, BuiltIn::named(&id)) {
+        (Some(table), _) => ProviderConfig::declared(&id, table)
+            .map_err(|error| unusable(&format!("model_providers.{id}: {error}")))?,
+        (None, Some(built_in)) => built_in.config(),
+        (None, None) => return Err(unusable(&format!("Model provider `{id}` not found"))),
+    };
+    if id == "openai"
+        && let Some(url) = snapshot.openai_base_url()
+    {
+        provider.base_url = Some(url.to_owned());
+    }
+    Ok(provider)
+}
+
+/// A warning that several keys were found and which one is used. OpenAI is the default of the protocol, so
+/// that one is used without a warning.
+pub(crate) fn ambiguity(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarningNotification> {
+    if snapshot.model().provider.is_some() {
+        return None;
+    }
+    let choice = server.choose_provider().ok()?;
+    let is_ambiguous = !choice.others.is_empty() && choice.taken.provider.id != "openai";
+    is_ambiguous.then(|| ConfigWarningNotification {
+        summary: choice.to_string(),
+        details: None,
+        path: None,
+        range: None,
+    })
+}
+
+fn unusable(problem: &str) -> ErrorObject {
+    ErrorObject::invalid_request(format!("failed to load configuration: {problem}"))
+}
