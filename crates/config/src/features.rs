@@ -11,25 +11,14 @@ use crate::Table;
 pub enum Stage {
     /// Ready.
     Stable,
-    /// Offered to users who want to try it.
-    Beta(BetaText),
     /// Not ready; whoever switches it on is warned.
     UnderDevelopment,
     /// Works, but is no longer the way to do it.
     Deprecated,
-    /// Accepted and without effect.
+    /// The switch is gone; what it switched is always as its default says.
     Removed,
-}
-
-/// How a beta feature is presented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BetaText {
-    /// Its title.
-    pub title: &'static str,
-    /// What it does.
-    pub description: &'static str,
-    /// A line of news, possibly empty.
-    pub announcement: &'static str,
+    /// Accepted and without effect here, always off. Clients see it as removed.
+    NoEffect,
 }
 
 macro_rules! features {
@@ -54,8 +43,8 @@ macro_rules! features {
                 match self { $(Feature::$variant => $stage,)+ }
             }
 
-            /// Whether it is on when nobody says otherwise.
-            pub fn default_enabled(self) -> bool {
+            /// Where the switch stands when nobody moves it.
+            fn initial(self) -> bool {
                 match self { $(Feature::$variant => $default,)+ }
             }
 
@@ -67,41 +56,25 @@ macro_rules! features {
     };
 }
 
-const JS_REPL: BetaText = BetaText {
-    title: "JavaScript REPL",
-    description: "A JavaScript session that lives as long as the thread. Needs Node 22.22 or newer.",
-    announcement: "",
-};
-const GUARDIAN: BetaText = BetaText {
-    title: "Guardian Approvals",
-    description: "A reviewer model answers approval requests in place of the user. Each request costs tokens.",
-    announcement: "",
-};
-const STAY_AWAKE: BetaText = BetaText {
-    title: "Prevent sleep while running",
-    description: "Keeps the computer awake while a turn is running.",
-    announcement: "",
-};
-
 features! {
     /// Snapshots of the work tree for undo.
-    Undo = "undo", Stage::Stable, false;
+    Undo = "undo", Stage::NoEffect, false;
     /// The shell tools.
     ShellTool = "shell_tool", Stage::Stable, true;
     /// Commands in sessions that can be written to and polled.
     UnifiedExec = "unified_exec", Stage::Stable, true;
     /// Commands through a patched zsh.
-    ShellZshFork = "shell_zsh_fork", Stage::UnderDevelopment, false;
-    /// Commands see the functions, aliases and exports of the login shell.
-    ShellSnapshot = "shell_snapshot", Stage::Stable, true;
+    ShellZshFork = "shell_zsh_fork", Stage::NoEffect, false;
+    /// Commands see the functions, aliases and exports of the login shell, which is read once per thread.
+    ShellSnapshot = "shell_snapshot", Stage::NoEffect, true;
     /// A JavaScript session as a tool.
-    JsRepl = "js_repl", Stage::Beta(JS_REPL), false;
-    /// Tools called from code the model writes.
-    CodeMode = "code_mode", Stage::UnderDevelopment, false;
-    /// Only code mode, no direct tool calls; switches `code_mode` on.
-    CodeModeOnly = "code_mode_only", Stage::UnderDevelopment, false;
-    /// Tools only from the JavaScript session; needs `js_repl`.
-    JsReplToolsOnly = "js_repl_tools_only", Stage::UnderDevelopment, false;
+    JsRepl = "js_repl", Stage::NoEffect, false;
+    /// Tools called from code that the model writes.
+    CodeMode = "code_mode", Stage::NoEffect, false;
+    /// Only code mode, no direct tool calls.
+    CodeModeOnly = "code_mode_only", Stage::NoEffect, false;
+    /// Tools only from the JavaScript session.
+    JsReplToolsOnly = "js_repl_tools_only", Stage::NoEffect, false;
     /// Web search with live results; set `web_search` instead.
     WebSearchRequest = "web_search_request", Stage::Deprecated, false;
     /// Web search with cached results; set `web_search` instead.
@@ -111,27 +84,27 @@ features! {
     /// Commits made by the agent name it as co-author.
     CodexGitCommit = "codex_git_commit", Stage::UnderDevelopment, false;
     /// Timing figures after each turn.
-    RuntimeMetrics = "runtime_metrics", Stage::UnderDevelopment, false;
+    RuntimeMetrics = "runtime_metrics", Stage::NoEffect, false;
     /// No effect.
     Sqlite = "sqlite", Stage::Removed, true;
     /// Notes that outlive a thread.
-    Memories = "memories", Stage::UnderDevelopment, false;
+    Memories = "memories", Stage::NoEffect, false;
     /// Tells the model about `AGENTS.md` files in subdirectories.
     ChildAgentsMd = "child_agents_md", Stage::UnderDevelopment, false;
     /// Images reach the model in full resolution.
-    ImageDetailOriginal = "image_detail_original", Stage::UnderDevelopment, false;
+    ImageDetailOriginal = "image_detail_original", Stage::NoEffect, false;
     /// Patches as free text rather than JSON.
     ApplyPatchFreeform = "apply_patch_freeform", Stage::UnderDevelopment, false;
     /// Commands may ask for more permissions.
     ExecPermissionApprovals = "exec_permission_approvals", Stage::UnderDevelopment, false;
     /// Programs of the user run at points of a turn (`hooks.json`).
-    CodexHooks = "codex_hooks", Stage::UnderDevelopment, false;
+    CodexHooks = "codex_hooks", Stage::NoEffect, false;
     /// The model may ask for permissions by a tool.
     RequestPermissionsTool = "request_permissions_tool", Stage::UnderDevelopment, false;
     /// No effect.
     UseLinuxSandboxBwrap = "use_linux_sandbox_bwrap", Stage::Removed, false;
     /// Linux sandbox by Landlock alone.
-    UseLegacyLandlock = "use_legacy_landlock", Stage::Stable, false;
+    UseLegacyLandlock = "use_legacy_landlock", Stage::NoEffect, false;
     /// No effect.
     RequestRule = "request_rule", Stage::Removed, false;
     /// No effect.
@@ -141,33 +114,33 @@ features! {
     /// No effect.
     RemoteModels = "remote_models", Stage::Removed, false;
     /// Compressed requests to the model.
-    EnableRequestCompression = "enable_request_compression", Stage::Stable, true;
+    EnableRequestCompression = "enable_request_compression", Stage::NoEffect, true;
     /// The model may start other agents.
     MultiAgent = "multi_agent", Stage::Stable, true;
     /// The next form of agents that start agents.
-    MultiAgentV2 = "multi_agent_v2", Stage::UnderDevelopment, false;
-    /// One agent per line of a table; switches `multi_agent` on.
-    EnableFanout = "enable_fanout", Stage::UnderDevelopment, false;
+    MultiAgentV2 = "multi_agent_v2", Stage::NoEffect, false;
+    /// One agent per line of a table.
+    EnableFanout = "enable_fanout", Stage::NoEffect, false;
     /// Connected apps.
-    Apps = "apps", Stage::Stable, true;
-    /// The model looks tools up instead of seeing all of them.
-    ToolSearch = "tool_search", Stage::UnderDevelopment, false;
+    Apps = "apps", Stage::NoEffect, true;
+    /// The model looks up MCP tools instead of seeing all of them.
+    ToolSearch = "tool_search", Stage::NoEffect, false;
     /// The model may suggest apps and plugins to install.
-    ToolSuggest = "tool_suggest", Stage::Stable, true;
-    /// Plugins.
-    Plugins = "plugins", Stage::Stable, true;
+    ToolSuggest = "tool_suggest", Stage::NoEffect, true;
+    /// Skills, MCP servers and apps of installed plugins.
+    Plugins = "plugins", Stage::NoEffect, true;
     /// Images made by the model.
     ImageGeneration = "image_generation", Stage::UnderDevelopment, false;
     /// Skills may bring MCP servers.
-    SkillMcpDependencyInstall = "skill_mcp_dependency_install", Stage::Stable, true;
-    /// Asks for environment variables a skill needs.
-    SkillEnvVarDependencyPrompt = "skill_env_var_dependency_prompt", Stage::UnderDevelopment, false;
+    SkillMcpDependencyInstall = "skill_mcp_dependency_install", Stage::NoEffect, true;
+    /// Asks for environment variables that a skill needs.
+    SkillEnvVarDependencyPrompt = "skill_env_var_dependency_prompt", Stage::NoEffect, false;
     /// No effect.
     Steer = "steer", Stage::Removed, true;
     /// The model may ask questions outside plan mode.
     DefaultModeRequestUserInput = "default_mode_request_user_input", Stage::UnderDevelopment, false;
-    /// A reviewer model answers approvals.
-    GuardianApproval = "guardian_approval", Stage::Beta(GUARDIAN), false;
+    /// A reviewer model answers approvals; set `approvals_reviewer` instead.
+    GuardianApproval = "guardian_approval", Stage::NoEffect, false;
     /// No effect.
     CollaborationModes = "collaboration_modes", Stage::Removed, true;
     /// Approval of MCP tool calls through elicitation.
@@ -175,15 +148,15 @@ features! {
     /// The `personality` setting.
     Personality = "personality", Stage::Stable, true;
     /// Documents and slides as tools.
-    Artifact = "artifact", Stage::UnderDevelopment, false;
+    Artifact = "artifact", Stage::NoEffect, false;
     /// The `fast` service tier.
     FastMode = "fast_mode", Stage::Stable, true;
     /// Voice conversations.
-    RealtimeConversation = "realtime_conversation", Stage::UnderDevelopment, false;
+    RealtimeConversation = "realtime_conversation", Stage::NoEffect, false;
     /// No effect.
     TuiAppServer = "tui_app_server", Stage::Removed, true;
     /// No sleep during a turn.
-    PreventIdleSleep = "prevent_idle_sleep", Stage::Beta(STAY_AWAKE), false;
+    PreventIdleSleep = "prevent_idle_sleep", Stage::NoEffect, false;
     /// No effect.
     ResponsesWebsockets = "responses_websockets", Stage::Removed, false;
     /// No effect.
@@ -235,6 +208,11 @@ impl Feature {
             .find(|feature| feature.name() == name)
     }
 
+    /// Whether it is on when nobody says otherwise.
+    pub fn default_enabled(self) -> bool {
+        self.initial() && self.stage() != Stage::NoEffect
+    }
+
     /// The features a client may switch while the server runs.
     pub const RUNTIME: &[Feature] = &[
         Feature::Apps,
@@ -248,7 +226,7 @@ impl Feature {
 /// Which features are on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Features {
-    enabled: Vec<bool>,
+    switches: Vec<bool>,
 }
 
 /// Features switched by clients while the server runs; they last as long as the process.
@@ -297,37 +275,43 @@ pub fn check_enablement(enablement: &Enablement) -> Result<(), EnablementError> 
 
 impl Features {
     /// Works out which features are on. Later ones win: built-in defaults, what clients switched, the
-    /// settings, the profile; then what features need of each other; then what the administrator pinned.
+    /// settings, the profile; then what the administrator pinned.
     pub fn resolve(
         settings: &Table,
         profile: Option<&Table>,
         enablement: &Enablement,
         pinned: &BTreeMap<String, bool>,
     ) -> Self {
-        let enabled = Feature::ALL
-            .iter()
-            .map(|feature| feature.default_enabled())
-            .collect();
-        let mut features = Self { enabled };
+        let switches = Feature::ALL.iter().map(|feature| feature.initial());
+        let mut features = Self {
+            switches: switches.collect(),
+        };
         for (name, enabled) in enablement {
             features.set_named(name, *enabled);
         }
         for table in [Some(settings), profile].into_iter().flatten() {
             features.apply(table);
         }
-        features.settle();
         for (name, enabled) in pinned {
             features.set_named(name, *enabled);
         }
         features
     }
 
-    /// Whether a feature is on.
+    /// Whether a feature is on. One that is gone or has no effect is as it is, wherever its switch stands.
     pub fn enabled(&self, feature: Feature) -> bool {
-        self.enabled
-            .get(feature as usize)
-            .copied()
-            .unwrap_or_default()
+        match feature.stage() {
+            Stage::Removed | Stage::NoEffect => feature.default_enabled(),
+            Stage::Stable | Stage::UnderDevelopment | Stage::Deprecated => {
+                self.switched_on(feature)
+            }
+        }
+    }
+
+    /// Where the switch of a feature stands.
+    pub(crate) fn switched_on(&self, feature: Feature) -> bool {
+        let switch = self.switches.get(feature as usize);
+        switch.copied().unwrap_or_default()
     }
 
     /// Features that are on although they are not ready.
@@ -360,20 +344,8 @@ impl Features {
     }
 
     fn set(&mut self, feature: Feature, enabled: bool) {
-        if let Some(slot) = self.enabled.get_mut(feature as usize) {
-            *slot = enabled;
-        }
-    }
-
-    fn settle(&mut self) {
-        if self.enabled(Feature::CodeModeOnly) {
-            self.set(Feature::CodeMode, true);
-        }
-        if self.enabled(Feature::EnableFanout) {
-            self.set(Feature::MultiAgent, true);
-        }
-        if !self.enabled(Feature::JsRepl) {
-            self.set(Feature::JsReplToolsOnly, false);
+        if let Some(switch) = self.switches.get_mut(feature as usize) {
+            *switch = enabled;
         }
     }
 }
@@ -477,34 +449,21 @@ mod tests {
             .collect()
     }
 
-    /// The same settings switch the same features on the official server.
     #[test]
     fn settings_switch_features() {
         for (settings, expected) in [
-            (
-                json!({"features": {"connectors": false}}),
-                vec![("apps", false)],
-            ),
-            (
-                json!({"features": {"apps": true, "connectors": false}}),
-                vec![("apps", false)],
-            ),
             (
                 json!({"features": {"collab": false}}),
                 vec![("multi_agent", false)],
             ),
             (
-                json!({"features": {"code_mode_only": true}}),
-                vec![("code_mode", true), ("code_mode_only", true)],
+                json!({"features": {"exec_permission_approvals": false, "request_permissions": true}}),
+                vec![("exec_permission_approvals", true)],
             ),
-            (json!({"features": {"js_repl_tools_only": true}}), vec![]),
+            // What is gone or has no effect stays as it is.
             (
-                json!({"features": {"enable_fanout": true, "multi_agent": false}}),
-                vec![("enable_fanout", true)],
-            ),
-            (
-                json!({"features": {"steer": false}}),
-                vec![("steer", false)],
+                json!({"features": {"steer": false, "js_repl": true, "apps": true}}),
+                vec![],
             ),
             (
                 json!({"experimental_use_unified_exec_tool": false}),
@@ -516,10 +475,10 @@ mod tests {
             ),
             (
                 json!({
-                    "features": {"apps": true},
-                    "profiles": {"p": {"include_apply_patch_tool": true, "features": {"apps": false}}},
+                    "features": {"personality": true},
+                    "profiles": {"p": {"include_apply_patch_tool": true, "features": {"personality": false}}},
                 }),
-                vec![("apply_patch_freeform", true), ("apps", false)],
+                vec![("apply_patch_freeform", true), ("personality", false)],
             ),
         ] {
             let mut got = changed(settings.clone());

@@ -30,8 +30,7 @@ mod warning;
 pub use document::{Mistake, Position, Step, parse as parse_toml};
 pub use env::Env;
 pub use features::{
-    ALIASES, BetaText, Deprecation, Enablement, EnablementError, Feature, Features, Stage,
-    check_enablement,
+    ALIASES, Deprecation, Enablement, EnablementError, Feature, Features, Stage, check_enablement,
 };
 pub use files::Files;
 pub use home::{Home, HomeError};

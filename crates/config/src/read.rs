@@ -67,7 +67,7 @@ impl Loader {
     }
 }
 
-/// Every known setting, and the true state of the features that can change while the server runs.
+/// Every known setting, and where the switches stand that can change while the server runs.
 fn effective(stack: &Stack, env: &Env, features: &Features) -> Table {
     let mut config = schema::effective(&ROOT, &stack.merged(), env.cwd());
     let entry = config.entry("features").or_insert(Value::Null);
@@ -76,7 +76,8 @@ fn effective(stack: &Stack, env: &Env, features: &Features) -> Table {
     }
     if let Value::Object(switches) = entry {
         for feature in Feature::RUNTIME {
-            switches.insert(feature.name().to_owned(), features.enabled(*feature).into());
+            let on = features.switched_on(*feature);
+            switches.insert(feature.name().to_owned(), on.into());
         }
     }
     config

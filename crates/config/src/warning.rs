@@ -5,9 +5,10 @@ use std::sync::Arc;
 use quipu_wire::{ConfigLayerSource, ConfigWarningNotification, TextPosition, TextRange};
 
 use crate::document::{self, Position};
+use crate::features::Feature;
 use crate::layer::Layer;
 use crate::load::{LoadError, LoadRequest, Loader};
-use crate::schema::{self, UnknownKey};
+use crate::schema::{self, IgnoredKey, ROOT, Why};
 use crate::snapshot::Snapshot;
 
 /// The configuration a server starts with.
@@ -41,7 +42,8 @@ impl Loader {
 fn warnings(snapshot: &Snapshot) -> Vec<ConfigWarningNotification> {
     let mut warnings: Vec<_> = disabled_projects(snapshot).map(plain).into_iter().collect();
     warnings.extend(snapshot.notes().iter().cloned().map(plain));
-    warnings.extend(snapshot.stack().enabled().filter_map(unknown_keys));
+    warnings.extend(snapshot.stack().enabled().flat_map(ignored_keys));
+    warnings.extend(unstable_features(snapshot).map(plain));
     warnings
 }
 
@@ -84,15 +86,22 @@ fn disabled_projects(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// One warning for all keys of a file that mean nothing, at the place of the first.
-fn unknown_keys(layer: &Layer) -> Option<ConfigWarningNotification> {
-    let unknown = schema::unknown_keys(&layer.config);
-    let first = unknown.first()?;
-    let list: Vec<String> = unknown.iter().map(describe).collect();
-    let mut warning = plain(format!(
-        "Ignoring unknown configuration keys: {}.",
-        list.join(", ")
-    ));
+/// At most two warnings for the keys of a file that do nothing: one for unknown keys, one for those without
+/// effect. Each points at the first of its keys.
+fn ignored_keys(layer: &Layer) -> impl Iterator<Item = ConfigWarningNotification> {
+    let ignored = schema::ignored_keys(&ROOT, &layer.config);
+    let (useless, unknown): (Vec<_>, Vec<_>) = ignored
+        .into_iter()
+        .partition(|key| key.why == Why::NoEffect);
+    let unknown = listed("Ignoring unknown configuration keys", &unknown, layer);
+    let useless = listed("Settings without effect in this program", &useless, layer);
+    unknown.into_iter().chain(useless)
+}
+
+fn listed(text: &str, keys: &[IgnoredKey], layer: &Layer) -> Option<ConfigWarningNotification> {
+    let first = keys.first()?;
+    let list: Vec<String> = keys.iter().map(describe).collect();
+    let mut warning = plain(format!("{text}: {}.", list.join(", ")));
     if let Some(file) = &layer.file {
         warning.path = Some(file.path.to_string_lossy().into_owned());
         warning.range = document::locate_key(&file.text, &first.steps).map(|span| {
@@ -106,11 +115,28 @@ fn unknown_keys(layer: &Layer) -> Option<ConfigWarningNotification> {
     Some(warning)
 }
 
-fn describe(key: &UnknownKey) -> String {
-    match key.nearest {
-        Some(nearest) => format!("`{}` (did you mean `{nearest}`?)", key.path),
-        None => format!("`{}`", key.path),
+fn describe(key: &IgnoredKey) -> String {
+    match key.why {
+        Why::Unknown {
+            nearest: Some(nearest),
+        } => format!("`{}` (did you mean `{nearest}`?)", key.path),
+        Why::Unknown { nearest: None } | Why::NoEffect => format!("`{}`", key.path),
     }
+}
+
+/// Features that are on although they are under development, unless the user knows.
+fn unstable_features(snapshot: &Snapshot) -> Option<String> {
+    if snapshot.get("suppress_unstable_features_warning") == Some(true) {
+        return None;
+    }
+    let names: Vec<_> = snapshot.features().unstable().map(Feature::name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Features under development are on: {}. They are incomplete and may change. Set \
+             `suppress_unstable_features_warning = true` to hide this warning.",
+            names.join(", ")
+        )
+    })
 }
 
 fn plain(summary: String) -> ConfigWarningNotification {

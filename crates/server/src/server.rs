@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future;
 use quipu_auth::{Accounts, Authority};
+use quipu_config::Loader;
 use quipu_journal::{Store, StoreOptions};
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
@@ -38,6 +39,9 @@ const IN_PROCESS: Limits = Limits {
     bytes: 16 << 20,
 };
 
+/// The threads at rest; the settings say where their index is, so they are read first.
+type LazyStore = LazyLock<Store, Box<dyn FnOnce() -> Store + Send>>;
+
 /// A server without its listener: give it connections with [`serve`] or take one with
 /// [`connect_in_process`](Server::connect_in_process).
 pub struct Server {
@@ -49,7 +53,7 @@ pub struct Server {
     pub(crate) identity: Identity,
     pub(crate) threads: Threads,
     pub(crate) agents: Agents,
-    pub(crate) store: Store,
+    pub(crate) store: LazyStore,
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
     pub(crate) searches: Searches,
@@ -67,7 +71,8 @@ impl Server {
     #[must_use]
     pub fn new(settings: Settings) -> Arc<Server> {
         let identity = Identity::new(settings.config.env());
-        let store = Store::open(settings.config.home().path(), StoreOptions::default());
+        let config = Arc::clone(&settings.config);
+        let store: LazyStore = LazyLock::new(Box::new(move || open_store(&config)));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
         let home = settings.config.home().path();
         let accounts = Accounts::new(home, authority, quipu_model::http_client);
@@ -201,4 +206,13 @@ impl Server {
         models.insert(provider.id.clone(), client.clone());
         client
     }
+}
+
+fn open_store(config: &Loader) -> Store {
+    let snapshot = config.load_or_defaults().ok();
+    let storage = snapshot.map(|snapshot| snapshot.storage(config.env()));
+    let options = StoreOptions {
+        sqlite_home: storage.map(|storage| storage.sqlite_home),
+    };
+    Store::open(config.home().path(), options)
 }

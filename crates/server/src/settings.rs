@@ -1,7 +1,7 @@
 //! What a server is started with.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use quipu_config::Loader;
@@ -13,7 +13,7 @@ pub const PROTOCOL_VERSION: &str = "0.118.0";
 /// What the process knows before the first client connects.
 pub struct Settings {
     /// The configuration, which also knows the home folder and the environment.
-    pub config: Loader,
+    pub config: Arc<Loader>,
     /// How long running turns may go on after the first signal to stop. Together with ending them it
     /// stays below the ten seconds that service managers commonly grant.
     pub drain: Duration,
@@ -39,7 +39,7 @@ impl Settings {
     #[must_use]
     pub fn new(config: Loader) -> Settings {
         Settings {
-            config,
+            config: Arc::new(config),
             drain: Duration::from_secs(7),
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),

@@ -74,6 +74,11 @@ pub enum ShellTool {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Features {
     pub allow_login_shell: bool,
+    /// Commands run in a login shell where one is allowed, whatever the model says.
+    pub use_profile: bool,
+    pub view_image: bool,
+    /// The provider may make images.
+    pub image_generation: bool,
     pub exec_permission_approvals: bool,
     pub request_permissions_tool: bool,
     /// Questions may be asked outside plan mode, too.

@@ -16,6 +16,7 @@ use crate::apply_patch;
 use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
 use crate::process::{self, Deltas, Done, Shown, Start};
+use crate::scope::Features;
 use crate::text;
 use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
@@ -124,14 +125,19 @@ pub(crate) fn script_argv(
     login: Option<bool>,
     shell: Option<&str>,
 ) -> Result<Vec<String>, String> {
-    let allowed = run.scope.features.allow_login_shell;
+    let Features {
+        allow_login_shell: allowed,
+        use_profile,
+        ..
+    } = run.scope.features;
     if login == Some(true) && !allowed {
         return Err(
             "login shell is disabled by config; omit `login` or set it to false.".to_owned(),
         );
     }
     let shell = shell.unwrap_or(&run.scope.shell);
-    Ok(words(shell, login.unwrap_or(allowed), script))
+    let login = allowed && (use_profile || login.unwrap_or(true));
+    Ok(words(shell, login, script))
 }
 
 /// The words that run a script in a shell; PowerShell is known by its name on Windows.

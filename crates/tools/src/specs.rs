@@ -47,7 +47,8 @@ pub fn specs(scope: &Scope) -> Vec<Spec> {
     specs.extend(tool_search::spec(&scope.dynamic_tools));
     specs.extend(scope.patch_as_text.map(apply_patch));
     specs.extend(scope.web_search.as_ref().map(WebSearch::spec));
-    specs.push(view_image());
+    specs.extend(scope.features.image_generation.then(image_generation));
+    specs.extend(scope.features.view_image.then(view_image));
     specs.extend(scope.agents.iter().flat_map(|roles| agents::specs(roles)));
     specs.extend(scope.mcp.fleet.tools().iter().map(mcp_tool));
     let offered = scope
@@ -183,10 +184,19 @@ fn apply_patch(as_text: bool) -> Spec {
     )
 }
 
+fn image_generation() -> Spec {
+    let tool = json!({ "type": "image_generation", "output_format": "png" });
+    Spec {
+        name: "image_generation".to_owned(),
+        description: String::new(),
+        kind: SpecKind::Hosted(tool.into()),
+    }
+}
+
 fn view_image() -> Spec {
     function(
         "view_image",
-        "Looks at a picture in the file system.",
+        "Looks at an image in the file system.",
         json!({ "path": text("The file.") }),
         &["path"],
     )

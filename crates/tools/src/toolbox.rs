@@ -156,7 +156,9 @@ impl Toolbox {
             }
             ("apply_patch", _) => apply_patch::apply_patch(self, run).await,
             ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
-            ("view_image", CallKind::Function(_)) => view_image::view_image(self, run).await,
+            ("view_image", CallKind::Function(_)) if run.scope.features.view_image => {
+                view_image::view_image(self, run).await
+            }
             ("request_user_input", CallKind::Function(_)) if !run.scope.is_subagent => {
                 request_user_input::request_user_input(run).await
             }

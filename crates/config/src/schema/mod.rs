@@ -5,6 +5,7 @@
 
 mod check;
 mod effective;
+mod ignored;
 mod others;
 mod paths;
 mod providers;
@@ -12,16 +13,15 @@ mod requirements;
 mod root;
 mod safety;
 mod tools;
-mod unknown;
 mod words;
 
 pub use check::{Mismatch, check};
 pub use effective::effective;
+pub use ignored::{IgnoredKey, Why, ignored_keys};
 pub(crate) use paths::normalized;
 pub use paths::{relative_path, resolve_paths};
 pub use requirements::REQUIREMENTS;
 pub use root::ROOT;
-pub use unknown::{UnknownKey, unknown_keys};
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +115,20 @@ pub struct Key {
     pub alias: Option<&'static str>,
     /// What it is for.
     pub doc: &'static str,
+    /// Whether it does what its text says.
+    pub effect: Effect,
+}
+
+/// What a setting does here. A table's effect holds for everything in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It does what its text says.
+    Works,
+    /// It is accepted and does nothing; a file that sets it causes a warning.
+    Nothing,
+    /// Only the official terminal interface uses it. The file may be shared with that program, so there is
+    /// no warning.
+    OfficialTui,
 }
 
 /// How an absent value is shown.
@@ -144,7 +158,15 @@ const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
         default: "",
         alias: None,
         doc,
+        effect: Effect::Works,
     }
+}
+
+/// A setting that only the official terminal interface uses.
+const fn tui(name: &'static str, kind: Kind) -> Key {
+    let mut key = key(name, kind, "");
+    key.effect = Effect::OfficialTui;
+    key
 }
 
 impl Key {
@@ -175,6 +197,12 @@ impl Key {
     const fn cwd(mut self) -> Self {
         self.absent = Absent::Cwd;
         self.default = "the server's directory";
+        self
+    }
+
+    /// The key is accepted and does nothing.
+    const fn no_effect(mut self) -> Self {
+        self.effect = Effect::Nothing;
         self
     }
 

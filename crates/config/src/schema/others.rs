@@ -1,14 +1,10 @@
 //! Tables about what is kept, sent and shown.
 
 use super::words::{STRING_MAP, STRINGS, carrying, plain};
-use super::{I64, Kind, Section, U32, USIZE, key};
+use super::{I64, Kind, Section, U32, USIZE, key, tui};
 use Kind::{Bool, Path, Str, Word};
 
-pub static ANALYTICS: Section = Section::new(
-    "AnalyticsConfigToml",
-    &[key("enabled", Bool, "Send usage statistics.")
-        .default("false, unless started with `--analytics-default-enabled`")],
-);
+pub static ANALYTICS: Section = Section::new("AnalyticsConfigToml", &[tui("enabled", Bool)]);
 
 pub static FEEDBACK: Section = Section::new(
     "FeedbackConfigToml",
@@ -70,9 +66,19 @@ const EXPORTERS: Kind = Kind::Variant(&[
 pub static OTEL: Section = Section::new(
     "OtelConfigToml",
     &[
-        key("log_user_prompt", Bool, "Put the user's words into logs.").default("false"),
-        key("environment", Str, "Name of this installation in the data.").default("`dev`"),
-        key("exporter", EXPORTERS, "Where logs go.").default("`none`"),
+        key(
+            "log_user_prompt",
+            Bool,
+            "Put user prompts into the exported data; they are redacted otherwise.",
+        )
+        .default("false"),
+        key(
+            "environment",
+            Str,
+            "Value of the attribute `env` in the exported data.",
+        )
+        .default("`dev`"),
+        key("exporter", EXPORTERS, "Where log events go.").default("`none`"),
         key("trace_exporter", EXPORTERS, "Where traces go.").default("`none`"),
         key("metrics_exporter", EXPORTERS, "Where metrics go.").default("`none`"),
     ],
@@ -125,13 +131,8 @@ pub static MEMORIES: Section = Section::new(
 pub static HISTORY: Section = Section::new(
     "History",
     &[
-        key(
-            "persistence",
-            Word(&["save-all", "none"]),
-            "Whether the terminal interface keeps what was typed.",
-        )
-        .required(),
-        key("max_bytes", USIZE, "How long that file may grow."),
+        tui("persistence", Word(&["save-all", "none"])).required(),
+        tui("max_bytes", USIZE),
     ],
 );
 
@@ -184,37 +185,12 @@ pub static REALTIME: Section = Section::new(
 pub static NOTICE: Section = Section::new(
     "Notice",
     &[
-        key(
-            "hide_full_access_warning",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "hide_world_writable_warning",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "hide_rate_limit_model_nudge",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "hide_gpt5_1_migration_prompt",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "hide_gpt-5.1-codex-max_migration_prompt",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "model_migrations",
-            STRING_MAP,
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("{}"),
+        tui("hide_full_access_warning", Bool),
+        tui("hide_world_writable_warning", Bool),
+        tui("hide_rate_limit_model_nudge", Bool),
+        tui("hide_gpt5_1_migration_prompt", Bool),
+        tui("hide_gpt-5.1-codex-max_migration_prompt", Bool),
+        tui("model_migrations", STRING_MAP).shown("{}"),
     ],
 );
 
@@ -223,53 +199,19 @@ static MODEL_NUX: Section = Section::new("ModelAvailabilityNuxConfig", &[]).with
 pub static TUI: Section = Section::new(
     "Tui",
     &[
-        key(
+        tui(
             "notifications",
             Kind::AnyOf("Notifications", &[Bool, STRINGS]),
-            "Seen in the terminal interface; kept for it.",
         )
         .shown("true"),
-        key(
-            "notification_method",
-            Word(&["auto", "osc9", "bel"]),
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("\"auto\""),
-        key(
-            "animations",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("true"),
-        key(
-            "show_tooltips",
-            Bool,
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("true"),
-        key(
-            "alternate_screen",
-            Word(&["auto", "always", "never"]),
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("\"auto\""),
-        key(
-            "status_line",
-            STRINGS,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key(
-            "terminal_title",
-            STRINGS,
-            "Seen in the terminal interface; kept for it.",
-        ),
-        key("theme", Str, "Seen in the terminal interface; kept for it."),
-        key(
-            "model_availability_nux",
-            Kind::Table(&MODEL_NUX),
-            "Seen in the terminal interface; kept for it.",
-        )
-        .shown("{}"),
+        tui("notification_method", Word(&["auto", "osc9", "bel"])).shown("\"auto\""),
+        tui("animations", Bool).shown("true"),
+        tui("show_tooltips", Bool).shown("true"),
+        tui("alternate_screen", Word(&["auto", "always", "never"])).shown("\"auto\""),
+        tui("status_line", STRINGS),
+        tui("terminal_title", STRINGS),
+        tui("theme", Str),
+        tui("model_availability_nux", Kind::Table(&MODEL_NUX)).shown("{}"),
     ],
 );
 

@@ -95,7 +95,8 @@ pub static MODEL_PROVIDER: Section = Section::new(
             U64,
             "How long a websocket may take to open.",
         )
-        .default("15000"),
+        .default("15000")
+        .no_effect(),
         key(
             "requires_openai_auth",
             Bool,
@@ -105,9 +106,10 @@ pub static MODEL_PROVIDER: Section = Section::new(
         key(
             "supports_websockets",
             Bool,
-            "Speaks websockets too. Quipu does not: requests go over HTTP.",
+            "The API speaks websockets too; requests go over HTTP all the same.",
         )
-        .shown("false"),
+        .shown("false")
+        .no_effect(),
         key(
             "structured_output",
             Word(&["native", "tool", "instruction"]),

@@ -76,8 +76,8 @@ static NETWORK: Section = Section::new(
     "NetworkRequirementsToml",
     &[
         key("enabled", Bool, "Filter the network of commands."),
-        key("http_port", U16, "Port of the HTTP proxy."),
-        key("socks_port", U16, "Port of the SOCKS5 proxy."),
+        key("http_port", U16, "Port of the HTTP proxy.").no_effect(),
+        key("socks_port", U16, "Port of the SOCKS5 proxy.").no_effect(),
         key(
             "allow_upstream_proxy",
             Bool,
@@ -87,12 +87,14 @@ static NETWORK: Section = Section::new(
             "dangerously_allow_non_loopback_proxy",
             Bool,
             "The proxy may listen on other than loopback addresses.",
-        ),
+        )
+        .no_effect(),
         key(
             "dangerously_allow_all_unix_sockets",
             Bool,
             "Any unix socket may be used.",
-        ),
+        )
+        .no_effect(),
         key(
             "domains",
             Kind::Table(&DOMAINS),
@@ -109,12 +111,14 @@ static NETWORK: Section = Section::new(
             "unix_sockets",
             Kind::Table(&UNIX_SOCKETS),
             "`allow` or `none` by socket path.",
-        ),
+        )
+        .no_effect(),
         key(
             "allow_unix_sockets",
             STRINGS,
             "Older form of `unix_sockets`.",
-        ),
+        )
+        .no_effect(),
         key(
             "allow_local_binding",
             Bool,
@@ -172,13 +176,17 @@ pub static REQUIREMENTS: Section = Section::new(
             super::map(&Kind::Table(&MCP_SERVER)),
             "The only MCP servers that may be used, by name.",
         ),
-        key("apps", Kind::Table(&APPS), "Apps switched off, by id."),
+        key("apps", Kind::Table(&APPS), "Apps switched off, by id.").no_effect(),
         key(
             "rules",
             Kind::Table(&RULES),
             "Rules for commands, on top of the users' own.",
         ),
-        key("enforce_residency", Word(&["us"]), "Where data must stay."),
+        key(
+            "enforce_residency",
+            Word(&["us"]),
+            "Where data must stay: OpenAI is told with every request.",
+        ),
         key(
             "guardian_developer_instructions",
             Str,

@@ -13,7 +13,7 @@ use super::words::{
     EFFORTS, PERSONALITIES, REVIEWERS, SANDBOX_MODES, STRINGS, SUMMARIES, TIERS, VERBOSITIES,
     WEB_SEARCH_MODES,
 };
-use super::{I64, Key, Kind, Section, U16, U64, USIZE, key, map};
+use super::{I64, Key, Kind, Section, U16, U64, USIZE, key, map, tui};
 use Kind::{Bool, List, Path, Str, Word};
 
 const MODEL: Key =
@@ -41,7 +41,8 @@ const LEGACY_APPROVALS: Key = key(
     Bool,
     "Ask by `execCommandApproval` and `applyPatchApproval`, for clients of the first protocol version.",
 )
-.default("false");
+.default("false")
+.omitted();
 const SANDBOX_MODE: Key = key(
     "sandbox_mode",
     SANDBOX_MODES,
@@ -57,9 +58,9 @@ const EFFORT: Key = key(
 const PLAN_EFFORT: Key = key(
     "plan_mode_reasoning_effort",
     EFFORTS,
-    "How much the model thinks in plan mode.",
+    "How much the model reasons in plan mode, unless the client says. `collaborationMode/list` offers it.",
 )
-.default("`medium`");
+.default("offered: `medium`; otherwise the model's own");
 const SUMMARY: Key = key(
     "model_reasoning_summary",
     SUMMARIES,
@@ -85,8 +86,9 @@ const INSTRUCTIONS_FILE: Key = key(
 const OLD_INSTRUCTIONS_FILE: Key = key(
     "experimental_instructions_file",
     Path,
-    "Old and ignored: use `model_instructions_file`.",
-);
+    "Use `model_instructions_file` instead.",
+)
+.no_effect();
 const COMPACT_FILE: Key = key(
     "experimental_compact_prompt_file",
     Path,
@@ -106,14 +108,14 @@ const OSS_PROVIDER: Key = key(
     Str,
     "Local provider for `--oss`: `ollama` or `lmstudio`.",
 );
-const ZSH_PATH: Key = key("zsh_path", Path, "The zsh that `shell_zsh_fork` uses.");
-const NODE_PATH: Key =
-    key("js_repl_node_path", Path, "The Node that `js_repl` uses.").default("found on `PATH`");
+const ZSH_PATH: Key = key("zsh_path", Path, "The zsh that `shell_zsh_fork` uses.").no_effect();
+const NODE_PATH: Key = key("js_repl_node_path", Path, "The Node that `js_repl` uses.").no_effect();
 const NODE_DIRS: Key = key(
     "js_repl_node_module_dirs",
     List(&Path),
-    "Folders where `js_repl` looks for modules.",
-);
+    "Directories where `js_repl` looks for modules.",
+)
+.no_effect();
 const FREEFORM: Key = key(
     "experimental_use_freeform_apply_patch",
     Bool,
@@ -124,8 +126,9 @@ const UNIFIED: Key = key(
     Bool,
     "Old: use `features.unified_exec`.",
 );
-const ANALYTICS_TABLE: Key = key("analytics", Kind::Table(&ANALYTICS), "Usage statistics.");
-const WINDOWS_TABLE: Key = key("windows", Kind::Table(&WINDOWS), "Settings on Windows.");
+const ANALYTICS_TABLE: Key = tui("analytics", Kind::Table(&ANALYTICS));
+const WINDOWS_TABLE: Key =
+    key("windows", Kind::Table(&WINDOWS), "Settings on Windows.").no_effect();
 
 pub static PROFILE: Section = Section::new(
     "ConfigProfile",
@@ -194,19 +197,20 @@ pub static ROOT: Section = Section::new(
         CATALOG,
         key("tool_output_token_limit", USIZE, "How much of a tool's output the model sees.").default("the model's own"),
         // Instructions.
-        key("instructions", Str, "Accepted and ignored; use `developer_instructions` or `model_instructions_file`."),
+        key("instructions", Str, "Use `developer_instructions` or `model_instructions_file` instead.").no_effect(),
         key("developer_instructions", Str, "Text given to the model as developer instructions."),
         INSTRUCTIONS_FILE,
         OLD_INSTRUCTIONS_FILE,
         key("compact_prompt", Str, "Text that asks the model for a summary when the history is compacted.").default("built in"),
         COMPACT_FILE,
-        key("commit_attribution", Str, "Co-author line in commits made by the agent."),
+        key("commit_attribution", Str, "Co-author (`Name <address>`) that the agent adds to commits, with `features.codex_git_commit`."),
         key("project_doc_max_bytes", USIZE, "How much of the `AGENTS.md` files reaches the model; 0 for none.").default("32768"),
         key("project_doc_fallback_filenames", STRINGS, "Files read where there is no `AGENTS.md`."),
         key("project_root_markers", STRINGS, "Files that mark the root of a project; `[]` stops the search.").default("`[\".git\"]`"),
         // Safety.
         APPROVAL_POLICY,
         APPROVALS_REVIEWER,
+        LEGACY_APPROVALS,
         SANDBOX_MODE,
         key("sandbox_workspace_write", Kind::Table(&SANDBOX_WORKSPACE_WRITE), "Details of `sandbox_mode = \"workspace-write\"`."),
         key("default_permissions", Str, "Permission profile in force, from `permissions`."),
@@ -229,12 +233,12 @@ pub static ROOT: Section = Section::new(
         key("mcp_oauth_callback_port", U16, "Port of the login page for MCP servers.").default("any free one"),
         key("mcp_oauth_callback_url", Str, "Address of that page as the browser sees it.").default("on loopback"),
         key("agents", Kind::Table(&AGENTS), "Agents started by the model, and roles for them by name."),
-        key("apps", Kind::Table(&APPS), "Connected apps by id."),
-        key("plugins", map(&Kind::Table(&PLUGIN)), "Plugins by id.").shown("{}"),
+        key("apps", Kind::Table(&APPS), "Connected apps by id.").no_effect(),
+        key("plugins", map(&Kind::Table(&PLUGIN)), "Plugins by id.").shown("{}").no_effect(),
         key("skills", Kind::Table(&SKILLS), "Skills."),
-        key("tool_suggest", Kind::Table(&TOOL_SUGGEST), "What the model may suggest to install."),
-        key("memories", Kind::Table(&MEMORIES), "Notes that outlive threads."),
-        key("ghost_snapshot", Kind::Table(&GHOST_SNAPSHOT), "Snapshots for undo."),
+        key("tool_suggest", Kind::Table(&TOOL_SUGGEST), "What the model may suggest to install.").no_effect(),
+        key("memories", Kind::Table(&MEMORIES), "Notes that outlive threads.").no_effect(),
+        key("ghost_snapshot", Kind::Table(&GHOST_SNAPSHOT), "Snapshots for undo.").no_effect(),
         FREEFORM,
         UNIFIED,
         ZSH_PATH,
@@ -249,30 +253,30 @@ pub static ROOT: Section = Section::new(
         key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"]), "Where credentials are kept.").default("`file`"),
         CHATGPT_URL,
         // What is shown, kept and sent.
-        key("hide_agent_reasoning", Bool, "Do not send the model's thoughts to clients.").default("false"),
-        key("show_raw_agent_reasoning", Bool, "Send the model's thoughts in full where the provider gives them.").default("false"),
-        key("notify", STRINGS, "Program started after each turn, with a description as last argument."),
-        key("history", Kind::Table(&HISTORY), "What the terminal interface keeps."),
-        key("sqlite_home", Path, "Folder of the database files.").default("`$CODEX_SQLITE_HOME`, else the home folder"),
-        key("log_dir", Path, "Folder for logs.").default("`log` in the home folder"),
-        key("otel", Kind::Table(&OTEL), "Telemetry to a collector of your own."),
+        key("hide_agent_reasoning", Bool, "Do not show the model's reasoning: clients get none, live or later.").default("false"),
+        key("show_raw_agent_reasoning", Bool, "Keep the model's reasoning in full, not only its summary, for `thread/read` and resumed threads. Clients that follow a turn get it anyway, where the provider sends it.").default("false"),
+        key("notify", STRINGS, "Program started after each turn, with a description as last argument.").no_effect(),
+        tui("history", Kind::Table(&HISTORY)),
+        key("sqlite_home", Path, "Directory of the database files.").default("`$CODEX_SQLITE_HOME`, else the home directory"),
+        key("log_dir", Path, "Directory of the log file `quipu.log`.").default("none: logs go to standard error only").no_effect(),
+        key("otel", Kind::Table(&OTEL), "Telemetry to a collector of your own.").no_effect(),
         ANALYTICS_TABLE,
         key("feedback", Kind::Table(&FEEDBACK), "Feedback to the makers."),
         // Voice.
-        key("audio", Kind::Table(&AUDIO), "Devices for voice."),
-        key("realtime", Kind::Table(&REALTIME), "Voice conversations."),
-        key("experimental_realtime_start_instructions", Str, "Text given when voice starts."),
-        key("experimental_realtime_ws_backend_prompt", Str, "Instructions of the voice model."),
-        key("experimental_realtime_ws_base_url", Str, "Address of the voice API."),
-        key("experimental_realtime_ws_model", Str, "Voice model."),
-        key("experimental_realtime_ws_startup_context", Str, "Context given to the voice model."),
+        key("audio", Kind::Table(&AUDIO), "Devices for voice.").no_effect(),
+        key("realtime", Kind::Table(&REALTIME), "Voice conversations.").no_effect(),
+        key("experimental_realtime_start_instructions", Str, "Text given when voice starts.").no_effect(),
+        key("experimental_realtime_ws_backend_prompt", Str, "Instructions of the voice model.").no_effect(),
+        key("experimental_realtime_ws_base_url", Str, "Address of the voice API.").no_effect(),
+        key("experimental_realtime_ws_model", Str, "Voice model.").no_effect(),
+        key("experimental_realtime_ws_startup_context", Str, "Context given to the voice model.").no_effect(),
         // Other programs that share the file.
-        key("tui", Kind::Table(&TUI), "The terminal interface."),
-        key("notice", Kind::Table(&NOTICE), "Notices the terminal interface has shown."),
-        key("file_opener", Word(&["vscode", "vscode-insiders", "windsurf", "cursor", "none"]), "Editor that links to files open."),
-        key("check_for_update_on_startup", Bool, "Seen in the terminal interface; kept for it."),
-        key("disable_paste_burst", Bool, "Seen in the terminal interface; kept for it."),
+        tui("tui", Kind::Table(&TUI)),
+        tui("notice", Kind::Table(&NOTICE)),
+        tui("file_opener", Word(&["vscode", "vscode-insiders", "windsurf", "cursor", "none"])),
+        tui("check_for_update_on_startup", Bool),
+        tui("disable_paste_burst", Bool),
         WINDOWS_TABLE,
-        key("windows_wsl_setup_acknowledged", Bool, "Seen on Windows; kept for it."),
+        tui("windows_wsl_setup_acknowledged", Bool),
     ],
 );

@@ -97,10 +97,10 @@ static PERMISSION_NETWORK: Section = Section::new(
             Bool,
             "Commands may use the network, through a filtering proxy.",
         ),
-        key("proxy_url", Str, "Address of the HTTP proxy."),
-        key("enable_socks5", Bool, "Offer SOCKS5 too."),
-        key("socks_url", Str, "Address of the SOCKS5 proxy."),
-        key("enable_socks5_udp", Bool, "UDP over SOCKS5."),
+        key("proxy_url", Str, "Address of the HTTP proxy.").no_effect(),
+        key("enable_socks5", Bool, "Offer SOCKS5 too.").no_effect(),
+        key("socks_url", Str, "Address of the SOCKS5 proxy.").no_effect(),
+        key("enable_socks5_udp", Bool, "UDP over SOCKS5.").no_effect(),
         key(
             "allow_upstream_proxy",
             Bool,
@@ -110,12 +110,14 @@ static PERMISSION_NETWORK: Section = Section::new(
             "dangerously_allow_non_loopback_proxy",
             Bool,
             "The proxy may listen on other than loopback addresses.",
-        ),
+        )
+        .no_effect(),
         key(
             "dangerously_allow_all_unix_sockets",
             Bool,
             "Any unix socket may be used.",
-        ),
+        )
+        .no_effect(),
         key(
             "mode",
             Word(&["limited", "full"]),
@@ -130,7 +132,8 @@ static PERMISSION_NETWORK: Section = Section::new(
             "unix_sockets",
             Kind::Table(&UNIX_SOCKETS),
             "`allow` or `none` by socket path.",
-        ),
+        )
+        .no_effect(),
         key(
             "allow_local_binding",
             Bool,

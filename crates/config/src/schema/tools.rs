@@ -124,7 +124,9 @@ pub static MCP_SERVER: Section = Section::new(
             "Single tools by name.",
         )
         .omitted(),
-        key("name", Str, "Ignored; the name is the table's.").omitted(),
+        key("name", Str, "The name is that of the table.")
+            .omitted()
+            .no_effect(),
     ],
 )
 .with_rule(mcp_server_rule)
@@ -207,7 +209,8 @@ pub static AGENTS: Section = Section::new(
             "job_max_runtime_seconds",
             U64,
             "How long an agent of a table job may run.",
-        ),
+        )
+        .no_effect(),
     ],
 )
 .with_rest(&Kind::Table(&AGENT_ROLE));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::files::Files;
 use crate::layer::{Layer, Stack};
 use crate::project::Trust;
-use crate::schema::{self, ROOT};
+use crate::schema::{self, ROOT, Why};
 use crate::{Table, document};
 
 /// How deep an `agents` folder is searched, and how many files of it are read.
@@ -263,7 +263,8 @@ fn read(path: &Path, files: &mut Files) -> Result<RoleFile, String> {
         .iter()
         .filter_map(|key| table.remove(*key).map(|value| ((*key).to_owned(), value)))
         .collect();
-    if let Some(unknown) = schema::unknown_keys(&table).first() {
+    let ignored = schema::ignored_keys(&ROOT, &table);
+    if let Some(unknown) = ignored.iter().find(|key| key.why != Why::NoEffect) {
         return Err(misfit(format!("unknown field `{}`", unknown.path)));
     }
     schema::check(&ROOT, &table).map_err(|mismatch| misfit(mismatch.message))?;

@@ -1,7 +1,6 @@
 //! Agents that the model starts.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -18,8 +17,6 @@ pub struct Agents {
     pub max_threads: usize,
     /// How deep agents may start agents.
     pub max_depth: i32,
-    /// How long one of a table job may run.
-    pub job_max_runtime: Option<Duration>,
     /// Roles by name.
     pub roles: BTreeMap<String, AgentRole>,
 }
@@ -28,7 +25,6 @@ pub struct Agents {
 struct AgentsToml {
     max_threads: Option<usize>,
     max_depth: Option<i32>,
-    job_max_runtime_seconds: Option<u64>,
 }
 
 impl Agents {
@@ -54,7 +50,6 @@ impl Agents {
         Ok(Self {
             max_threads: toml.max_threads.unwrap_or(6),
             max_depth: toml.max_depth.unwrap_or(1),
-            job_max_runtime: toml.job_max_runtime_seconds.map(Duration::from_secs),
             roles: agent_roles::resolve(view.stack, trust, files, notes),
         })
     }

@@ -6,7 +6,6 @@ mod agents;
 mod catalog;
 mod instructions;
 mod mcp;
-mod memories;
 mod model;
 mod network;
 mod own_keys;
@@ -25,7 +24,6 @@ pub use agents::Agents;
 pub use catalog::ModelCatalog;
 pub use instructions::Instructions;
 pub use mcp::{McpServer, McpToolApproval, McpTransport};
-pub use memories::Memories;
 pub use model::ModelSettings;
 pub use network::ManagedNetwork;
 pub use permissions::Permissions;
@@ -36,7 +34,7 @@ pub use session::{ProjectDocs, Session, Storage};
 pub use shell_environment::{Inherit, ShellEnvironment};
 pub use skills::{SkillSelector, SkillSwitch, Skills};
 pub use telemetry::{Exporter, OtlpProtocol, Telemetry, Tls};
-pub use tools::{Suggestion, Tools};
+pub use tools::Tools;
 
 /// What the system says about a file that is not there.
 const MISSING_FILE: &str = "No such file or directory (os error 2)";

@@ -27,8 +27,6 @@ pub struct Session {
     pub show_raw_agent_reasoning: bool,
     /// Program started after each turn.
     pub notify: Option<Vec<String>>,
-    /// No warning about features under development that are on.
-    pub suppress_unstable_features_warning: bool,
     /// How long questions to the user wait while nobody follows their thread.
     pub question_timeout: Duration,
 }
@@ -62,7 +60,6 @@ impl Snapshot {
             notify: view
                 .get("notify")
                 .filter(|command: &Vec<String>| !command.is_empty()),
-            suppress_unstable_features_warning: view.table("suppress_unstable_features_warning"),
             question_timeout: Duration::from_millis(
                 view.get("question_timeout_ms").unwrap_or(30 * 60 * 1000),
             ),

@@ -23,8 +23,6 @@ pub struct Telemetry {
     pub traces: Exporter,
     /// Where metrics go.
     pub metrics: Exporter,
-    /// Usage statistics, if the user said so either way.
-    pub analytics: Option<bool>,
     /// Feedback is accepted.
     pub feedback: bool,
     /// Where feedback is sent besides being kept.
@@ -101,19 +99,14 @@ impl Snapshot {
     pub fn telemetry(&self) -> Telemetry {
         let view = self.view();
         let otel: OtelToml = view.table("otel");
-        let enabled = |table: &str| {
-            view.raw(table)
-                .and_then(|table| table.get("enabled"))
-                .and_then(Value::as_bool)
-        };
+        let feedback = view.raw("feedback").and_then(|it| it.get("enabled"));
         Telemetry {
             log_user_prompt: otel.log_user_prompt,
             environment: otel.environment.unwrap_or_else(|| "dev".to_owned()),
             logs: otel.exporter,
             traces: otel.trace_exporter,
             metrics: otel.metrics_exporter,
-            analytics: enabled("analytics"),
-            feedback: enabled("feedback").unwrap_or(true),
+            feedback: feedback.and_then(Value::as_bool).unwrap_or(true),
             feedback_endpoint: self.feedback_endpoint(),
         }
     }

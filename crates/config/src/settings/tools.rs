@@ -1,6 +1,5 @@
 //! Settings of the tools the model can call.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quipu_wire::{WebSearchMode, WebSearchToolConfig};
@@ -22,20 +21,6 @@ pub struct Tools {
     pub view_image: bool,
     /// How long a poll of a background terminal may wait.
     pub background_terminal_max_timeout: Duration,
-    /// What it may suggest to install.
-    pub suggestions: Vec<Suggestion>,
-    /// Plugins switched on or off by id.
-    pub plugins: BTreeMap<String, bool>,
-}
-
-/// Something the model may suggest to install.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-pub struct Suggestion {
-    /// `connector` or `plugin`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Its id.
-    pub id: String,
 }
 
 impl Tools {
@@ -53,10 +38,6 @@ impl Tools {
             .and_then(|profile| profile.get("tools_view_image"))
             .cloned();
         let view_image = member("view_image").or(old_view_image);
-        let suggestions = view
-            .raw("tool_suggest")
-            .and_then(|table| table.get("discoverables"))
-            .cloned();
         Self {
             web_search: web_search(view, features, limits, notes),
             web_search_details: details.and_then(|details| serde_json::from_value(details).ok()),
@@ -65,10 +46,6 @@ impl Tools {
                 view.get("background_terminal_max_timeout")
                     .unwrap_or(300_000),
             ),
-            suggestions: suggestions
-                .and_then(|list| serde_json::from_value(list).ok())
-                .unwrap_or_default(),
-            plugins: plugins(view),
         }
     }
 }
@@ -98,19 +75,4 @@ fn web_search(
     };
     notes.push(replaced(&refusal, &format!("{fallback:?}")));
     fallback
-}
-
-fn plugins(view: &View<'_>) -> BTreeMap<String, bool> {
-    let plugins = view.raw("plugins").and_then(Value::as_object);
-    let enabled = |plugin: &Value| {
-        plugin
-            .get("enabled")
-            .and_then(Value::as_bool)
-            .unwrap_or(true)
-    };
-    plugins
-        .into_iter()
-        .flatten()
-        .map(|(id, plugin)| (id.clone(), enabled(plugin)))
-        .collect()
 }

@@ -39,7 +39,7 @@ fn read(text: &str) {
     };
     schema::resolve_paths(&schema::ROOT, &mut table, "/base".as_ref(), None);
     let known = schema::effective(&schema::ROOT, &table, "/".as_ref());
-    schema::unknown_keys(&table);
+    schema::ignored_keys(&schema::ROOT, &table);
     if schema::check(&schema::ROOT, &table).is_ok() {
         // What is shown to clients could itself be a configuration file, but for what is unset.
         let shown = without_nulls(&Value::Object(known));

@@ -6,6 +6,7 @@
 mod agent_roles;
 mod any_bytes;
 mod edits;
+mod readers;
 mod reference;
 mod reload;
 mod scenarios;

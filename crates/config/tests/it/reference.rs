@@ -1,30 +1,38 @@
-//! `docs/config.md` is made from the table of keys, and this test keeps it so.
+//! `docs/config.md` is generated from the table of keys, and this test keeps it up to date.
 //!
-//! `UPDATE=1 cargo test -p quipu-config` writes it anew.
+//! `UPDATE=1 cargo test -p quipu-config` writes it.
 
 use std::fs;
 use std::path::Path;
 
-use quipu_config::schema::{Absent, Key, Kind, REQUIREMENTS, ROOT, Section};
+use quipu_config::schema::{Absent, Effect, Key, Kind, REQUIREMENTS, ROOT, Section};
 use quipu_config::{ALIASES, Feature, Stage};
 
 const INTRODUCTION: &str = "\
 # Configuration
 
-This page is made from the program's own table of settings; `UPDATE=1 cargo test -p quipu-config` makes it anew.
+Generated from the program's own table of settings; regenerate with `UPDATE=1 cargo test -p quipu-config`.
 
 Settings are read from these places; later ones win, tables are merged key by key:
 
 1. `/etc/codex/config.toml`, for all users of the machine;
-2. `config.toml` in the home folder: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`;
-3. `.codex/config.toml` in every folder from the project's root down to the working directory, once the project is
+2. `config.toml` in the home directory: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`;
+3. `.codex/config.toml` in every directory from the project's root down to the working directory, once the project is
    trusted in the user's own file;
 4. `-c key=value`, `--enable feature` and `--disable feature` on the command line, and the `config` of `thread/start`;
 5. `/etc/codex/managed_config.toml`, an older way to overrule users.
 
-The profile named by `profile` wins over all of them, and what a request says itself wins over the profile. A relative
-path is meant from the folder of its file, `~` is the user's home. A key that is not listed here is ignored with a
-warning; a value of the wrong type is an error that names its place, and the built-in defaults stay in force.
+The profile named by `profile` wins over all of them, and the members of a request win over the profile. A relative path
+is relative to the directory of its file, `~` is the user's home.
+
+Clients get a `configWarning` when they connect, and `exec` prints it, about each of these:
+
+- a key that is not listed here, with the most similar key that is;
+- a key that is *accepted, no effect*: the official program has it, this one does not use it. Keys that only the
+  official terminal interface uses are kept without a warning, since both programs can share a file;
+- a feature under development that is on, unless `suppress_unstable_features_warning` is set;
+- a value of the wrong type, with its place in the file. The server then answers what needs no settings, and refuses to
+  start threads with the same message until the file is correct.
 
 Words in capitals stand for names you choose.
 ";
@@ -32,8 +40,8 @@ Words in capitals stand for names you choose.
 const REQUIREMENTS_INTRODUCTION: &str = "
 # Requirements
 
-`/etc/codex/requirements.toml` limits what users may set. A setting beyond a limit is replaced by one within it, and the
-user is told.
+`/etc/codex/requirements.toml` limits what users may set. A setting beyond a limit is replaced by one within it, with a
+warning.
 ";
 
 #[test]
@@ -42,10 +50,15 @@ fn the_reference_page_is_up_to_date() {
         text: INTRODUCTION.to_owned(),
         shown: Vec::new(),
     };
-    page.section("Top level", "", &ROOT);
+    page.section("Top level", "", &ROOT, Effect::Works);
     page.text.push_str(&features());
     page.text.push_str(REQUIREMENTS_INTRODUCTION);
-    page.section("Top level of `requirements.toml`", "", &REQUIREMENTS);
+    page.section(
+        "Top level of `requirements.toml`",
+        "",
+        &REQUIREMENTS,
+        Effect::Works,
+    );
     let page = page.text;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
     if std::env::var_os("UPDATE").is_some() {
@@ -66,8 +79,8 @@ struct Page {
 
 impl Page {
     /// A table of keys, followed by the tables inside it. A profile repeats top-level keys, so they are
-    /// only listed by name.
-    fn section(&mut self, title: &str, prefix: &str, section: &Section) {
+    /// only listed by name. What holds for the table's own key holds for all of it.
+    fn section(&mut self, title: &str, prefix: &str, section: &Section, effect: Effect) {
         if self.shown.contains(&section.name) {
             return;
         }
@@ -90,10 +103,11 @@ impl Page {
                 .push_str("| key | type | default | meaning |\n|---|---|---|---|\n");
         }
         for key in section.keys {
-            self.text.push_str(&row(key));
+            self.text.push_str(&row(key, inherited(effect, key)));
         }
         for key in section.keys {
-            self.inner(&format!("{prefix}{}", key.name), &key.kind);
+            let path = format!("{prefix}{}", key.name);
+            self.inner(&path, &key.kind, inherited(effect, key));
         }
         if let Some(rest) = section.rest {
             if section.keys.is_empty() {
@@ -102,22 +116,22 @@ impl Page {
                     "Each key is a name you choose, each value {kind}.\n"
                 ));
             }
-            self.inner(&format!("{prefix}NAME"), rest);
+            self.inner(&format!("{prefix}NAME"), rest, effect);
         }
     }
 
-    fn inner(&mut self, path: &str, kind: &Kind) {
+    fn inner(&mut self, path: &str, kind: &Kind, effect: Effect) {
+        let (title, list) = (format!("`[{path}]`"), format!("`[[{path}]]`"));
+        let prefix = format!("{path}.");
         match kind {
-            Kind::Table(table) => self.section(&format!("`[{path}]`"), &format!("{path}."), table),
-            Kind::Map(kind, _) => self.inner(&format!("{path}.NAME"), kind),
-            Kind::List(Kind::Table(table)) => {
-                self.section(&format!("`[[{path}]]`"), &format!("{path}."), table);
-            }
-            Kind::AnyOf(_, kinds) => kinds.iter().for_each(|kind| self.inner(path, kind)),
+            Kind::Table(table) => self.section(&title, &prefix, table, effect),
+            Kind::Map(kind, _) => self.inner(&format!("{path}.NAME"), kind, effect),
+            Kind::List(Kind::Table(table)) => self.section(&list, &prefix, table, effect),
+            Kind::AnyOf(_, kinds) => kinds.iter().for_each(|kind| self.inner(path, kind, effect)),
             Kind::Variant(variants) => {
                 for (variant, table) in variants.iter().filter_map(|v| Some((v, v.section?))) {
                     let path = format!("{path}.{}", variant.name);
-                    self.section(&format!("`[{path}]`"), &format!("{path}."), table);
+                    self.section(&format!("`[{path}]`"), &format!("{path}."), table, effect);
                 }
             }
             _ => {}
@@ -125,15 +139,28 @@ impl Page {
     }
 }
 
-fn row(key: &Key) -> String {
+/// A key of a table without effect has none either.
+fn inherited(table: Effect, key: &Key) -> Effect {
+    match table {
+        Effect::Works => key.effect,
+        other => other,
+    }
+}
+
+fn row(key: &Key, effect: Effect) -> String {
     let alias = key
         .alias
         .map(|alias| format!(", `{alias}`"))
         .unwrap_or_default();
     let (kind, default) = (kind(&key.kind), default(key));
+    let meaning = match effect {
+        Effect::Works => key.doc.to_owned(),
+        Effect::Nothing => format!("*Accepted, no effect.* {}", key.doc),
+        Effect::OfficialTui => "Ignored here; preserved for the official TUI.".to_owned(),
+    };
     format!(
-        "| `{}`{alias} | {kind} | {default} | {} |\n",
-        key.name, key.doc
+        "| `{}`{alias} | {kind} | {default} | {meaning} |\n",
+        key.name
     )
 }
 
@@ -186,10 +213,10 @@ fn features() -> String {
     for feature in Feature::ALL {
         let stage = match feature.stage() {
             Stage::Stable => "stable",
-            Stage::Beta(_) => "beta",
             Stage::UnderDevelopment => "under development",
             Stage::Deprecated => "deprecated",
             Stage::Removed => "removed",
+            Stage::NoEffect => "accepted, no effect",
         };
         let default = if feature.default_enabled() {
             "on"

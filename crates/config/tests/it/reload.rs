@@ -82,13 +82,30 @@ fn switches_and_limits_of_the_process_count_at_once() {
     let world = World::new();
     settle(&world.path(""));
     let loader = world.loader();
-    assert!(load(&loader).features().enabled(Feature::Apps));
+    assert!(
+        load(&loader)
+            .features()
+            .enabled(Feature::ToolCallMcpElicitation)
+    );
     loader
-        .set_enablement(&Enablement::from([("apps".to_owned(), false)]))
+        .set_enablement(&Enablement::from([(
+            "tool_call_mcp_elicitation".to_owned(),
+            false,
+        )]))
         .unwrap();
-    assert!(!load(&loader).features().enabled(Feature::Apps));
-    loader.set_cloud_requirements(Some("[features]\napps = true\n".to_owned()));
-    assert!(load(&loader).features().enabled(Feature::Apps));
+    assert!(
+        !load(&loader)
+            .features()
+            .enabled(Feature::ToolCallMcpElicitation)
+    );
+    loader.set_cloud_requirements(Some(
+        "[features]\ntool_call_mcp_elicitation = true\n".to_owned(),
+    ));
+    assert!(
+        load(&loader)
+            .features()
+            .enabled(Feature::ToolCallMcpElicitation)
+    );
     loader.set_cloud_requirements(Some("broken".to_owned()));
     let error = loader
         .load(&LoadRequest::default())

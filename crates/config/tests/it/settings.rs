@@ -43,10 +43,7 @@ fn defaults() {
     assert_eq!(config.account().credentials_store, CredentialsStore::File);
     assert_eq!(config.shell_environment().inherit, Inherit::All);
     assert_eq!(config.telemetry().logs, Exporter::None);
-    assert_eq!(
-        (config.telemetry().analytics, config.telemetry().feedback),
-        (None, true)
-    );
+    assert!(config.telemetry().feedback);
     let env = Env::new([("CODEX_SQLITE_HOME", "db")], world.path("w"));
     assert_eq!(config.storage(&env).sqlite_home, world.path("w/db"));
     assert!(config.mcp_servers().is_empty());

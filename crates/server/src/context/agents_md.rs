@@ -8,6 +8,10 @@ const OVERRIDE: &str = "AGENTS.override.md";
 const NAME: &str = "AGENTS.md";
 const SEPARATOR: &str = "\n\n--- project-doc ---\n\n";
 
+const BELOW: &str = "Directories below the working directory may have AGENTS.md files of their own. Such a file \
+    holds for all files in its directory and below it; where several apply, the nearest wins, and the user's \
+    words win over all of them. Look for these files before you change something below such a directory.";
+
 /// The longest global file that is read.
 const MAX_GLOBAL_BYTES: usize = 1 << 20;
 
@@ -24,6 +28,8 @@ pub(crate) struct Search<'a> {
     pub(crate) fallback_names: &'a [String],
     /// How much of the project's files is read; 0 for nothing.
     pub(crate) max_bytes: usize,
+    /// The model is told that there may be more below the working directory.
+    pub(crate) mention_below: bool,
 }
 
 /// What was found.
@@ -44,6 +50,10 @@ pub(crate) fn read(search: &Search<'_>) -> Found {
         (Some(global), Some(project)) => Some(format!("{global}{SEPARATOR}{project}")),
         (global, project) => global.or(project),
     };
+    if search.mention_below {
+        let text = found.text.take().map_or_else(String::new, |it| it + "\n\n");
+        found.text = Some(text + BELOW);
+    }
     found
 }
 
@@ -180,6 +190,7 @@ mod tests {
                 root_markers: &owned(markers),
                 fallback_names: &owned(fallbacks),
                 max_bytes,
+                mention_below: false,
             })
         }
 

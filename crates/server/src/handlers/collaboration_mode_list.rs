@@ -1,5 +1,6 @@
 //! `collaborationMode/list`: the ways of working together.
 
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::CollaborationModeList;
 use quipu_wire::{
     CollaborationModeListParams, CollaborationModeListResponse, CollaborationModeMask, ModeKind,
@@ -10,17 +11,23 @@ use super::Handler;
 use crate::{Cx, Reply};
 
 impl Handler for CollaborationModeList {
-    async fn handle(_cx: Cx, _params: CollaborationModeListParams, reply: Reply<Self>) {
-        let preset = |name: &str, mode, reasoning_effort| CollaborationModeMask {
-            name: name.to_owned(),
-            mode: Some(mode),
-            model: None,
-            reasoning_effort: Some(reasoning_effort),
-        };
-        let data = vec![
-            preset("Plan", ModeKind::Plan, Some(ReasoningEffort::Medium)),
-            preset("Default", ModeKind::Default, None),
-        ];
-        reply.send(Ok(CollaborationModeListResponse { data })).await;
+    async fn handle(cx: Cx, _params: CollaborationModeListParams, reply: Reply<Self>) {
+        reply.send(list(&cx).await).await;
     }
+}
+
+async fn list(cx: &Cx) -> Result<CollaborationModeListResponse, ErrorObject> {
+    let configured = cx.config().await?.model().plan_mode_reasoning_effort;
+    let plan_effort = configured.unwrap_or(ReasoningEffort::Medium);
+    let preset = |name: &str, mode, reasoning_effort| CollaborationModeMask {
+        name: name.to_owned(),
+        mode: Some(mode),
+        model: None,
+        reasoning_effort: Some(reasoning_effort),
+    };
+    let data = vec![
+        preset("Plan", ModeKind::Plan, Some(plan_effort)),
+        preset("Default", ModeKind::Default, None),
+    ];
+    Ok(CollaborationModeListResponse { data })
 }

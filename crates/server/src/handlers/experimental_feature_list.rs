@@ -36,23 +36,17 @@ async fn list(
 }
 
 fn describe(feature: Feature, features: &Features) -> ExperimentalFeature {
-    let stage = feature.stage();
-    let text = match stage {
-        Stage::Beta(text) => Some(text),
-        _ => None,
-    };
     ExperimentalFeature {
         name: feature.name().to_owned(),
-        stage: match stage {
+        stage: match feature.stage() {
             Stage::Stable => ExperimentalFeatureStage::Stable,
-            Stage::Beta(_) => ExperimentalFeatureStage::Beta,
             Stage::UnderDevelopment => ExperimentalFeatureStage::UnderDevelopment,
             Stage::Deprecated => ExperimentalFeatureStage::Deprecated,
-            Stage::Removed => ExperimentalFeatureStage::Removed,
+            Stage::Removed | Stage::NoEffect => ExperimentalFeatureStage::Removed,
         },
-        display_name: text.map(|text| text.title.to_owned()),
-        description: text.map(|text| text.description.to_owned()),
-        announcement: text.map(|text| text.announcement.to_owned()),
+        display_name: None,
+        description: None,
+        announcement: None,
         enabled: features.enabled(feature),
         default_enabled: feature.default_enabled(),
     }

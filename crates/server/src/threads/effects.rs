@@ -151,6 +151,7 @@ impl Actor {
             model: request.model.clone(),
             price: self.session.info.price,
             plan_mode: self.session.mode.mode == ModeKind::Plan,
+            hide_reasoning: self.session.snapshot.session().hide_agent_reasoning,
         };
         let stream = self.model.stream(request);
         let task = sampler::start(self.handle.clone(), sample, asked, stream);
@@ -182,6 +183,7 @@ impl Actor {
             thread_id: &self.handle.id,
             window,
             mode: &mode,
+            full_reasoning: self.session.snapshot.session().show_raw_agent_reasoning,
             server: &self.server,
         };
         let lines = records::lines(record, &writing);

@@ -19,7 +19,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use super::actor::Actor;
-use super::prepare::history_item;
+use super::prepare::{SUBAGENT, history_item};
 use super::{sampler, tooling};
 use crate::context::{environment, guardian, message};
 
@@ -72,8 +72,9 @@ impl Actor {
         request.output_schema = Some(guardian::schema().shared());
         request.prompt_cache_key.push_str("-guardian");
         request.accepts_images = info.accepts_images();
-        let label = ("x-openai-subagent".to_owned(), "guardian".to_owned());
-        request.meta.headers = vec![label];
+        let headers = &mut request.meta.headers;
+        headers.retain(|(name, _)| name != SUBAGENT);
+        headers.push((SUBAGENT.to_owned(), "guardian".to_owned()));
         request.meta.turn_state = Default::default();
         Some(Case {
             model: self.model.clone(),

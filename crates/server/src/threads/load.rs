@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
+use quipu_config::Feature;
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
 use quipu_journal::{BaseInstructions, History, Log, Replay, SessionMeta};
 use quipu_rpc::ErrorObject;
@@ -215,6 +216,7 @@ pub(super) fn told(server: &Server, session: &Session, meta: &SessionMeta) -> To
         root_markers: &docs.root_markers,
         fallback_names: &docs.fallback_filenames,
         max_bytes: docs.max_bytes,
+        mention_below: session.has_feature(Feature::ChildAgentsMd),
     });
     for problem in &found.unreadable {
         tracing::warn!(thread = %meta.id, problem, "instructions were not read");

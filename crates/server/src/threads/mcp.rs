@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_config::Snapshot;
+use quipu_config::{Feature, Snapshot};
 use quipu_engine::Purpose;
 use quipu_mcp::{Fleet, FleetEvent, Question as Asked, Reaction, Startup};
 use quipu_policy::mcp::mcp_may_elicit;
@@ -65,12 +65,12 @@ impl Servers {
             });
             Fleet::start(specs, &mcp::client_info(), &events)
         };
-        let elicits = quipu_config::Feature::named("tool_call_mcp_elicitation");
+        let features = snapshot.features();
         Servers {
             scope: McpScope {
                 fleet,
                 approvals: Arc::new(mcp::approvals(&configured)),
-                asks_by_elicitation: elicits.is_none_or(|it| snapshot.features().enabled(it)),
+                asks_by_elicitation: features.enabled(Feature::ToolCallMcpElicitation),
             },
             stale: false,
         }

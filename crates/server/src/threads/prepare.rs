@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use quipu_config::Feature;
 use quipu_engine::{Compacted, Context, Input, Purpose, ReviewOutcome, Start, UserMessage};
 use quipu_model::{HistoryItem, Reasoning, Request, RequestMeta, ToolSet};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
-use quipu_wire::{Json, TurnStartParams, TurnSteerParams, UserInput};
+use quipu_wire::{Json, ServiceTier, TurnStartParams, TurnSteerParams, UserInput};
 
 use super::actor::{Actor, TurnSettings};
 use super::network;
@@ -19,6 +20,9 @@ use crate::context::history::ContextSize;
 use crate::context::skills::Skill;
 use crate::context::{compaction, initial, input, review, skills, stored, update};
 use crate::hub::Client;
+
+/// The header that names the kind of agent a request is for.
+pub(super) const SUBAGENT: &str = "x-openai-subagent";
 
 /// What the model was last told, and what stays the same for the life of the thread.
 pub(super) struct Told {
@@ -149,12 +153,19 @@ impl Actor {
             project_instructions: self.told.project_instructions.clone(),
             skills: Arc::clone(&self.told.skills.offered),
             subagents: self.subagents(),
-            commit_attribution: None,
+            commit_attribution: self.commit_attribution(),
             escalation: Escalation {
-                additional_permissions: session.has_feature("exec_permission_approvals"),
-                request_permissions_tool: session.has_feature("request_permissions_tool"),
+                additional_permissions: session.has_feature(Feature::ExecPermissionApprovals),
+                request_permissions_tool: session.has_feature(Feature::RequestPermissionsTool),
             },
         }
+    }
+
+    /// The co-author of commits, if commits are to have one.
+    fn commit_attribution(&self) -> Option<String> {
+        let wanted = self.session.has_feature(Feature::CodexGitCommit);
+        let instructions = self.session.snapshot.instructions();
+        instructions.commit_attribution.clone().filter(|_| wanted)
     }
 
     fn subagents(&self) -> Vec<Subagent> {
@@ -252,11 +263,18 @@ impl Actor {
             verbosity: settings.verbosity.filter(|_| info.support_verbosity),
             output_schema: schema.map(Json::shared),
             prompt_cache_key: self.handle.id.clone(),
-            service_tier: self.session.service_tier,
+            service_tier: self.service_tier(),
             accepts_images: info.accepts_images(),
             max_output_tokens: info.max_output_tokens,
             meta: self.request_meta(turn_id, purpose),
         }
+    }
+
+    /// The service tier, unless it is the fast one and that is switched off.
+    fn service_tier(&self) -> Option<ServiceTier> {
+        let fast = self.session.has_feature(Feature::FastMode);
+        let tier = self.session.service_tier;
+        tier.filter(|tier| fast || *tier != ServiceTier::Fast)
     }
 
     fn request_meta(&self, turn_id: &str, purpose: Purpose) -> RequestMeta {
@@ -267,15 +285,27 @@ impl Actor {
                 (self.depth() > 0).then_some("collab_spawn")
             }
         };
-        let label = label.map(|it| ("x-openai-subagent".to_owned(), it.to_owned()));
+        let label = label.map(|it| (SUBAGENT, it));
+        let headers = self.residency().into_iter().chain(label);
         RequestMeta {
             originator: identity.originator().to_owned(),
             user_agent: identity.user_agent(self.server.settings.config.env()),
             thread_id: self.handle.id.clone(),
             turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
             turn_state: self.turn.state.clone(),
-            headers: label.into_iter().collect(),
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
         }
+    }
+
+    /// The header that says where data must stay, for the provider that knows it.
+    fn residency(&self) -> Option<(&'static str, &'static str)> {
+        let provider = &self.session.provider;
+        let knows_it = provider.id == "openai" || provider.requires_openai_auth;
+        let required = self.session.snapshot.requirements().residency.as_ref();
+        let place = required.filter(|_| knows_it)?.value.as_str();
+        Some(("x-openai-internal-codex-residency", place))
     }
 
     /// What the model is to read: the history, and for a compaction the wish for a summary.

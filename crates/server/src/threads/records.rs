@@ -16,6 +16,8 @@ pub(super) struct Writing<'a> {
     pub window: Option<i64>,
     /// The collaboration mode, as the log names it.
     pub mode: &'a str,
+    /// Thoughts are kept in full, not only their summaries.
+    pub full_reasoning: bool,
     pub server: &'a Server,
 }
 
@@ -38,7 +40,14 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
         })),
         Record::Reasoning {
             summary, content, ..
-        } => reasoning(summary, content),
+        } => {
+            let content = if writing.full_reasoning {
+                content
+            } else {
+                Vec::new()
+            };
+            reasoning(summary, content)
+        }
         Record::Item { turn_id, item } => {
             Event::of_item(shortened(item), writing.thread_id, &turn_id)
                 .into_iter()

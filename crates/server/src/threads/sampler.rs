@@ -75,6 +75,8 @@ pub(super) struct Asked {
     pub model: String,
     pub price: Option<Price>,
     pub plan_mode: bool,
+    /// The model's thoughts are not for clients.
+    pub hide_reasoning: bool,
 }
 
 /// Turns a provider's events into the engine's.
@@ -105,6 +107,13 @@ impl Reader {
             },
             From::ItemStarted { slot, item } => return self.started(slot, *item, out),
             From::TextDelta { slot, delta } => return self.said(slot, delta, out),
+            From::ReasoningPartAdded { .. }
+            | From::ReasoningSummaryDelta { .. }
+            | From::ReasoningTextDelta { .. }
+                if self.asked.hide_reasoning =>
+            {
+                return;
+            }
             From::ReasoningPartAdded { slot, index } => {
                 ModelEvent::ReasoningPartAdded { slot, index }
             }
@@ -252,7 +261,10 @@ impl Reader {
 
     fn item(&self, output: quipu_model::OutputItem) -> Option<OutputItem> {
         let raw = Json::from((*output.raw).to_owned());
-        let item = model_item(output.kind, &raw)?;
+        let mut item = model_item(output.kind, &raw)?;
+        if self.asked.hide_reasoning && matches!(item, ModelItem::Reasoning { .. }) {
+            item = ModelItem::Other;
+        }
         // Items that came without an id get one of ours.
         let id = output
             .id

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use quipu_config::{LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
+use quipu_config::{Feature, LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
 use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
 use quipu_rpc::ErrorObject;
@@ -129,7 +129,10 @@ impl Session {
             effort: settings.reasoning_effort,
             summary: settings.reasoning_summary,
             service_tier: overrides.service_tier.unwrap_or(settings.service_tier),
-            personality: Some(overrides.personality.unwrap_or(settings.personality)),
+            personality: snapshot
+                .features()
+                .enabled(Feature::Personality)
+                .then(|| overrides.personality.unwrap_or(settings.personality)),
             mode,
             cwd,
             approval_policy: permissions.approval_policy.clone(),
@@ -187,11 +190,14 @@ impl Session {
         }
         self.effort = params.effort.or(self.effort);
         self.summary = params.summary.or(self.summary);
-        self.personality = params.personality.or(self.personality);
+        if self.has_feature(Feature::Personality) {
+            self.personality = params.personality.or(self.personality);
+        }
         if let Some(mode) = &params.collaboration_mode {
+            let mode = self.with_defaults(mode.clone());
             self.model.clone_from(&mode.settings.model);
             self.effort = mode.settings.reasoning_effort;
-            self.mode = self.with_instructions(mode.clone());
+            self.mode = mode;
         } else {
             self.mode.settings.model.clone_from(&self.model);
             self.mode.settings.reasoning_effort = self.effort;
@@ -202,14 +208,19 @@ impl Session {
     }
 
     /// Whether a feature is on.
-    pub fn has_feature(&self, name: &str) -> bool {
-        let features = self.snapshot.features();
-        quipu_config::Feature::named(name).is_some_and(|it| features.enabled(it))
+    pub fn has_feature(&self, feature: Feature) -> bool {
+        self.snapshot.features().enabled(feature)
     }
 
-    /// A mode that a client chooses without instructions of its own has the built-in ones.
-    fn with_instructions(&self, mut mode: CollaborationMode) -> CollaborationMode {
-        let asks = self.has_feature("default_mode_request_user_input");
+    /// A mode that a client chooses without instructions has the built-in ones, and plan mode without an
+    /// effort the configured one.
+    fn with_defaults(&self, mut mode: CollaborationMode) -> CollaborationMode {
+        if mode.mode == ModeKind::Plan {
+            let configured = self.snapshot.model().plan_mode_reasoning_effort;
+            let effort = mode.settings.reasoning_effort.or(configured);
+            mode.settings.reasoning_effort = effort;
+        }
+        let asks = self.has_feature(Feature::DefaultModeRequestUserInput);
         mode.settings
             .developer_instructions
             .get_or_insert_with(|| plan::mode_instructions(&mode.mode, asks));

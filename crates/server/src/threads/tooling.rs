@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use quipu_config::Feature;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
 use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
@@ -205,7 +206,7 @@ impl Actor {
     /// The kinds of agents that may be started from here, if any may.
     fn agent_roles(&self, purpose: Purpose) -> Option<Arc<[Role]>> {
         let snapshot = &self.session.snapshot;
-        let allowed = self.session.has_feature("multi_agent")
+        let allowed = self.session.has_feature(Feature::MultiAgent)
             && purpose != Purpose::Review
             && self.depth() < snapshot.agents().max_depth;
         allowed.then(|| agents::offered_roles(snapshot))
@@ -215,13 +216,9 @@ impl Actor {
     pub fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
         let session = &self.session;
         let config = &self.server.settings.config;
+        let environment = session.snapshot.shell_environment();
         let vars = config.env().vars();
-        let mut env: Vec<(String, String)> = session
-            .snapshot
-            .shell_environment()
-            .apply(vars)
-            .into_iter()
-            .collect();
+        let mut env: Vec<(String, String)> = environment.apply(vars).into_iter().collect();
         env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
         let path = env.iter_mut().find(|(name, _)| name == "PATH");
         if let (Some((_, path)), Some(programs)) = (path, &*self.server.settings.programs) {
@@ -256,9 +253,13 @@ impl Actor {
             longest_poll: session.snapshot.tools().background_terminal_max_timeout,
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
-                exec_permission_approvals: session.has_feature("exec_permission_approvals"),
-                request_permissions_tool: session.has_feature("request_permissions_tool"),
-                ask_anytime: session.has_feature("default_mode_request_user_input"),
+                use_profile: environment.experimental_use_profile,
+                view_image: session.snapshot.tools().view_image,
+                image_generation: session.has_feature(Feature::ImageGeneration)
+                    && purpose != Purpose::Review,
+                exec_permission_approvals: session.has_feature(Feature::ExecPermissionApprovals),
+                request_permissions_tool: session.has_feature(Feature::RequestPermissionsTool),
+                ask_anytime: session.has_feature(Feature::DefaultModeRequestUserInput),
                 legacy_approvals: session.snapshot.permissions().legacy_approvals,
             },
         }
@@ -267,10 +268,10 @@ impl Actor {
 
 /// Which tools for commands a model is offered: those that the user wants, else those that it is made for.
 fn shell_tool(session: &Session) -> ShellTool {
-    if !session.has_feature("shell_tool") {
+    if !session.has_feature(Feature::ShellTool) {
         return ShellTool::Disabled;
     }
-    if session.has_feature("unified_exec") {
+    if session.has_feature(Feature::UnifiedExec) {
         return ShellTool::Exec;
     }
     match session.info.shell_type {
@@ -283,7 +284,7 @@ fn shell_tool(session: &Session) -> ShellTool {
 }
 
 fn patch_as_text(session: &Session) -> Option<bool> {
-    if session.has_feature("apply_patch_freeform") {
+    if session.has_feature(Feature::ApplyPatchFreeform) {
         return Some(true);
     }
     let kind = session.info.apply_patch_tool_type;

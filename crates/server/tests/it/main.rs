@@ -37,6 +37,7 @@ mod reach;
 mod reading;
 mod reviews;
 mod search;
+mod settings;
 mod several;
 mod shells;
 mod skills;

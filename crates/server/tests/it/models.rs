@@ -180,8 +180,12 @@ async fn a_providers_own_models_are_listed_and_kept() {
 
 #[tokio::test]
 async fn features_are_listed_and_switched() {
-    let lab = Lab::with(&[], "[features]\nplugins = true\n");
-    let client = lab.client().await;
+    let lab = Lab::with(
+        &[],
+        "[features]\nunified_exec = false\njs_repl = true\nsteer = false\n",
+    );
+    let mut client = lab.client().await;
+    client.ignore(&["configWarning"]);
     let enabled = async |name: &str| {
         let list = client
             .call_raw("experimentalFeature/list", &json!({}))
@@ -190,14 +194,18 @@ async fn features_are_listed_and_switched() {
         let mut entries = list["data"].as_array().unwrap().iter();
         entries.find(|it| it["name"] == name).unwrap()["enabled"] == true
     };
-    assert!(enabled("apps").await);
-    let set = json!({ "enablement": { "apps": false, "plugins": false } });
+    assert!(enabled("tool_call_mcp_elicitation").await);
+    let set = json!({ "enablement": { "apps": true, "tool_call_mcp_elicitation": false } });
     let echo = client
         .call_raw("experimentalFeature/enablement/set", &set)
         .await;
     assert_eq!(echo.unwrap(), set);
-    assert!(!enabled("apps").await);
-    assert!(enabled("plugins").await, "what the file says wins");
+    assert!(!enabled("tool_call_mcp_elicitation").await);
+    assert!(!enabled("unified_exec").await);
+    for without_effect in ["apps", "plugins", "js_repl", "realtime_conversation"] {
+        assert!(!enabled(without_effect).await, "{without_effect}");
+    }
+    assert!(enabled("steer").await, "what was removed is as it is");
     let alias = json!({ "enablement": { "connectors": true } });
     let alias = error(&client, "experimentalFeature/enablement/set", alias).await;
     assert_eq!(

@@ -1,46 +1,61 @@
-//! Keys that mean nothing here: most often a slip of the pen, so the nearest known key is offered.
+//! Keys that are set and do nothing: unknown ones, most often misspelt, for which the nearest known key is
+//! suggested, and known ones that have no effect here.
 
 use serde_json::Value;
 
-use super::{Kind, ROOT, Section};
+use super::{Effect, Kind, Section};
 use crate::Table;
 use crate::document::Step;
-use crate::features::{ALIASES, Feature};
+use crate::features::{ALIASES, Feature, Stage};
 
-/// More unknown keys than this in one file are not reported one by one.
+/// More keys than this in one file are not reported one by one.
 const MAX_REPORTED: usize = 20;
 
-/// A key that means nothing.
+/// A key that does nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownKey {
+pub struct IgnoredKey {
     /// Its dotted path.
     pub path: String,
     /// The way to it.
     pub steps: Vec<Step>,
-    /// A known key of similar spelling.
-    pub nearest: Option<&'static str>,
+    /// Why it does nothing.
+    pub why: Why,
 }
 
-/// The unknown keys of a configuration file.
-pub fn unknown_keys(table: &Table) -> Vec<UnknownKey> {
+/// Why a key does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It is not known; a known key may have a similar spelling.
+    Unknown {
+        /// That key.
+        nearest: Option<&'static str>,
+    },
+    /// It is known and has no effect here.
+    NoEffect,
+}
+
+/// The keys of a file that do nothing. Keys of the official terminal interface are not among them.
+pub fn ignored_keys(section: &Section, table: &Table) -> Vec<IgnoredKey> {
     let mut search = Search::default();
-    search.table(&ROOT, table);
+    search.table(section, table);
     search.found
 }
 
 #[derive(Default)]
 struct Search {
     steps: Vec<Step>,
-    found: Vec<UnknownKey>,
+    found: Vec<IgnoredKey>,
 }
 
 impl Search {
     fn table(&mut self, section: &Section, table: &Table) {
         for (name, value) in table {
             self.steps.push(Step::Key(name.clone()));
-            match section.kind(name) {
-                None => self.report(name, section.keys.iter().map(|key| key.name)),
-                Some(kind) => self.value(kind, value),
+            let effect = section.key(name).map(|key| key.effect);
+            match (section.kind(name), effect) {
+                (None, _) => self.unknown(name, section.keys.iter().map(|key| key.name)),
+                (Some(_), Some(Effect::Nothing)) => self.report(Why::NoEffect),
+                (Some(kind), _) => self.value(kind, value),
             }
             self.steps.pop();
         }
@@ -73,34 +88,41 @@ impl Search {
         }
     }
 
+    /// A feature without effect is reported only where it is switched on: off is what it is.
     fn switches(&mut self, table: &Table) {
-        for name in table.keys().filter(|name| Feature::named(name).is_none()) {
-            let features = Feature::ALL.iter().map(|feature| feature.name());
+        for (name, value) in table {
             self.steps.push(Step::Key(name.clone()));
-            self.report(
-                name,
-                features.chain(ALIASES.iter().map(|(alias, _)| *alias)),
-            );
+            match Feature::named(name).map(Feature::stage) {
+                None => {
+                    let features = Feature::ALL.iter().map(|feature| feature.name());
+                    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+                    self.unknown(name, features.chain(aliases));
+                }
+                Some(Stage::NoEffect) if *value == Value::Bool(true) => self.report(Why::NoEffect),
+                Some(_) => {}
+            }
             self.steps.pop();
         }
     }
 
-    fn report(&mut self, name: &str, known: impl Iterator<Item = &'static str>) {
+    fn unknown(&mut self, name: &str, known: impl Iterator<Item = &'static str>) {
+        let nearest = nearest(name, known);
+        self.report(Why::Unknown { nearest });
+    }
+
+    fn report(&mut self, why: Why) {
         if self.found.len() >= MAX_REPORTED {
             return;
         }
-        let path: Vec<String> = self
-            .steps
-            .iter()
-            .map(|step| match step {
-                Step::Key(key) => key.clone(),
-                Step::Index(index) => index.to_string(),
-            })
-            .collect();
-        self.found.push(UnknownKey {
+        let steps = self.steps.iter().map(|step| match step {
+            Step::Key(key) => key.clone(),
+            Step::Index(index) => index.to_string(),
+        });
+        let path: Vec<String> = steps.collect();
+        self.found.push(IgnoredKey {
             path: path.join("."),
             steps: self.steps.clone(),
-            nearest: nearest(name, known),
+            why,
         });
     }
 }
@@ -138,6 +160,7 @@ fn distance(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ROOT;
     use super::*;
 
     #[test]
@@ -167,18 +190,44 @@ mod tests {
             ("something_else = 1", ("something_else", None)),
         ] {
             let table = crate::document::parse(text).unwrap();
-            let found = unknown_keys(&table);
+            let found = ignored_keys(&ROOT, &table);
             let [one] = found.as_slice() else {
                 panic!("{text}: {found:?}")
             };
-            assert_eq!((one.path.as_str(), one.nearest), expected);
+            let (path, nearest) = expected;
+            assert_eq!(
+                (one.path.as_str(), one.why),
+                (path, Why::Unknown { nearest })
+            );
         }
     }
 
     #[test]
     fn names_chosen_by_users_are_not_unknown() {
-        let text = "[apps.mine]\nenabled = true\n[agents.helper]\ndescription = \"d\"\n\
+        let text = "[agents.helper]\ndescription = \"d\"\n\
                     [shell_environment_policy.set]\nMY_VAR = \"x\"\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n";
-        assert_eq!(unknown_keys(&crate::document::parse(text).unwrap()), []);
+        let table = crate::document::parse(text).unwrap();
+        assert_eq!(ignored_keys(&ROOT, &table), []);
+    }
+
+    #[test]
+    fn keys_without_effect_are_reported_once_with_their_table() {
+        let text = "zsh_path = \"/bin/zsh\"\n[memories]\nuse_memories = true\nmax_unused_days = 3\n\
+                    [features]\njs_repl = true\nundo = false\nshell_tool = true\n\
+                    [tui]\ntheme = \"dark\"\n[history]\npersistence = \"none\"\n\
+                    [profiles.p]\nzsh_path = \"/bin/zsh\"\n";
+        let table = crate::document::parse(text).unwrap();
+        let mut found: Vec<_> = ignored_keys(&ROOT, &table)
+            .into_iter()
+            .map(|key| (key.path, key.why))
+            .collect();
+        found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let expected = [
+            "features.js_repl",
+            "memories",
+            "profiles.p.zsh_path",
+            "zsh_path",
+        ];
+        assert_eq!(found, expected.map(|path| (path.to_owned(), Why::NoEffect)));
     }
 }
