@@ -75,6 +75,7 @@ pub trait Handler: Send + Sync + 'static {
                 file_system: None,
             },
             scope: PermissionGrantScope::Turn,
+            strict_auto_review: false,
         })
     }
 

@@ -231,6 +231,11 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Whether the request sets something.
+    pub fn is_requested(&self, key: &str) -> bool {
+        self.chosen.contains_key(key)
+    }
+
     /// Whether the request or the profile sets something.
     pub fn is_above_files(&self, key: &str) -> bool {
         let mut tables = [Some(self.chosen), self.profile].into_iter().flatten();

@@ -17,6 +17,7 @@ pub mod guardian;
 pub mod hosts;
 mod judge;
 pub mod mcp;
+pub mod narrowing;
 pub mod patches;
 mod paths;
 pub mod permissions;

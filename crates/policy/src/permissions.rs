@@ -152,6 +152,7 @@ pub fn merge(
         (Some(first), Some(second)) => Some(AdditionalFileSystemPermissions {
             read: union(first.read.as_ref(), second.read.as_ref()),
             write: union(first.write.as_ref(), second.write.as_ref()),
+            entries: None,
         }),
         (first, second) => first.clone().or_else(|| second.clone()),
     };
@@ -220,7 +221,11 @@ pub fn intersect(
             let read = keep(given.read.as_ref(), wanted.read.as_ref());
             let write = keep(given.write.as_ref(), wanted.write.as_ref());
             let any = read.is_some() || write.is_some();
-            any.then_some(AdditionalFileSystemPermissions { read, write })
+            any.then_some(AdditionalFileSystemPermissions {
+                read,
+                write,
+                entries: None,
+            })
         }
         _ => None,
     };

@@ -55,7 +55,22 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
         Some(Ok(json)) => json.parse().unwrap_or_else(|_| refused()),
         Some(Err(())) | None => refused(),
     };
-    let PermissionsRequestApprovalResponse { permissions, scope } = response;
+    let PermissionsRequestApprovalResponse {
+        permissions,
+        scope,
+        strict_auto_review,
+    } = response;
+    let entries = permissions.file_system.as_ref();
+    let has_entries = entries.is_some_and(|it| it.entries.is_some());
+    if strict_auto_review || has_entries {
+        tracing::warn!(
+            thread = run.scope.thread_id,
+            strict_auto_review,
+            has_entries,
+            "permissions not granted: the answer limits them in a way that is not supported"
+        );
+        return granted(&nothing(), PermissionGrantScope::Turn);
+    }
     let permissions = intersect(&wanted, &permissions);
     toolbox.grants().add(&permissions, scope);
     granted(&permissions, scope)
@@ -72,6 +87,7 @@ fn refused() -> PermissionsRequestApprovalResponse {
     PermissionsRequestApprovalResponse {
         permissions: nothing(),
         scope: PermissionGrantScope::Turn,
+        strict_auto_review: false,
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Scope {
     pub cwd: PathBuf,
     pub approval_policy: AskForApproval,
     pub sandbox: SandboxPolicy,
+    /// Whether calls may touch files and run commands at all.
+    pub has_environment: bool,
     /// A model answers the questions that would go to the user.
     pub reviewed: bool,
     /// The user's shell, absolute.

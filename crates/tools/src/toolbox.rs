@@ -10,6 +10,7 @@ use quipu_policy::permissions::Grants;
 use quipu_policy::rules::Rules;
 use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
+use quipu_wire::{AskForApproval, SandboxPolicy};
 use tokio::sync::{RwLock, watch};
 
 use crate::call::{Finished, Running};
@@ -20,6 +21,20 @@ use crate::{
     agents, apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell,
     tool_search, update_plan, view_image,
 };
+
+/// The tools that read or change files, or run commands.
+const TOUCHES_MACHINE: [&str; 8] = [
+    "apply_patch",
+    "container.exec",
+    "exec_command",
+    "local_shell",
+    "shell",
+    "shell_command",
+    "view_image",
+    "write_stdin",
+];
+const NO_ENVIRONMENT: &str = "No usable execution environment is available. Wait for an environment to become \
+                              available before using this tool.";
 
 /// The tools of a thread and what they remember.
 #[derive(Clone, Default)]
@@ -144,6 +159,9 @@ impl Toolbox {
         if let Some(agents) = agents::for_call(run) {
             return agents::call(run, agents).await;
         }
+        if !run.scope.has_environment && TOUCHES_MACHINE.contains(&run.call.name.as_str()) {
+            return NO_ENVIRONMENT.to_owned().into();
+        }
         match (run.call.name.as_str(), &run.call.kind) {
             ("exec_command", CallKind::Function(_)) => exec::exec_command(self, run).await,
             ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
@@ -191,6 +209,11 @@ impl Toolbox {
     #[must_use]
     pub fn has_processes(&self) -> bool {
         self.0.sessions.any_alive()
+    }
+
+    /// Ends the processes of earlier calls that were started with more rights than these.
+    pub fn kill_wider_processes(&self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
+        self.0.sessions.kill_wider(sandbox, approval_policy);
     }
 
     /// Ends the processes of earlier calls.

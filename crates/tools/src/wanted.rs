@@ -60,6 +60,7 @@ impl Wanted {
             .map(|paths| AdditionalFileSystemPermissions {
                 read: absolute(paths.read),
                 write: absolute(paths.write),
+                entries: None,
             });
         AdditionalPermissionProfile {
             network: self.network.filter(|network| network.enabled.is_some()),

@@ -73,6 +73,10 @@ fn field(field: &WireField) -> TokenStream {
         }
     };
     let experimental = options.experimental.is_some();
+    let since = match &options.since {
+        None => quote!(None),
+        Some(version) => quote!(Some(#version)),
+    };
     let (write_only, bigint, unknown) = (options.write_only, options.bigint, options.unknown);
     let (described, flatten) = (options.described, options.flatten);
     quote! {
@@ -83,6 +87,7 @@ fn field(field: &WireField) -> TokenStream {
             absence: crate::describe::Absence::#absence,
             default: #default,
             experimental: #experimental,
+            since: #since,
             write_only: #write_only,
             bigint: #bigint,
             unknown: #unknown,

@@ -131,6 +131,8 @@ pub struct FieldOptions {
     pub described: bool,
     pub flatten: bool,
     pub experimental: Option<String>,
+    /// The protocol version that added the field; schemas of earlier ones leave it out.
+    pub since: Option<String>,
     pub sent: bool,
     pub nested: bool,
 }
@@ -158,6 +160,7 @@ impl FieldOptions {
                 "described" => options.described = true,
                 "flatten" => options.flatten = true,
                 "experimental" => options.experimental = Some(string(meta)?),
+                "since" => options.since = Some(string(meta)?),
                 "sent" => options.sent = true,
                 "nested" => options.nested = true,
                 _ => return Err(meta.error("unknown option for a field")),

@@ -96,6 +96,9 @@ pub struct Field {
     /// The JSON that stands for an absent member; empty when the schema does not show it.
     pub default: Option<&'static str>,
     pub experimental: bool,
+    /// The protocol version that added it, if that is later than the base version. Such a member is read and
+    /// documented; the schemas of the base version leave it out.
+    pub since: Option<&'static str>,
     pub write_only: bool,
     /// TypeScript says `bigint`.
     pub bigint: bool,

@@ -135,6 +135,7 @@ impl Handler for Generous {
                 file_system: None,
             },
             scope: PermissionGrantScope::Session,
+            strict_auto_review: false,
         }
     }
 

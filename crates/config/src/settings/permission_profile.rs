@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::network::ProfileNetwork;
+use super::permissions::read_only;
 use crate::load::LoadError;
 use crate::snapshot::View;
 
@@ -54,7 +55,16 @@ pub(super) fn resolve(
 ) -> Result<Option<(SandboxPolicy, ProfileNetwork)>, LoadError> {
     let senseless = |text: &str| Err(LoadError::Senseless(text.to_owned()));
     let profiles = view.raw("permissions").and_then(Value::as_object);
-    let (name, profiles) = match (view.get::<String>("default_permissions"), profiles) {
+    let name = view.get::<String>("default_permissions");
+    if let Some(name) = name.as_deref().filter(|name| name.starts_with(':')) {
+        return match built_in(name) {
+            Some(policy) => Ok(Some((policy, ProfileNetwork::default()))),
+            None => senseless(&format!(
+                "default_permissions refers to unknown built-in profile `{name}`"
+            )),
+        };
+    }
+    let (name, profiles) = match (name, profiles) {
         (Some(name), Some(profiles)) => (name, profiles),
         (Some(_), None) => {
             return senseless("default_permissions requires a `[permissions]` table");
@@ -82,6 +92,22 @@ pub(super) fn resolve(
     }
     let policy = reach.policy(profile.network.enabled);
     Ok(Some((policy, profile.network)))
+}
+
+/// The policy of a profile that needs no table.
+fn built_in(name: &str) -> Option<SandboxPolicy> {
+    match name {
+        ":read-only" => Some(read_only()),
+        ":workspace" => Some(SandboxPolicy::WorkspaceWrite {
+            writable_roots: Vec::new(),
+            read_only_access: ReadOnlyAccess::FullAccess,
+            network_access: false,
+            exclude_tmpdir_env_var: false,
+            exclude_slash_tmp: false,
+        }),
+        ":danger-full-access" => Some(SandboxPolicy::DangerFullAccess),
+        _ => None,
+    }
 }
 
 impl Reach {

@@ -137,6 +137,9 @@ fn sandbox_policy(
 
 /// Whether `sandbox_mode` is said in a higher place than `default_permissions`.
 fn mode_decides(view: &View<'_>) -> bool {
+    if view.is_requested("default_permissions") {
+        return false;
+    }
     let mut downwards = view.stack.enabled().rev().map(|layer| &layer.config);
     let highest = downwards.find(|config| {
         config.contains_key("sandbox_mode") || config.contains_key("default_permissions")
@@ -166,7 +169,7 @@ fn mode_policy(mode: &SandboxMode, view: &View<'_>) -> SandboxPolicy {
     }
 }
 
-fn read_only() -> SandboxPolicy {
+pub(super) fn read_only() -> SandboxPolicy {
     SandboxPolicy::ReadOnly {
         access: ReadOnlyAccess::FullAccess,
         network_access: false,

@@ -1,15 +1,17 @@
 //! What a `command/exec` asks for, checked in the order that decides which error a client sees.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_config::Snapshot;
+use quipu_config::{LoadRequest, Snapshot, Table};
 use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
 use quipu_tools::sandbox_policy;
 use quipu_wire::{CommandExecParams, CommandExecTerminalSize};
 
 use crate::Cx;
+use crate::threads::one_policy;
 
 /// The time a command gets if nobody says.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -48,10 +50,11 @@ impl Plan {
         }
         check_options(&params)?;
         let timeout = timeout(&params)?;
-        let config = cx.server.settings.config.load_or_defaults();
-        let config = config.map_err(|error| {
-            ErrorObject::internal(format!("failed to load configuration: {error}"))
-        })?;
+        one_policy(
+            ("permissionProfile", params.permission_profile.is_some()),
+            ("sandboxPolicy", params.sandbox_policy.is_some()),
+        )?;
+        let config = config(cx, params.permission_profile.as_deref())?;
         let policy = policy(cx, &params, &config)?;
         let stdio = stdio(&params)?;
         let streams = params.tty || params.stream_stdin || params.stream_stdout_stderr;
@@ -136,6 +139,24 @@ pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, 
     Ok(WindowSize {
         rows: size.rows,
         cols: size.cols,
+    })
+}
+
+/// The settings in force, with the permission profile that the client chose.
+fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, ErrorObject> {
+    let config = &cx.server.settings.config;
+    let Some(profile) = profile else {
+        return config.load_or_defaults().map_err(|error| {
+            ErrorObject::internal(format!("failed to load configuration: {error}"))
+        });
+    };
+    let chosen = Table::from_iter([("default_permissions".to_owned(), profile.into())]);
+    let request = LoadRequest {
+        chosen: Some(&chosen),
+        ..LoadRequest::default()
+    };
+    config.load(&request).map_err(|error| {
+        ErrorObject::invalid_request(format!("invalid permission profile: {error}"))
     })
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::message::{Message, ThreadHandle};
 use super::replies::Pending;
+use super::rights::Bounds;
 use super::session::Session;
 use super::subscribers;
 use crate::agents::Agent;
@@ -26,6 +27,8 @@ pub(crate) enum Kin {
         interrupt: bool,
         done: oneshot::Sender<Result<(), String>>,
     },
+    /// The thread that started this one changed its rights; this one has no more than that.
+    Confine(Box<Bounds>),
     /// Something for the model to know.
     Note(Json),
     /// The thread is an agent's from now on.
@@ -103,6 +106,7 @@ impl Actor {
                 };
                 self.step(Input::Start(start)).await;
             }
+            Kin::Confine(bounds) => self.confine(*bounds),
             Kin::Note(note) => {
                 if let Err(error) = self.wake() {
                     tracing::error!(thread = self.handle.id, %error, "a note for the model is lost");

@@ -19,6 +19,7 @@ mod prepare;
 mod records;
 mod replies;
 mod rest;
+mod rights;
 mod sampler;
 mod session;
 mod skills;
@@ -37,6 +38,7 @@ pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Look, Message, ThreadHandle};
 pub(crate) use opened::Opened;
+pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session};
 pub(crate) use view::{from_summary, wire_git};
 

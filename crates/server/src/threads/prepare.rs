@@ -47,15 +47,16 @@ impl Actor {
                 .send(Err(ErrorObject::invalid_request("input must not be empty")))
                 .await;
         }
-        if let Err(refusal) = self.session.allows(&params) {
-            return reply.send(Err(refusal)).await;
-        }
+        let rights = match self.session.rights(&self.server, &params) {
+            Ok(rights) => rights,
+            Err(refusal) => return reply.send(Err(refusal)).await,
+        };
         if let Some(introduction) = client.introduction() {
             self.facts_seen_by(&introduction.name);
         }
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
-        self.session.change(&self.server, &params);
+        self.change_session(rights, &params);
         self.prepare_turn(params.output_schema);
         let reply = self.replies.add(Pending::Start(reply));
         let turn_id = uuid::Uuid::now_v7().to_string();

@@ -9,12 +9,14 @@ use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
 use quipu_rpc::ErrorObject;
 use quipu_wire::{
-    ApprovalsReviewer, AskForApproval, CollaborationMode, DynamicToolSpec, Json, ModeKind,
-    Personality, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy, ServiceTier,
-    Settings, ThreadForkParams, ThreadResumeParams, ThreadStartParams, TurnStartParams,
+    AbsolutePath, ApprovalsReviewer, AskForApproval, CollaborationMode, DynamicToolSpec, Json,
+    ModeKind, Personality, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy,
+    ServiceTier, Settings, ThreadForkParams, ThreadResumeParams, ThreadStartParams,
+    TurnEnvironmentParams, TurnStartParams,
 };
 use serde_json::Value;
 
+use super::rights::{Environment, add_roots, one_policy};
 use crate::context::plan;
 use crate::{Server, models, providers};
 
@@ -28,6 +30,10 @@ pub(crate) struct Overrides {
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     pub sandbox: Option<SandboxMode>,
+    /// The permission profile, in place of `sandbox`.
+    pub permissions: Option<String>,
+    pub workspace_roots: Option<Vec<AbsolutePath>>,
+    pub environments: Option<Vec<TurnEnvironmentParams>>,
     pub config: Option<BTreeMap<String, Json>>,
     pub base_instructions: Option<String>,
     pub developer_instructions: Option<String>,
@@ -35,7 +41,7 @@ pub(crate) struct Overrides {
 }
 
 macro_rules! overrides_from {
-    ($params:expr, $personality:expr) => {
+    ($params:expr, $personality:expr, $environments:expr) => {
         Overrides {
             model: $params.model.clone(),
             model_provider: $params.model_provider.clone(),
@@ -44,6 +50,9 @@ macro_rules! overrides_from {
             approval_policy: $params.approval_policy.clone(),
             approvals_reviewer: $params.approvals_reviewer,
             sandbox: $params.sandbox,
+            permissions: $params.permissions.clone(),
+            workspace_roots: $params.runtime_workspace_roots.clone(),
+            environments: $environments,
             config: $params.config.clone(),
             base_instructions: $params.base_instructions.clone(),
             developer_instructions: $params.developer_instructions.clone(),
@@ -54,19 +63,19 @@ macro_rules! overrides_from {
 
 impl From<&ThreadStartParams> for Overrides {
     fn from(params: &ThreadStartParams) -> Overrides {
-        overrides_from!(params, params.personality)
+        overrides_from!(params, params.personality, params.environments.clone())
     }
 }
 
 impl From<&ThreadResumeParams> for Overrides {
     fn from(params: &ThreadResumeParams) -> Overrides {
-        overrides_from!(params, params.personality)
+        overrides_from!(params, params.personality, None)
     }
 }
 
 impl From<&ThreadForkParams> for Overrides {
     fn from(params: &ThreadForkParams) -> Overrides {
-        overrides_from!(params, None)
+        overrides_from!(params, None, None)
     }
 }
 
@@ -89,6 +98,8 @@ pub(crate) struct Session {
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
+    /// Whether the model may touch files and run commands at all.
+    pub has_environment: bool,
     pub base_instructions: Option<String>,
     pub developer_instructions: Option<String>,
     pub dynamic_tools: Vec<DynamicToolSpec>,
@@ -101,9 +112,20 @@ impl Session {
         overrides: &Overrides,
         recorded_cwd: Option<&str>,
     ) -> Result<Session, ErrorObject> {
+        one_policy(
+            ("permissions", overrides.permissions.is_some()),
+            ("sandbox", overrides.sandbox.is_some()),
+        )?;
+        let environment = Environment::chosen(overrides.environments.as_deref())?;
         let own = server.cwd();
         let cwd = overrides.cwd.as_deref().or(recorded_cwd);
-        let cwd = cwd.map_or_else(|| own.to_owned(), |cwd| own.join(cwd));
+        let (cwd, roots) = match environment {
+            Some(Environment::Local(cwd, roots)) => (cwd.to_owned(), roots),
+            _ => (
+                cwd.map_or_else(|| own.to_owned(), |cwd| own.join(cwd)),
+                None,
+            ),
+        };
         let snapshot = load(server, overrides, &cwd)?;
         let settings = snapshot.model();
         let provider = providers::in_use(server, &snapshot)?;
@@ -112,6 +134,9 @@ impl Session {
             .clone()
             .unwrap_or_else(|| models::default(server, &snapshot, &provider));
         let permissions = snapshot.permissions();
+        let mut sandbox = permissions.sandbox_policy.clone();
+        let roots = roots.or(overrides.workspace_roots.as_deref());
+        add_roots(&mut sandbox, roots, &cwd)?;
         let mode = CollaborationMode {
             mode: ModeKind::Default,
             settings: Settings {
@@ -137,7 +162,8 @@ impl Session {
             cwd,
             approval_policy: permissions.approval_policy.clone(),
             approvals_reviewer: permissions.approvals_reviewer,
-            sandbox: permissions.sandbox_policy.clone(),
+            sandbox,
+            has_environment: !matches!(environment, Some(Environment::Nowhere)),
             base_instructions: overrides
                 .base_instructions
                 .clone()
@@ -157,30 +183,13 @@ impl Session {
         }
     }
 
-    /// Whether the administrator allows what a turn would change.
-    pub fn allows(&self, params: &TurnStartParams) -> Result<(), ErrorObject> {
-        let limits = self.snapshot.requirements();
-        let sandbox = params.sandbox_policy.as_ref();
-        let approval = params.approval_policy.as_ref();
-        sandbox
-            .map_or(Ok(()), |policy| limits.allow_policy(policy))
-            .and_then(|()| approval.map_or(Ok(()), |policy| limits.allow_approval(policy)))
-            .map_err(|error| ErrorObject::invalid_request(error.to_string()))
-    }
-
-    /// Takes over what a turn changes; it stays changed.
+    /// Takes over what a turn changes besides its [rights](super::rights); it stays changed.
     pub fn change(&mut self, server: &Server, params: &TurnStartParams) {
-        if let Some(cwd) = &params.cwd {
-            self.cwd = server.cwd().join(cwd);
-        }
         if let Some(policy) = &params.approval_policy {
             self.approval_policy = policy.clone();
         }
         if let Some(reviewer) = params.approvals_reviewer {
             self.approvals_reviewer = reviewer;
-        }
-        if let Some(policy) = &params.sandbox_policy {
-            self.sandbox = policy.clone();
         }
         if let Some(model) = &params.model {
             self.model.clone_from(model);
@@ -252,7 +261,11 @@ impl Session {
     }
 }
 
-fn load(server: &Server, overrides: &Overrides, cwd: &Path) -> Result<Arc<Snapshot>, ErrorObject> {
+pub(super) fn load(
+    server: &Server,
+    overrides: &Overrides,
+    cwd: &Path,
+) -> Result<Arc<Snapshot>, ErrorObject> {
     let mut config = ConfigOverrides::default();
     if let Some(settings) = &overrides.config {
         let table: Table = settings
@@ -302,6 +315,13 @@ fn chosen(overrides: &Overrides) -> Table {
         (
             "sandbox_mode",
             overrides.sandbox.map(|it| Value::from(it.as_str())),
+        ),
+        (
+            "default_permissions",
+            overrides
+                .permissions
+                .as_ref()
+                .map(|it| Value::from(it.as_str())),
         ),
         (
             "developer_instructions",

@@ -17,7 +17,7 @@ use quipu_tools::{
     Action, Answer, Cancel, Features, Finished, Host, Network, Scope, ShellTool, SpecKind, Toolbox,
     WebSearch,
 };
-use quipu_wire::{Json, ModeKind, SandboxPolicy, ServerRequest};
+use quipu_wire::{AskForApproval, Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -52,6 +52,23 @@ impl Tooling {
             toolbox: Toolbox::new(rules),
             cancels: HashMap::new(),
             found: Arc::default(),
+        }
+    }
+
+    pub fn set_network(&mut self, network: Option<Arc<Network>>) {
+        self.network = network;
+    }
+
+    /// Ends the processes that were started with more rights than these.
+    pub fn confine(
+        &self,
+        sandbox: &SandboxPolicy,
+        approval_policy: &AskForApproval,
+        has_environment: bool,
+    ) {
+        match has_environment {
+            true => self.toolbox.kill_wider_processes(sandbox, approval_policy),
+            false => self.toolbox.kill_processes(),
         }
     }
 
@@ -230,10 +247,11 @@ impl Actor {
             home: self.server.home().to_owned(),
             cwd: session.cwd.clone(),
             approval_policy: match purpose {
-                Purpose::Review => quipu_wire::AskForApproval::Never,
+                Purpose::Review => AskForApproval::Never,
                 Purpose::Turn | Purpose::Compaction { .. } => session.approval_policy.clone(),
             },
             sandbox: session.sandbox.clone(),
+            has_environment: session.has_environment,
             reviewed: guardian_reviews(&session.approval_policy, session.approvals_reviewer),
             shell: self.server.shell(),
             env,

@@ -3,7 +3,7 @@
 use quipu_testkit::conversation::Conversation;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, completed, order, run, say, status, text};
+use crate::stage::{Stage, calls, completed, input, order, run, say, status, text};
 
 /// A prompt that says what the model does when it reads it.
 fn script(steps: &[Value]) -> String {
@@ -225,6 +225,22 @@ async fn an_agent_works_in_a_thread_that_is_announced_first() {
     let read = json!(read_by(&stage, &thread)).to_string();
     let note = json!(note).to_string();
     assert_eq!(read.matches(note.trim_matches('"')).count(), 1, "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_loses_the_rights_that_its_thread_loses() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let first = json!({ "message": says("one") });
+    let (agent, _) = spawn(&stage, &mut client, &thread, first).await;
+    let touch = json!({ "cmd": "touch made", "login": false });
+    let more = json!({ "target": agent, "message": uses("exec_command", touch) });
+    let mut params = input(&thread, &uses("send_input", more));
+    params["sandboxPolicy"] = json!({ "type": "readOnly" });
+    client.call("turn/start", params).await;
+    turns(&mut client, 2).await;
+    assert!(last_output(&stage, &agent).contains("Read-only file system"));
+    assert!(!stage.folder().join("made").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,6 +36,7 @@ mod plugins;
 mod reach;
 mod reading;
 mod reviews;
+mod rights;
 mod search;
 mod settings;
 mod several;

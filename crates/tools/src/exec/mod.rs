@@ -153,7 +153,7 @@ async fn begin(
     shown.process_id = Some(id.to_string());
     shown.source = CommandExecutionSource::UnifiedExecStartup;
     run.started(shown.started()).await;
-    let session = Arc::new(Session::new(id, shown, spawned.process));
+    let session = Arc::new(Session::new(id, shown, spawned.process, &run.scope));
     if toolbox.0.sessions.insert(Arc::clone(&session)) == MANY_SESSIONS {
         let text = format!(
             "{MANY_SESSIONS} commands run in the background. Beyond {MAX_SESSIONS} the one used longest ago is ended, so \

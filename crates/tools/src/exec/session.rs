@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quipu_engine::ToolEvent;
+use quipu_policy::narrowing::is_narrower;
 use quipu_sandbox::{Chunk, Output, Process};
+use quipu_wire::{AskForApproval, SandboxPolicy};
 use tokio::sync::watch;
 
 use crate::call;
 use crate::process::{self, Deltas, Shown};
+use crate::scope::Scope;
 use crate::text::HeadTail;
 
 /// The most output that is kept between two looks.
@@ -26,6 +29,9 @@ pub(crate) struct Session {
     pub id: u32,
     pub shown: Shown,
     pub process: Process,
+    /// What held for the turn that started it.
+    sandbox: SandboxPolicy,
+    approval_policy: AskForApproval,
     unread: Mutex<HeadTail>,
     exit: watch::Sender<Option<i32>>,
     begun: Instant,
@@ -33,12 +39,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub fn new(id: u32, shown: Shown, process: Process) -> Session {
+    pub fn new(id: u32, shown: Shown, process: Process, scope: &Scope) -> Session {
         let now = Instant::now();
         Session {
             id,
             shown,
             process,
+            sandbox: scope.sandbox.clone(),
+            approval_policy: scope.approval_policy.clone(),
             unread: Mutex::new(HeadTail::new(MAX_OUTPUT)),
             exit: watch::Sender::new(None),
             begun: now,
@@ -152,6 +160,18 @@ impl Sessions {
         let running = lock(&self.0);
         let mut sessions = running.sessions.values();
         sessions.any(|session| session.exit_code().is_none())
+    }
+
+    /// Ends the processes that were started with more rights than these.
+    pub fn kill_wider(&self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
+        lock(&self.0).sessions.retain(|_, session| {
+            let before = (&session.sandbox, &session.approval_policy);
+            let wider = is_narrower((sandbox, approval_policy), before);
+            if wider {
+                session.process.kill();
+            }
+            !wider
+        });
     }
 
     /// Ends all processes; their items complete as they go.

@@ -96,7 +96,7 @@ impl Printer<'_> {
     }
 
     fn hides(&self, field: &Field) -> bool {
-        field.experimental && self.surface == Surface::Stable
+        field.since.is_some() || (field.experimental && self.surface == Surface::Stable)
     }
 
     fn field(&self, field: &Field) -> Value {

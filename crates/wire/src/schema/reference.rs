@@ -238,6 +238,9 @@ fn presence(field: &Field) -> String {
     if field.experimental {
         notes.push("experimental".to_owned());
     }
+    if let Some(version) = field.since {
+        notes.push(format!("since {version}"));
+    }
     notes.join(", ")
 }
 

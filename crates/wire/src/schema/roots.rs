@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Surface;
-use crate::describe::{Content, Describe, Place, Shape, Ty, TypeDef};
+use crate::describe::{Content, Describe, Field, Place, Shape, Ty, TypeDef};
 use crate::method::{
     CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
 };
@@ -129,17 +129,23 @@ fn visit(ty: Ty, found: &mut BTreeMap<&'static str, &'static TypeDef>) {
 fn visit_shape(def: &'static TypeDef, found: &mut BTreeMap<&'static str, &'static TypeDef>) {
     match &def.shape {
         Shape::Alias(ty) => visit(*ty, found),
-        Shape::Struct(members, _) => members.iter().for_each(|f| visit(f.ty, found)),
+        Shape::Struct(members, _) => visit_members(members, found),
         Shape::Enum(_, variants) => {
             for variant in *variants {
                 match &variant.content {
                     Content::Unit => {}
                     Content::One(ty) => visit(*ty, found),
-                    Content::Fields(members) => members.iter().for_each(|f| visit(f.ty, found)),
+                    Content::Fields(members) => visit_members(members, found),
                 }
             }
         }
     }
+}
+
+/// Members of later protocol versions are not part of the schemas, nor are the types that only they use.
+fn visit_members(members: &[Field], found: &mut BTreeMap<&'static str, &'static TypeDef>) {
+    let base = members.iter().filter(|member| member.since.is_none());
+    base.for_each(|member| visit(member.ty, found));
 }
 
 /// Names of the params and results of experimental methods, when the surface hides them.

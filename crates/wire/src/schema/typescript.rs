@@ -245,6 +245,7 @@ impl Printer {
     fn fields(&mut self, fields: &[Field]) -> String {
         let hidden = |field: &&Field| {
             field.flatten
+                || field.since.is_some()
                 || field.write_only
                 || (field.experimental && self.surface == Surface::Stable)
         };

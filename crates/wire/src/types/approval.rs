@@ -15,6 +15,9 @@ use crate::{
 pub struct AdditionalFileSystemPermissions {
     pub read: Option<Vec<AbsolutePath>>,
     pub write: Option<Vec<AbsolutePath>>,
+    /// Path by path, what may be read, written, or neither. That is not supported, so nothing is granted then.
+    #[wire(sparse, since = "0.166")]
+    pub entries: Option<Vec<Json>>,
 }
 
 /// Network access beyond the sandbox.
@@ -358,6 +361,9 @@ pub struct PermissionsRequestApprovalResponse {
     pub permissions: GrantedPermissionProfile,
     #[wire(default = "\"turn\"")]
     pub scope: PermissionGrantScope,
+    /// Asks for a review of every later command of the turn. That is not supported, so nothing is granted then.
+    #[wire(sparse, since = "0.166")]
+    pub strict_auto_review: bool,
 }
 
 /// Answer to the request `item/tool/call`.

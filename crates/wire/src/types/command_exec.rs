@@ -49,6 +49,9 @@ pub struct CommandExecParams {
     pub size: Option<CommandExecTerminalSize>,
     /// The sandbox for this command; the configured one if absent.
     pub sandbox_policy: Option<SandboxPolicy>,
+    /// The id of a permission profile, in place of `sandboxPolicy`; see `thread/start`.
+    #[wire(since = "0.166", experimental = "command/exec.permissionProfile")]
+    pub permission_profile: Option<String>,
 }
 
 /// Parameters of `command/exec/write`.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use quipu_wire_macros::wire;
 
 use crate::{
-    ApprovalsReviewer, AskForApproval, Json, Personality, ReasoningEffort, ResponseItem,
-    SandboxMode, SandboxPolicy, ServiceTier, Thread,
+    AbsolutePath, ApprovalsReviewer, AskForApproval, Json, Personality, ReasoningEffort,
+    ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
 };
 
 /// A tool that the client brings; the model's calls come as `item/tool/call`.
@@ -21,6 +21,18 @@ pub struct DynamicToolSpec {
     /// Keeps it off the list that the model gets, until the model finds it by `tool_search` or calls it.
     #[wire(sparse)]
     pub defer_loading: bool,
+}
+
+/// A place where commands run.
+#[wire]
+pub struct TurnEnvironmentParams {
+    /// `local`, the machine of the server; there is no other.
+    pub environment_id: String,
+    /// The working directory there, which must be absolute.
+    pub cwd: String,
+    /// The directories that `workspaceWrite` is about; they must include the working directory.
+    #[wire(optional)]
+    pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
 }
 
 /// Parameters of `thread/start`.
@@ -41,6 +53,16 @@ pub struct ThreadStartParams {
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// The id of a permission profile, in place of `sandbox`: `:read-only`, `:workspace`,
+    /// `:danger-full-access`, or a table of `[permissions]` in the configuration.
+    #[wire(since = "0.166", experimental = "thread/start.permissions")]
+    pub permissions: Option<String>,
+    /// The directories that `workspaceWrite` is about; they must include the working directory.
+    #[wire(since = "0.166", experimental = "thread/start.runtimeWorkspaceRoots")]
+    pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
+    /// Where commands run. An empty list denies the model all access to files and commands.
+    #[wire(since = "0.166", experimental = "thread/start.environments")]
+    pub environments: Option<Vec<TurnEnvironmentParams>>,
     /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
     /// A label for metrics.
@@ -93,6 +115,13 @@ pub struct ThreadResumeParams {
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// The id of a permission profile, in place of `sandbox`: `:read-only`, `:workspace`,
+    /// `:danger-full-access`, or a table of `[permissions]` in the configuration.
+    #[wire(since = "0.166", experimental = "thread/resume.permissions")]
+    pub permissions: Option<String>,
+    /// The directories that `workspaceWrite` is about; they must include the working directory.
+    #[wire(since = "0.166", experimental = "thread/resume.runtimeWorkspaceRoots")]
+    pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
     /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
     /// Takes the place of the instructions that the thread was started with.
@@ -128,6 +157,13 @@ pub struct ThreadForkParams {
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// If absent, the configured one.
     pub sandbox: Option<SandboxMode>,
+    /// The id of a permission profile, in place of `sandbox`: `:read-only`, `:workspace`,
+    /// `:danger-full-access`, or a table of `[permissions]` in the configuration.
+    #[wire(since = "0.166", experimental = "thread/fork.permissions")]
+    pub permissions: Option<String>,
+    /// The directories that `workspaceWrite` is about; they must include the working directory.
+    #[wire(since = "0.166", experimental = "thread/fork.runtimeWorkspaceRoots")]
+    pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
     /// Settings for this thread by dotted key, as in `config.toml`; other parameters win.
     pub config: Option<BTreeMap<String, Json>>,
     /// Takes the place of the instructions that the thread was started with.

@@ -2,7 +2,10 @@
 
 use quipu_wire_macros::wire;
 
-use crate::{ApprovalsReviewer, AskForApproval, Json, SandboxPolicy, ThreadItem, UserInput};
+use crate::{
+    AbsolutePath, ApprovalsReviewer, AskForApproval, Json, SandboxPolicy, ThreadItem,
+    TurnEnvironmentParams, UserInput,
+};
 
 /// The tone of the agent.
 #[wire(root, exhaustive)]
@@ -94,6 +97,18 @@ pub struct TurnStartParams {
     pub approval_policy: Option<AskForApproval>,
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     pub sandbox_policy: Option<SandboxPolicy>,
+    /// The id of a permission profile, in place of `sandboxPolicy`; see `thread/start`.
+    #[wire(since = "0.166", experimental = "turn/start.permissions")]
+    pub permissions: Option<String>,
+    /// The directories that `workspaceWrite` is about; they must include the working directory.
+    #[wire(since = "0.166", experimental = "turn/start.runtimeWorkspaceRoots")]
+    pub runtime_workspace_roots: Option<Vec<AbsolutePath>>,
+    /// Where commands run. An empty list denies the model all access to files and commands.
+    #[wire(since = "0.166", experimental = "turn/start.environments")]
+    pub environments: Option<Vec<TurnEnvironmentParams>>,
+    /// Plugins that must not be used. Only an empty list is accepted.
+    #[wire(since = "0.166")]
+    pub disabled_plugin_ids: Option<Vec<String>>,
     /// The model's name, which is not checked.
     pub model: Option<String>,
     /// If absent, the tier stays; null asks for none.

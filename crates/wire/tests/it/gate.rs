@@ -43,7 +43,7 @@ macro_rules! all {
                     found += check::<<request::$name as Method>::Params>($wire, row.params);
                 }
             )*
-            assert_eq!(found, 10);
+            assert_eq!(found, 21);
             assert_eq!(NoParams.experimental_use(), None);
         }
     };

@@ -7,6 +7,7 @@ mod fuzz_corpus;
 mod gate;
 mod paths;
 mod reference;
+mod rights;
 mod round_trip;
 mod table;
 mod tolerance;
