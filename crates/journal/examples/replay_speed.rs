@@ -73,6 +73,7 @@ fn write(home: &Path, turns: usize) -> Result<PathBuf, Box<dyn Error>> {
             Event::TaskComplete(TaskComplete {
                 turn_id: id,
                 last_agent_message: Some(reply),
+                error: None,
             })
             .into(),
         ];

@@ -1,21 +1,20 @@
 //! Adds whole lines to a file that other processes may be adding to as well.
 //!
-//! Every batch is one write in append mode under an advisory lock. A tail that somebody left
-//! without its newline is completed first, so it costs its own line and not ours; a write that
-//! fails half-way is cut off again, so it costs nobody anything. The official program takes no
-//! lock; the single write keeps our lines apart from its.
+//! Every batch is one write in append mode, which the system does not mix with those of others. A tail
+//! that somebody left without its newline is completed first, so it costs its own line and not ours; if
+//! two do that at once, there is an empty line, which readers pass over. A write that fails half-way is
+//! cut off again, so it costs nobody anything.
+//!
+//! The file itself is not locked: anybody who can read it could hold that lock, and every flush would
+//! wait. A rollout has one writer ([`writer`](crate::writer)); files that several processes add to keep
+//! what was half written, and the next line completes it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::platform;
-
-/// How long to wait for another process that holds the lock. It holds it for one write, so a
-/// longer wait means that it is stuck; then the single write has to be enough.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+use crate::{ordinals, platform};
 
 /// Which files may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,14 +78,32 @@ impl AppendFile {
             }
         } else {
             self.file = Some(file);
-            self.expect = Expect::Present;
+            if new {
+                self.expect = Expect::Present;
+            }
         }
         added
     }
 
+    /// The number for the next line: above all that are in the file, and not below `first`, which is right
+    /// if nobody has added anything since our last write.
+    pub fn next_ordinal(&mut self, first: u64) -> Result<u64> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        let len = file.metadata().map(|state| state.len());
+        let last = len.and_then(|len| match self.end == Some(len) {
+            true => Ok(None),
+            false => ordinals::last(&file, len),
+        });
+        self.file = Some(file);
+        let last = last.map_err(|source| Error::io("read", &self.path, source))?;
+        Ok(last.map_or(first, |last| first.max(last + 1)))
+    }
+
     fn add(&mut self, file: &File, lines: &[u8]) -> Result<()> {
         let failed = |source| Error::io("write", &self.path, source);
-        let _lock = Lock::take(file);
         let state = file.metadata().map_err(failed)?;
         if platform::is_deleted(file, &state).map_err(failed)? {
             return Err(Error::Vanished {
@@ -107,7 +124,9 @@ impl AppendFile {
         };
         self.end = None;
         if let Err((written, source)) = write_whole(file, bytes) {
-            cut_off(file, before, written);
+            if self.expect != Expect::Either {
+                cut_off(file, before, written);
+            }
             return Err(Error::io("write", &self.path, source));
         }
         self.end = Some(before + bytes.len() as u64);
@@ -216,37 +235,6 @@ fn cut_off(file: &File, before: u64, written: usize) {
         // If even this fails, the next write finds the torn tail and completes it.
         if let Err(error) = file.set_len(before) {
             tracing::warn!(%error, "a torn line stays behind");
-        }
-    }
-}
-
-/// The advisory lock on a file, held until dropped.
-struct Lock<'a>(&'a File);
-
-impl<'a> Lock<'a> {
-    fn take(file: &'a File) -> Option<Self> {
-        let patience = Instant::now() + LOCK_PATIENCE;
-        loop {
-            match platform::try_lock(file) {
-                Ok(()) => return Some(Self(file)),
-                Err(error)
-                    if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < patience =>
-                {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "writing without the lock");
-                    return None;
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        if let Err(error) = platform::unlock(self.0) {
-            tracing::warn!(%error, "the lock is held until the file is closed");
         }
     }
 }

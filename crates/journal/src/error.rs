@@ -83,6 +83,17 @@ pub enum Error {
     /// No archived rollout has this id.
     #[error("no archived rollout found for thread id {0}")]
     NotArchived(Uuid),
+    /// Another process writes to this thread.
+    #[error("thread {0} already has an active writer")]
+    ActiveWriter(Uuid),
+    /// The beginning of a thread's history cannot be read where the thread says it is.
+    #[error("its history begins in the rollout {id}, which {why}")]
+    Base {
+        /// The other rollout.
+        id: Uuid,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The index failed even after it was rebuilt in memory.
     #[error("the thread index failed: {0}")]
     Index(#[from] rusqlite::Error),

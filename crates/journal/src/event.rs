@@ -5,25 +5,33 @@
 mod agents;
 mod messages;
 mod tools;
+mod turn_item;
 
 use quipu_wire::Json;
 use serde::ser::{Serialize, Serializer};
 
 pub use agents::{
-    AgentStatus, AgentStatusEntry, CollabCloseEnd, CollabInteractionEnd, CollabResumeEnd,
-    CollabSpawnEnd, CollabWaitingEnd,
+    AgentName, AgentStatus, AgentStatusEntry, CollabCloseEnd, CollabInteractionEnd, CollabItem,
+    CollabResumeEnd, CollabSpawnEnd, CollabTool, CollabWaitingEnd,
 };
 pub use messages::{
     AgentMessage, ByteRange, Citation, ContextCompacted, EnteredReviewMode, ErrorEvent, ErrorInfo,
-    ExitedReviewMode, ItemCompleted, MemoryCitation, ReasoningText, ReviewOutput, TaskComplete,
-    TaskStarted, TextElement, ThreadRolledBack, TokenCount, TokenUsage, TokenUsageInfo,
-    TurnAborted, TurnItem, TurnKind, UserMessage,
+    ExitedReviewMode, MemoryCitation, ReasoningText, ReviewOutput, TaskComplete, TaskStarted,
+    TextElement, ThreadRolledBack, TokenCount, TokenUsage, TokenUsageInfo, TurnAborted, TurnKind,
+    UserMessage,
 };
 pub use tools::{
     DynamicToolCallRequest, DynamicToolCallResponse, Elapsed, ExecCommandBegin, ExecCommandEnd,
     ExecSource, ExecStatus, FileChange, ImageGenerationEnd, McpInvocation, McpResult,
     McpToolCallBegin, McpToolCallEnd, ParsedCommand, PatchApplyBegin, PatchApplyEnd, PatchStatus,
     ViewImageToolCall, WebSearchAction, WebSearchBegin, WebSearchEnd,
+};
+
+pub(crate) use turn_item::IMAGE_GENERATION;
+pub use turn_item::{
+    AgentItem, AgentPart, CallError, CallStatus, CommandItem, CompactionItem, DynamicItem,
+    ExtensionItem, HookItem, ItemCompleted, McpItem, PatchItem, PlanItem, ReasoningItem,
+    ReviewItem, ReviewedItem, SearchItem, TurnItem, UserItem, UserPart, ViewItem,
 };
 
 /// Makes [`Event`] from rows of `Variant: "tag" => Payload`; more tags after `|` are read, too.
@@ -95,7 +103,7 @@ events! {
     ExitedReviewMode: "exited_review_mode" => ExitedReviewMode,
     /// The last turns are taken back.
     ThreadRolledBack: "thread_rolled_back" => ThreadRolledBack,
-    /// An item that only this event stores: the plan.
+    /// An item is finished. Paginated rollouts store all items so, others only plans.
     ItemCompleted: "item_completed" => ItemCompleted,
     /// The turn failed.
     Error: "error" => ErrorEvent,

@@ -1,17 +1,17 @@
 //! Reads the beginning of a rollout: as much as a list of threads shows, and no more.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::event::UserMessage;
+use crate::event::{Event, ItemCompleted, TurnItem, UserMessage};
 use crate::query::Summary;
 use crate::reader::{RawRecord, Warnings, read_records};
-use crate::session::{GitInfo, Source};
+use crate::session::{GitInfo, HistoryBase, Source};
 use crate::time;
 
 /// How far into a file to look for what the user said first.
@@ -52,6 +52,8 @@ pub(crate) struct HeadMeta {
     pub model_provider: Option<String>,
     #[serde(default)]
     pub git: Option<GitInfo>,
+    #[serde(default)]
+    pub history_base: Option<HistoryBase>,
 }
 
 impl HeadMeta {
@@ -96,9 +98,14 @@ impl Summary {
 
 impl Head {
     pub fn read(path: &Path) -> io::Result<Self> {
+        Self::of(File::open(path)?)
+    }
+
+    /// The head of a rollout that is read from its beginning.
+    pub fn of(source: impl Read) -> io::Result<Self> {
         let mut head = Self::default();
         let mut left = MAX_RECORDS;
-        read_records(File::open(path)?, &mut Warnings::default(), |record, _| {
+        read_records(source, &mut Warnings::default(), |record, _| {
             left -= 1;
             let far = left == 0 || record.span.offset > MAX_BYTES;
             if head.take(record).is_break() || far {
@@ -112,8 +119,8 @@ impl Head {
     fn take(&mut self, record: RawRecord<'_>) -> ControlFlow<()> {
         match record.kind {
             "session_meta" if self.meta.is_none() => self.meta = record.parse().ok(),
-            "event_msg" if record.tag().is_ok_and(|tag| tag == "user_message") => {
-                if let Ok(message) = record.parse::<UserMessage>()
+            "event_msg" => {
+                if let Some(message) = user_message(record)
                     && self.first_message(&message)
                 {
                     return ControlFlow::Break(());
@@ -138,6 +145,22 @@ impl Head {
             text => Some(text.to_owned()),
         };
         self.preview.is_some()
+    }
+}
+
+/// What the user said in an event, in whichever form it is stored.
+fn user_message(record: RawRecord<'_>) -> Option<UserMessage> {
+    match record.tag().ok()? {
+        "user_message" => record.parse().ok(),
+        "item_completed" => {
+            let done: ItemCompleted = record.parse().ok()?;
+            let is_message = matches!(done.item, TurnItem::UserMessage(_));
+            match is_message.then(|| done.item.into_events("").pop())?? {
+                Event::UserMessage(message) => Some(message),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -52,7 +52,7 @@ pub struct LoadedHistory {
 }
 
 impl History {
-    /// Reads the items back from the rollout they were found in.
+    /// Reads the items back from the rollout they were found in, which must be whole by itself.
     pub fn load(&self, path: &Path) -> Result<LoadedHistory> {
         let read = File::open(path).and_then(|file| self.read(file));
         read.map_err(|source| Error::io("read", path, source))
@@ -103,7 +103,7 @@ impl Piece {
         let line = str::from_utf8(line).map_err(|_| Fault::NotUtf8)?;
         let record = split(0, line).map_err(malformed)?;
         if let Self::Item(_) = self {
-            items.push(record.parse().map_err(malformed)?);
+            items.push(as_sent(record.parse().map_err(malformed)?));
             return Ok(());
         }
         let Compacted {
@@ -111,7 +111,7 @@ impl Piece {
             replacement_history,
         } = record.parse().map_err(malformed)?;
         match replacement_history {
-            Some(history) => items.extend(history),
+            Some(history) => items.extend(history.into_iter().map(as_sent)),
             None => {
                 let said: Vec<_> = items.iter().filter_map(said_by_user).collect();
                 *items = said.into_iter().chain([message]).map(user_item).collect();
@@ -119,6 +119,25 @@ impl Piece {
         }
         Ok(())
     }
+}
+
+/// Marks the items of newer programs, which keep notes in them that no model is meant to see.
+const NOTES: &str = "internal_chat_message_metadata_passthrough";
+
+/// An item without the notes that a newer program added to it, and without the id that goes with them.
+fn as_sent(item: Json) -> Json {
+    if memchr::memmem::find(item.get().as_bytes(), NOTES.as_bytes()).is_none() {
+        return item;
+    }
+    let mut value = item.to_value();
+    let Some(members) = value.as_object_mut() else {
+        return item;
+    };
+    if members.remove(NOTES).is_none() {
+        return item;
+    }
+    members.remove("id");
+    Json::from(value)
 }
 
 /// What the user said first.

@@ -10,6 +10,7 @@
 mod folders;
 mod list;
 mod rows;
+mod segments;
 mod sidecars;
 
 use std::fs::OpenOptions;
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::platform;
 
 /// The version of the schema below; another one in a file means to build it anew.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 
 /// How long to wait for another process that writes to the index.
 const BUSY_PATIENCE: Duration = Duration::from_secs(5);
@@ -37,6 +38,7 @@ const TABLES: &str = "
         path TEXT PRIMARY KEY,        -- relative to the home
         folder TEXT NOT NULL,
         id TEXT NOT NULL,
+        segment TEXT NOT NULL,        -- what other rollouts call this one
         archived INTEGER NOT NULL,
         state INTEGER NOT NULL,       -- see State
         created_at INTEGER NOT NULL,  -- not below the real time while the head is unread
@@ -49,6 +51,7 @@ const TABLES: &str = "
     CREATE INDEX by_creation ON threads (archived, state, created_at DESC, id DESC);
     CREATE INDEX by_change ON threads (archived, state, updated_at DESC, id DESC);
     CREATE INDEX by_id ON threads (id);
+    CREATE INDEX by_segment ON threads (segment);
     CREATE INDEX by_folder ON threads (folder);
 ";
 
@@ -61,6 +64,8 @@ enum State {
     Listed = 1,
     /// That the user has said nothing in it, so that it is not listed.
     Silent = 2,
+    /// That a newer rollout of its thread has taken its place; that one may begin with a part of it.
+    Superseded = 3,
 }
 
 /// An open index.

@@ -5,11 +5,13 @@ mod agents;
 mod commands;
 mod errors;
 mod messages;
+mod stored;
 mod tools;
 
 use quipu_wire::ThreadItem;
 
 pub(crate) use messages::hook_prompt;
+pub(crate) use stored::from_completed;
 
 use crate::event::{ContextCompacted, Event};
 

@@ -15,25 +15,42 @@ pub(crate) const ARCHIVED: &str = "archived_sessions";
 pub(crate) const NAMES: &str = "session_index.jsonl";
 /// Git facts set by clients, append-only. The official program keeps these only in its database.
 pub(crate) const GIT: &str = "quipu_git_info.jsonl";
-/// The index. The number is its schema version.
+/// Held by the program that writes to a thread, one file for each, shared with the official program.
+pub(crate) const LOCKS: &str = "thread-writer-locks";
+/// Held while files in [`LOCKS`] are made or removed.
+pub(crate) const COORDINATION: &str = ".coordination.lock";
+/// The index.
 pub(crate) const INDEX: &str = "quipu_index_1.sqlite";
 
-/// What the name of a rollout file says: `rollout-<local time>-<thread id>.jsonl`.
+/// What the name of a rollout file says: `rollout-<local time>-<thread id>.jsonl`, or with
+/// `_<segment id>` after the thread id for a file that goes on from somewhere in an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RolloutName {
     pub created: Civil,
     pub id: Uuid,
+    /// Made when turns were taken back. Of the files of a thread, the one made last counts.
+    pub segment: Option<Uuid>,
 }
 
 impl RolloutName {
     pub fn parse(name: &str) -> Option<Self> {
         let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
         let (stamp, id) = (stem.get(..19)?, stem.get(19..)?.strip_prefix('-')?);
-        let id = (id.len() == 36).then(|| Uuid::try_parse(id).ok())??;
+        let uuid = |text: &str| (text.len() == 36).then(|| Uuid::try_parse(text).ok())?;
+        let (id, segment) = match id.split_once('_') {
+            Some((id, segment)) => (id, Some(uuid(segment)?)),
+            None => (id, None),
+        };
         Some(Self {
             created: Civil::parse(stamp, b'-')?,
-            id,
+            id: uuid(id)?,
+            segment,
         })
+    }
+
+    /// The id by which other files refer to this one.
+    pub fn segment_id(&self) -> Uuid {
+        self.segment.unwrap_or(self.id)
     }
 
     /// The name in a path, if the path is that of a rollout.
@@ -42,7 +59,10 @@ impl RolloutName {
     }
 
     pub fn file_name(&self) -> String {
-        format!("rollout-{}-{}.jsonl", self.created.format('-'), self.id)
+        let segment = self.segment.map(|segment| format!("_{segment}"));
+        let segment = segment.unwrap_or_default();
+        let created = self.created.format('-');
+        format!("rollout-{created}-{}{segment}.jsonl", self.id)
     }
 
     /// The folder a live rollout of this name lies in, relative to the home.
@@ -88,6 +108,11 @@ mod tests {
         assert_eq!(name.file_name(), NAME);
         assert_eq!(name.day_dir(), Path::new("sessions/2026/11/15"));
         assert_eq!(name.latest_creation(), 1_794_726_335 + 60);
+        let segment = NAME.replace(".jsonl", "_01a1e15b-b15a-7290-bfd0-7f0d66d1e8b1.jsonl");
+        let name = RolloutName::parse(&segment).unwrap();
+        assert_eq!(name.file_name(), segment);
+        assert_eq!(name.id, RolloutName::parse(NAME).unwrap().id);
+        assert_ne!(name.segment_id(), name.id);
     }
 
     #[test]
@@ -100,6 +125,8 @@ mod tests {
             &NAME.replace("-01a1", "_01a1"),
             &NAME.replace("2026-11", "2026-99"),
             &format!("{NAME}.tmp"),
+            &NAME.replace(".jsonl", "_.jsonl"),
+            &NAME.replace(".jsonl", "_01a1e15b.jsonl"),
             "rollout-2026-11-15T07-05-35-é1a1de06.jsonl",
         ] {
             assert_eq!(RolloutName::parse(name), None, "{name}");

@@ -2,12 +2,14 @@
 //!
 //! A [`Store`] is the threads of one home folder. A [`Log`] writes the rollout of one thread, a
 //! [`Replay`] reads it back, and [`Store::list`] answers from the index. The rollout files are the
-//! truth and are shared with the official program, which reads and writes the same format in the
-//! same folders; the index is a cache that can be deleted at any time.
+//! truth and are shared with the official program, whose two generations write two forms of the same
+//! format in the same folders. Both are read; new threads have the older form, which every program reads, and
+//! a thread keeps the form it has. The index is a cache that can be deleted at any time.
 //!
 //! All calls block; none of them waits for longer than its files take.
 
 mod append;
+mod chain;
 mod error;
 pub mod event;
 mod head;
@@ -15,8 +17,11 @@ mod history;
 mod index;
 mod items;
 mod layout;
+mod legacy;
 mod lines;
 mod log;
+mod ordinals;
+mod pages;
 mod platform;
 mod query;
 mod reader;
@@ -27,6 +32,7 @@ mod store;
 mod time;
 mod touched;
 mod turns;
+mod writer;
 
 pub use error::{Error, Result};
 pub use event::Event;
@@ -37,5 +43,7 @@ pub use query::{Cursor, Page, Query, Summary};
 pub use reader::{Fault, Warning, Warnings};
 pub use record::{Compacted, Record, TurnContext};
 pub use replay::Replay;
-pub use session::{BaseInstructions, GitInfo, SessionMeta, Source, SubAgent, ThreadSpawn};
+pub use session::{
+    BaseInstructions, GitInfo, HistoryBase, SessionMeta, Source, SubAgent, ThreadSpawn,
+};
 pub use store::{Store, StoreOptions};

@@ -4,12 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use quipu_wire::Turn;
 use uuid::Uuid;
 
 use crate::append::AppendFile;
 use crate::error::{Error, Result};
+use crate::ordinals;
+use crate::pages::Pages;
 use crate::record::Record;
+use crate::session::SessionMeta;
 use crate::touched::Touched;
+use crate::writer::{Writer, Writers};
 
 /// How much may wait to be written before no more is taken.
 const MAX_PENDING: usize = 64 << 20;
@@ -23,25 +28,57 @@ const MAX_PENDING: usize = 64 << 20;
 ///
 /// A failed flush leaves nothing half-written and loses nothing: the records wait for the next one.
 ///
-/// Two processes may hold a log of the same thread. Their batches end up whole, one after the
-/// other, in the order of their flushes, and a warning is logged; the turns of both are in the file
-/// and are read back, with items that name no turn put into the turn begun last.
+/// A thread has one writer among all processes that share its home, from its first flush or from being
+/// resumed until its log is closed. The official program of the older generation does not keep to that: its
+/// lines end up whole between ours, and items that name no turn are put into the turn begun last.
 #[derive(Debug)]
 pub struct Log {
     id: Uuid,
     file: AppendFile,
     pending: Vec<u8>,
     touched: Arc<Touched>,
+    writers: Arc<Writers>,
+    /// The right to write; none before the first flush and after the end.
+    writer: Option<Writer>,
+    /// For a rollout in the paginated form.
+    pages: Option<Pages>,
 }
 
 impl Log {
-    pub(crate) fn new(id: Uuid, file: AppendFile, touched: Arc<Touched>) -> Self {
+    pub(crate) fn new(
+        meta: &SessionMeta,
+        file: AppendFile,
+        touched: Arc<Touched>,
+        writers: Arc<Writers>,
+    ) -> Self {
         Self {
-            id,
+            id: meta.id,
             file,
             pending: Vec::new(),
             touched,
+            writers,
+            writer: None,
+            pages: Pages::of(meta),
         }
+    }
+
+    /// Becomes the writer of the thread, unless another process is.
+    pub(crate) fn take_writer(&mut self) -> Result<()> {
+        if self.writer.is_none() {
+            self.writer = Some(self.writers.take(self.id)?);
+        }
+        Ok(())
+    }
+
+    /// Stores turns of a paginated rollout again that another program stored in the old form only: without
+    /// this, the programs that read the new form would not show them.
+    pub(crate) fn add_pages(&mut self, turns: &[Turn], unpaged: &[String]) -> Result<()> {
+        let Some(pages) = &self.pages else {
+            return Ok(());
+        };
+        let turns = turns.iter().filter(|turn| unpaged.contains(&turn.id));
+        let records: Vec<Record> = turns.flat_map(|turn| pages.of_turn(turn)).collect();
+        self.collect(&records)
     }
 
     /// The thread.
@@ -68,6 +105,17 @@ impl Log {
                 pending: before,
             });
         }
+        match &mut self.pages {
+            Some(pages) => {
+                let both = pages.both_forms(records);
+                self.collect(&both)
+            }
+            None => self.collect(records),
+        }
+    }
+
+    fn collect(&mut self, records: &[Record]) -> Result<()> {
+        let before = self.pending.len();
         let now = SystemTime::now();
         for record in records {
             if let Err(error) = record.encode(now, &mut self.pending) {
@@ -83,7 +131,16 @@ impl Log {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.file.append(&self.pending)?;
+        self.take_writer()?;
+        match &mut self.pages {
+            Some(pages) => {
+                let first = self.file.next_ordinal(pages.next_ordinal)?;
+                let (lines, next) = ordinals::number(&self.pending, first);
+                self.file.append(&lines)?;
+                pages.next_ordinal = next;
+            }
+            None => self.file.append(&self.pending)?,
+        }
         // What a large batch took is given back; small ones reuse it.
         self.pending.clear();
         self.pending.shrink_to(64 << 10);
@@ -104,6 +161,13 @@ impl Log {
             self.flush()?;
         }
         self.file.close()
+    }
+
+    /// Rests, and lets other processes write to the thread.
+    pub fn close(&mut self) -> Result<()> {
+        let rested = self.rest();
+        self.writer = None;
+        rested
     }
 }
 

@@ -133,6 +133,14 @@ fn quoted<'a>(text: &'a str, prefix: &str) -> Option<(&'a str, &'a str)> {
     (text.as_bytes()[end] == b'"').then(|| (&text[..end], &text[end + 1..]))
 }
 
+/// Passes over the number of a line of a paginated rollout.
+fn after_ordinal(rest: &str) -> &str {
+    let number = rest.strip_prefix(",\"ordinal\":");
+    number.map_or(rest, |number| {
+        number.trim_start_matches(|digit: char| digit.is_ascii_digit())
+    })
+}
+
 /// Takes a line apart. Lines in the form both programs write are only looked at from the outside,
 /// which is what makes long histories cheap to skip through; all others are parsed.
 pub(crate) fn split(offset: u64, line: &str) -> serde_json::Result<RawRecord<'_>> {
@@ -141,7 +149,7 @@ pub(crate) fn split(offset: u64, line: &str) -> serde_json::Result<RawRecord<'_>
         len: line.len(),
     };
     let quick = quoted(line, "{\"timestamp\":\"").and_then(|(_, rest)| {
-        let (kind, rest) = quoted(rest, ",\"type\":\"")?;
+        let (kind, rest) = quoted(after_ordinal(rest), ",\"type\":\"")?;
         let payload = rest.strip_prefix(",\"payload\":")?.strip_suffix('}')?;
         Some(RawRecord {
             span,
@@ -269,6 +277,8 @@ mod tests {
             r#"{ "timestamp": "t", "type": "event_msg", "payload": { "type": "x" } }"#,
             r#"{"timestamp":"t","type":"event_msg","payload":{"type":"x"},"more":{}}"#,
             r#"{"type":"event_msg","payload":{"type":"x"}}"#,
+            r#"{"timestamp":"t","ordinal":7,"type":"event_msg","payload":{"type":"x"}}"#,
+            r#"{"timestamp":"t","ordinal":7,"type":"event_msg","payload":{"type":"x"},"metadata":{}}"#,
         ] {
             let (kinds, faults) = kinds(line.as_bytes());
             assert_eq!(

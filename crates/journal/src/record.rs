@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lines::MAX_RECORD;
+use crate::ordinals;
 use crate::session::SessionMeta;
 use crate::time;
+
+/// The longest line that is written: one that readers take, also after it was numbered.
+const MAX_ENCODED: usize = MAX_RECORD - ordinals::ROOM;
 
 /// What one line records.
 #[derive(Debug, Clone)]
@@ -129,9 +133,9 @@ impl Record {
         let len = out.len() - start;
         let fault = match written {
             Err(error) => Some(Error::Encode(error)),
-            Ok(()) if len > MAX_RECORD => Some(Error::RecordTooLarge {
+            Ok(()) if len > MAX_ENCODED => Some(Error::RecordTooLarge {
                 len,
-                max: MAX_RECORD,
+                max: MAX_ENCODED,
             }),
             Ok(()) => None,
         };
@@ -173,6 +177,7 @@ mod tests {
         let complete = TaskComplete {
             turn_id: "t".into(),
             last_agent_message: None,
+            error: None,
         };
         assert_eq!(
             line(&Event::TaskComplete(complete).into()),

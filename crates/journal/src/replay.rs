@@ -4,7 +4,6 @@
 //! Most lines are only looked at from the outside: items for the model are remembered by place,
 //! and of settings and usage only the last line is read.
 
-use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,6 +12,7 @@ use quipu_wire::{Turn, TurnStatus};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::chain::{self, Chain};
 use crate::error::{Error, Result};
 use crate::event::{Event, TokenCount, TokenUsageInfo};
 use crate::history::{History, SpanReader};
@@ -39,20 +39,45 @@ pub struct Replay {
     pub usage: Option<TokenUsageInfo>,
     /// Lines that were passed over.
     pub warnings: Warnings,
+    /// Turns of a paginated rollout that a program stored which does not know that form.
+    pub(crate) unpaged: Vec<String>,
 }
 
 impl Replay {
-    /// Reads the rollout at `path`.
+    /// Reads the rollout at `path`, which must be whole by itself; [`Store::replay`](crate::Store::replay)
+    /// also finds the files that others begin with.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
-        Self::read(file, path)
+        Self::of_chain(chain::complete(path, |_| Ok(None))?, path)
     }
 
-    /// Reads an open rollout; `path` only serves messages.
-    pub fn read<R: Read + Seek>(mut source: R, path: &Path) -> Result<Self> {
+    /// Reads a rollout and what it begins with.
+    pub(crate) fn of_chain(chain: Chain, path: &Path) -> Result<Self> {
+        let meta = chain.meta.clone();
+        let own_start = chain.own_start();
+        Self::read_as(meta, own_start, chain, path)
+    }
+
+    /// Reads an open rollout that is whole by itself; `path` only serves messages.
+    pub fn read<R: Read + Seek>(source: R, path: &Path) -> Result<Self> {
+        Self::read_as(None, 0, source, path)
+    }
+
+    /// Reads a rollout whose own lines begin at `own_start`. The thread is `meta`, else what comes first.
+    fn read_as<R: Read + Seek>(
+        meta: Option<SessionMeta>,
+        own_start: u64,
+        mut source: R,
+        path: &Path,
+    ) -> Result<Self> {
         let unreadable = |source| Error::io("read", path, source);
         let mut warnings = Warnings::default();
-        let mut replayer = Replayer::default();
+        let mut replayer = Replayer {
+            own_start,
+            ..Replayer::default()
+        };
+        if let Some(meta) = meta {
+            replayer.begin(meta);
+        }
         read_records(&mut source, &mut warnings, |record, warnings| {
             if let Err(fault) = replayer.take(record) {
                 warnings.add(record.span.offset, fault);
@@ -83,8 +108,14 @@ impl Replay {
     }
 }
 
-/// Events that both programs may store and that mean nothing for turns or history.
-const WITHOUT_MEANING: [&str; 2] = ["guardian_assessment", "undo_completed"];
+/// Events and other lines that programs may store and that mean nothing for turns or history.
+const WITHOUT_MEANING: [&str; 5] = [
+    "guardian_assessment",
+    "undo_completed",
+    "thread_settings_applied",
+    "world_state",
+    "token_usage_record",
+];
 
 /// The state before a turn, to go back to.
 struct Mark {
@@ -99,6 +130,8 @@ struct Mark {
 #[derive(Default)]
 struct Replayer {
     records: u64,
+    /// Where the lines of the rollout itself begin.
+    own_start: u64,
     meta: Option<SessionMeta>,
     turns: TurnBuilder,
     history: History,
@@ -118,14 +151,17 @@ fn malformed(error: serde_json::Error) -> Fault {
 }
 
 impl Replayer {
+    fn begin(&mut self, meta: SessionMeta) {
+        self.turns.thread = meta.id;
+        self.meta = Some(meta);
+    }
+
     fn take(&mut self, record: RawRecord<'_>) -> Taken {
         self.records += 1;
         match record.kind {
             "session_meta" if self.meta.is_some() => {}
             "session_meta" => {
-                let meta: SessionMeta = record.parse().map_err(malformed)?;
-                self.turns.thread = meta.id;
-                self.meta = Some(meta);
+                self.begin(record.parse().map_err(malformed)?);
             }
             "response_item" => self.response_item(record),
             "turn_context" => {
@@ -134,6 +170,7 @@ impl Replayer {
             }
             "compacted" => self.compacted(record)?,
             "event_msg" => self.event(record)?,
+            known if WITHOUT_MEANING.contains(&known) => {}
             unknown => return Err(Fault::UnknownKind(unknown.to_owned())),
         }
         Ok(())
@@ -229,8 +266,13 @@ impl Replayer {
         let mut warnings = warnings;
         let context = read_one(&mut source, self.context, &mut warnings)?;
         let count: Option<TokenCount> = read_one(&mut source, self.usage, &mut warnings)?;
+        let unpaged = match meta.is_paginated() {
+            true => self.turns.unpaged(self.own_start),
+            false => Vec::new(),
+        };
         Ok(Ok(Replay {
             meta,
+            unpaged,
             turns: self.turns.finish(),
             history: self.history,
             context_is_current: self.context_is_current && context.is_some(),

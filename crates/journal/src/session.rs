@@ -53,6 +53,23 @@ pub struct SessionMeta {
     /// The repository state when the file was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitInfo>,
+    /// How the file stores what clients see: `legacy`, which is what absence means, or `paginated`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_mode: Option<String>,
+    /// The beginning of the history, where it is in another file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_base: Option<HistoryBase>,
+}
+
+/// The part of another rollout that a thread's history begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryBase {
+    /// The other file: its thread, or the last id in its name where it has two.
+    pub thread_id: Uuid,
+    /// The number of the first line that does not belong to it.
+    pub end_ordinal_exclusive: u64,
+    /// Where that line begins.
+    pub end_byte_offset: u64,
 }
 
 impl SessionMeta {
@@ -74,7 +91,14 @@ impl SessionMeta {
             dynamic_tools: None,
             memory_mode: None,
             git: None,
+            history_mode: None,
+            history_base: None,
         }
+    }
+
+    /// Whether the lines of the file are numbered and its items stored as `item_completed`.
+    pub fn is_paginated(&self) -> bool {
+        self.history_mode.as_deref() == Some("paginated")
     }
 }
 

@@ -1,7 +1,7 @@
 //! The threads of one home folder.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -10,16 +10,21 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::append::{AppendFile, Expect, create_dirs, ends_in_newline};
+use crate::chain::Chain;
 use crate::error::{Error, Result};
+use crate::history::{History, LoadedHistory};
 use crate::index::{self, Index};
 use crate::layout::{ARCHIVED, GIT, INDEX, NAMES, RolloutName};
+use crate::legacy;
 use crate::log::Log;
 use crate::platform;
 use crate::query::{Page, Query, Summary};
 use crate::record::Record;
+use crate::replay::Replay;
 use crate::session::{GitInfo, SessionMeta};
 use crate::time::{self, Civil};
 use crate::touched::Touched;
+use crate::writer::Writers;
 
 /// Where a store keeps what it keeps.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +41,7 @@ pub struct Store {
     index_file: PathBuf,
     index: Mutex<Option<Index>>,
     touched: Arc<Touched>,
+    writers: Arc<Writers>,
 }
 
 impl Store {
@@ -44,6 +50,7 @@ impl Store {
         let home = home.into();
         let index_file = options.sqlite_home.as_deref().unwrap_or(&home).join(INDEX);
         Self {
+            writers: Writers::new(&home),
             home,
             index_file,
             index: Mutex::new(None),
@@ -54,32 +61,79 @@ impl Store {
     /// Begins the log of a new thread. Its file appears with the first flush.
     pub fn create(&self, meta: SessionMeta) -> Result<Log> {
         let path = self.path_of(&meta);
-        let file = AppendFile::new(path, Expect::Absent);
-        let mut log = Log::new(meta.id, file, Arc::clone(&self.touched));
+        let mut log = self.log(&meta, path, Expect::Absent);
         log.append(&[Record::SessionMeta(Box::new(meta))])?;
         Ok(log)
     }
 
-    /// Goes on with the log of a thread that is on disk.
-    pub fn resume(&self, id: Uuid, path: &Path) -> Log {
-        let file = AppendFile::new(path.to_owned(), Expect::Present);
-        Log::new(id, file, Arc::clone(&self.touched))
+    /// Reads a thread back, with the parts of other rollouts that it begins with.
+    pub fn replay(&self, path: &Path) -> Result<Replay> {
+        Replay::of_chain(self.chain(path)?, path)
+    }
+
+    /// The items of a history that was found in the rollout at `path`.
+    pub fn history(&self, history: &History, path: &Path) -> Result<LoadedHistory> {
+        let read = history.read(self.chain(path)?);
+        read.map_err(|source| Error::io("read", path, source))
+    }
+
+    fn chain(&self, path: &Path) -> Result<Chain> {
+        let chain = Chain::open(path)?;
+        match chain.base() {
+            None => Ok(chain),
+            Some(_) => self.with_index(|index| index.chain(path)),
+        }
+    }
+
+    /// Reads the thread at `path` back and goes on with its log, unless another process has that.
+    pub fn resume(&self, path: &Path) -> Result<(Replay, Log)> {
+        let chain = self.chain(path)?;
+        // First the right to write, then the reading, so that nothing is added in between.
+        let log = chain.meta.as_ref().map(|meta| {
+            let mut log = self.log(meta, path.to_owned(), Expect::Present);
+            log.take_writer().map(|()| log)
+        });
+        let log = log.transpose()?;
+        let replay = Replay::of_chain(chain, path)?;
+        let mut log = log.ok_or(Error::NoSessionMeta)?;
+        if !replay.unpaged.is_empty()
+            && let Err(error) = log
+                .add_pages(&replay.turns, &replay.unpaged)
+                .and_then(|()| log.flush())
+        {
+            tracing::error!(thread = %log.id(), %error, "turns of an older program are not completed");
+        }
+        Ok((replay, log))
+    }
+
+    fn log(&self, meta: &SessionMeta, path: PathBuf, expect: Expect) -> Log {
+        let file = AppendFile::new(path, expect);
+        Log::new(
+            meta,
+            file,
+            Arc::clone(&self.touched),
+            Arc::clone(&self.writers),
+        )
     }
 
     /// Begins the log of a new thread with everything the rollout at `source` holds. Its file
     /// appears at once, and whole.
     pub fn fork(&self, source: &Path, meta: SessionMeta) -> Result<Log> {
         let path = self.path_of(&meta);
-        let id = meta.id;
+        let chain = self.chain(source)?;
         if let Some(parent) = path.parent() {
             create_dirs(parent)?;
         }
         let unfinished = path.with_extension("partial");
-        let copied = copy_after(&meta, source, &unfinished).and_then(|()| {
+        let copied = copy_after(&meta, chain, source, &unfinished).and_then(|()| {
             fs::rename(&unfinished, &path).map_err(|e| Error::io("create", &path, e))
         });
         match copied {
-            Ok(()) => Ok(self.resume(id, &path)),
+            Ok(()) => {
+                let mut log = self.log(&meta, path, Expect::Present);
+                log.take_writer()?;
+                Ok(log)
+            }
             Err(error) => {
                 if unfinished.exists()
                     && let Err(error) = fs::remove_file(&unfinished)
@@ -97,6 +151,7 @@ impl Store {
         let name = RolloutName {
             created: Civil::local(secs),
             id: meta.id,
+            segment: None,
         };
         self.home.join(name.day_dir()).join(name.file_name())
     }
@@ -121,18 +176,31 @@ impl Store {
         self.with_index(|index| index.page(query, self.touched.take()))
     }
 
-    /// Moves a thread out of the lists. A log that is open on it goes on writing to it.
+    /// Moves a thread out of the lists, unless another process writes to it. A log of this process that is
+    /// open on it goes on writing to it.
     pub fn archive(&self, id: Uuid) -> Result<PathBuf> {
-        let path = self.find(id)?.ok_or(Error::NotFound(id))?;
-        let name = path.file_name().unwrap_or_default();
-        self.relocate(&path, self.home.join(ARCHIVED).join(name))
+        let _writer = self.writers.take(id)?;
+        let mut files = self.with_index(|index| index.files(id, false))?;
+        // The newest is the thread; while it is in the lists, the others may be anywhere.
+        files.reverse();
+        let mut moved = Err(Error::NotFound(id));
+        for path in files {
+            let name = path.file_name().unwrap_or_default();
+            moved = Ok(self.relocate(&path, self.home.join(ARCHIVED).join(name))?);
+        }
+        moved
     }
 
     /// Moves an archived thread back, as changed now.
     pub fn unarchive(&self, id: Uuid) -> Result<PathBuf> {
-        let path = self.find_archived(id)?.ok_or(Error::NotArchived(id))?;
-        let name = RolloutName::of(&path).ok_or(Error::NotArchived(id))?;
-        let path = self.relocate(&path, self.home.join(name.day_dir()).join(name.file_name()))?;
+        let files = self.with_index(|index| index.files(id, true))?;
+        let mut newest = None;
+        for path in files {
+            let name = RolloutName::of(&path).ok_or(Error::NotArchived(id))?;
+            let to = self.home.join(name.day_dir()).join(name.file_name());
+            newest.get_or_insert(self.relocate(&path, to)?);
+        }
+        let path = newest.ok_or(Error::NotArchived(id))?;
         let touched = File::options()
             .append(true)
             .open(&path)
@@ -220,20 +288,27 @@ impl Store {
     }
 }
 
-/// Writes a file that begins with `meta` and goes on with the lines of `source`.
-fn copy_after(meta: &SessionMeta, source: &Path, target: &Path) -> Result<()> {
+/// Writes a file that begins with `meta` and goes on with the lines of `source`, which is open as `chain`.
+fn copy_after(meta: &SessionMeta, chain: Chain, source: &Path, target: &Path) -> Result<()> {
+    let is_paginated = chain.meta.as_ref().is_some_and(SessionMeta::is_paginated);
     let mut head = Vec::new();
     Record::SessionMeta(Box::new(meta.clone())).encode(SystemTime::now(), &mut head)?;
     let mut from = File::open(source).map_err(|error| Error::io("read", source, error))?;
-    let mut copy = || -> io::Result<()> {
+    let copy = || -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let mut to = platform::private_file(&mut options).open(target)?;
         to.write_all(&head)?;
-        // A last line without its end costs itself, and must not cost the next one.
-        let copied = io::copy(&mut from, &mut to)?;
-        if !ends_in_newline(&from, copied)? {
-            to.write_all(b"\n")?;
+        if is_paginated {
+            let mut to = BufWriter::new(&to);
+            legacy::write(chain, &mut to)?;
+            to.flush()?;
+        } else {
+            // A last line without its end costs itself, and must not cost the next one.
+            let copied = io::copy(&mut from, &mut to)?;
+            if !ends_in_newline(&from, copied)? {
+                to.write_all(b"\n")?;
+            }
         }
         to.sync_all()
     };

@@ -142,6 +142,11 @@ pub(crate) fn secs(time: SystemTime) -> i64 {
     i64::try_from(since_epoch(time).as_secs()).unwrap_or(i64::MAX)
 }
 
+/// Milliseconds since the epoch.
+pub(crate) fn millis(time: SystemTime) -> i64 {
+    i64::try_from(since_epoch(time).as_millis()).unwrap_or(i64::MAX)
+}
+
 /// The stamp of a rollout line: RFC 3339, UTC, milliseconds.
 pub(crate) fn stamp(time: SystemTime) -> String {
     let millis = since_epoch(time).subsec_millis();

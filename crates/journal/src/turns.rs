@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use quipu_wire::{ThreadItem, Turn, TurnError, TurnStatus};
 use uuid::Uuid;
 
-use crate::event::{ErrorEvent, ErrorInfo, Event, ReasoningText};
+use crate::event::{ErrorEvent, ErrorInfo, Event, ItemCompleted, ReasoningText, TurnItem};
 use crate::items::{self, Home, NewItem};
 
 /// A turn being built.
@@ -16,6 +16,22 @@ struct Building {
     turn: Turn,
     /// Whether an event opened it, and not merely an item that had to go somewhere.
     explicit: bool,
+    /// Where in the file it was opened.
+    offset: u64,
+    /// The form of its first finished item, and so of those that count.
+    form: Option<Form>,
+    /// Whether it has items in the form of paginated rollouts, whichever count.
+    is_paged: bool,
+}
+
+/// The forms in which finished items are stored. A turn may be stored in both, so that every program finds
+/// the one it reads; each item counts once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As the events of all rollouts.
+    Events,
+    /// As the items of paginated ones.
+    Items,
 }
 
 /// Builds turns from events, in file order.
@@ -45,11 +61,35 @@ impl TurnBuilder {
             .collect()
     }
 
-    /// Takes the event found at `offset`.
-    pub fn apply(&mut self, offset: u64, event: Event) {
+    /// The turns opened at or after `offset` whose items are stored, but not as those of paginated rollouts.
+    pub fn unpaged(&self, offset: u64) -> Vec<String> {
+        let unpaged = |turn: &&Building| {
+            turn.offset >= offset && turn.form == Some(Form::Events) && !turn.is_paged
+        };
+        let turns = self.turns.iter().filter(unpaged);
+        turns.map(|building| building.turn.id.clone()).collect()
+    }
+
+    /// Takes the event found at `offset`; says whether it counts, and not one in another form instead.
+    pub fn apply(&mut self, offset: u64, event: Event) -> bool {
+        if let Some(turn) = event.finishes_item() {
+            let turn = self.find(turn).or(self.last_open());
+            if turn.is_some_and(|turn| self.turns[turn].form == Some(Form::Items)) {
+                return false;
+            }
+        }
         match event {
-            Event::TaskStarted(started) => self.open(started.turn_id, true),
-            Event::TaskComplete(complete) => self.complete(&complete.turn_id),
+            Event::ItemCompleted(done) if !matches!(done.item, TurnItem::Plan(_)) => {
+                return self.item_completed(offset, done);
+            }
+            Event::TaskStarted(started) => self.open(offset, started.turn_id, true),
+            Event::TaskComplete(complete) => {
+                if let Some(mut error) = complete.error {
+                    error.turn_id = Some(complete.turn_id.clone());
+                    self.fail(error);
+                }
+                self.complete(&complete.turn_id);
+            }
             Event::TurnAborted(aborted) => self.abort(aborted.turn_id.as_deref()),
             Event::ThreadRolledBack(back) => self.roll_back(back.num_turns),
             Event::Error(error) => self.fail(error),
@@ -59,11 +99,34 @@ impl TurnBuilder {
                 if matches!(other, Event::UserMessage(_)) && !self.in_explicit_turn() {
                     self.open = false;
                 }
-                if let Some(item) = items::from_event(other) {
-                    self.add(offset, item);
+                let finished = other.finishes_item().is_some();
+                if let Some(item) = items::from_event(other)
+                    && let Some(turn) = self.add(offset, item)
+                    && finished
+                {
+                    self.turns[turn].form = Some(Form::Events);
                 }
             }
         }
+        true
+    }
+
+    /// Takes a finished item as paginated rollouts store it. Its turn need not have been opened.
+    fn item_completed(&mut self, offset: u64, done: ItemCompleted) -> bool {
+        let turn = match self.find(&done.turn_id) {
+            Some(turn) => turn,
+            None => {
+                self.open(offset, done.turn_id.clone(), false);
+                self.turns.len() - 1
+            }
+        };
+        let building = &mut self.turns[turn];
+        building.is_paged = true;
+        let counts = *building.form.get_or_insert(Form::Items) == Form::Items;
+        if counts && let Some(item) = items::from_completed(done) {
+            self.place(turn, item);
+        }
+        counts
     }
 
     /// Makes sure that a turn is open at a compaction, so that one outside any turn has a place.
@@ -71,17 +134,19 @@ impl TurnBuilder {
         self.current(offset);
     }
 
-    /// Adds an item that is not stored as an event.
-    pub fn add(&mut self, offset: u64, new: NewItem) {
+    /// Adds an item to its turn, which is returned; without that turn the item is lost.
+    pub fn add(&mut self, offset: u64, new: NewItem) -> Option<usize> {
         let turn = match new.home {
             Home::Current => self.current(offset),
             Home::Turn(id) if id.is_empty() => self.current(offset),
-            Home::Turn(id) => match self.find(&id) {
-                Some(turn) => turn,
-                None => return,
-            },
+            Home::Turn(id) => self.find(&id)?,
         };
-        let mut item = new.item;
+        self.place(turn, new.item);
+        Some(turn)
+    }
+
+    /// Adds an item, or completes the one that has its id.
+    fn place(&mut self, turn: usize, mut item: ThreadItem) {
         let items = &mut self.turns[turn].turn.items;
         match items::id_mut(&mut item) {
             Some(id) if id.is_empty() => *id = number(&mut self.numbered),
@@ -103,7 +168,7 @@ impl TurnBuilder {
         self.open && self.turns.last().is_some_and(|last| last.explicit)
     }
 
-    fn open(&mut self, id: String, explicit: bool) {
+    fn open(&mut self, offset: u64, id: String, explicit: bool) {
         let status = if explicit {
             TurnStatus::InProgress
         } else {
@@ -115,7 +180,13 @@ impl TurnBuilder {
             status,
             error: None,
         };
-        self.turns.push(Building { turn, explicit });
+        self.turns.push(Building {
+            turn,
+            explicit,
+            offset,
+            form: None,
+            is_paged: false,
+        });
         self.open = true;
     }
 
@@ -123,7 +194,7 @@ impl TurnBuilder {
     fn current(&mut self, offset: u64) -> usize {
         if !self.open {
             let id = Uuid::from_u128(self.thread.as_u128() ^ u128::from(offset + 1));
-            self.open(id.to_string(), false);
+            self.open(offset, id.to_string(), false);
         }
         self.turns.len() - 1
     }
@@ -190,6 +261,7 @@ impl TurnBuilder {
             return;
         }
         let turn = self.current(offset);
+        self.turns[turn].form = Some(Form::Events);
         let items = &mut self.turns[turn].turn.items;
         if !matches!(items.last(), Some(ThreadItem::Reasoning { .. })) {
             items.push(ThreadItem::Reasoning {

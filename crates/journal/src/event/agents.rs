@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::CallStatus;
+
 /// An agent was spawned, or not.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CollabSpawnEnd {
@@ -122,4 +124,64 @@ pub enum AgentStatus {
     Shutdown,
     /// There is no such agent.
     NotFound,
+}
+
+/// What is asked of other agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CollabTool {
+    /// A new one.
+    SpawnAgent,
+    /// To take input.
+    SendInput,
+    /// To come back.
+    ResumeAgent,
+    /// To be waited for.
+    Wait,
+    /// To end.
+    CloseAgent,
+}
+
+/// A call to other agents.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CollabItem {
+    /// The call.
+    pub id: String,
+    /// What was asked.
+    pub tool: CollabTool,
+    /// Whether it worked.
+    pub status: CallStatus,
+    /// The thread that asked.
+    pub sender_thread_id: String,
+    /// The agents.
+    #[serde(default)]
+    pub receiver_thread_ids: Vec<String>,
+    /// Their names.
+    #[serde(default)]
+    pub receiver_agents: Vec<AgentName>,
+    /// What they were told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The model of a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard a new one thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
+    /// How each one is.
+    #[serde(default)]
+    pub agents_states: BTreeMap<String, AgentStatus>,
+}
+
+/// How an agent is called.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct AgentName {
+    /// The agent.
+    pub thread_id: String,
+    /// Its display name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_nickname: Option<String>,
+    /// Its role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_role: Option<String>,
 }

@@ -28,6 +28,9 @@ pub struct TaskComplete {
     /// What the model said last in it.
     #[serde(default)]
     pub last_agent_message: Option<String>,
+    /// Why it failed. Paginated rollouts have it here, others as an event before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorEvent>,
 }
 
 /// A turn was ended from outside.
@@ -237,33 +240,6 @@ pub struct ReviewOutput {
 pub struct ThreadRolledBack {
     /// How many.
     pub num_turns: u32,
-}
-
-/// An item that only this event stores.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ItemCompleted {
-    /// The thread.
-    pub thread_id: String,
-    /// The turn.
-    pub turn_id: String,
-    /// The item.
-    pub item: TurnItem,
-}
-
-/// The items that are stored this way.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "type")]
-pub enum TurnItem {
-    /// A proposed plan.
-    Plan {
-        /// Its id.
-        id: String,
-        /// Its text.
-        text: String,
-    },
-    /// Any other; other events store those.
-    #[serde(other)]
-    Other,
 }
 
 /// The turn failed.

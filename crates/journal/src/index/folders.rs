@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
+use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
 use crate::layout::{ARCHIVED, RolloutName, SESSIONS};
@@ -91,6 +92,7 @@ pub(super) fn around(id: Uuid) -> Vec<PathBuf> {
         RolloutName {
             created: Civil::utc(secs),
             id,
+            segment: None,
         }
         .day_dir()
     };
@@ -168,6 +170,7 @@ fn compare(
     mut names: HashSet<String>,
 ) -> rusqlite::Result<bool> {
     let mut changed = false;
+    let mut gone = Vec::new();
     let known: Vec<String> = db
         .prepare_cached("SELECT path FROM threads WHERE folder = ?")?
         .query_map([folder.to_string_lossy()], |row| row.get(0))?
@@ -180,12 +183,13 @@ fn compare(
         if !names.remove(name) {
             forget(db, &path)?;
             changed = true;
+            gone.extend(RolloutName::parse(name).map(|name| name.id));
         }
     }
     let mut insert = db.prepare_cached(
         "INSERT OR IGNORE INTO threads
-             (path, folder, id, archived, state, created_at, updated_at, mtime, size)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             (path, folder, id, segment, archived, state, created_at, updated_at, mtime, size)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for name in names {
         let Some(parsed) = RolloutName::parse(&name) else {
@@ -195,10 +199,15 @@ fn compare(
         let Ok(file) = fs::metadata(home.join(&path)) else {
             continue;
         };
+        // Somebody is about to write it, or never came to it. The rollout before it counts.
+        if parsed.segment.is_some() && file.len() == 0 {
+            continue;
+        }
         insert.execute(params![
             path.to_string_lossy(),
             folder.to_string_lossy(),
             parsed.id.to_string(),
+            parsed.segment_id().to_string(),
             folder == Path::new(ARCHIVED),
             State::Seen as i64,
             parsed.latest_creation(),
@@ -207,6 +216,10 @@ fn compare(
             size(&file),
         ])?;
         changed = true;
+        settle(db, parsed.id)?;
+    }
+    for id in gone {
+        settle(db, id)?;
     }
     Ok(changed)
 }

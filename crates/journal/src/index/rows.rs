@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::folders::{self, Days, forget, mtime_nanos, mtime_secs, size};
+use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
 use crate::head::Head;
@@ -72,8 +73,18 @@ impl Index {
     }
 
     /// Finds the rollout of a thread: where the index knows it to be, else where its id says it
-    /// should be, else anywhere.
+    /// should be, else anywhere. Where there can be a newer one, that is looked for.
     fn locate(&mut self, id: Uuid, archived: Option<bool>) -> Result<Option<Seen>> {
+        let Some(seen) = self.locate_any(id, archived)? else {
+            return Ok(None);
+        };
+        if archived != Some(true) && self.look_for_newer(&seen)? {
+            return self.known(id, archived);
+        }
+        Ok(Some(seen))
+    }
+
+    fn locate_any(&mut self, id: Uuid, archived: Option<bool>) -> Result<Option<Seen>> {
         if let Some(seen) = self.known(id, archived)? {
             return Ok(Some(seen));
         }
@@ -100,10 +111,14 @@ impl Index {
     fn known(&mut self, id: Uuid, archived: Option<bool>) -> Result<Option<Seen>> {
         let mut statement = self.db.prepare_cached(
             "SELECT path, mtime, size, state FROM threads
-             WHERE id = ?1 AND archived = coalesce(?2, archived) ORDER BY archived, mtime DESC",
+             WHERE id = ?1 AND archived = coalesce(?2, archived)
+             ORDER BY archived, state = ?3, mtime DESC",
         )?;
         let found: Vec<Seen> = statement
-            .query_map(params![id.to_string(), archived], Seen::read)?
+            .query_map(
+                params![id.to_string(), archived, State::Superseded as i64],
+                Seen::read,
+            )?
             .collect::<rusqlite::Result<_>>()?;
         Ok(found
             .into_iter()
@@ -132,21 +147,21 @@ impl Index {
             for (row, file) in stale {
                 let Some(file) = file else {
                     forget(db, &row.path)?;
+                    if let Some(name) = RolloutName::of(Path::new(&row.path)) {
+                        settle(db, name.id)?;
+                    }
                     continue;
                 };
                 // The head of a file that only grew is what it was, if it was all there.
                 let same_head = row.state == State::Listed as i64 && size(&file) >= row.size;
-                let state = if same_head {
-                    State::Listed
-                } else {
-                    State::Seen
-                };
+                let kept = same_head || row.state == State::Superseded as i64;
+                let state = if kept { row.state } else { State::Seen as i64 };
                 update.execute(params![
                     row.path,
                     mtime_nanos(&file),
                     size(&file),
                     mtime_secs(&file),
-                    state as i64,
+                    state,
                     row.mtime,
                     row.size,
                 ])?;
@@ -157,8 +172,7 @@ impl Index {
 
     /// Reads the heads of rollouts into their rows.
     pub(super) fn read_heads(&mut self, unread: &[Seen]) -> Result<()> {
-        let read = |seen: &Seen| Head::read(&self.home.join(&seen.path)).unwrap_or_default();
-        let heads: Vec<Head> = unread.iter().map(read).collect();
+        let heads: Vec<Head> = unread.iter().map(|seen| self.head(seen)).collect();
         self.write(|db| {
             let mut rows = unread.iter().zip(&heads);
             rows.try_for_each(|(seen, head)| store_head(db, seen, head))

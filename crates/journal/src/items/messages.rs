@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{NewItem, here};
 use crate::event::{
-    self, AgentMessage, EnteredReviewMode, Event, ExitedReviewMode, ItemCompleted, ReasoningText,
-    ReviewOutput, TurnItem, UserMessage,
+    self, AgentMessage, EnteredReviewMode, Event, ExitedReviewMode, ItemCompleted, PlanItem,
+    ReasoningText, ReviewOutput, TurnItem, UserMessage,
 };
 
 const NO_REVIEW: &str = "Reviewer failed to output a response.";
@@ -74,8 +74,10 @@ fn citation(citation: event::MemoryCitation) -> MemoryCitation {
 
 pub(super) fn plan(item: TurnItem) -> Option<ThreadItem> {
     match item {
-        TurnItem::Plan { id, text } if !text.is_empty() => Some(ThreadItem::Plan { id, text }),
-        TurnItem::Plan { .. } | TurnItem::Other => None,
+        TurnItem::Plan(PlanItem { id, text }) if !text.is_empty() => {
+            Some(ThreadItem::Plan { id, text })
+        }
+        _ => None,
     }
 }
 
@@ -193,7 +195,9 @@ pub(super) fn store_plan(id: String, text: String, thread: &str, turn: &str) -> 
     Event::ItemCompleted(ItemCompleted {
         thread_id: thread.to_owned(),
         turn_id: turn.to_owned(),
-        item: TurnItem::Plan { id, text },
+        item: TurnItem::Plan(PlanItem { id, text }),
+        started_at_ms: None,
+        completed_at_ms: None,
     })
 }
 

@@ -27,6 +27,11 @@ pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Resu
     file.read_exact_at(buffer, at)
 }
 
+/// Reads some bytes from a place in a file; none at its end.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    file.read_at(buffer, at)
+}
+
 /// Makes the entries of a folder survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -37,8 +42,14 @@ pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-pub(crate) fn unlock(file: &File) -> io::Result<()> {
-    Ok(flock(file, FlockOperation::Unlock)?)
+/// Whether `path` still leads to this open file.
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (open, named) = (file.metadata()?, std::fs::symlink_metadata(path));
+    match named {
+        Ok(named) => Ok((open.dev(), open.ino()) == (named.dev(), named.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a clock on this machine's wall shows; nothing if the system cannot say.

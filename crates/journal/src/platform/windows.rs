@@ -9,7 +9,7 @@ use std::path::Path;
 use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_STANDARD_INFO, FileStandardInfo, GetFileInformationByHandleEx, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
@@ -50,6 +50,11 @@ pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> 
     Ok(())
 }
 
+/// Reads some bytes from a place in a file; none at its end.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    file.seek_read(buffer, at)
+}
+
 /// The file system keeps its folders whole by itself.
 pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -67,10 +72,9 @@ pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     })
 }
 
-pub(crate) fn unlock(file: &File) -> io::Result<()> {
-    let mut place = beyond_everything();
-    // SAFETY: as above.
-    check(unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) })
+/// Whether `path` still leads to this open file: a file that is open cannot be removed here.
+pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Where a lock keeps nobody from reading or writing: these bind those who do not ask, too.

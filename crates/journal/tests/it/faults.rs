@@ -8,7 +8,7 @@ use std::process::Command;
 use quipu_journal::{Error, Query, Record, Replay};
 use tempfile::TempDir;
 
-use crate::support::{id, item, meta, store, turn};
+use crate::support::{id, item, meta, resume, store, turn};
 
 /// A file system of 256 KiB.
 struct SmallDisk(TempDir);
@@ -120,7 +120,7 @@ fn a_read_only_home_can_be_listed_and_read_and_says_why_it_cannot_be_written() {
     let mut log = store(disk.path()).create(meta(id(1))).unwrap();
     log.append(&turn("A", "a", "1")).unwrap();
     log.sync().unwrap();
-    log.rest().unwrap();
+    log.close().unwrap();
     for with_index in [false, true] {
         if with_index {
             disk.remount("rw");
@@ -139,11 +139,12 @@ fn a_read_only_home_can_be_listed_and_read_and_says_why_it_cannot_be_written() {
         assert!(matches!(store.archive(id(1)), Err(Error::ReadOnly { .. })));
         let mut new = store.create(meta(id(2))).unwrap();
         assert!(matches!(new.flush(), Err(Error::ReadOnly { .. })));
-        let mut resumed = store.resume(id(1), &path);
+        let mut resumed = resume(&store, &path);
         resumed.append(&turn("B", "b", "2")).unwrap();
         assert!(matches!(resumed.flush(), Err(Error::ReadOnly { .. })));
         disk.remount("rw");
         resumed.flush().unwrap();
+        resumed.close().unwrap();
     }
     assert_eq!(Replay::open(log.path()).unwrap().turns.len(), 3);
 }

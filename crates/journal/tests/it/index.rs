@@ -8,7 +8,7 @@ use quipu_journal::{Query, Store, StoreOptions};
 use quipu_wire::ThreadSortKey;
 use uuid::Uuid;
 
-use crate::support::{id, meta, store, turn, user};
+use crate::support::{id, meta, resume, store, turn, user};
 
 fn add(store: &Store, number: u64) -> PathBuf {
     let mut log = store.create(meta(id(number))).unwrap();
@@ -97,7 +97,7 @@ fn a_list_by_change_sees_what_this_process_wrote() {
         ..Query::default()
     };
     store.list(&query).unwrap();
-    let mut log = store.resume(id(1), &paths[0]);
+    let mut log = resume(&store, &paths[0]);
     log.append(&turn("B", "more", "ok")).unwrap();
     log.flush().unwrap();
     let ids: Vec<_> = store

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use quipu_journal::{Error, Record, Replay};
 use quipu_wire::Json;
 
-use crate::support::{completed, id, item, meta, started, store, turn, user};
+use crate::support::{completed, id, item, meta, resume, started, store, turn, user};
 
 #[test]
 fn the_file_appears_with_the_first_flush() {
@@ -86,7 +86,7 @@ fn a_resumed_log_goes_on_in_the_same_file_and_opening_it_changes_nothing() {
     let path = log.path().to_owned();
     let before = fs::metadata(&path).unwrap().modified().unwrap();
 
-    let mut resumed = store.resume(id(1), &path);
+    let mut resumed = resume(&store, &path);
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
     resumed.append(&turn("B", "b", "2")).unwrap();
     resumed.flush().unwrap();

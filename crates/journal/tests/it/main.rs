@@ -8,6 +8,8 @@ mod history;
 mod index;
 mod list;
 mod log;
+mod pages;
+mod paginated;
 mod processes;
 mod store;
 mod support;

@@ -1,7 +1,7 @@
 //! Processes that die in the middle of writing, and processes that write at the same time.
 
 use std::env;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use quipu_journal::{Record, Replay, Store};
 use serde_json::json;
 
-use crate::support::{id, meta, store};
+use crate::support::{id, meta, resume, store};
 
 const HOME: &str = "QUIPU_TEST_HOME";
 const WRITER: &str = "QUIPU_TEST_WRITER";
@@ -71,8 +71,7 @@ fn writer() {
 }
 
 fn open(store: &Store) -> quipu_journal::Log {
-    let path = store.find(id(1)).unwrap().unwrap();
-    store.resume(id(1), &path)
+    resume(store, &store.find(id(1)).unwrap().unwrap())
 }
 
 /// The `(writer, batch)` of every whole batch in the file, which must lie together.
@@ -105,6 +104,7 @@ fn a_killed_writer_loses_nothing_it_had_flushed() {
     let store = store(home.path());
     let mut log = store.create(meta(id(1))).unwrap();
     log.flush().unwrap();
+    log.close().unwrap();
     let mut acknowledged = Vec::new();
     for round in 0..100_u64 {
         let mut child = spawn(home.path(), round, u64::MAX);
@@ -134,31 +134,93 @@ fn a_killed_writer_loses_nothing_it_had_flushed() {
     assert_eq!(batches(log.path()).last(), Some(&(100, 0)));
 }
 
+/// Adds the lines of batches as programs do that know no lock.
+fn add_unlocked(path: &Path, batches: u64) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    for number in 0..batches {
+        let part = |part: u64| {
+            let item = json!({"writer": 9, "batch": number, "part": part, "text": "y"});
+            json!({"timestamp": "t", "type": "response_item", "payload": item}).to_string() + "\n"
+        };
+        let lines: String = (0..3).map(part).collect();
+        file.write_all(lines.as_bytes()).unwrap();
+    }
+}
+
 #[test]
-fn two_writers_of_one_thread_keep_their_batches_whole() {
+fn a_program_that_knows_no_lock_and_we_keep_our_batches_whole() {
     const COUNT: u64 = 150;
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     let mut log = store.create(meta(id(1))).unwrap();
     log.flush().unwrap();
-    let mut writers: Vec<_> = (0..3)
-        .map(|writer| spawn(home.path(), writer, COUNT))
-        .collect();
-    for writer in &mut writers {
-        std::io::copy(&mut writer.stdout.take().unwrap(), &mut std::io::sink()).unwrap();
-        assert!(writer.wait().unwrap().success());
-    }
+    log.close().unwrap();
+    let mut writer = spawn(home.path(), 0, COUNT);
+    let mut told = BufReader::new(writer.stdout.take().unwrap());
+    while !{
+        let mut line = String::new();
+        told.read_line(&mut line).unwrap();
+        line.contains("flushed 0")
+    } {}
+    add_unlocked(log.path(), 20 * COUNT);
+    std::io::copy(&mut told, &mut std::io::sink()).unwrap();
+    assert!(writer.wait().unwrap().success());
     assert_eq!(Replay::open(log.path()).unwrap().warnings.count, 0);
     let mut found = batches(log.path());
-    for writer in 0..3 {
-        let own: Vec<_> = found
-            .iter()
-            .filter(|batch| batch.0 == writer)
-            .map(|batch| batch.1)
-            .collect();
-        assert_eq!(own, (0..COUNT).collect::<Vec<_>>());
+    for (writer, count) in [(0, COUNT), (9, 20 * COUNT)] {
+        let own = found.iter().filter(|batch| batch.0 == writer);
+        assert!(own.map(|batch| batch.1).eq(0..count));
     }
     found.dedup_by_key(|batch| batch.0);
-    assert!(found.len() > 3, "the writers never ran at the same time");
-    assert!(fs::metadata(log.path()).unwrap().len() > 0);
+    assert!(found.len() > 2, "the writers never ran at the same time");
+}
+
+#[test]
+fn a_thread_has_one_writer_among_all_processes() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    let mut log = store.create(meta(id(1))).unwrap();
+    log.flush().unwrap();
+    log.close().unwrap();
+    let path = log.path().to_owned();
+    let mut other = spawn(home.path(), 0, u64::MAX);
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    while !lines.next().unwrap().unwrap().contains("flushed 0") {}
+
+    let refused = format!("thread {} already has an active writer", id(1));
+    assert_eq!(store.resume(&path).unwrap_err().to_string(), refused);
+    assert_eq!(store.archive(id(1)).unwrap_err().to_string(), refused);
+    log.append(&batch(1, 0)).unwrap();
+    assert_eq!(log.flush().unwrap_err().to_string(), refused);
+    store.replay(&path).unwrap();
+    store.set_name(id(1), "a name").unwrap();
+    drop(store.fork(&path, meta(id(2))).unwrap());
+
+    other.kill().unwrap();
+    other.wait().unwrap();
+    log.flush().unwrap();
+    assert_eq!(batches(&path).last(), Some(&(1, 0)));
+    store.archive(id(1)).unwrap();
+}
+
+#[test]
+fn lock_files_go_with_their_locks() {
+    let home = tempfile::tempdir().unwrap();
+    let locks = home.path().join("thread-writer-locks");
+    let names = || -> Vec<_> {
+        let entries = fs::read_dir(&locks).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let store = store(home.path());
+    let mut log = store.create(meta(id(1))).unwrap();
+    assert!(!locks.exists(), "a thread that is not on disk has no lock");
+    log.flush().unwrap();
+    let held = format!("{}.lock", id(1));
+    assert_eq!(names(), [held.as_str()]);
+    // In one process, a thread that is loaded again while it is unloaded keeps the lock.
+    let again = resume(&store, log.path());
+    log.close().unwrap();
+    assert!(names().contains(&held.as_str().into()));
+    drop(again);
+    assert_eq!(names(), [".coordination.lock"]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use quipu_journal::event::{TaskComplete, TaskStarted, ThreadRolledBack, UserMessage};
-use quipu_journal::{Event, Record, Replay, SessionMeta, Store, StoreOptions};
+use quipu_journal::{Event, Log, Record, Replay, SessionMeta, Store, StoreOptions};
 use quipu_wire::Json;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -21,6 +21,11 @@ pub fn fixture(name: &str) -> PathBuf {
 
 pub fn store(home: &Path) -> Store {
     Store::open(home, StoreOptions::default())
+}
+
+/// Goes on with a thread that is on disk.
+pub fn resume(store: &Store, path: &Path) -> Log {
+    store.resume(path).unwrap().1
 }
 
 /// An id that tells the time of [`STAMP`], as both programs make them.
@@ -50,6 +55,7 @@ pub fn completed(turn: &str) -> Record {
     Event::TaskComplete(TaskComplete {
         turn_id: turn.into(),
         last_agent_message: None,
+        error: None,
     })
     .into()
 }

@@ -163,10 +163,9 @@ impl Family {
             return self.adopt(thread, limit).await;
         }
         let uuid = Uuid::parse_str(id).map_err(|_| not_found(id))?;
-        let (path, replay) = tokio::task::block_in_place(|| {
+        let (replay, log) = tokio::task::block_in_place(|| {
             let path = load::find(&self.server, uuid).map_err(|_| not_found(id))?;
-            let replay = load::read(&path).map_err(|error| error.message)?;
-            Ok::<_, String>((path, replay))
+            load::go_on(&self.server, &path).map_err(|error| error.message)
         })?;
         let Source::SubAgent(SubAgent::ThreadSpawn(origin)) = replay.meta.source.clone() else {
             return Err(not_found(id));
@@ -194,7 +193,7 @@ impl Family {
             heritage: &heritage,
         };
         let opened = tokio::task::block_in_place(|| {
-            child::stored(&self.server, child, &path, replay).map_err(|error| error.message)
+            child::stored(&self.server, child, (replay, log)).map_err(|error| error.message)
         })?;
         self.settle_in(opened, place).await.map(drop)
     }

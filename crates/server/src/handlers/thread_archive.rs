@@ -40,7 +40,10 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
         thread.close().await;
         cx.server.threads.remove(&thread);
     }
-    let failed = |error| ErrorObject::internal(format!("failed to archive thread: {error}"));
+    let failed = |error| match error {
+        quipu_journal::Error::ActiveWriter(_) => ErrorObject::invalid_request(error.to_string()),
+        error => ErrorObject::internal(format!("failed to archive thread: {error}")),
+    };
     let archived = blocking(&cx.server, move |server| server.store.archive(id)).await?;
     archived.map_err(failed)?;
     Ok(thread_id)

@@ -77,7 +77,7 @@ fn read_stored(
             .map_err(|_| ErrorObject::internal(format!("failed to locate rollout for thread {id}")))?,
     };
     let live = look.and_then(|look| look.live);
-    thread.turns = load::turns(&rollout, live.is_some())?;
+    thread.turns = load::turns(server, &rollout, live.is_some())?;
     if !matches!(thread.status, ThreadStatus::Active { .. }) {
         let open = thread
             .turns

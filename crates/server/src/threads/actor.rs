@@ -317,7 +317,7 @@ impl Actor {
         self.tooling.shut_down();
         agents::close_all_of(&self.server, &self.handle).await;
         if let Some(log) = &mut self.log
-            && let Err(error) = log.rest()
+            && let Err(error) = log.close()
         {
             tracing::error!(thread = self.handle.id, %error, "the log of an unloaded thread is not complete");
         }

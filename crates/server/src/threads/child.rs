@@ -1,9 +1,9 @@
 //! Opening the threads of agents: new ones, ones that know what their parent knows, and stored ones.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_journal::{Record, Replay, SessionMeta, Source, SubAgent, ThreadSpawn};
+use quipu_journal::{Log, Record, Replay, SessionMeta, Source, SubAgent, ThreadSpawn};
 use quipu_rpc::ErrorObject;
 use quipu_wire::Json;
 use uuid::Uuid;
@@ -79,7 +79,7 @@ pub(crate) fn with_context(
             "parent thread rollout unavailable for fork: {parent}"
         )));
     };
-    let replay = load::read(path)?;
+    let replay = load::read(server, path)?;
     let output = Json::from(serde_json::json!({
         "type": "function_call_output",
         "call_id": call_id,
@@ -87,7 +87,7 @@ pub(crate) fn with_context(
             background for you. Your own task comes next.",
     }));
     let meta = child.meta(server, Some(replay.meta.id));
-    let mut history = load::history(&replay.history, path)?;
+    let mut history = load::history(server, &replay.history, path)?;
     let mut log = server
         .store
         .fork(path, meta.clone())
@@ -118,8 +118,7 @@ pub(crate) fn with_context(
 pub(crate) fn stored(
     server: &Arc<Server>,
     child: Child<'_>,
-    path: &Path,
-    mut replay: Replay,
+    (mut replay, log): (Replay, Log),
 ) -> Result<Opened, ErrorObject> {
     replay.settle();
     let mut session = child.session;
@@ -131,11 +130,12 @@ pub(crate) fn stored(
         let effort = effort.and_then(|it| serde_json::from_value(it).ok());
         session.recall(server, &context.model, effort);
     }
-    let history = load::history(&replay.history, path)?;
+    let path = log.path();
+    let history = load::history(server, &replay.history, path)?;
     let parts = Parts {
         told: load::told_before(server, &session, &replay.meta, &replay),
         thread: load::stored_thread(server, replay.meta.id, path)?,
-        log: Some(server.store.resume(replay.meta.id, path)),
+        log: Some(log),
         history,
         rest: Rest::Awake,
         usage: replay.usage.as_ref().map(load::wire_usage),

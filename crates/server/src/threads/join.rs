@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_engine::{Input, ReviewStart, ShellStart};
-use quipu_journal::{Event, Record, Replay, event};
+use quipu_journal::{Event, Record, event};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -71,7 +71,7 @@ impl Actor {
         let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
         let (mut thread, turns) = tokio::task::block_in_place(|| {
             let stored = load::stored_thread(&self.server, id, &path);
-            let turns = load::turns(&path, look.live.is_some())?;
+            let turns = load::turns(&self.server, &path, look.live.is_some())?;
             let thread = stored.unwrap_or_else(|_| look.thread.clone());
             Ok::<_, ErrorObject>((thread, turns))
         })?;
@@ -112,15 +112,15 @@ impl Actor {
             ErrorObject::invalid_request(text)
         };
         if !log.is_materialized() {
-            Replay::open(&path).map_err(failed)?;
+            self.server.store.replay(&path).map_err(failed)?;
         }
         let rolled_back = Event::ThreadRolledBack(event::ThreadRolledBack { num_turns: turns });
         log.append(&[Record::from(rolled_back)])
             .and_then(|()| tokio::task::block_in_place(|| log.sync()))
             .map_err(failed)?;
         let (replay, history) = tokio::task::block_in_place(|| {
-            let replay = Replay::open(&path)?;
-            let history = replay.history.load(&path)?.items;
+            let replay = self.server.store.replay(&path)?;
+            let history = self.server.store.history(&replay.history, &path)?.items;
             Ok((replay, history))
         })
         .map_err(failed)?;

@@ -78,7 +78,7 @@ pub(crate) fn resume(
     path: &Path,
     overrides: &Overrides,
 ) -> Result<Opened, ErrorObject> {
-    let mut replay = read(path)?;
+    let (mut replay, log) = go_on(server, path)?;
     replay.settle();
     let mut overrides = overrides.clone();
     keep_model(&mut overrides, &replay);
@@ -91,7 +91,6 @@ pub(crate) fn resume(
             .as_ref()
             .map(|it| it.text.clone());
     }
-    let log = server.store.resume(replay.meta.id, path);
     let told = told_before(server, &session, &replay.meta, &replay);
     let mut thread = match stored_thread(server, replay.meta.id, path) {
         Ok(thread) => thread,
@@ -120,7 +119,7 @@ pub(crate) fn fork(
     overrides: &Overrides,
     ephemeral: bool,
 ) -> Result<Opened, ErrorObject> {
-    let mut replay = read(path)?;
+    let mut replay = read(server, path)?;
     let was_open = replay.open_turn().map(str::to_owned);
     replay.settle();
     let mut session = Session::resolve(server, overrides, Some(&replay.meta.cwd))?;
@@ -128,7 +127,7 @@ pub(crate) fn fork(
     let mut meta = new_meta(server, &session, Some(replay.meta.id));
     meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
     let (mut log, mut history, rest) = match ephemeral {
-        true => (None, history(&replay.history, path)?, Rest::Awake),
+        true => (None, history(server, &replay.history, path)?, Rest::Awake),
         false => {
             let log = server.store.fork(path, meta.clone()).map_err(cannot_fork)?;
             (Some(log), Vec::new(), Rest::Unread)
@@ -198,6 +197,8 @@ pub(super) fn new_meta(
             .then(|| Json::new(&session.dynamic_tools).unwrap_or_default()),
         memory_mode: None,
         git: git::info(&session.cwd),
+        history_mode: None,
+        history_base: None,
     }
 }
 
@@ -276,16 +277,28 @@ fn preview(server: &Server, id: Uuid) -> String {
         .unwrap_or_default()
 }
 
-pub(crate) fn read(path: &Path) -> Result<Replay, ErrorObject> {
-    Replay::open(path).map_err(|error| cannot_read(path, &error))
+pub(crate) fn read(server: &Server, path: &Path) -> Result<Replay, ErrorObject> {
+    let replay = server.store.replay(path);
+    replay.map_err(|error| cannot_read(path, &error))
 }
 
 /// The items of a history that was found in the rollout at `path`.
-pub(crate) fn history(history: &History, path: &Path) -> Result<Vec<Json>, ErrorObject> {
-    let loaded = history
-        .load(path)
-        .map_err(|error| cannot_read(path, &error))?;
+pub(crate) fn history(
+    server: &Server,
+    history: &History,
+    path: &Path,
+) -> Result<Vec<Json>, ErrorObject> {
+    let loaded = server.store.history(history, path);
+    let loaded = loaded.map_err(|error| cannot_read(path, &error))?;
     Ok(loaded.items)
+}
+
+/// A stored thread and its log, unless another process writes to that.
+pub(crate) fn go_on(server: &Server, path: &Path) -> Result<(Replay, Log), ErrorObject> {
+    server.store.resume(path).map_err(|error| match error {
+        quipu_journal::Error::ActiveWriter(_) => ErrorObject::invalid_request(error.to_string()),
+        error => cannot_read(path, &error),
+    })
 }
 
 /// The model of a resumed thread is its last one, unless the client says anything about models.
@@ -391,8 +404,8 @@ pub(crate) fn no_rollout(id: Uuid) -> ErrorObject {
 }
 
 /// The turns of a stored thread; a turn that is not running was interrupted.
-pub(crate) fn turns(path: &Path, running: bool) -> Result<Vec<Turn>, ErrorObject> {
-    let mut replay = read(path)?;
+pub(crate) fn turns(server: &Server, path: &Path, running: bool) -> Result<Vec<Turn>, ErrorObject> {
+    let mut replay = read(server, path)?;
     if !running {
         replay.settle();
     }

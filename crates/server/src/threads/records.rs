@@ -107,6 +107,7 @@ fn ended(turn_id: String, end: TurnEnd, last_agent_message: Option<String>) -> E
             return Event::TaskComplete(event::TaskComplete {
                 turn_id,
                 last_agent_message,
+                error: None,
             });
         }
         TurnEnd::Interrupted => "interrupted",

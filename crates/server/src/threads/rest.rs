@@ -70,11 +70,14 @@ impl Actor {
         let Some(log) = &self.log else {
             return Ok(());
         };
-        let path = log.path();
+        let (server, path) = (&self.server, log.path());
         let history = tokio::task::block_in_place(|| match &self.rest {
             Rest::Awake => Ok(None),
-            Rest::Places(history) => load::history(history, path).map(Some),
-            Rest::Unread => load::history(&load::read(path)?.history, path).map(Some),
+            Rest::Places(history) => load::history(server, history, path).map(Some),
+            Rest::Unread => {
+                let replay = load::read(server, path)?;
+                load::history(server, &replay.history, path).map(Some)
+            }
         })?;
         if let Some(history) = history {
             self.engine.recall_history(history);

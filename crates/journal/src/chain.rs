@@ -1,0 +1,168 @@
+//! A rollout with the parts of other files that its history begins with, read as if it were one file.
+//!
+//! A paginated fork, and a thread whose turns were taken back, hold only what came after: their
+//! `history_base` says up to where another file is part of them, and that file may have a base of its own.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use crate::append::ends_in_newline;
+use crate::error::{Error, Result};
+use crate::reader::{Warnings, read_records};
+use crate::session::{HistoryBase, SessionMeta};
+use crate::{ordinals, platform};
+
+/// How many files a history may be spread over. Each fork and each revert adds at most one.
+pub(crate) const MAX_PARTS: usize = 512;
+
+/// An open rollout and the parts of others before it.
+pub(crate) struct Chain {
+    /// What the rollout itself says about its thread, if it says anything.
+    pub meta: Option<SessionMeta>,
+    /// The newest first; the newest is read to its end, which may move.
+    parts: Vec<Part>,
+    /// What the oldest part begins with, in turn.
+    base: Option<HistoryBase>,
+    position: u64,
+}
+
+/// The beginning of a file.
+struct Part {
+    file: File,
+    len: u64,
+}
+
+impl Chain {
+    /// Opens a rollout alone; [`Chain::base`] says whether there is more.
+    pub fn open(path: &Path) -> Result<Self> {
+        let (file, meta) = open(path)?;
+        Ok(Self {
+            base: meta.as_ref().and_then(|meta| meta.history_base),
+            meta,
+            parts: vec![Part {
+                file,
+                len: u64::MAX,
+            }],
+            position: 0,
+        })
+    }
+
+    /// What is missing at the beginning.
+    pub fn base(&self) -> Option<HistoryBase> {
+        self.base
+    }
+
+    /// Puts the part that was missing before the others; `path` is its file.
+    pub fn begin_with(&mut self, base: HistoryBase, path: &Path) -> Result<()> {
+        let broken = |why| Error::Base {
+            id: base.thread_id,
+            why,
+        };
+        if self.parts.len() >= MAX_PARTS {
+            return Err(broken("is one of too many that continue each other"));
+        }
+        let (file, meta) = open(path)?;
+        let unreadable = |source| Error::io("read", path, source);
+        let len = base.end_byte_offset;
+        if file.metadata().map_err(unreadable)?.len() < len {
+            return Err(broken("is shorter than the part of it that is needed"));
+        }
+        if !ends_in_newline(&file, len).map_err(unreadable)? {
+            return Err(broken(
+                "was changed: the part that is needed ends inside a line",
+            ));
+        }
+        let last = ordinals::last(&file, len).map_err(unreadable)?;
+        if last.is_some_and(|last| last >= base.end_ordinal_exclusive) {
+            return Err(broken("was changed: its lines are numbered in another way"));
+        }
+        self.base = meta.and_then(|meta| meta.history_base);
+        self.parts.push(Part { file, len });
+        Ok(())
+    }
+
+    /// Where the rollout's own lines begin.
+    pub fn own_start(&self) -> u64 {
+        self.parts[1..].iter().map(|part| part.len).sum()
+    }
+
+    /// The part at a place, and the place in it.
+    fn at(&self, mut position: u64) -> (&Part, u64) {
+        for part in self.parts[1..].iter().rev() {
+            if position < part.len {
+                return (part, position);
+            }
+            position -= part.len;
+        }
+        (&self.parts[0], position)
+    }
+}
+
+impl Read for Chain {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (part, at) = self.at(self.position);
+        let left = usize::try_from(part.len - at).unwrap_or(usize::MAX);
+        let room = buffer.len().min(left);
+        let count = platform::read_at(&part.file, &mut buffer[..room], at)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Chain {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => {
+                let own = self.parts[0].file.metadata()?.len();
+                (self.own_start() + own).checked_add_signed(by)
+            }
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+fn open(path: &Path) -> Result<(File, Option<SessionMeta>)> {
+    let opened = File::open(path).and_then(|file| {
+        let mut meta = None;
+        read_records(&file, &mut Warnings::default(), |record, _| {
+            if record.kind == "session_meta" {
+                meta = record.parse().ok();
+            }
+            match meta {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok((file, meta))
+    });
+    opened.map_err(|source| Error::io("read", path, source))
+}
+
+/// Finds the parts of a chain: `find` knows where the file of an id is.
+pub(crate) fn complete(
+    path: &Path,
+    mut find: impl FnMut(Uuid) -> Result<Option<PathBuf>>,
+) -> Result<Chain> {
+    let mut chain = Chain::open(path)?;
+    let mut used = vec![path.to_owned()];
+    while let Some(base) = chain.base() {
+        let broken = |why| Error::Base {
+            id: base.thread_id,
+            why,
+        };
+        let part = find(base.thread_id)?.ok_or(broken("is missing"))?;
+        if used.contains(&part) {
+            return Err(broken("is itself a continuation of this one"));
+        }
+        chain.begin_with(base, &part)?;
+        used.push(part);
+    }
+    Ok(chain)
+}
