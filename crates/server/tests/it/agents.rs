@@ -592,7 +592,7 @@ async fn parent_and_agent_come_back_after_a_restart() {
     )
     .await;
     client.leave().await;
-    stage.restart();
+    stage.restart().await;
 
     let mut client = stage.client().await;
     client
@@ -639,7 +639,7 @@ async fn parent_and_agent_come_back_after_a_restart() {
             .contains("before")
     );
     client.leave().await;
-    stage.restart();
+    stage.restart().await;
 
     let mut client = stage.client().await;
     let resumed = client

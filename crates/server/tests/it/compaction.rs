@@ -73,7 +73,7 @@ async fn what_was_compacted_stays_so_after_a_restart() {
         .call("thread/compact/start", json!({ "threadId": thread }))
         .await;
     client.skip_to("turn/completed").await;
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     client
         .call("thread/resume", json!({ "threadId": thread }))

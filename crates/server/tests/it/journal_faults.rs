@@ -80,7 +80,7 @@ async fn what_no_record_can_hold_fails_the_turn() {
     assert!(completed(&told, "dynamicToolCall").is_empty());
     stage.play([json!({ "text": "well again" })]);
     assert_eq!(status(&run(&mut client, &thread, "two").await), "completed");
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let params = json!({ "threadId": thread });
     let resumed = client.call("thread/resume", params).await;
@@ -154,7 +154,7 @@ async fn a_full_disk_fails_turns_and_nothing_else() {
         found["userMessage"] >= 2 && found["agentMessage"] >= 2,
         "{found:?}"
     );
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let resumed = client
         .call("thread/resume", json!({ "threadId": thread }))

@@ -484,7 +484,7 @@ async fn a_call_is_found_again_after_a_restart() {
     stage.play([tool("structured"), json!({ "text": "done" })]);
     run(&mut client, &thread, "go").await;
     client.leave().await;
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let params = json!({ "threadId": thread, "includeTurns": true });
     let read = client.call("thread/read", params).await;

@@ -417,7 +417,7 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
     std::fs::create_dir_all(&etc).unwrap();
     let limits = "[experimental_network]\nenabled = true\n";
     std::fs::write(etc.join("requirements.toml"), limits).unwrap();
-    stage.restart();
+    stage.restart().await;
     for policy in ["never", "on-request"] {
         let params = json!({ "approvalPolicy": policy, "sandbox": "workspace-write" });
         let (mut client, thread) = stage.thread_with(params).await;

@@ -69,7 +69,7 @@ async fn reasoning(settings: &str) -> (Vec<String>, Vec<Value>) {
     methods.dedup();
     assert_eq!(completed(&told, "agentMessage").len(), 1);
     drop(client);
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let read = json!({ "threadId": thread, "includeTurns": true });
     let items = client.call("thread/read", read).await["thread"]["turns"][0]["items"].clone();

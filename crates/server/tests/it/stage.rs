@@ -71,12 +71,13 @@ impl Stage {
         self.server = Server::new(settings);
     }
 
-    /// Another server on the same home, as after a restart; the old one is left as it is.
-    pub fn restart(&mut self) {
+    /// Another server on the same home after this one was stopped.
+    pub async fn restart(&mut self) {
+        self.server.stop().await;
         self.restart_with_env(&[]);
     }
 
-    /// The same with more variables.
+    /// Another server on the same home, with more variables.
     pub fn restart_with_env(&mut self, vars: &[(&str, &str)]) {
         self.server = Server::new(settings_in(self.folder.path(), &self.home, vars));
     }

@@ -77,7 +77,7 @@ async fn a_thread_survives_a_restart_with_all_its_items() {
     ];
     assert_eq!(found, wanted);
 
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     assert_eq!(
         turns(&mut client, &thread).await,
@@ -252,7 +252,7 @@ async fn a_history_makes_a_thread_that_is_kept() {
         "it is stored at once"
     );
     assert_eq!(resumed["thread"]["preview"], "from afar");
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     client
         .call("thread/resume", json!({ "threadId": thread }))
@@ -354,7 +354,7 @@ async fn turns_can_be_taken_back() {
         sent.contains("first") && !sent.contains("second") && !sent.contains("third"),
         "{sent}"
     );
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let words = turns(&mut client, &thread).await;
     assert_eq!(words.len(), 2);

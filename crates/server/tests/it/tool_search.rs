@@ -99,7 +99,7 @@ async fn what_was_found_is_listed_after_a_restart_and_in_a_fork() {
     ]);
     run(&mut client, &thread, "look").await;
     drop(client);
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     for method in ["thread/resume", "thread/fork"] {
         let opened = client.call(method, json!({ "threadId": thread })).await;

@@ -102,7 +102,7 @@ async fn what_the_provider_found_is_an_item_and_stays_one() {
         "the provider gets its search back"
     );
 
-    stage.restart();
+    stage.restart().await;
     let mut client = stage.client().await;
     let params = json!({ "threadId": thread, "includeTurns": true });
     let read = client.call("thread/read", params).await;
