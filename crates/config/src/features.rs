@@ -65,8 +65,8 @@ features! {
     UnifiedExec = "unified_exec", Stage::Stable, true;
     /// Commands through a patched zsh.
     ShellZshFork = "shell_zsh_fork", Stage::NoEffect, false;
-    /// Commands see the functions, aliases and exports of the login shell, which is read once per thread.
-    ShellSnapshot = "shell_snapshot", Stage::NoEffect, true;
+    /// What the profile of the login shell defines is read once per thread, not by every command. For bash; other shells read their profile every time.
+    ShellSnapshot = "shell_snapshot", Stage::Stable, true;
     /// A JavaScript session as a tool.
     JsRepl = "js_repl", Stage::NoEffect, false;
     /// Tools called from code that the model writes.

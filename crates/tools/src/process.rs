@@ -14,6 +14,7 @@ use quipu_sandbox::{
 use quipu_wire::{CommandAction, CommandExecutionSource, CommandExecutionStatus, ThreadItem};
 
 use crate::call::Running;
+use crate::login_shell;
 use crate::network::{Door, Keeper, Refusals};
 use crate::sandboxing;
 use crate::text::Decoder;
@@ -133,12 +134,20 @@ pub(crate) async fn spawn(
         })?),
         None => None,
     };
+    let prepared = match start.how.confinement {
+        Confinement::Policy => login_shell::prepare(toolbox, run, start.argv).await,
+        Confinement::Lifted => None,
+    };
+    let (argv, scope_env) = match &prepared {
+        Some(prepared) => (prepared.argv.as_slice(), prepared.env.as_slice()),
+        None => (start.argv, run.scope.env.as_slice()),
+    };
     let offline = policy.is_enforced() && policy.network() == Reach::Off;
-    let mut command = Command::new(start.argv, start.cwd, policy);
+    let mut command = Command::new(argv, start.cwd, policy);
     let gate_env = managed.zip(door.as_ref());
     let gate_env = gate_env.map(|(network, door)| network.env(door.port()));
-    let scope_env = run.scope.env.iter();
     let env = scope_env
+        .iter()
         .map(|(key, value)| (key.as_str(), value.as_str()))
         .chain(start.env.iter().copied())
         .chain(offline.then_some(NO_NETWORK))

@@ -1,6 +1,7 @@
 //! The settings of the turn that a call belongs to.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Scope {
     pub shell: String,
     /// The environment of commands.
     pub env: Vec<(String, String)>,
+    /// Variables that commands must not see, also where their shell sets them.
+    pub drops: Drops,
     /// `TMPDIR` of this process.
     pub tmpdir: Option<PathBuf>,
     pub dynamic_tools: Arc<[DynamicToolSpec]>,
@@ -72,12 +75,34 @@ pub enum ShellTool {
     Hosted,
 }
 
+/// Says by name which variables commands must not see.
+#[derive(Clone)]
+pub struct Drops(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl Drops {
+    pub fn new(drops: impl Fn(&str) -> bool + Send + Sync + 'static) -> Drops {
+        Drops(Arc::new(drops))
+    }
+
+    pub(crate) fn drops(&self, name: &str) -> bool {
+        (self.0)(name)
+    }
+}
+
+impl fmt::Debug for Drops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Drops")
+    }
+}
+
 /// Optional abilities.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Features {
     pub allow_login_shell: bool,
     /// Commands run in a login shell where one is allowed, whatever the model says.
     pub use_profile: bool,
+    /// The profile is read once, not by every command that asks for a login shell.
+    pub shell_snapshot: bool,
     pub view_image: bool,
     /// The provider may make images.
     pub image_generation: bool,

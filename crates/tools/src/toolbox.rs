@@ -18,8 +18,8 @@ use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
 use crate::{
-    agents, apply_patch, dynamic, exec, mcp, request_permissions, request_user_input, shell,
-    tool_search, update_plan, view_image,
+    agents, apply_patch, dynamic, exec, login_shell, mcp, request_permissions, request_user_input,
+    shell, tool_search, update_plan, view_image,
 };
 
 /// The tools that read or change files, or run commands.
@@ -49,6 +49,7 @@ pub(crate) struct Inner {
     pub sessions: Sessions,
     /// The changes of the turn with this id.
     pub diff: tokio::sync::Mutex<Option<(String, TurnDiff)>>,
+    pub login_shell: login_shell::Cache,
     /// Tools that are safe beside each other share it; the others have it alone.
     gate: RwLock<()>,
 }

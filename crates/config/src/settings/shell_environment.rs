@@ -88,35 +88,39 @@ impl ShellEnvironment {
             }
             Inherit::None => false,
         };
+        let mut vars: BTreeMap<String, String> = env
+            .into_iter()
+            .filter(|(name, _)| inherited(name) && !self.excludes(name))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        vars.extend(self.set.clone());
+        vars.retain(|name, _| self.includes(name));
+        vars
+    }
+
+    /// Whether commands must not see a variable of this name, also where their shell sets it.
+    pub fn drops(&self, name: &str) -> bool {
+        self.excludes(name) || !self.includes(name)
+    }
+
+    fn excludes(&self, name: &str) -> bool {
         let secrets: &[&str] = if self.ignore_default_excludes {
             &[]
         } else {
             &SECRETS
         };
-        let is_own_key = |name: &str| {
-            let included = |pattern: &String| pattern.eq_ignore_ascii_case(name);
-            self.own_keys.contains(name)
-                && !CORE.contains(&name)
-                && !self.include_only.iter().any(included)
-        };
-        let excluded = |name: &str| {
-            secrets.iter().any(|pattern| matches(pattern, name))
-                || self.exclude.iter().any(|pattern| matches(pattern, name))
-        };
-        let mut vars: BTreeMap<String, String> = env
-            .into_iter()
-            .filter(|(name, _)| inherited(name) && !excluded(name) && !is_own_key(name))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        vars.extend(self.set.clone());
-        if !self.include_only.is_empty() {
-            vars.retain(|name, _| {
-                self.include_only
-                    .iter()
-                    .any(|pattern| matches(pattern, name))
-            });
-        }
-        vars
+        let included = |pattern: &String| pattern.eq_ignore_ascii_case(name);
+        let is_own_key = self.own_keys.contains(name)
+            && !CORE.contains(&name)
+            && !self.include_only.iter().any(included);
+        is_own_key
+            || secrets.iter().any(|pattern| matches(pattern, name))
+            || self.exclude.iter().any(|pattern| matches(pattern, name))
+    }
+
+    fn includes(&self, name: &str) -> bool {
+        let mut patterns = self.include_only.iter();
+        self.include_only.is_empty() || patterns.any(|pattern| matches(pattern, name))
     }
 }
 

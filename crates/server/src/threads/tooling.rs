@@ -14,8 +14,8 @@ use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
-    Action, Answer, Cancel, Features, Finished, Host, Network, Scope, ShellTool, SpecKind, Toolbox,
-    WebSearch,
+    Action, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope, ShellTool, SpecKind,
+    Toolbox, WebSearch,
 };
 use quipu_wire::{AskForApproval, Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
@@ -234,6 +234,7 @@ impl Actor {
         let session = &self.session;
         let config = &self.server.settings.config;
         let environment = session.snapshot.shell_environment();
+        let use_profile = environment.experimental_use_profile;
         let vars = config.env().vars();
         let mut env: Vec<(String, String)> = environment.apply(vars).into_iter().collect();
         env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
@@ -255,6 +256,7 @@ impl Actor {
             reviewed: guardian_reviews(&session.approval_policy, session.approvals_reviewer),
             shell: self.server.shell(),
             env,
+            drops: Drops::new(move |name| environment.drops(name)),
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),
             found_tools: Arc::clone(&self.tooling.found),
@@ -271,7 +273,8 @@ impl Actor {
             longest_poll: session.snapshot.tools().background_terminal_max_timeout,
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,
-                use_profile: environment.experimental_use_profile,
+                use_profile,
+                shell_snapshot: session.has_feature(Feature::ShellSnapshot),
                 view_image: session.snapshot.tools().view_image,
                 image_generation: session.has_feature(Feature::ImageGeneration)
                     && purpose != Purpose::Review,

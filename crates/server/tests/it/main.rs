@@ -42,6 +42,7 @@ mod settings;
 mod several;
 mod shells;
 mod skills;
+mod snapshots;
 mod stage;
 mod threads;
 mod tokens;
