@@ -59,18 +59,21 @@ impl fmt::Debug for Edit {
     }
 }
 
-impl From<&ConfigEdit> for Edit {
-    fn from(edit: &ConfigEdit) -> Self {
+impl TryFrom<&ConfigEdit> for Edit {
+    type Error = EditError;
+
+    fn try_from(edit: &ConfigEdit) -> Result<Self, EditError> {
         let path = if edit.key_path.is_empty() {
             Vec::new()
         } else {
-            keypath::split(&edit.key_path)
+            keypath::split(&edit.key_path)?
         };
-        Self {
+        let value = edit.value.parse();
+        Ok(Self {
             path,
-            value: edit.value.to_value(),
+            value: value.map_err(|error| EditError::Value(error.to_string()))?,
             strategy: edit.merge_strategy,
-        }
+        })
     }
 }
 

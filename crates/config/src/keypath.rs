@@ -1,13 +1,24 @@
 //! Dotted paths to settings, as people write them on the command line and clients in edits.
 
+/// No setting lies deeper. Tables are walked by recursion, so their depth needs a limit.
+const MAX_KEYS: usize = 64;
+
+/// A path with more keys than any setting has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a key path may have at most {MAX_KEYS} parts")]
+pub struct TooManyKeys;
+
 /// Splits a dotted path into its keys.
 ///
 /// A key in quotes may hold dots: `projects."/srv/a.b".trust_level` has three keys. Quotes that do not
 /// enclose a whole key are ordinary characters.
-pub fn split(path: &str) -> Vec<String> {
+pub fn split(path: &str) -> Result<Vec<String>, TooManyKeys> {
     let mut keys = Vec::new();
     let mut rest = path;
     loop {
+        if keys.len() == MAX_KEYS {
+            return Err(TooManyKeys);
+        }
         let (key, tail) = quoted(rest).unwrap_or_else(|| match rest.split_once('.') {
             Some((key, tail)) => (key, Some(tail)),
             None => (rest, None),
@@ -15,7 +26,7 @@ pub fn split(path: &str) -> Vec<String> {
         keys.push(key.to_owned());
         match tail {
             Some(tail) => rest = tail,
-            None => return keys,
+            None => return Ok(keys),
         }
     }
 }
@@ -53,7 +64,16 @@ mod tests {
             ("\"a\"b.c", vec!["\"a\"b", "c"]),
             ("", vec![""]),
         ] {
-            assert_eq!(split(path), expected, "{path}");
+            assert_eq!(split(path).unwrap(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_a_limited_number_of_keys() {
+        let path = |keys| vec!["a"; keys].join(".");
+        assert_eq!(split(&path(MAX_KEYS)).unwrap().len(), MAX_KEYS);
+        for keys in [MAX_KEYS + 1, 1_000_000] {
+            assert_eq!(split(&path(keys)), Err(TooManyKeys));
         }
     }
 }

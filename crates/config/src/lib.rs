@@ -34,7 +34,7 @@ pub use features::{
 };
 pub use files::Files;
 pub use home::{Home, HomeError};
-pub use keypath::split as split_key_path;
+pub use keypath::{TooManyKeys, split as split_key_path};
 pub use layer::{Layer, SourceFile, Stack};
 pub use load::{LoadError, LoadRequest, Loader, SYSTEM_FOLDER, SystemPaths};
 pub use overrides::{OverrideError, Overrides};

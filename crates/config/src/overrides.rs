@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use crate::Table;
 use crate::document;
 use crate::features::Feature;
-use crate::keypath;
+use crate::keypath::{self, TooManyKeys};
 
 /// Settings that lie over the configuration files. `Debug` shows only their names.
 #[derive(Clone, Default, PartialEq)]
@@ -24,7 +24,7 @@ impl fmt::Debug for Overrides {
     }
 }
 
-/// A command-line override that cannot be understood.
+/// An override that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// There is no `=`.
@@ -36,6 +36,9 @@ pub enum OverrideError {
     /// `--enable` or `--disable` names no feature.
     #[error("Unknown feature flag: {0}")]
     UnknownFeature(String),
+    /// The key has too many parts.
+    #[error(transparent)]
+    Key(#[from] TooManyKeys),
 }
 
 impl Overrides {
@@ -66,7 +69,7 @@ impl Overrides {
         } else {
             key
         };
-        self.set(&keypath::split(key), value);
+        self.set(&keypath::split(key)?, value);
         Ok(())
     }
 
@@ -83,12 +86,13 @@ impl Overrides {
     }
 
     /// Adds settings by dotted key, as a client sends them with a thread. A null overrides nothing.
-    pub fn add_json(&mut self, settings: &Table) {
+    pub fn add_json(&mut self, settings: &Table) -> Result<(), TooManyKeys> {
         for (key, value) in settings {
             if let Some(value) = toml_like(value) {
-                self.set(&keypath::split(key), value);
+                self.set(&keypath::split(key)?, value);
             }
         }
+        Ok(())
     }
 
     /// Lays other overrides over these.
@@ -203,7 +207,7 @@ mod tests {
         }) else {
             panic!("not a table")
         };
-        overrides.add_json(&settings);
+        overrides.add_json(&settings).unwrap();
         let expected = json!({
             "a": {"b": [1]}, "big": 18446744073709552000.0, "mcp_servers": {"x": {"command": "c"}},
         });

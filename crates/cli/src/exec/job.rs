@@ -86,7 +86,9 @@ impl Job {
         run.config.add_to(&mut overrides)?;
         if let Some(profile) = args.profile {
             let profile = Table::from_iter([("profile".to_owned(), json!(profile))]);
-            overrides.add_json(&profile);
+            overrides
+                .add_json(&profile)
+                .map_err(|error| error.to_string())?;
         }
         Ok(Job {
             thread,

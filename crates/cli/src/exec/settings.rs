@@ -24,7 +24,9 @@ pub fn load(job: &mut Job) -> Result<Loader, String> {
         job.api_key = Some(key.to_owned());
         let mut unstored = Table::new();
         unstored.insert("cli_auth_credentials_store".into(), json!("ephemeral"));
-        overrides.add_json(&unstored);
+        overrides
+            .add_json(&unstored)
+            .map_err(|error| error.to_string())?;
     }
     let overridden = !overrides.is_empty();
     let config = unchecked(env, overrides)?;
@@ -53,8 +55,9 @@ fn complete(job: &mut Job, overrides: &mut Overrides) -> Result<(), String> {
         let roots = writable(&found, std::mem::take(&mut job.add_dirs));
         settings.insert("sandbox_workspace_write.writable_roots".into(), roots);
     }
-    overrides.add_json(&settings);
-    Ok(())
+    overrides
+        .add_json(&settings)
+        .map_err(|error| error.to_string())
 }
 
 /// The folders that are configured to be writable, and these.

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::Edit;
+use crate::keypath::TooManyKeys;
 use quipu_wire::MergeStrategy;
 
 /// Why an edit cannot be made.
@@ -20,7 +21,10 @@ pub enum EditError {
     NotATable,
     /// The value cannot be said in TOML.
     #[error("invalid value: {0}")]
-    Value(&'static str),
+    Value(String),
+    /// The path has too many keys.
+    #[error(transparent)]
+    Key(#[from] TooManyKeys),
     /// The text is not TOML.
     #[error("{0}")]
     Syntax(String),
@@ -259,10 +263,10 @@ fn inline(value: &Json) -> Value {
 fn check_value(value: &Json) -> Result<(), EditError> {
     match value {
         Json::Null => Err(EditError::Value(
-            "invalid type: null, expected any valid TOML value",
+            "invalid type: null, expected any valid TOML value".to_owned(),
         )),
         Json::Number(number) if number.is_u64() && !number.is_i64() => {
-            Err(EditError::Value("u64 value was too large"))
+            Err(EditError::Value("u64 value was too large".to_owned()))
         }
         Json::Array(items) => items.iter().try_for_each(check_value),
         Json::Object(members) => members.values().try_for_each(check_value),

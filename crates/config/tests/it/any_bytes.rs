@@ -16,10 +16,11 @@ pub fn check(data: &[u8]) {
     read(text);
     if let Some((path, json)) = line.split_once('=')
         && let Ok(value) = serde_json::from_str(json)
+        && let Ok(keys) = split_key_path(path)
     {
         for strategy in [MergeStrategy::Replace, MergeStrategy::Upsert] {
             let edit = Edit {
-                path: split_key_path(path),
+                path: keys.clone(),
                 value: Value::clone(&value),
                 strategy,
             };

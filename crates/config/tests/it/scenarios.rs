@@ -138,14 +138,18 @@ fn answer(world: &World, loader: &Loader, step: &Value) -> Value {
             };
             write(
                 loader,
-                vec![Edit::from(&edit)],
+                vec![Edit::try_from(&edit).unwrap()],
                 params.file_path,
                 params.expected_version,
             )
         }
         "config/batchWrite" => {
             let params: ConfigBatchWriteParams = serde_json::from_value(params).unwrap();
-            let edits = params.edits.iter().map(Edit::from).collect();
+            let edits = params
+                .edits
+                .iter()
+                .map(|edit| Edit::try_from(edit).unwrap())
+                .collect();
             write(loader, edits, params.file_path, params.expected_version)
         }
         "thread/start" => thread(loader, &params),
@@ -214,7 +218,7 @@ fn write(
 fn thread(loader: &Loader, params: &Value) -> Value {
     let mut overrides = Overrides::default();
     if let Some(config) = params["config"].as_object() {
-        overrides.add_json(config);
+        overrides.add_json(config).unwrap();
     }
     let mut chosen = Table::new();
     for (member, key) in [

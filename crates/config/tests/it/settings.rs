@@ -271,11 +271,13 @@ fn thread_overrides_lie_over_flags_and_under_profiles() {
     world.config("[profiles.p]\nmodel = \"profile\"\n");
     let loader = world.loader_with(&["-c", "model=flag"], &[]);
     let mut overrides = Overrides::default();
-    overrides.add_json(
-        serde_json::json!({"model": "thread", "profile": null})
-            .as_object()
-            .unwrap(),
-    );
+    overrides
+        .add_json(
+            serde_json::json!({"model": "thread", "profile": null})
+                .as_object()
+                .unwrap(),
+        )
+        .unwrap();
     let request = LoadRequest {
         overrides: Some(&overrides),
         ..LoadRequest::default()
@@ -284,7 +286,9 @@ fn thread_overrides_lie_over_flags_and_under_profiles() {
         loader.load(&request).unwrap().model().model.as_deref(),
         Some("thread")
     );
-    overrides.add_json(serde_json::json!({"profile": "p"}).as_object().unwrap());
+    overrides
+        .add_json(serde_json::json!({"profile": "p"}).as_object().unwrap())
+        .unwrap();
     let request = LoadRequest {
         overrides: Some(&overrides),
         ..LoadRequest::default()

@@ -1,6 +1,6 @@
 //! `config/value/write`: one change to the user's settings.
 
-use quipu_config::edit::{Edit, WriteError, WriteRequest};
+use quipu_config::edit::{Edit, EditError, WriteError, WriteRequest};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ConfigValueWrite;
 use quipu_wire::{ConfigEdit, ConfigValueWriteParams, ConfigWriteResponse};
@@ -17,20 +17,23 @@ impl Handler for ConfigValueWrite {
             value: params.value,
             merge_strategy: params.merge_strategy,
         };
-        let request = WriteRequest {
-            edits: vec![Edit::from(&edit)],
-            file_path: params.file_path,
-            expected_version: params.expected_version,
-        };
-        reply.send(write(&cx, request).await).await;
+        let target = (params.file_path, params.expected_version);
+        reply.send(write(&cx, &[edit], target).await).await;
     }
 }
 
-/// Makes the changes and forgets what was derived from the settings before.
+/// Makes the changes to a file, if it has the expected version.
 pub(super) async fn write(
     cx: &Cx,
-    request: WriteRequest,
+    edits: &[ConfigEdit],
+    (file_path, expected_version): (Option<String>, Option<String>),
 ) -> Result<ConfigWriteResponse, ErrorObject> {
+    let edits: Result<_, EditError> = edits.iter().map(Edit::try_from).collect();
+    let request = WriteRequest {
+        edits: edits.map_err(|error| refusal(&error.into()))?,
+        file_path,
+        expected_version,
+    };
     let written = blocking(&cx.server, move |server| {
         server.settings.config.write(&request)
     });

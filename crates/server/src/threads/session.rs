@@ -1,6 +1,7 @@
 //! The settings of a thread: what it was started with, and what turns have changed since.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -266,13 +267,16 @@ pub(super) fn load(
     overrides: &Overrides,
     cwd: &Path,
 ) -> Result<Arc<Snapshot>, ErrorObject> {
+    let refusal = |error: &dyn Display| {
+        ErrorObject::invalid_request(format!("failed to load configuration: {error}"))
+    };
     let mut config = ConfigOverrides::default();
-    if let Some(settings) = &overrides.config {
-        let table: Table = settings
-            .iter()
-            .map(|(key, value)| (key.clone(), value.to_value()))
-            .collect();
-        config.add_json(&table);
+    for (key, value) in overrides.config.iter().flatten() {
+        let value = value
+            .parse()
+            .map_err(|error| refusal(&format!("{key}: {error}")))?;
+        let setting = Table::from_iter([(key.clone(), value)]);
+        config.add_json(&setting).map_err(|error| refusal(&error))?;
     }
     let chosen = chosen(overrides);
     let request = LoadRequest {
@@ -280,9 +284,8 @@ pub(super) fn load(
         overrides: (!config.is_empty()).then_some(&config),
         chosen: (!chosen.is_empty()).then_some(&chosen),
     };
-    server.settings.config.load(&request).map_err(|error| {
-        ErrorObject::invalid_request(format!("failed to load configuration: {error}"))
-    })
+    let loaded = server.settings.config.load(&request);
+    loaded.map_err(|error| refusal(&error))
 }
 
 /// The typed members of a request, as the settings they stand for.
