@@ -156,7 +156,7 @@ impl Driver {
                 },
             }
             if !out.is_empty() {
-                self.judge_output(&mut out);
+                self.judge_output(&mut out).await;
                 return Some(out);
             }
         }
@@ -233,14 +233,14 @@ impl Driver {
     }
 
     /// Holds the final message against the schema that was asked for.
-    fn judge_output(&mut self, events: &mut [ModelEvent]) {
+    async fn judge_output(&mut self, events: &mut [ModelEvent]) {
         let Some(schema) = self.request.output_schema.as_deref() else {
             return;
         };
         for event in events {
             match event {
                 ModelEvent::ItemDone { item, .. } => self.judge.item(item),
-                ModelEvent::Completed(end) => end.output_error = self.judge.verdict(schema),
+                ModelEvent::Completed(end) => end.output_error = self.judge.verdict(schema).await,
                 _ => {}
             }
         }

@@ -88,15 +88,19 @@ impl Judge {
         }
     }
 
-    /// What is wrong with the final message, if anything. An answer that calls a tool has none yet.
-    pub(crate) fn verdict(&self, schema: &RawValue) -> Option<String> {
+    /// What is wrong with the final message, if anything. An answer that calls a tool has none yet. The check can
+    /// take a while, so it waits for its end elsewhere.
+    pub(crate) async fn verdict(&mut self, schema: &RawValue) -> Option<String> {
         if self.called {
             return None;
         }
-        let Some(text) = &self.last_text else {
+        let Some(text) = self.last_text.take() else {
             return Some("the answer holds no message".into());
         };
-        schema::check(schema, text).err()
+        let schema = schema.to_owned();
+        let checked = tokio::task::spawn_blocking(move || schema::check(&schema, &text));
+        let failed = |error| Err(format!("it could not be checked: {error}"));
+        checked.await.unwrap_or_else(failed).err()
     }
 }
 
