@@ -1,10 +1,13 @@
 //! Files that others can touch too: a sandboxed command, another program, whoever made the repository.
-//! What they leave where a file is expected cannot make the program wait or grow without end.
+//! What they leave where a file is expected cannot make the program wait or grow without end, nor can a tree of
+//! directories by its depth.
 
 mod lock;
 mod read;
+mod remove;
 mod replace;
 
 pub use lock::open_locked;
 pub use read::{open, read, read_start, read_text};
+pub use remove::remove_tree;
 pub use replace::Target;

@@ -63,7 +63,7 @@ fn place(home: &Path, id: &PluginId) -> PathBuf {
 }
 
 fn remove(place: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(place) {
+    match quipu_disk::remove_tree(place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

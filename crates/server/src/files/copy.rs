@@ -1,6 +1,6 @@
 //! `fs/copy`: a file, a link, or a tree of them.
 
-use std::fs::{self, File, FileType};
+use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ fn copy_leaf(kind: FileType, from: &Path, to: &Path) -> io::Result<bool> {
     if kind.is_symlink() {
         symlink(fs::read_link(from)?, to)?;
     } else if kind.is_file() {
-        replace(to, Source::File(&mut File::open(from)?))?;
+        replace(to, Source::File(&mut quipu_disk::open(from)?))?;
     }
     Ok(kind.is_symlink() || kind.is_file())
 }

@@ -29,7 +29,7 @@ fn remove(path: &Path, recursive: bool) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
         fs::remove_file(path)
     } else if recursive {
-        fs::remove_dir_all(path)
+        quipu_disk::remove_tree(path)
     } else {
         fs::remove_dir(path)
     }
