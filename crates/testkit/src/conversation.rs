@@ -80,6 +80,18 @@ impl Conversation {
         }
     }
 
+    /// The same with params that are no value, or not one that could be printed.
+    pub async fn refused_text(&mut self, method: &str, params: &str) -> String {
+        self.asked += 1;
+        let id = self.asked;
+        let message = format!(r#"{{"id":{id},"method":"{method}","params":{params}}}"#);
+        self.raw.send([message]).await;
+        match self.answered(id).await {
+            Ok(result) => panic!("{method} was not refused: {result}"),
+            Err(error) => error["message"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// Answers a request of the server.
     pub async fn reply(&mut self, id: &Value, result: Value) {
         let message = json!({ "id": id, "result": result });

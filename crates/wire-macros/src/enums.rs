@@ -420,7 +420,7 @@ fn unknown_arm(owner: &Ident, options: &TypeOptions) -> TokenStream {
         };
         quote!(#other => {
             #refuse
-            #owner::Unrecognized(crate::Json::from_raw(raw))
+            #owner::Unrecognized(crate::Json::from_raw(raw).map_err(serde::de::Error::custom)?)
         })
     }
 }

@@ -12,6 +12,6 @@ pub mod schema;
 mod table;
 mod types;
 
-pub use json::Json;
+pub use json::{Json, TooDeep};
 pub use method::{ServerNotification, ServerRequest};
 pub use types::*;

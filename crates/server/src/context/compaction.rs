@@ -87,7 +87,7 @@ pub(crate) fn replacement(history: &[HistoryItem], summary: &str, context: Vec<J
     let snapshots = history
         .iter()
         .filter(|item| item.kind() == ItemKind::GhostSnapshot);
-    items.extend(snapshots.map(|item| Json::from(item.raw().to_owned())));
+    items.extend(snapshots.filter_map(|item| Json::try_from(item.raw().to_owned()).ok()));
     items
 }
 

@@ -95,7 +95,7 @@ async fn status(
 
 /// An entry of a server's list; one that is not what it should be is left out.
 fn read<T: DeserializeOwned>(raw: Box<RawValue>) -> Option<T> {
-    Json::from(raw).parse().ok()
+    Json::try_from(raw).ok()?.parse().ok()
 }
 
 async fn auth_status(server: &Server, name: &str, configured: &McpServer) -> McpAuthStatus {

@@ -163,7 +163,9 @@ impl Said {
     fn add(&mut self, item: &quipu_model::OutputItem) {
         self.items
             .push(HistoryItem::with_id(Arc::clone(&item.raw), item.id.clone()));
-        let raw = Json::from((*item.raw).to_owned());
+        let Ok(raw) = Json::try_from((*item.raw).to_owned()) else {
+            return tracing::warn!("the reviewer made an item that is nested too deep");
+        };
         match raw.parse() {
             Ok(ResponseItem::Message { role, content, .. }) if role == "assistant" => {
                 self.words = sampler::text_of(&content);

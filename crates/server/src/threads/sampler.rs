@@ -260,7 +260,10 @@ impl Reader {
     }
 
     fn item(&self, output: quipu_model::OutputItem) -> Option<OutputItem> {
-        let raw = Json::from((*output.raw).to_owned());
+        let Ok(raw) = Json::try_from((*output.raw).to_owned()) else {
+            tracing::warn!(kind = ?output.kind, "the model made an item that is nested too deep");
+            return None;
+        };
         let mut item = model_item(output.kind, &raw)?;
         if self.asked.hide_reasoning && matches!(item, ModelItem::Reasoning { .. }) {
             item = ModelItem::Other;

@@ -42,6 +42,13 @@ pub(super) fn act(mode: &str, grown: bool, method: &str, params: &Value) -> Act 
         })),
         "ping" => Act::Result(json!({})),
         "tools/list" => Act::Result(tools(mode, grown, params)),
+        "resources/list" if mode == "large" => {
+            let page = params["cursor"].as_str().map_or(0, str::len);
+            Act::Result(json!({
+                "resources": [{ "uri": "note://x", "name": "x".repeat(3 << 20) }],
+                "nextCursor": "x".repeat(page + 1),
+            }))
+        }
         "resources/list" if params["cursor"] == "two" => {
             Act::Result(json!({ "resources": [{ "uri": "note://two", "name": "two" }] }))
         }
@@ -80,6 +87,8 @@ fn call(params: &Value) -> Act {
         "structured" => Act::Result(json!({
             "content": [{ "type": "text", "text": "t" }], "structuredContent": { "z": 1, "a": [1, 2] },
         })),
+        "deep_content" => Act::Result(json!({ "content": [{ "type": "x", "x": nested() }] })),
+        "deep_data" => Act::Result(json!({ "content": [], "structuredContent": nested() })),
         "long" => Act::Result(text(&"0123456789".repeat(20_000))),
         "progress" => Act::SayFirst(vec![progress(1), progress(2)], "done"),
         "ask" => Act::Ask(json!({ "message": "Confirm?", "requestedSchema": {
@@ -109,6 +118,11 @@ fn call(params: &Value) -> Act {
             &json!({ "arguments": params.get("arguments") }).to_string(),
         )),
     }
+}
+
+/// Lists in lists, more than clients could read.
+fn nested() -> Value {
+    (0..200).fold(json!([]), |inner, _| json!([inner]))
 }
 
 /// The result of a tool that says one thing.
@@ -150,6 +164,8 @@ fn tools(mode: &str, grown: bool, params: &Value) -> Value {
         "family",
         "grow",
         "deaf",
+        "deep_content",
+        "deep_data",
     ];
     tools.extend(quiet.iter().map(|name| {
         json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } })
@@ -158,6 +174,14 @@ fn tools(mode: &str, grown: bool, params: &Value) -> Value {
         tools.push(
             json!({ "name": "grown", "inputSchema": {}, "annotations": { "readOnlyHint": true } }),
         );
+    }
+    if mode == "many" {
+        let more = (0..10_000).map(|n| json!({ "name": format!("t{n}"), "inputSchema": {} }));
+        tools.extend(more);
+    }
+    if mode == "large" {
+        let description = "x".repeat(300_000);
+        tools.push(json!({ "name": "large", "description": description, "inputSchema": {} }));
     }
     if mode != "paged" {
         return json!({ "tools": tools });

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use quipu_engine::{CallKind, ToolDelta};
 use quipu_mcp::{CallEvent, CallResult, OfferedTool, ToolCall};
-use quipu_wire::{Json, McpToolCallResult, SandboxPolicy};
+use quipu_wire::{Json, McpToolCallResult, SandboxPolicy, TooDeep};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -34,13 +34,9 @@ pub(crate) async fn call(toolbox: &Toolbox, run: &Running, offered: OfferedTool)
         Ok(()) => perform(run, &offered, arguments.as_ref()).await,
         Err(refusal) => Err(refusal),
     };
-    match outcome {
-        Ok(result) => {
+    match outcome.and_then(|result| Ok((shown_result(&result)?, result))) {
+        Ok((told, result)) => {
             let is_error = result.is_error == Some(true);
-            let told = McpToolCallResult {
-                content: result.content.iter().cloned().map(Json::from).collect(),
-                structured_content: result.structured_content.clone().map(Json::from),
-            };
             let item = shown.succeeded(told, is_error, millis(begun));
             run.completed(item).await;
             output::success(&result, run.scope.accepts_images)
@@ -50,6 +46,17 @@ pub(crate) async fn call(toolbox: &Toolbox, run: &Running, offered: OfferedTool)
             output::failure(&message)
         }
     }
+}
+
+/// The result as clients see it; the error is for the model.
+fn shown_result(result: &CallResult) -> Result<McpToolCallResult, String> {
+    let content = result.content.iter().cloned().map(Json::try_from);
+    let structured = result.structured_content.clone().map(Json::try_from);
+    let refused = |error: TooDeep| format!("the result of the tool cannot be used: {error}");
+    Ok(McpToolCallResult {
+        content: content.collect::<Result<_, _>>().map_err(refused)?,
+        structured_content: structured.transpose().map_err(refused)?,
+    })
 }
 
 /// The model's arguments; none if it wrote nothing.
