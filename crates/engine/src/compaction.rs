@@ -27,6 +27,9 @@ impl Thread {
     }
 
     pub(crate) fn begin_summary(&mut self, mid_turn: bool) {
+        if !self.may_ask() {
+            return;
+        }
         self.samples += 1;
         let sample = self.samples;
         let Some(turn) = &mut self.active else { return };
@@ -134,6 +137,7 @@ impl Thread {
         };
         let summary = summary.clone();
         turn.work = None;
+        turn.effort.compacted();
         self.record(Record::Compacted {
             summary: summary.text,
             history: compacted.history.clone(),

@@ -57,6 +57,11 @@ impl Thread {
         if let Some(turn) = &mut self.active {
             turn.work = None;
         }
+        self.break_off(error);
+    }
+
+    /// The same while the model may still be answering.
+    pub(crate) fn break_off(&mut self, error: TurnError) {
         self.tell_failure(error.clone());
         self.stop(TurnEnd::Failed(error));
     }

@@ -14,6 +14,7 @@
 
 mod approval_reviews;
 mod background;
+mod bounds;
 mod compaction;
 mod effect;
 mod ending;

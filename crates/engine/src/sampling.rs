@@ -13,6 +13,9 @@ use crate::turn::{Pending, TurnKind, Work};
 impl Thread {
     /// Asks the model with the history as it is.
     pub(crate) fn sample(&mut self, purpose: Purpose) {
+        if !self.may_ask() {
+            return;
+        }
         self.samples += 1;
         let sample = self.samples;
         let Some(turn) = &mut self.active else { return };
@@ -187,10 +190,11 @@ impl Thread {
     }
 
     fn follow_up(&mut self) {
-        if self.is_too_long() {
-            return self.begin_summary(true);
+        match self.is_too_long() {
+            true if self.may_compact() => self.begin_summary(true),
+            true => {}
+            false => self.continue_turn(),
         }
-        self.continue_turn();
     }
 
     /// Asks the model again, with what waited for that.

@@ -240,6 +240,9 @@ impl Thread {
     }
 
     fn run_tool(&mut self, mut call: ToolCall, raw: Json) {
+        if !self.may_call() {
+            return;
+        }
         let Some(turn) = &mut self.active else { return };
         let call_id = turn.items.claim(&call.call_id);
         let turn_id = turn.id.clone();

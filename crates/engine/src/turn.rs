@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use quipu_wire::{Json, NonSteerableTurnKind};
 
+use crate::bounds::Effort;
 use crate::effect::TurnEnd;
 use crate::input::UserMessage;
 use crate::items::Items;
@@ -102,6 +103,7 @@ pub struct ActiveTurn {
     pub rerouted: bool,
     /// The model was told that its final message has the wrong shape.
     pub corrected: bool,
+    pub effort: Effort,
 }
 
 /// A review under way.
@@ -133,6 +135,7 @@ impl ActiveTurn {
             review: None,
             rerouted: false,
             corrected: false,
+            effort: Effort::default(),
         }
     }
 

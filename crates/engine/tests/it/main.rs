@@ -4,6 +4,7 @@
 
 mod bounds;
 mod checker;
+mod endless;
 mod facts;
 mod lines;
 mod make;
