@@ -18,9 +18,10 @@ use crate::{http, message, stdio};
 
 /// The version of MCP that is offered to servers.
 const PROTOCOL: &str = "2025-06-18";
-/// Pages of one list that are read at most, and entries of all of them.
+/// Pages of one list that are read at most, and entries and bytes of all of them.
 const MAX_PAGES: usize = 100;
 const MAX_ENTRIES: usize = 10_000;
+const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
 /// The shortest time between two readings of a list that keeps changing.
 const RELIST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -189,23 +190,25 @@ impl Client {
     }
 
     async fn pages(&self, listing: Listing, limit: Duration) -> Result<Vec<Box<RawValue>>, Error> {
-        let mut entries = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_PAGES {
+        let mut entries: Vec<Box<RawValue>> = Vec::new();
+        let (mut cursor, mut bytes) = (None, 0);
+        'pages: for _ in 0..MAX_PAGES {
             let page = self.page(listing, cursor.as_deref(), limit).await?;
-            entries.extend(page.entries);
+            for entry in page.entries {
+                bytes += entry.get().len();
+                if entries.len() == MAX_ENTRIES || bytes > MAX_LIST_BYTES {
+                    break 'pages;
+                }
+                entries.push(entry);
+            }
             // A server that repeats itself would never end.
             if page.next_cursor.is_none() || page.next_cursor == cursor {
                 return Ok(entries);
-            }
-            if entries.len() > MAX_ENTRIES {
-                break;
             }
             cursor = page.next_cursor;
         }
         let (server, method) = (&self.0.session.server, listing.method());
         tracing::warn!(server, method, "a list of an MCP server is cut short");
-        entries.truncate(MAX_ENTRIES);
         Ok(entries)
     }
 
@@ -223,7 +226,7 @@ impl Client {
             tracing::warn!(
                 server,
                 unusable,
-                "tools without a name or a schema are left out"
+                "tools without a name or a schema, or too large, are left out"
             );
         }
         *self.0.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;

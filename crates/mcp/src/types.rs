@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 
 use crate::error::Error;
 
+/// A tool with its description and schema may have so many bytes: every request to the model repeats it.
+const MAX_TOOL_BYTES: usize = 256 * 1024;
+
 /// A tool of a server.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -47,8 +50,11 @@ struct ToolFields {
 }
 
 impl Tool {
-    /// Reads a tool; `None` if it has no name or no schema.
+    /// Reads a tool; `None` if it has no name or no schema, or is too large.
     pub(crate) fn read(raw: Box<RawValue>) -> Option<Tool> {
+        if raw.get().len() > MAX_TOOL_BYTES {
+            return None;
+        }
         let fields: ToolFields = serde_json::from_str(raw.get()).ok()?;
         Some(Tool {
             name: fields.name,

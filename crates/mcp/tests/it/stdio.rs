@@ -8,6 +8,19 @@ use tokio::sync::mpsc;
 
 use crate::lab::{call, call_with, failure, fleet, logged, program, start, text};
 
+/// Whether a server gives its list in pages or in one piece.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_has_an_end_and_a_tool_a_size() {
+    let client = start(&program("many")).await.unwrap();
+    assert_eq!(client.tools().len(), 10_000);
+    let client = start(&program("large")).await.unwrap();
+    let tools = client.tools();
+    assert!(tools.iter().any(|tool| tool.name == "echo"));
+    assert!(tools.iter().all(|tool| tool.name != "large"));
+    let resources = client.list_all(Listing::Resources).await.unwrap();
+    assert_eq!(resources.len(), 5, "of 3 MiB each");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_started_listed_and_called() {
     let folder = tempfile::tempdir().unwrap();
