@@ -10,6 +10,8 @@ pub(super) const FOLDER: &str = "skills/.system";
 /// Says who put them there. Another program of the same home keeps its own skills there.
 const MARKER: &str = ".codex-system-skills.marker";
 const OURS: &str = "quipu\n";
+/// No file of these is longer.
+const MAX_BYTES: u64 = 1024 * 1024;
 
 macro_rules! files {
     ($($path:literal,)*) => {
@@ -29,7 +31,7 @@ const FILES: [(&str, &str); 5] = files![
 /// right is left alone.
 pub fn install_bundled(home: &Path) -> io::Result<()> {
     let folder = home.join(FOLDER);
-    match fs::read(folder.join(MARKER)) {
+    match quipu_disk::read(&folder.join(MARKER), MAX_BYTES) {
         Ok(marker) if marker != OURS.as_bytes() => return Ok(()),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -42,7 +44,7 @@ pub fn install_bundled(home: &Path) -> io::Result<()> {
 
 /// Makes a file hold a text; it appears whole, for other processes may do the same.
 fn put(path: &Path, text: &str) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|present| present == text.as_bytes()) {
+    if quipu_disk::read(path, MAX_BYTES).is_ok_and(|present| present == text.as_bytes()) {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(path);

@@ -7,6 +7,7 @@ use quipu_wire::{SkillDependencies, SkillInterface, SkillToolDependency};
 use serde_yaml_ng::Value;
 
 use super::manifest::one_line;
+use super::yaml;
 
 /// Where it lies in the folder of a skill.
 pub(super) const FILE: &str = "agents/openai.yaml";
@@ -34,7 +35,7 @@ pub(super) fn read(folder: &Path) -> About {
 }
 
 fn parse(text: &str, folder: &Path) -> About {
-    let root: Value = serde_yaml_ng::from_str(text).unwrap_or_default();
+    let root: Value = yaml::parse(text).unwrap_or_default();
     let policy = root.get("policy");
     let implicit = policy.and_then(|policy| policy.get("allow_implicit_invocation")?.as_bool());
     let products = policy.and_then(|policy| policy.get("products")?.as_sequence());

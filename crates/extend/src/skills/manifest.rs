@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::yaml::{self, YamlError};
+
 /// The longest `SKILL.md` that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_NAME: usize = 64;
@@ -26,7 +28,7 @@ pub(super) enum ManifestError {
     #[error("missing YAML frontmatter delimited by ---")]
     NoBlock,
     #[error("invalid YAML: {0}")]
-    Yaml(#[from] serde_yaml_ng::Error),
+    Yaml(#[from] YamlError),
     #[error("missing field `{0}`")]
     Missing(&'static str),
     #[error("invalid {field}: exceeds maximum length of {limit} characters")]
@@ -59,7 +61,7 @@ pub(super) fn read(file: &Path) -> Result<Manifest, ManifestError> {
 }
 
 fn parse(text: &str, folder: &str) -> Result<Manifest, ManifestError> {
-    let block: Block = serde_yaml_ng::from_str(&block(text).ok_or(ManifestError::NoBlock)?)?;
+    let block: Block = yaml::parse(&block(text).ok_or(ManifestError::NoBlock)?)?;
     let given = |text: Option<String>| {
         text.map(|text| one_line(&text))
             .filter(|text| !text.is_empty())
@@ -150,6 +152,8 @@ mod tests {
         }
         assert_eq!(error("---\nname: x\n---"), "missing field `description`");
         assert!(error("---\n: [\n---").starts_with("invalid YAML: "));
+        let deep = format!("---\na: {}\n---", "[".repeat(100_000));
+        assert_eq!(error(&deep), "invalid YAML: it has more than 65536 bytes");
         let long = format!("---\ndescription: {}\n---", "x".repeat(1025));
         assert_eq!(
             error(&long),

@@ -5,6 +5,7 @@ mod interface;
 mod manifest;
 mod roots;
 mod walk;
+mod yaml;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
