@@ -3,6 +3,7 @@
 
 mod accounts;
 mod agents;
+mod any_nesting;
 mod any_token;
 mod approvals;
 mod bad_requests;
@@ -10,6 +11,7 @@ mod commands;
 mod compaction;
 mod config;
 mod decode;
+mod depth;
 mod files;
 mod gate;
 mod guardian;
@@ -49,6 +51,7 @@ mod tokens;
 mod tool_search;
 mod tools;
 mod turns;
+mod watchdog;
 mod web_search;
 mod wires;
 
