@@ -61,6 +61,16 @@ impl Client {
     /// Must be called in a tokio runtime. If the returned future is dropped, a server that was started
     /// is ended.
     pub async fn connect(options: Options) -> Result<Client, ConnectError> {
+        let (client, _) = Client::connect_with_events(options).await?;
+        Ok(client)
+    }
+
+    /// The same, with everything that the server says from the first moment. A stream made by
+    /// [`events`](Self::events) afterwards can miss what follows the handshake at once, such as warnings
+    /// about the configuration.
+    pub async fn connect_with_events(
+        options: Options,
+    ) -> Result<(Client, EventStream), ConnectError> {
         let Options {
             transport,
             client_name,
@@ -77,6 +87,7 @@ impl Client {
         } = options;
         let (connection, server) = transport.open(timeouts.request).await?;
         let link = Link::start(connection, server, handler, timeouts, retry, event_buffer);
+        let events = listen(&link, Scope::All);
         let hello = InitializeParams {
             client_info: ClientInfo {
                 name: client_name,
@@ -89,11 +100,14 @@ impl Client {
             }),
         };
         match greet(&link, &hello, minimum_version).await {
-            Ok(server) => Ok(Client {
-                link,
-                defaults: Arc::new(defaults),
-                server: Arc::new(server),
-            }),
+            Ok(server) => {
+                let client = Client {
+                    link,
+                    defaults: Arc::new(defaults),
+                    server: Arc::new(server),
+                };
+                Ok((client, events))
+            }
             Err(error) => {
                 link.close().await;
                 Err(error)
@@ -116,13 +130,13 @@ impl Client {
     /// Everything that the server says from now on.
     #[must_use]
     pub fn events(&self) -> EventStream {
-        self.listen(Scope::All)
+        listen(&self.link, Scope::All)
     }
 
     /// What the server says from now on about one thread.
     #[must_use]
     pub fn thread_events(&self, thread_id: impl Into<String>) -> EventStream {
-        self.listen(Scope::Thread(thread_id.into()))
+        listen(&self.link, Scope::Thread(thread_id.into()))
     }
 
     /// What the server says from now on about one turn, to its end. To start a turn and miss nothing
@@ -133,15 +147,8 @@ impl Client {
         thread_id: impl Into<String>,
         turn_id: impl Into<String>,
     ) -> EventStream {
-        self.listen(Scope::Turn {
-            thread: thread_id.into(),
-            turn: turn_id.into(),
-        })
-    }
-
-    fn listen(&self, scope: Scope) -> EventStream {
-        let feed = Feed::new(scope, false, self.link.event_buffer);
-        EventStream::new(&self.link.hub, feed)
+        let (thread, turn) = (thread_id.into(), turn_id.into());
+        listen(&self.link, Scope::Turn { thread, turn })
     }
 
     /// Leaves: what was sent is written, then the connection is closed. A server that was started by
@@ -164,6 +171,11 @@ impl fmt::Debug for Client {
             .field("server", &self.server)
             .finish_non_exhaustive()
     }
+}
+
+fn listen(link: &Link, scope: Scope) -> EventStream {
+    let feed = Feed::new(scope, false, link.event_buffer);
+    EventStream::new(&link.hub, feed)
 }
 
 /// The handshake.

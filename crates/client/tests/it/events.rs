@@ -4,7 +4,7 @@ use quipu_client::wire::{ServerNotification, ThreadItem};
 use quipu_client::{Cause, Client, Event, EventStream, Options};
 use serde_json::{Value, json};
 
-use crate::support::{Peer, scripted, within};
+use crate::support::{Peer, scripted, unconnected, within};
 
 async fn next(stream: &mut EventStream) -> Event {
     within("an event", stream.next()).await.unwrap()
@@ -49,6 +49,27 @@ async fn what_is_not_known_arrives_as_it_is() {
     };
     assert_eq!(item.to_value()["depth"], 3);
     drop(client);
+}
+
+/// A server may speak right after the handshake, before the caller could ask for a stream.
+#[tokio::test]
+async fn a_stream_from_the_first_moment_misses_nothing() {
+    let (options, mut peer) = unconnected();
+    let greet = async {
+        let hello = peer.asked("initialize").await;
+        // Before the answer, so it is handed out before the client exists.
+        let warning = json!({ "summary": "careful", "details": null });
+        peer.notify("configWarning", warning).await;
+        peer.answer(&hello, json!({ "userAgent": "peer/0.118.0 (test)" }))
+            .await;
+    };
+    let connect = Client::connect_with_events(options);
+    let (connected, ()) = within("a handshake", async { tokio::join!(connect, greet) }).await;
+    let (_client, mut events) = connected.unwrap();
+    let Event::Notification(ServerNotification::ConfigWarning(it)) = next(&mut events).await else {
+        panic!("the warning was lost");
+    };
+    assert_eq!(it.summary, "careful");
 }
 
 #[tokio::test]
