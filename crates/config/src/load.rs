@@ -321,7 +321,7 @@ impl Loader {
                     Err(_) if flags_layer.is_none() => Ok(Vec::new()),
                     _ => Err(error),
                 })?;
-            let found = Project::find(&mut files, cwd, &markers);
+            let found = Project::find(&mut files, cwd, &markers, &base);
             self.push_project(&mut files, &mut stack, &found, &base)?;
             trust = found.trust(&base);
             project = Some(found);

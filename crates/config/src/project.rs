@@ -1,7 +1,9 @@
 //! Which project a directory belongs to, and whether its owner trusts it.
 //!
 //! Settings inside a repository can run programs, so they count only after the user said so in a file
-//! the repository cannot write.
+//! the repository cannot write. Trust covers the `.codex` directory of the trusted directory itself, which
+//! sandboxed commands cannot write. Directories below need an entry of their own: any command could have made
+//! their settings.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +15,11 @@ use crate::files::Files;
 /// The folder of a project that holds its settings.
 pub const PROJECT_FOLDER: &str = ".codex";
 
+/// The linked worktrees of one repository that are looked at.
+const MAX_WORKTREES: usize = 256;
+/// Git's link files hold one path.
+const MAX_LINK_BYTES: u64 = 8 * 1024;
+
 /// A directory somebody works in, and what surrounds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
@@ -22,6 +29,8 @@ pub struct Project {
     pub root: PathBuf,
     /// The root of the git repository; of the main one when `cwd` is in a linked worktree.
     pub repository: Option<PathBuf>,
+    /// The directories from the root down to `cwd` whose settings count.
+    pub trusted: Vec<PathBuf>,
 }
 
 /// What the user says about a project.
@@ -35,7 +44,8 @@ pub enum Trust {
 
 impl Project {
     /// Finds the project around `cwd`. With no markers the search does not leave `cwd`.
-    pub(crate) fn find(files: &mut Files, cwd: &Path, markers: &[String]) -> Self {
+    /// `config` says which directories are trusted.
+    pub(crate) fn find(files: &mut Files, cwd: &Path, markers: &[String], config: &Table) -> Self {
         let mut has_marker =
             |dir: &Path| markers.iter().any(|marker| files.exists(&dir.join(marker)));
         let root = cwd
@@ -43,11 +53,19 @@ impl Project {
             .find(|dir| has_marker(dir))
             .unwrap_or(cwd)
             .to_owned();
-        Self {
+        let mut project = Self {
             cwd: cwd.to_owned(),
             root,
             repository: repository(files, cwd),
-        }
+            trusted: Vec::new(),
+        };
+        let is_trusted = |dir: &&Path| {
+            let trust = project.trust_of(dir, config);
+            trust.is_some_and(|(trust, _)| trust == Trust::Trusted)
+        };
+        let trusted = project.directories().into_iter().filter(is_trusted);
+        project.trusted = trusted.map(Path::to_owned).collect();
+        project
     }
 
     /// The directories from the root down to `cwd`.
@@ -63,12 +81,21 @@ impl Project {
         upwards
     }
 
-    /// What the user says about settings in `dir`, and the entry that says so.
-    pub(crate) fn trust_of(&self, dir: &Path, config: &Table) -> Option<(Trust, PathBuf)> {
-        [Some(dir), Some(&self.root), self.repository.as_deref()]
-            .into_iter()
-            .flatten()
-            .find_map(|place| Some((listed(place, config)?, place.to_owned())))
+    /// What the user says about settings in `dir`, and the entry that says so. Distrust of the root covers all
+    /// below it, trust does not. A root that is a linked worktree is as trusted as its repository.
+    fn trust_of(&self, dir: &Path, config: &Table) -> Option<(Trust, PathBuf)> {
+        let covers = |trust: Trust| trust == Trust::Untrusted || dir == self.root;
+        let above = [Some(self.root.as_path()), self.repository.as_deref()];
+        let of_dir = listed(dir, config).map(|trust| (trust, dir.to_owned()));
+        of_dir.or_else(|| {
+            let mut above = above.into_iter().flatten();
+            above.find_map(|place| {
+                Some((
+                    listed(place, config).filter(|it| covers(*it))?,
+                    place.to_owned(),
+                ))
+            })
+        })
     }
 
     /// What the user says about working in `cwd`.
@@ -89,10 +116,17 @@ impl Project {
                 "{} is marked as untrusted in {user_file}. To load config.toml, mark it trusted.",
                 entry.display()
             )),
-            None => Some(format!(
-                "To load config.toml, add {} as a trusted project in {user_file}.",
-                self.repository.as_ref().unwrap_or(&self.root).display()
-            )),
+            None => {
+                let root_counts = self.trusted.contains(&self.root);
+                let entry = match root_counts {
+                    true => dir,
+                    false => self.repository.as_ref().unwrap_or(&self.root),
+                };
+                Some(format!(
+                    "To load config.toml, add {} as a trusted project in {user_file}.",
+                    entry.display()
+                ))
+            }
         }
     }
 }
@@ -122,7 +156,32 @@ fn repository(files: &mut Files, cwd: &Path) -> Option<PathBuf> {
     let worktrees = target.parent()?;
     let git = worktrees.parent()?;
     let linked = worktrees.ends_with("worktrees") && git.ends_with(".git");
-    Some(if linked { git.parent()? } else { top }.to_owned())
+    // Anybody can write a `.git` file; that the repository points back is beyond sandboxed commands.
+    let back = files.read(&target.join("gitdir")).ok().flatten();
+    let back = back.and_then(|back| target.join(back.trim()).canonicalize().ok());
+    let mutual = back.is_some() && back == marker.canonicalize().ok();
+    Some(if linked && mutual { git.parent()? } else { top }.to_owned())
+}
+
+/// The directories that the user trusts, and the linked worktrees of their repositories. Their settings
+/// count, so no sandboxed command may write them.
+pub(crate) fn all_trusted(config: &Table) -> Vec<PathBuf> {
+    let projects = config.get("projects").and_then(Value::as_object);
+    let places = projects.into_iter().flat_map(|projects| projects.keys());
+    let mut trusted = Vec::new();
+    for place in places.map(Path::new) {
+        if listed(place, config) != Some(Trust::Trusted) {
+            continue;
+        }
+        trusted.push(place.to_owned());
+        let linked = std::fs::read_dir(place.join(".git/worktrees"));
+        for entry in linked.into_iter().flatten().flatten().take(MAX_WORKTREES) {
+            let back = quipu_disk::read_text(&entry.path().join("gitdir"), MAX_LINK_BYTES);
+            let back = back.ok().map(|back| entry.path().join(back.trim()));
+            trusted.extend(back.and_then(|back| Some(back.parent()?.to_owned())));
+        }
+    }
+    trusted
 }
 
 /// The default list of files that mark a project's root, or the configured one.

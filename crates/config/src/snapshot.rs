@@ -12,7 +12,7 @@ use crate::files::Files;
 use crate::home::Home;
 use crate::layer::Stack;
 use crate::load::{LoadError, Loader, Reading, check_stack};
-use crate::project::{Project, Trust};
+use crate::project::{self, Project, Trust};
 use crate::requirements::Requirements;
 use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Place, Tools};
 
@@ -74,7 +74,7 @@ impl Snapshot {
         };
         let permissions = Permissions::resolve(&view, &place, &mut notes)?;
         let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
-        let agents = Agents::resolve(&view, trust, &mut files, &mut notes)?;
+        let agents = Agents::resolve(&view, project.as_ref(), &mut files, &mut notes)?;
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
         Ok(Self {
             cwd: cwd.to_owned(),
@@ -120,6 +120,12 @@ impl Snapshot {
     /// The project around the directory.
     pub fn project(&self) -> Option<&Project> {
         self.project.as_ref()
+    }
+
+    /// The directories whose settings count wherever a thread works: all that the user trusts, and the linked
+    /// worktrees of their repositories, as they are now.
+    pub fn trusted_projects(&self) -> Vec<PathBuf> {
+        project::all_trusted(&self.merged)
     }
 
     /// What the user says about the project.

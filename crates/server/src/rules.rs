@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRule};
-use quipu_config::{PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot, Trust};
+use quipu_config::{PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot};
 use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
@@ -39,12 +39,9 @@ pub(crate) async fn tell_left_out(client: &Client, problems: &[RulesProblem]) {
 fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
     let home = server.home().join("rules");
     let mut folders = vec![Path::new(SYSTEM_FOLDER).join("rules"), home];
-    if snapshot.trust() == Some(Trust::Trusted)
-        && let Some(project) = snapshot.project()
-    {
-        let own = project.directories().into_iter();
-        folders.extend(own.map(|folder| folder.join(PROJECT_FOLDER).join("rules")));
-    }
+    let trusted = snapshot.project().map(|project| project.trusted.iter());
+    let trusted = trusted.into_iter().flatten();
+    folders.extend(trusted.map(|directory| directory.join(PROJECT_FOLDER).join("rules")));
     folders
 }
 

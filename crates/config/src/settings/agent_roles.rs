@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::files::Files;
 use crate::layer::{Layer, Stack};
-use crate::project::Trust;
+use crate::project::Project;
 use crate::schema::{self, ROOT, Why};
 use crate::{Table, document};
 
@@ -79,7 +79,7 @@ struct RoleFile {
 /// The roles of all layers. What is left out is told in `notes`.
 pub(super) fn resolve(
     stack: &Stack,
-    trust: Option<Trust>,
+    project: Option<&Project>,
     files: &mut Files,
     notes: &mut Vec<String>,
 ) -> BTreeMap<String, AgentRole> {
@@ -90,9 +90,12 @@ pub(super) fn resolve(
     };
     let mut parts: BTreeMap<String, Part> = BTreeMap::new();
     for layer in stack.enabled() {
-        let of_project = matches!(layer.source, ConfigLayerSource::Project { .. });
-        if of_project && trust != Some(Trust::Trusted) {
-            continue;
+        if let ConfigLayerSource::Project { dot_codex_folder } = &layer.source {
+            let dir = dot_codex_folder.as_path().parent();
+            let trusted = project.map(|project| &project.trusted);
+            if !trusted.is_some_and(|trusted| trusted.iter().any(|it| Some(it.as_path()) == dir)) {
+                continue;
+            }
         }
         for (name, part) in of_layer(layer, files, &mut complain) {
             let below = parts.remove(&name).unwrap_or_default();

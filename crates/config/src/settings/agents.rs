@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::agent_roles::{self, AgentRole};
 use crate::files::Files;
 use crate::load::LoadError;
-use crate::project::Trust;
+use crate::project::Project;
 use crate::snapshot::View;
 
 /// Agents that the model starts.
@@ -31,7 +31,7 @@ impl Agents {
     /// Works out the limits and roles. A role that makes no sense is left out, which `notes` then say.
     pub(crate) fn resolve(
         view: &View<'_>,
-        trust: Option<Trust>,
+        project: Option<&Project>,
         files: &mut Files,
         notes: &mut Vec<String>,
     ) -> Result<Self, LoadError> {
@@ -50,7 +50,7 @@ impl Agents {
         Ok(Self {
             max_threads: toml.max_threads.unwrap_or(6),
             max_depth: toml.max_depth.unwrap_or(1),
-            roles: agent_roles::resolve(view.stack, trust, files, notes),
+            roles: agent_roles::resolve(view.stack, project, files, notes),
         })
     }
 }

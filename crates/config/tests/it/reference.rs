@@ -17,8 +17,8 @@ Settings are read from these places; later ones win, tables are merged key by ke
 
 1. `/etc/codex/config.toml`, for all users of the machine;
 2. `config.toml` in the home directory: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`;
-3. `.codex/config.toml` in every directory from the project's root down to the working directory, once the project is
-   trusted in the user's own file;
+3. `.codex/config.toml` in the project's root and in the directories from there down to the working directory, each once
+   it is trusted by name in the user's own file (`projects.DIRECTORY.trust_level`);
 4. `-c key=value`, `--enable feature` and `--disable feature` on the command line, and the `config` of `thread/start`;
 5. `/etc/codex/managed_config.toml`, an older way to overrule users.
 

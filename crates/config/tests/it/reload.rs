@@ -134,3 +134,68 @@ fn a_project_cannot_trust_itself() {
     };
     assert_eq!(loader.load(&request).unwrap().trust(), None);
 }
+
+/// Sandboxed commands can write below a project's root, so trust in the root does not cover what is there.
+#[test]
+fn settings_below_the_root_need_an_entry_of_their_own() {
+    let world = World::new();
+    world.write("w/.git/HEAD", "x");
+    world.write("w/.codex/config.toml", "model = \"root\"\n");
+    world.write("w/sub/.codex/config.toml", "model = \"sub\"\n");
+    world.write("w/sub/.codex/agents/a.toml", "description = \"a\"\n");
+    let trust = |place: &str| format!("[projects.\"$D/{place}\"]\ntrust_level = \"trusted\"\n");
+    let sub = world.path("w/sub");
+    let load = || {
+        let request = LoadRequest {
+            cwd: Some(&sub),
+            ..LoadRequest::default()
+        };
+        world.loader().load(&request).unwrap()
+    };
+    world.config(&trust("w"));
+    let snapshot = load();
+    assert_eq!(snapshot.model().model.as_deref(), Some("root"));
+    assert_eq!(snapshot.project().unwrap().trusted, [world.path("w")]);
+    assert!(snapshot.agents().roles.is_empty());
+    let reasons = snapshot
+        .stack()
+        .layers()
+        .iter()
+        .filter_map(|it| it.disabled_reason.as_deref());
+    let reasons: Vec<_> = reasons.collect();
+    assert_eq!(reasons.len(), 1);
+    assert!(
+        reasons[0].contains(&format!("add {} as a trusted", sub.display())),
+        "{reasons:?}"
+    );
+    world.config(&format!("{}{}", trust("w"), trust("w/sub")));
+    assert_eq!(load().model().model.as_deref(), Some("sub"));
+}
+
+/// Anybody can write a `.git` file that names a trusted repository; that the repository points back counts.
+#[test]
+fn a_worktree_is_trusted_if_its_repository_knows_it() {
+    let world = World::new();
+    world.write("main/.git/HEAD", "x");
+    world.write("main/.git/worktrees/a/gitdir", "$D/w/.git\n");
+    world.write("w/.codex/config.toml", "model = \"worktree\"\n");
+    world.write("forged/.codex/config.toml", "model = \"forged\"\n");
+    world.config("[projects.\"$D/main\"]\ntrust_level = \"trusted\"\n");
+    for (place, expected) in [("w", Some("worktree")), ("forged", None)] {
+        world.write(
+            &format!("{place}/.git"),
+            "gitdir: $D/main/.git/worktrees/a\n",
+        );
+        let cwd = world.path(place);
+        let request = LoadRequest {
+            cwd: Some(&cwd),
+            ..LoadRequest::default()
+        };
+        let snapshot = world.loader().load(&request).unwrap();
+        assert_eq!(snapshot.model().model.as_deref(), expected, "{place}");
+        assert_eq!(
+            snapshot.trusted_projects(),
+            [world.path("main"), world.path("w")]
+        );
+    }
+}
