@@ -17,7 +17,7 @@ use crate::overrides::Overrides;
 use crate::project::{NotAList, PROJECT_FOLDER, Project, Trust, root_markers};
 use crate::requirements::RequirementsError;
 use crate::schema::{self, Mismatch, ROOT};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, listed};
 use crate::{Table, layer};
 
 /// So many directories keep their snapshot at once.
@@ -64,8 +64,13 @@ pub enum LoadError {
     #[error(transparent)]
     Requirements(#[from] RequirementsError),
     /// The profile in force does not exist.
-    #[error("config profile `{0}` not found")]
-    NoProfile(String),
+    #[error("config profile `{name}` not found; {}", listed(known))]
+    NoProfile {
+        /// Its name.
+        name: String,
+        /// Those that exist.
+        known: Vec<String>,
+    },
     /// The provider in force does not exist.
     #[error("Model provider `{id}` not found; there are: {}", known.join(", "))]
     NoProvider {

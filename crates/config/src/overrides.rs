@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use crate::Table;
 use crate::document;
-use crate::features::Feature;
+use crate::features::{Feature, Stage};
 use crate::keypath::{self, TooManyKeys};
 
 /// Settings that lie over the configuration files. `Debug` shows only their names.
@@ -34,11 +34,17 @@ pub enum OverrideError {
     #[error("Empty key in override: {0}")]
     NoKey(String),
     /// `--enable` or `--disable` names no feature.
-    #[error("Unknown feature flag: {0}")]
+    #[error("Unknown feature flag: {0}; there are: {known}", known = known_features())]
     UnknownFeature(String),
     /// The key has too many parts.
     #[error(transparent)]
     Key(#[from] TooManyKeys),
+}
+
+fn known_features() -> String {
+    let is_offered = |feature: &&Feature| feature.stage() != Stage::Removed;
+    let offered = Feature::ALL.iter().filter(is_offered);
+    offered.map(|it| it.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl Overrides {
@@ -196,7 +202,12 @@ mod tests {
         assert_eq!(error("model"), "Invalid override (missing '='): model");
         assert_eq!(error("=x"), "Empty key in override: =x");
         let unknown = Overrides::default().set_feature("zz", true).unwrap_err();
-        assert_eq!(unknown.to_string(), "Unknown feature flag: zz");
+        let text = unknown.to_string();
+        assert!(
+            text.starts_with("Unknown feature flag: zz; there are: ")
+                && text.contains("multi_agent"),
+            "{text}"
+        );
     }
 
     #[test]

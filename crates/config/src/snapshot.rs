@@ -212,6 +212,20 @@ impl fmt::Debug for Snapshot {
     }
 }
 
+/// The names of the tables under a key.
+fn names(merged: &Table, key: &str) -> Vec<String> {
+    let tables = merged.get(key).and_then(Value::as_object);
+    tables.map_or_else(Vec::new, |it| it.keys().cloned().collect())
+}
+
+/// The names that exist, for errors about one that does not.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names {
+        [] => "there are none".to_owned(),
+        names => format!("there are: {}", names.join(", ")),
+    }
+}
+
 /// Settings with their precedence: members of the request, then the profile, then the top level.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -225,7 +239,11 @@ impl<'a> View<'a> {
     fn new(merged: &'a Table, chosen: &'a Table, stack: &'a Stack) -> Result<Self, LoadError> {
         let profile = match merged.get("profile").and_then(Value::as_str) {
             Some(name) => {
-                Some(profile(merged).ok_or_else(|| LoadError::NoProfile(name.to_owned()))?)
+                let found = profile(merged).ok_or_else(|| LoadError::NoProfile {
+                    name: name.to_owned(),
+                    known: names(merged, "profiles"),
+                });
+                Some(found?)
             }
             None => None,
         };

@@ -207,7 +207,7 @@ async fn a_profile_and_a_trusted_project_count_for_new_threads() {
     let other = json!({ "config": { "profile": "none" } });
     assert_eq!(
         client.refused("thread/start", other).await,
-        "failed to load configuration: config profile `none` not found"
+        "failed to load configuration: config profile `none` not found; there are: p"
     );
 }
 
