@@ -8,7 +8,7 @@ use quipu_server::Listen;
 
 use crate::exec::args::ExecArgs;
 
-/// Keeps threads of conversation between people and a coding agent.
+/// Agent server compatible with `codex app-server`, for any model provider
 #[derive(Debug, Parser)]
 pub struct Args {
     #[command(flatten)]
@@ -21,13 +21,13 @@ pub struct Args {
 /// global, because of a global option given in both places only the later values would count.
 #[derive(Debug, Default, ClapArgs)]
 pub struct ConfigArgs {
-    /// Overrides a configuration value: a dotted key and a TOML value (or plain text).
+    /// Override a configuration value: a dotted key and a TOML value (or plain text)
     #[arg(short = 'c', long = "config", value_name = "key=value")]
     config: Vec<String>,
-    /// Turns an optional feature on; the same as `-c features.NAME=true`.
+    /// Enable a feature; the same as `-c features.NAME=true`
     #[arg(long, value_name = "FEATURE")]
     enable: Vec<String>,
-    /// Turns an optional feature off; the same as `-c features.NAME=false`.
+    /// Disable a feature; the same as `-c features.NAME=false`
     #[arg(long, value_name = "FEATURE")]
     disable: Vec<String>,
 }
@@ -60,22 +60,41 @@ impl ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serves the app-server protocol.
+    /// Serve clients over stdio, a websocket or a unix socket
     AppServer(Box<AppServerArgs>),
-    /// Runs one prompt and exits.
+    /// Run one prompt and exit
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
-    /// Shows what the server does, in a few seconds and without a model.
+    /// Show what the server does, in a few seconds and without a model
     Demo,
-    /// Logs in, with ChatGPT in the browser unless told otherwise.
+    /// Log in, by default with ChatGPT in the browser
     Login(LoginArgs),
-    /// Forgets the stored login.
+    /// Remove the stored login
     Logout {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Says what keeps commands inside their policy on this machine.
+    /// Show which sandbox this machine supports
     Sandbox,
+    /// List stored sessions, the latest first
+    Threads(ThreadsArgs),
+    /// Print the version
+    Version,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ThreadsArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Only those of this directory
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// How many to list
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
+    pub limit: u32,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -84,17 +103,17 @@ pub struct LoginArgs {
     pub command: Option<LoginCommand>,
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Reads an API key from standard input: `printenv OPENAI_API_KEY | quipu login --with-api-key`.
+    /// Read an API key from stdin: `printenv OPENAI_API_KEY | quipu login --with-api-key`
     #[arg(long, conflicts_with = "device_auth")]
     pub with_api_key: bool,
-    /// Shows a code to enter in a browser on any device.
+    /// Show a code to enter in a browser on any device
     #[arg(long)]
     pub device_auth: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum LoginCommand {
-    /// Tells how you are logged in; fails if you are not.
+    /// Show how you are logged in; fails if you are not
     Status {
         #[command(flatten)]
         config: ConfigArgs,
@@ -107,10 +126,10 @@ pub struct AppServerArgs {
     pub command: Option<AppServerCommand>,
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`.
+    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`
     #[arg(long, value_name = "URL", default_value = "stdio://")]
     pub listen: Listen,
-    /// Accepted for compatibility; nothing is collected.
+    /// Accepted for compatibility; nothing is collected
     #[arg(long)]
     pub analytics_default_enabled: bool,
     #[command(flatten)]
@@ -119,22 +138,22 @@ pub struct AppServerArgs {
 
 #[derive(Debug, Default, ClapArgs)]
 pub struct AuthArgs {
-    /// What websocket clients must present.
+    /// What websocket clients must present
     #[arg(long, value_name = "MODE")]
     pub ws_auth: Option<AuthMode>,
-    /// The file that holds the capability token.
+    /// File with the capability token
     #[arg(long, value_name = "PATH")]
     pub ws_token_file: Option<PathBuf>,
-    /// The file that holds the secret of signed tokens.
+    /// File with the secret that tokens are signed with
     #[arg(long, value_name = "PATH")]
     pub ws_shared_secret_file: Option<PathBuf>,
-    /// The issuer that signed tokens must name.
+    /// Issuer that signed tokens must name
     #[arg(long, value_name = "ISSUER")]
     pub ws_issuer: Option<String>,
-    /// The audience that signed tokens must name.
+    /// Audience that signed tokens must name
     #[arg(long, value_name = "AUDIENCE")]
     pub ws_audience: Option<String>,
-    /// Seconds by which the clocks of client and server may differ (30 unless given).
+    /// Tolerated clock difference between client and server, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub ws_max_clock_skew_seconds: Option<u64>,
 }
@@ -147,37 +166,37 @@ pub enum AuthMode {
 
 #[derive(Debug, Subcommand)]
 pub enum AppServerCommand {
-    /// Writes the protocol as TypeScript.
+    /// Write the protocol as TypeScript
     #[command(name = "generate-ts")]
     TypeScript {
         #[command(flatten)]
         config: ConfigArgs,
-        /// The folder to write to.
+        /// Directory to write to
         #[arg(short, long, value_name = "DIR")]
         out: PathBuf,
-        /// A Prettier program to format the files with.
+        /// Prettier executable to format the files with
         #[arg(short, long, value_name = "PRETTIER_BIN")]
         prettier: Option<PathBuf>,
-        /// Includes experimental methods and fields.
+        /// Include experimental methods and fields
         #[arg(long)]
         experimental: bool,
     },
-    /// Writes the protocol as JSON Schema.
+    /// Write the protocol as JSON Schema
     #[command(name = "generate-json-schema")]
     JsonSchema {
         #[command(flatten)]
         config: ConfigArgs,
-        /// The folder to write to.
+        /// Directory to write to
         #[arg(short, long, value_name = "DIR")]
         out: PathBuf,
-        /// Includes experimental methods and fields.
+        /// Include experimental methods and fields
         #[arg(long)]
         experimental: bool,
     },
-    /// Writes the protocol reference as Markdown.
+    /// Write the protocol reference as Markdown
     #[command(name = "generate-reference", hide = true)]
     Reference {
-        /// The file to write.
+        /// File to write
         #[arg(short, long, value_name = "FILE")]
         out: PathBuf,
     },

@@ -2,12 +2,14 @@
 //! faults of its own making.
 
 mod args;
+mod banner;
 mod cmd;
 mod demo;
 mod exec;
 mod heap;
 mod logging;
 mod patch_program;
+mod session;
 mod version;
 
 use std::process::ExitCode;
@@ -42,6 +44,11 @@ pub fn main() -> ExitCode {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
         }
         Command::Sandbox => cmd::sandbox::run(),
+        Command::Threads(threads) => cmd::threads::run(threads, &args.config),
+        Command::Version => {
+            println!("{} {version}", name.as_str());
+            Ok(ExitCode::SUCCESS)
+        }
     };
     match done {
         Ok(code) => code,

@@ -10,13 +10,18 @@ use std::time::Duration;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::banner;
+
 /// Lines that may wait to be written; more are dropped.
 const QUEUE: usize = 1024;
 /// How long the last lines may take when the program ends.
 const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// The running log.
-pub struct Logging(SyncSender<Message>);
+pub struct Logging {
+    lines: SyncSender<Message>,
+    is_json: bool,
+}
 
 enum Message {
     Line(Vec<u8>),
@@ -25,31 +30,47 @@ enum Message {
 }
 
 impl Logging {
-    /// Starts logging for the whole process.
-    pub fn start() -> Logging {
+    /// Starts logging for the whole process: errors, but for those of `quiet`, unless `RUST_LOG` says
+    /// otherwise.
+    pub fn start(quiet: Option<&str>) -> Logging {
         let (sender, receiver) = sync_channel(QUEUE);
         std::thread::spawn(move || write(&receiver));
-        let filter = EnvFilter::builder()
+        let mut filter = EnvFilter::builder()
             .with_default_directive(LevelFilter::ERROR.into())
             .from_env_lossy();
+        let quiet = quiet.filter(|_| std::env::var_os(EnvFilter::DEFAULT_ENV).is_none());
+        let is_json = std::env::var("LOG_FORMAT")
+            .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
+        let directives = [(quiet, "off"), (is_json.then_some(banner::TARGET), "info")];
+        for (target, level) in directives {
+            if let Some(Ok(directive)) = target.map(|it| format!("{it}={level}").parse()) {
+                filter = filter.add_directive(directive);
+            }
+        }
         let lines = sender.clone();
         let builder = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(move || Lines(lines.clone()));
-        let json = std::env::var("LOG_FORMAT")
-            .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
-        if json {
+        if is_json {
             builder.json().init();
         } else {
             builder.with_ansi(stderr().is_terminal()).init();
         }
-        Logging(sender)
+        Logging {
+            lines: sender,
+            is_json,
+        }
+    }
+
+    /// Whether lines are JSON objects.
+    pub fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Waits a moment for what was logged to be written.
     pub fn finish(self) {
         let (done, written) = sync_channel(1);
-        if self.0.try_send(Message::Flush(done)).is_ok() {
+        if self.lines.try_send(Message::Flush(done)).is_ok() {
             // Whether it was written or time is up, the program ends.
             written.recv_timeout(LAST_LINES).ok();
         }

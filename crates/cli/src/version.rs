@@ -32,6 +32,14 @@ impl ProgramName {
         }
     }
 
+    /// The name of the home directory in that of the user, if no variable names another.
+    pub fn home(self) -> &'static str {
+        match self {
+            ProgramName::Quipu => ".quipu",
+            ProgramName::Codex | ProgramName::CodexAppServer => ".codex",
+        }
+    }
+
     /// What follows the name in `--version`.
     pub fn version(self) -> String {
         match self {

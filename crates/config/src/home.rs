@@ -33,8 +33,9 @@ pub enum HomeError {
 }
 
 impl Home {
-    /// `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`. Nothing is created.
-    pub fn resolve(env: &Env) -> Result<Self, HomeError> {
+    /// `$QUIPU_HOME`, else `$CODEX_HOME`, else the default in the user's own directory, such as `.quipu`.
+    /// Nothing is created.
+    pub fn resolve(env: &Env, default: &str) -> Result<Self, HomeError> {
         for variable in ["QUIPU_HOME", "CODEX_HOME"] {
             let Some(value) = env.get(variable) else {
                 continue;
@@ -48,7 +49,7 @@ impl Home {
         }
         let user = env.user_home().ok_or(HomeError::Unknown)?;
         Ok(Self {
-            path: env.cwd().join(user).join(".quipu"),
+            path: env.cwd().join(user).join(default),
         })
     }
 

@@ -44,7 +44,8 @@ mod startup_warnings;
 mod threads;
 
 pub use connection::serve;
-pub use listen::{AuthError, Listen, ListenError, WebSocketAuth, run};
+pub use context::image::check_image;
+pub use listen::{AuthError, Listen, ListenError, Listening, WebSocketAuth, run};
 pub use quipu_journal::Source;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Programs, Settings};

@@ -58,7 +58,11 @@ impl Launch {
         let link = home.path().join(name);
         symlink(exe.as_ref(), &link).expect("a link can be made");
         let mut launch = Launch::new(link);
-        launch.command.current_dir(home.path());
+        launch
+            .command
+            .current_dir(home.path())
+            .env("HOME", home.path())
+            .env("QUIPU_HOME", home.path().join("quipu"));
         Launch { home, ..launch }
     }
 

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use quipu_config::{Env, Home, Loader, Overrides};
-use quipu_server::{Listen, Server, Settings, WebSocketAuth};
+use quipu_server::{Listen, Listening, Server, Settings, WebSocketAuth};
 
 use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
+use crate::banner;
 use crate::heap;
 use crate::logging::Logging;
 use crate::patch_program;
+use crate::version::ProgramName;
 
 /// Seconds by which the clocks of client and server may differ, unless told otherwise.
 const CLOCK_SKEW: u64 = 30;
@@ -31,7 +33,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let auth = auth(args.auth, &args.listen)?;
     let config = load(Env::from_process(), overrides)?;
     heap::keep_few(WORKERS);
-    let logging = Logging::start();
+    let logging = Logging::start(None);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(WORKERS)
@@ -47,7 +49,8 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let mut settings = Settings::new(config);
     patch_program::offer(&mut settings);
     let server = Server::new(settings);
-    let served = runtime.block_on(quipu_server::run(server, args.listen, auth));
+    let announce = |place: &Listening| banner::show(place, &logging);
+    let served = runtime.block_on(quipu_server::run(server, args.listen, auth, announce));
     // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();
     logging.finish();
@@ -69,11 +72,20 @@ pub fn load(env: Env, overrides: Overrides) -> Result<Loader, String> {
 
 /// The configuration of this process, whatever it holds.
 pub fn unchecked(env: Env, overrides: Overrides) -> Result<Loader, String> {
-    let home = Home::resolve(&env).map_err(|error| error.to_string())?;
+    let home = Home::resolve(&env, ProgramName::of_this_process().home())
+        .map_err(|error| error.to_string())?;
     let unusable = |error| format!("cannot use {} as home: {error}", home.path().display());
     home.ensure().map_err(unusable)?;
     let home = home.settled().map_err(unusable)?;
     Ok(Loader::new(env, home, overrides))
+}
+
+/// Authentication that protects nothing would be taken for protection.
+fn listens_there(listen: &Listen) -> Result<(), String> {
+    match listen {
+        Listen::WebSocket(_) => Ok(()),
+        _ => Err("`--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else".into()),
+    }
 }
 
 fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
@@ -81,7 +93,6 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
         || args.ws_issuer.is_some()
         || args.ws_audience.is_some()
         || args.ws_max_clock_skew_seconds.is_some();
-    let listens = matches!(listen, Listen::WebSocket(_));
     let auth = match args.ws_auth {
         None if args.ws_token_file.is_some() || signed_flags => {
             return Err("websocket auth flags require `--ws-auth capability-token` or `--ws-auth signed-bearer-token`".into());
@@ -94,9 +105,7 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
             let file = args
                 .ws_token_file
                 .ok_or("`--ws-token-file` is required when `--ws-auth capability-token` is set")?;
-            if !listens {
-                return Ok(WebSocketAuth::None);
-            }
+            listens_there(listen)?;
             WebSocketAuth::capability_token(&file)
         }
         Some(AuthMode::SignedBearerToken) if args.ws_token_file.is_some() => {
@@ -106,9 +115,7 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
             let file = args.ws_shared_secret_file.ok_or(
                 "`--ws-shared-secret-file` is required when `--ws-auth signed-bearer-token` is set",
             )?;
-            if !listens {
-                return Ok(WebSocketAuth::None);
-            }
+            listens_there(listen)?;
             let skew = args.ws_max_clock_skew_seconds.unwrap_or(CLOCK_SKEW);
             WebSocketAuth::signed_bearer(&file, args.ws_issuer, args.ws_audience, skew)
         }

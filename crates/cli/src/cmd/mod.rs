@@ -6,3 +6,4 @@ mod generate;
 pub mod login;
 pub mod logout;
 pub mod sandbox;
+pub mod threads;

@@ -14,32 +14,31 @@ pub struct ExecArgs {
     pub command: Option<ExecCommand>,
     #[command(flatten)]
     pub run: RunArgs,
-    /// What to do. Without it, or as `-`, it is read from standard input; what is piped in beside it
-    /// is appended as a `<stdin>` block.
+    /// The prompt. If omitted or `-`, read from stdin. If both are given, piped input is appended in a
+    /// `<stdin>` block
     pub prompt: Option<String>,
-    /// What commands of the model may touch.
+    /// What model-issued commands may touch
     #[arg(short, long, value_name = "SANDBOX_MODE")]
     pub sandbox: Option<Sandbox>,
-    /// The profile of config.toml to use.
+    /// Profile of config.toml to use
     #[arg(short, long, value_name = "CONFIG_PROFILE")]
     pub profile: Option<String>,
-    /// The folder to work in.
+    /// Directory to work in
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// A folder besides that which may be written to.
+    /// Additional writable directory
     #[arg(long, value_name = "DIR")]
     pub add_dir: Vec<PathBuf>,
-    /// Uses a model server on this machine.
+    /// Use a model server on this machine
     #[arg(long)]
     pub oss: bool,
-    /// Which one, and that one is used at all: `ollama` (unless `oss_provider` is configured),
-    /// `lmstudio` or `llamacpp`.
+    /// Local model server (implies --oss): ollama, lmstudio, llamacpp or vllm
     #[arg(long, value_name = "OSS_PROVIDER")]
     pub local_provider: Option<String>,
-    /// A file with the JSON Schema that the last message must follow.
+    /// File with a JSON Schema that the last message must follow
     #[arg(long, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
-    /// Whether to colour what is told on the terminal.
+    /// When to color output
     #[arg(long, value_enum, default_value_t)]
     pub color: Color,
 }
@@ -49,50 +48,50 @@ pub struct ExecArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Images that go with the prompt.
-    #[arg(short, long = "image", value_name = "FILE", num_args = 1.., value_delimiter = ',')]
+    /// Image to send with the prompt; repeat it or separate several with commas
+    #[arg(short, long = "image", value_name = "FILE", value_delimiter = ',')]
     pub images: Vec<PathBuf>,
-    /// The model to use.
+    /// Model to use
     #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Lets commands write to the workspace, and never asks.
+    /// Let commands write to the workspace; never ask
     #[arg(long)]
     pub full_auto: bool,
-    /// Runs commands without any sandbox. Only where something else confines them.
+    /// Run commands without any sandbox. Only for machines that are isolated by other means
     #[arg(long, alias = "yolo", conflicts_with = "full_auto")]
     pub dangerously_bypass_approvals_and_sandbox: bool,
-    /// Runs outside a Git repository too.
+    /// Also run outside a Git repository
     #[arg(long)]
     pub skip_git_repo_check: bool,
-    /// Keeps nothing on disk.
+    /// Store nothing on disk
     #[arg(long)]
     pub ephemeral: bool,
-    /// Tells what happens as JSON lines on standard output.
+    /// Print events to stdout as JSON Lines
     #[arg(long, alias = "experimental-json")]
     pub json: bool,
-    /// A file to write the last message to.
+    /// File to write the last message to
     #[arg(short = 'o', long = "output-last-message", value_name = "FILE")]
     pub last_message: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ExecCommand {
-    /// Goes on with an earlier run.
+    /// Continue an earlier session
     Resume(Box<ResumeArgs>),
-    /// Reviews changes of the repository.
+    /// Review changes in the repository
     Review(Box<ReviewArgs>),
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct ResumeArgs {
-    /// The run's id or its thread's name.
+    /// Id or name of the session; `quipu threads` lists them
     pub session: Option<String>,
-    /// What to do next; read from standard input without it or as `-`.
+    /// The next prompt. If omitted or `-`, read from stdin
     pub prompt: Option<String>,
-    /// Takes the latest run in this folder.
+    /// Continue the latest session of this directory
     #[arg(long)]
     pub last: bool,
-    /// With `--last`: in any folder.
+    /// With --last: of any directory
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
@@ -101,19 +100,19 @@ pub struct ResumeArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct ReviewArgs {
-    /// What to look for, in place of a set of changes; read from standard input as `-`.
+    /// Review instructions, instead of a set of changes. If `-`, read from stdin
     #[arg(conflicts_with_all = ["uncommitted", "base", "commit"])]
     pub prompt: Option<String>,
-    /// Staged, unstaged and untracked changes.
+    /// Review staged, unstaged and untracked changes
     #[arg(long, conflicts_with_all = ["base", "commit"])]
     pub uncommitted: bool,
-    /// What differs from a branch.
+    /// Review the difference from a branch
     #[arg(long, value_name = "BRANCH", conflicts_with = "commit")]
     pub base: Option<String>,
-    /// What a commit changed.
+    /// Review the changes of a commit
     #[arg(long, value_name = "SHA")]
     pub commit: Option<String>,
-    /// The commit's title, to show.
+    /// Title of the commit, for display
     #[arg(long, value_name = "TITLE", requires = "commit")]
     pub title: Option<String>,
     #[command(flatten)]
@@ -143,6 +142,18 @@ pub enum Color {
     Never,
     #[default]
     Auto,
+}
+
+impl ExecArgs {
+    /// Whether events are printed as JSON lines.
+    pub fn json(&self) -> bool {
+        let later = match &self.command {
+            None => false,
+            Some(ExecCommand::Resume(resume)) => resume.run.json,
+            Some(ExecCommand::Review(review)) => review.run.json,
+        };
+        self.run.json || later
+    }
 }
 
 impl RunArgs {

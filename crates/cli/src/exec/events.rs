@@ -113,6 +113,12 @@ struct Todo {
     completed: bool,
 }
 
+impl Line {
+    pub fn error(message: String) -> Line {
+        Line::Error(Message { message })
+    }
+}
+
 /// Turns what a server tells into lines.
 #[derive(Default)]
 pub struct Events {
@@ -148,7 +154,7 @@ impl Events {
                     Some(details) if it.will_retry => format!("{} ({details})", it.error.message),
                     _ => it.error.message.clone(),
                 };
-                Some(Line::Error(Message { message }))
+                Some(Line::error(message))
             }
             _ => None,
         }

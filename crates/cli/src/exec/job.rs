@@ -97,7 +97,7 @@ impl Job {
             sandbox: sandbox(&run).or(args.sandbox.map(Into::into)),
             model: run.model,
             ephemeral: run.ephemeral,
-            images: run.images,
+            images: images(run.images)?,
             output_schema,
             last_message: run.last_message,
             anywhere: run.skip_git_repo_check || run.dangerously_bypass_approvals_and_sandbox,
@@ -108,6 +108,15 @@ impl Job {
             overrides,
         })
     }
+}
+
+/// Absolute paths of images that can be sent.
+fn images(given: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
+    let checked = given.into_iter().map(|path| {
+        quipu_server::check_image(&path)?;
+        std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))
+    });
+    checked.collect()
 }
 
 fn cwd(given: Option<&Path>) -> Result<PathBuf, String> {

@@ -7,11 +7,12 @@ mod job;
 mod local;
 mod output;
 mod prompt;
+mod review;
 pub mod screen;
 mod settings;
 mod stops;
 pub mod text;
-mod thread;
+pub mod thread;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use quipu_client::wire::{LoginAccountParams, ReviewStartParams, TurnStartParams, UserInput};
 use quipu_client::{Client, Error, Event, EventStream, Options, Timeouts, TurnStream};
-use quipu_config::{LoadRequest, Loader, Trust};
+use quipu_config::{Snapshot, Trust};
 use quipu_server::{Server, Settings, Source};
 
 use crate::args::ConfigArgs;
@@ -34,21 +35,32 @@ use stops::Stops;
 
 /// The name under which providers and stored threads know runs of this kind.
 const CLIENT_NAME: &str = "codex_exec";
+/// What the run shows itself and therefore does not log.
+const SHOWN: &str = "quipu_server::startup_warnings";
 /// How often the line that shows life is drawn.
 const TICK: Duration = Duration::from_millis(120);
 
 /// Runs it and says with what code to exit: 0 when the turn completed, 1 when it did not. A run that a
 /// signal interrupted ends by that signal, once everything is in order.
 pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
+    let json = args.json();
+    let done = run_job(args, common);
+    if let (true, Err(error)) = (json, &done) {
+        Output::not_begun(error);
+    }
+    done
+}
+
+fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let color = args.color;
     let mut job = Job::new(args, common)?;
-    let config = settings::load(&mut job)?;
-    if !job.anywhere && !may_work_in(&config, &job.cwd) {
+    let (config, found) = settings::load(&mut job)?;
+    if !job.anywhere && !may_work_in(&found, &job.cwd) {
         return Err(
             "Not inside a trusted directory and --skip-git-repo-check was not specified.".into(),
         );
     }
-    let logging = Logging::start();
+    let logging = Logging::start(Some(SHOWN));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(2)
@@ -76,16 +88,9 @@ pub fn run(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 
 /// A folder under version control can be brought back to what it was; one that the user trusts is theirs
 /// to risk.
-fn may_work_in(config: &Loader, cwd: &Path) -> bool {
-    let request = LoadRequest {
-        cwd: Some(cwd),
-        ..LoadRequest::default()
-    };
-    let trusted = || {
-        let loaded = config.load(&request);
-        loaded.is_ok_and(|snapshot| snapshot.trust() == Some(Trust::Trusted))
-    };
-    cwd.ancestors().any(|folder| folder.join(".git").exists()) || trusted()
+fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
+    let is_repository = |folder: &Path| folder.join(".git").exists();
+    cwd.ancestors().any(is_repository) || found.trust() == Some(Trust::Trusted)
 }
 
 async fn serve(
@@ -101,12 +106,12 @@ async fn serve(
             turn_total: None,
             ..Timeouts::default()
         });
-    let client = Client::connect(options)
+    let (client, notices) = Client::connect_with_events(options)
         .await
         .map_err(|error| error.to_string())?;
     let done = match log_in(&client, job.api_key.take()).await {
-        Ok(()) => drive(&client, job, output, stops).await,
-        Err(error) => Err(error.to_string()),
+        Ok(()) => drive(&client, notices, job, output, stops).await,
+        Err(error) => Err(thread::text(error)),
     };
     client.disconnect().await;
     done
@@ -123,11 +128,14 @@ async fn log_in(client: &Client, api_key: Option<String>) -> Result<(), Error> {
 
 async fn drive(
     client: &Client,
+    mut notices: EventStream,
     job: Job,
     mut output: Output,
     stops: &mut Stops,
 ) -> Result<ExitCode, String> {
-    let mut notices = client.events();
+    if let Work::Review(target) = &job.work {
+        review::check(client, target, &job.cwd).await?;
+    }
     let opened = thread::open(client, &job).await?;
     output.opened(&opened, &job.work);
     tell_noticed(&mut notices, &mut output);

@@ -13,12 +13,14 @@ use super::events::{Events, Line};
 use super::job::Work;
 use super::screen::{Screen, Stream};
 use super::text::Text;
-use super::thread::Opened;
+use super::thread::{self, Opened};
 
 pub struct Output {
     form: Form,
     /// The file that gets the last message.
     last_message: Option<PathBuf>,
+    /// The thread, if a later run can go on with it.
+    stored: Option<String>,
 }
 
 enum Form {
@@ -32,10 +34,21 @@ impl Output {
             true => Form::Json(Events::default()),
             false => Form::Text(Text::new(Screen::new(Stream::Error, color))),
         };
-        Output { form, last_message }
+        Output {
+            form,
+            last_message,
+            stored: None,
+        }
+    }
+
+    /// A run that could not begin. The same goes to standard error, as with every command that fails.
+    pub fn not_begun(error: &str) {
+        print(&Line::error(error.to_owned()));
     }
 
     pub fn opened(&mut self, opened: &Opened, work: &Work) {
+        let thread = &opened.thread;
+        self.stored = (!thread.ephemeral).then(|| thread.id.clone());
         match &mut self.form {
             Form::Json(_) => print(&Line::ThreadStarted {
                 thread_id: opened.thread.id.clone(),
@@ -97,11 +110,11 @@ impl Output {
     pub fn end(self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
         let (outcome, failure) = match done {
             Ok(done) if done.turn.status == TurnStatus::Interrupted => {
-                (Some(done), Some("interrupted".to_owned()))
+                (Some(done), Some(self.interrupted()))
             }
             Ok(done) => (Some(done), None),
             Err(Error::TurnFailed { error, outcome }) => (Some(*outcome), Some(error.message)),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(thread::text(error))),
         };
         let message = outcome.as_ref().map(|it| it.agent_message.as_str());
         self.keep(message.unwrap_or_default());
@@ -121,6 +134,13 @@ impl Output {
             }
         }
         code
+    }
+
+    fn interrupted(&self) -> String {
+        match &self.stored {
+            Some(id) => format!("interrupted; `quipu exec resume {id}` continues"),
+            None => "interrupted".to_owned(),
+        }
     }
 
     fn keep(&self, message: &str) {

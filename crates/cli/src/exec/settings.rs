@@ -1,7 +1,8 @@
 //! The configuration of a run. Some flags are more than a setting: they add to what is configured, or
 //! depend on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quipu_config::{Env, LoadRequest, Loader, Overrides, Snapshot, Table};
 use serde_json::{Value, json};
@@ -13,8 +14,8 @@ use crate::cmd::app_server::unchecked;
 /// A key for this run alone, which programs give it.
 const KEY: &str = "CODEX_API_KEY";
 
-/// The configuration with all that the command line says.
-pub fn load(job: &mut Job) -> Result<Loader, String> {
+/// The configuration with all that the command line says, as a whole and as it is where the job runs.
+pub fn load(job: &mut Job) -> Result<(Loader, Arc<Snapshot>), String> {
     let mut overrides = std::mem::take(&mut job.overrides);
     if job.local.is_some() || !job.add_dirs.is_empty() {
         complete(job, &mut overrides)?;
@@ -28,22 +29,25 @@ pub fn load(job: &mut Job) -> Result<Loader, String> {
             .add_json(&unstored)
             .map_err(|error| error.to_string())?;
     }
-    let overridden = !overrides.is_empty();
     let config = unchecked(env, overrides)?;
-    if overridden {
-        config.start_up().map_err(|error| error.to_string())?;
-    }
-    Ok(config)
+    let found = at(&config, &job.cwd)?;
+    Ok((config, found))
+}
+
+/// The configuration in a directory. A server would start with the defaults where it is invalid, but a run
+/// without what its user configured is not the run that was asked for.
+fn at(config: &Loader, cwd: &Path) -> Result<Arc<Snapshot>, String> {
+    let request = LoadRequest {
+        cwd: Some(cwd),
+        ..LoadRequest::default()
+    };
+    config.load(&request).map_err(|error| error.to_string())
 }
 
 /// Settles what depends on the rest of the configuration.
 fn complete(job: &mut Job, overrides: &mut Overrides) -> Result<(), String> {
     let config = unchecked(Env::from_process(), overrides.clone())?;
-    let request = LoadRequest {
-        cwd: Some(&job.cwd),
-        ..LoadRequest::default()
-    };
-    let found = config.load(&request).map_err(|error| error.to_string())?;
+    let found = at(&config, &job.cwd)?;
     let mut settings = Table::new();
     if let Some(local) = job.local.take() {
         let provider = local.provider(found.model().oss_provider)?;

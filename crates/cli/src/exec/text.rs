@@ -22,6 +22,8 @@ pub struct Text {
     running: Option<Running>,
     doing: String,
     diff: String,
+    /// The last error that is on the screen.
+    shown_error: Option<String>,
 }
 
 struct Running {
@@ -40,6 +42,7 @@ impl Text {
             running: None,
             doing: "thinking".to_owned(),
             diff: String::new(),
+            shown_error: None,
         }
     }
 
@@ -96,13 +99,14 @@ impl Text {
             ServerNotification::TurnPlanUpdated(it) => self.plan(&it.plan),
             ServerNotification::TurnDiffUpdated(it) => self.diff.clone_from(&it.diff),
             ServerNotification::Error(it) => {
-                let look = if it.will_retry {
-                    Look::Faint
-                } else {
-                    Look::Bad
-                };
-                self.screen
-                    .line(look, &format!("error: {}", it.error.message));
+                let message = &it.error.message;
+                match (&it.error.additional_details, it.will_retry) {
+                    (Some(why), true) => {
+                        self.screen.line(Look::Faint, &format!("{message} ({why})"));
+                    }
+                    (None, true) => self.screen.line(Look::Faint, message),
+                    (_, false) => self.error(message),
+                }
             }
             _ => {}
         }
@@ -133,9 +137,15 @@ impl Text {
             let tokens = format!("tokens: {input} in, {output} out");
             self.screen.line(Look::Faint, &tokens);
         }
-        if let Some(failure) = failure {
-            self.failure(failure);
+        // The server said it when it happened.
+        if let Some(failure) = failure.filter(|it| self.shown_error.as_deref() != Some(*it)) {
+            self.error(failure);
         }
+    }
+
+    fn error(&mut self, message: &str) {
+        self.failure(&format!("error: {message}"));
+        self.shown_error = Some(message.to_owned());
     }
 
     fn diff(&mut self) {

@@ -103,7 +103,7 @@ async fn latest(client: &Client, cwd: Option<String>) -> Result<String, String> 
 }
 
 /// Threads of every kind that a person began, the latest first, whoever the provider is.
-fn everything() -> ThreadListParams {
+pub fn everything() -> ThreadListParams {
     ThreadListParams {
         limit: Some(100),
         sort_key: Some(ThreadSortKey::UpdatedAt),
@@ -118,6 +118,11 @@ fn everything() -> ThreadListParams {
     }
 }
 
-fn text(error: Error) -> String {
-    error.to_string()
+/// What a person needs to know of an error: the server's words, without the method and the code.
+pub fn text(error: Error) -> String {
+    match error {
+        Error::Refused { error, .. } => error.message,
+        Error::TurnFailed { error, .. } => error.message,
+        other => other.to_string(),
+    }
 }

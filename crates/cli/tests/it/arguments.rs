@@ -102,7 +102,6 @@ async fn what_clients_pass_is_accepted() {
         "app-server --enable guardian_approval -c model=m",
         "--disable undo app-server --analytics-default-enabled",
         "app-server --listen stdio:// -c a.b.C=\"x\"",
-        "app-server --ws-auth capability-token --ws-token-file /no/such",
     ] {
         let (code, output, stderr) = run(Launch::new(QUIPU).args(args.split(' '))).await;
         assert_eq!(
@@ -144,12 +143,12 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
         (
             "app-server --enable nope",
             1,
-            "Error: Unknown feature flag: nope\n",
+            "Error: Unknown feature flag: nope; there are: ",
         ),
         (
             "--disable nope app-server",
             1,
-            "Error: Unknown feature flag: nope\n",
+            "Error: Unknown feature flag: nope; there are: ",
         ),
         (
             "-c x app-server",
@@ -191,6 +190,16 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
             "app-server --ws-auth capability-token --ws-issuer me",
             1,
             "Error: `--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and `--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`\n",
+        ),
+        (
+            "app-server --ws-auth capability-token --ws-token-file f",
+            1,
+            "Error: `--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else\n",
+        ),
+        (
+            "app-server --listen unix://s --ws-auth signed-bearer-token --ws-shared-secret-file f",
+            1,
+            "Error: `--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else\n",
         ),
         (
             "app-server --ws-token-file f",

@@ -21,6 +21,9 @@ impl Place {
     pub fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("work/.git")).unwrap();
+        let home = folder.path().join(".quipu");
+        std::fs::create_dir(&home).unwrap();
+        std::fs::write(home.join("config.toml"), "model_provider = \"offline\"\n").unwrap();
         Place { folder }
     }
 
@@ -32,20 +35,23 @@ impl Place {
         clippy::disallowed_methods,
         reason = "the program under test, killed on drop"
     )]
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub fn quipu(&self, args: &[&str]) -> Command {
         let mut command = Command::new(QUIPU);
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.folder.path())
             .current_dir(self.work())
-            .arg("exec")
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         command
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.quipu(&[&["exec"], args].concat())
     }
 
     pub async fn run_with(&self, args: &[&str], input: &str) -> Output {
@@ -324,7 +330,7 @@ async fn signals_interrupt_the_turn_and_end_the_process() {
     }
 }
 
-fn send(child: &Child, signal: Signal) {
+pub fn send(child: &Child, signal: Signal) {
     let pid = i32::try_from(child.id().unwrap()).unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();

@@ -60,7 +60,7 @@ async fn the_model_is_the_one_that_was_named_last() {
     assert_eq!(unknown.status.code(), Some(1));
     assert_eq!(
         text(&unknown.stderr).lines().last(),
-        Some("Error: config profile `nobody` not found")
+        Some("Error: config profile `nobody` not found; there are: other")
     );
 }
 
@@ -95,8 +95,20 @@ async fn images_go_with_the_prompt() {
     let both = format!("{first},{second}");
     for (args, count) in [
         (&["look", "-i", first][..], 1),
+        (&["-i", first, "look"], 1),
         (&["-i", first, "--image", second, "--", "look"], 2),
-        (&["-i", &both, "--", "look"], 2),
+        (&["-i", &both, "look"], 2),
+        (
+            &[
+                "-C",
+                "/",
+                "--skip-git-repo-check",
+                "-i",
+                "first.png",
+                "look",
+            ],
+            1,
+        ),
         (&["--ephemeral", "look"], 0),
     ] {
         succeeded(&place.run(args).await);
@@ -109,6 +121,28 @@ async fn images_go_with_the_prompt() {
             .await,
     );
     assert_eq!(images(&asked(&model)), 3);
+}
+
+#[tokio::test]
+async fn an_image_that_cannot_be_sent_fails_before_the_turn() {
+    let (place, model) = with_model().await;
+    std::fs::write(place.work().join("words.png"), "no image").unwrap();
+    for (path, why) in [
+        (
+            "missing.png",
+            "cannot use the image missing.png: No such file",
+        ),
+        (
+            "words.png",
+            "cannot use the image words.png: unsupported image",
+        ),
+    ] {
+        let output = place.run(&["-i", path, "look"]).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let told = text(&output.stderr);
+        assert!(told.contains(why), "{told}");
+    }
+    assert!(model.requests().is_empty());
 }
 
 /// How many images the input of a request holds.
@@ -220,7 +254,9 @@ async fn a_model_server_of_this_machine_is_used_if_there_is_one() {
     let expected = format!("nothing listens at {url}, where Ollama is expected");
     assert!(told.contains(&expected), "{told}");
     let unknown = place.run(&["--local-provider", "nobody", "hi"]).await;
-    assert!(text(&unknown.stderr).contains("Model provider `nobody` not found"));
+    let told = text(&unknown.stderr);
+    let listed = "Model provider `nobody` not found; there are: openai, ";
+    assert!(told.contains(listed) && told.contains("scripted"), "{told}");
 }
 
 #[tokio::test]
@@ -311,6 +347,29 @@ async fn reviews_are_of_what_was_named() {
             "{args:?}: {input}"
         );
     }
+}
+
+#[tokio::test]
+async fn reviews_of_what_does_not_exist_fail() {
+    let (place, model) = with_model().await;
+    std::fs::remove_dir(place.work().join(".git")).unwrap();
+    git(&place, &["init", "-q", "-b", "trunk"]).await;
+    git(&place, &["commit", "-qm", "first", "--allow-empty"]).await;
+    for (args, why) in [
+        (["review", "--base", "nosuch"], "has no branch `nosuch`"),
+        (["review", "--commit", "nosuch"], "has no commit `nosuch`"),
+        // A name that git would take for an option.
+        (
+            ["review", "--base=--all", "--json"],
+            "has no branch `--all`",
+        ),
+    ] {
+        let output = place.run(&args).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let told = text(&output.stderr);
+        assert!(told.contains(why), "{told}");
+    }
+    assert!(model.requests().is_empty());
 }
 
 #[tokio::test]

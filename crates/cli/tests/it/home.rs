@@ -50,6 +50,29 @@ async fn quipu_home_comes_before_codex_home_and_both_before_the_default() {
 }
 
 #[tokio::test]
+async fn under_the_official_name_the_official_home_is_used() {
+    for name in ["codex", "codex-app-server"] {
+        let launch = Launch::named(QUIPU, name).without_env("QUIPU_HOME");
+        let home = launch.folder().join(".codex");
+        std::fs::create_dir(&home).unwrap();
+        std::fs::write(home.join("config.toml"), "model = \"theirs\"").unwrap();
+        let args: &[&str] = if name == "codex" {
+            &["app-server"]
+        } else {
+            &[]
+        };
+        let mut process = launch.args(args.iter().copied()).start();
+        let mut raw = Raw::new(process.stdio());
+        let answer = raw.call(&initialize(1)).await;
+        assert_eq!(answer["result"]["codexHome"], home.to_str().unwrap());
+        let read = json!({ "id": 2, "method": "config/read", "params": {} });
+        let config = raw.call(&read).await;
+        assert_eq!(config["result"]["config"]["model"], "theirs", "{config}");
+        assert!(!home.parent().unwrap().join(".quipu").exists());
+    }
+}
+
+#[tokio::test]
 async fn a_home_that_is_a_file_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let launch = Launch::new(QUIPU).env("QUIPU_HOME", file.path().to_str().unwrap());

@@ -44,6 +44,27 @@ async fn logs_can_be_json_lines() {
     }
 }
 
+#[tokio::test]
+async fn where_it_listens_is_said_in_the_format_of_the_log() {
+    let socket = tempfile::tempdir().unwrap();
+    let socket = format!("unix://{}", socket.path().join("s").display());
+    for listen in ["ws://127.0.0.1:0", &socket] {
+        let launch = app_server(["--listen", listen]).env("LOG_FORMAT", "json");
+        let mut process = launch.env("RUST_LOG", "off").start();
+        let line = process.said("listening").await;
+        let event: Value = serde_json::from_str(&line).unwrap();
+        let address = event["fields"]["address"].as_str().unwrap();
+        assert_eq!(event["level"], "INFO", "{line}");
+        assert!(
+            address.starts_with(&listen[..6]) && !address.ends_with(":0"),
+            "{line}"
+        );
+    }
+    let mut process = app_server(["--listen", &socket]).start();
+    let expected = format!("quipu app-server (unix socket)\n  listening on: {socket}\n");
+    assert_eq!(process.said(&socket).await, expected);
+}
+
 /// Many clients give the server a pipe for its logs and never read it.
 #[tokio::test]
 async fn a_log_that_nobody_reads_does_not_stop_the_server() {

@@ -38,7 +38,7 @@ async fn the_banner_tells_where_it_listens() {
     let address = url.strip_prefix("ws://").unwrap();
     let banner = process.said("note: ").await;
     let expected = format!(
-        "codex app-server (WebSockets)\n  listening on: ws://{address}\n  readyz: \
+        "quipu app-server (WebSockets)\n  listening on: ws://{address}\n  readyz: \
          http://{address}/readyz\n  healthz: http://{address}/healthz\n  note: binds localhost only \
          (use SSH port-forwarding for remote access)\n"
     );

@@ -16,7 +16,8 @@ Generated from the program's own table of settings; regenerate with `UPDATE=1 ca
 Settings are read from these places; later ones win, tables are merged key by key:
 
 1. `/etc/codex/config.toml`, for all users of the machine;
-2. `config.toml` in the home directory: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`;
+2. `config.toml` in the home directory: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`
+   (`~/.codex` when started as `codex`);
 3. `.codex/config.toml` in the project's root and in the directories from there down to the working directory, each once
    it is trusted by name in the user's own file (`projects.DIRECTORY.trust_level`);
 4. `-c key=value`, `--enable feature` and `--disable feature` on the command line, and the `config` of `thread/start`;
@@ -32,7 +33,7 @@ Clients get a `configWarning` when they connect, and `exec` prints it, about eac
   official terminal interface uses are kept without a warning, since both programs can share a file;
 - a feature under development that is on, unless `suppress_unstable_features_warning` is set;
 - a value of the wrong type, with its place in the file. The server then answers what needs no settings, and refuses to
-  start threads with the same message until the file is correct.
+  start threads with the same message until the file is correct; `exec` fails with it.
 
 Words in capitals stand for names you choose.
 ";

@@ -218,8 +218,9 @@ fn huge_and_odd_files_are_refused() {
 #[test]
 fn the_home_folder() {
     let world = World::new();
-    let at =
-        |vars: &[(&str, &str)]| Home::resolve(&Env::new(vars.iter().copied(), world.path("w")));
+    let at = |vars: &[(&str, &str)]| {
+        Home::resolve(&Env::new(vars.iter().copied(), world.path("w")), ".quipu")
+    };
     let user = ("HOME", "/home/u");
     assert_eq!(at(&[user]).unwrap().path(), PathBuf::from("/home/u/.quipu"));
     assert_eq!(

@@ -43,6 +43,12 @@ pub(crate) fn load(path: &Path) -> Result<String, ImageError> {
     Ok(format!("data:{mime};base64,{}", STANDARD.encode(bytes)))
 }
 
+/// Whether an image can be sent with a prompt; the error says why not. Blocks on the file.
+pub fn check_image(path: &Path) -> Result<(), String> {
+    let problem = |error: ImageError| format!("cannot use the image {}: {error}", path.display());
+    load(path).map(drop).map_err(problem)
+}
+
 fn too(reason: String) -> ImageError {
     ImageError::Unreadable(io::Error::other(reason))
 }

@@ -12,6 +12,7 @@ mod unix;
 mod unix;
 mod websocket;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -78,17 +79,37 @@ pub enum ListenError {
     OpenToTheNetwork(SocketAddr),
 }
 
-/// Serves clients until standard input ends, or a signal or the server says stop.
+/// Where clients can connect. `Display` gives the URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listening {
+    WebSocket(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listening::WebSocket(address) => write!(f, "ws://{address}"),
+            Listening::Unix(path) => write!(f, "unix://{}", path.display()),
+        }
+    }
+}
+
+/// Serves clients until standard input ends, or a signal or the server says stop. `announce` is called once
+/// clients can connect.
 pub async fn run(
     server: Arc<Server>,
     listen: Listen,
     auth: WebSocketAuth,
+    announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
     // Boxed, because the compiler gives up on the size of so many futures within each other.
     match listen {
         Listen::Stdio => Box::pin(stdio::run(server)).await,
-        Listen::WebSocket(address) => Box::pin(websocket::run(server, address, auth)).await?,
-        Listen::Unix(path) => Box::pin(unix::run(server, &path)).await?,
+        Listen::WebSocket(address) => {
+            Box::pin(websocket::run(server, address, auth, announce)).await?
+        }
+        Listen::Unix(path) => Box::pin(unix::run(server, &path, announce)).await?,
         Listen::Off => off(&server).await,
     }
     Ok(())

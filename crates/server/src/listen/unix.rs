@@ -13,19 +13,24 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use super::stop::StopSignals;
-use super::{ListenError, MESSAGE_LIMIT, WebSocketAuth, accept, http};
+use super::{ListenError, Listening, MESSAGE_LIMIT, WebSocketAuth, accept, http};
 use crate::{Server, serve};
 
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 1024;
 
 /// Serves clients of a socket that only its owner may open.
-pub(super) async fn run(server: Arc<Server>, path: &Path) -> Result<(), ListenError> {
+pub(super) async fn run(
+    server: Arc<Server>,
+    path: &Path,
+    announce: impl FnOnce(&Listening),
+) -> Result<(), ListenError> {
     let signals = StopSignals::listen();
     let listener = bind(path).map_err(|source| ListenError::Bind {
         place: format!("unix://{}", path.display()),
         source,
     })?;
+    announce(&Listening::Unix(path.to_owned()));
     let greet = |stream| greet(Arc::clone(&server), stream);
     let next = async || listener.accept().await.map(|(stream, _)| stream);
     accept::run(&server, signals, next, greet).await;

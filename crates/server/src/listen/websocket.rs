@@ -1,13 +1,13 @@
-//! The websocket listener: where it listens, and what it tells the person who started it.
+//! The websocket listener.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::stop::StopSignals;
-use super::{ListenError, WebSocketAuth, accept, http};
+use super::{ListenError, Listening, WebSocketAuth, accept, http};
 use crate::Server;
 
 /// Connections that the kernel keeps until they are accepted.
@@ -18,6 +18,7 @@ pub(super) async fn run(
     server: Arc<Server>,
     address: SocketAddr,
     auth: WebSocketAuth,
+    announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
     if !address.ip().is_loopback() && auth == WebSocketAuth::None {
         return Err(ListenError::OpenToTheNetwork(address));
@@ -28,7 +29,8 @@ pub(super) async fn run(
         source,
     };
     let listener = bind(address).map_err(bind_error)?;
-    banner(listener.local_addr().map_err(bind_error)?);
+    let address = listener.local_addr().map_err(bind_error)?;
+    announce(&Listening::WebSocket(address));
     let auth = Arc::new(auth);
     let greet = |stream| greet(Arc::clone(&server), stream, Arc::clone(&auth));
     let next = async || listener.accept().await.map(|(stream, _)| stream);
@@ -46,24 +48,6 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_keepalive(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
-}
-
-/// Says on standard error where to connect; tools read the addresses from it.
-fn banner(address: SocketAddr) {
-    let note = if address.ip().is_loopback() {
-        "binds localhost only (use SSH port-forwarding for remote access)"
-    } else {
-        "every client must present its credential as `Authorization: Bearer TOKEN`"
-    };
-    let (bold, plain) = if io::stderr().is_terminal() {
-        ("\x1b[1m", "\x1b[0m")
-    } else {
-        ("", "")
-    };
-    eprintln!(
-        "{bold}codex app-server (WebSockets){plain}\n  listening on: ws://{address}\n  readyz: \
-         http://{address}/readyz\n  healthz: http://{address}/healthz\n  note: {note}"
-    );
 }
 
 async fn greet(server: Arc<Server>, stream: TcpStream, auth: Arc<WebSocketAuth>) {

@@ -1,0 +1,41 @@
+//! What `app-server` says once it listens. People and tools read the addresses from a few lines of text;
+//! where the log is JSON, so is this.
+
+use std::io::{IsTerminal as _, stderr};
+
+use quipu_server::Listening;
+
+use crate::logging::Logging;
+use crate::version::ProgramName;
+
+/// The module whose log lines are written at every level.
+pub const TARGET: &str = module_path!();
+
+pub fn show(place: &Listening, logging: &Logging) {
+    if logging.is_json() {
+        tracing::info!(target: TARGET, address = %place, "listening");
+        return;
+    }
+    let program = match ProgramName::of_this_process() {
+        ProgramName::Quipu => "quipu",
+        ProgramName::Codex | ProgramName::CodexAppServer => "codex",
+    };
+    let kind = match place {
+        Listening::WebSocket(_) => "WebSockets",
+        Listening::Unix(_) => "unix socket",
+    };
+    let (bold, plain) = match stderr().is_terminal() {
+        true => ("\x1b[1m", "\x1b[0m"),
+        false => ("", ""),
+    };
+    eprintln!("{bold}{program} app-server ({kind}){plain}\n  listening on: {place}");
+    if let Listening::WebSocket(address) = place {
+        let note = match address.ip().is_loopback() {
+            true => "binds localhost only (use SSH port-forwarding for remote access)",
+            false => "every client must present its credential as `Authorization: Bearer TOKEN`",
+        };
+        eprintln!(
+            "  readyz: http://{address}/readyz\n  healthz: http://{address}/healthz\n  note: {note}"
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! `quipu threads`: the stored sessions, with the ids that `exec resume` takes.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quipu_client::wire::{Thread, ThreadListParams};
+use quipu_config::{Env, Overrides};
+use serde_json::json;
+
+use super::app_server;
+use crate::args::{ConfigArgs, ThreadsArgs};
+use crate::exec::thread::{everything, text};
+use crate::session;
+
+/// Characters of a title.
+const TITLE: usize = 50;
+
+pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
+    let mut overrides = Overrides::default();
+    common.add_to(&mut overrides)?;
+    args.config.add_to(&mut overrides)?;
+    let cwd = args.cwd.as_ref().map(|it| it.canonicalize());
+    let cwd = cwd.transpose().map_err(|error| error.to_string())?;
+    let config = app_server::load(Env::from_process(), overrides)?;
+    let params = ThreadListParams {
+        limit: Some(args.limit),
+        cwd: cwd.map(|it| it.display().to_string()),
+        ..everything()
+    };
+    let page = session::with_client(config, async |client, _| {
+        client.list_threads(params).await.map_err(text)
+    })?;
+    let threads = page.data;
+    let shown = match args.json {
+        true => print_json(&threads),
+        false => print_table(&threads),
+    };
+    match shown {
+        // The reader of a pipe has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn print_json(threads: &[Thread]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    for thread in threads {
+        let line = json!({
+            "id": thread.id,
+            "name": thread.name,
+            "preview": thread.preview,
+            "created_at": thread.created_at,
+            "updated_at": thread.updated_at,
+            "cwd": thread.cwd,
+            "model_provider": thread.model_provider,
+        });
+        writeln!(stdout, "{line}")?;
+    }
+    Ok(())
+}
+
+fn print_table(threads: &[Thread]) -> io::Result<()> {
+    if threads.is_empty() {
+        eprintln!("no sessions are stored");
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX));
+    let mut stdout = io::stdout().lock();
+    for thread in threads {
+        let when = ago(now.saturating_sub(thread.updated_at));
+        let title = title(thread.name.as_deref().unwrap_or(&thread.preview));
+        let cwd = &thread.cwd;
+        writeln!(stdout, "{}  {when:>12}  {title:<TITLE$}  {cwd}", thread.id)?;
+    }
+    Ok(())
+}
+
+/// The beginning of the first line, without anything that a terminal would obey.
+fn title(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let shown: String = line.chars().filter(|it| !it.is_control()).collect();
+    match shown.char_indices().nth(TITLE) {
+        Some(_) => shown.chars().take(TITLE - 1).chain(['…']).collect(),
+        None => shown,
+    }
+}
+
+/// How long ago something was, in the largest unit that fits.
+fn ago(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let fitting = UNITS.iter().find(|(length, _)| seconds >= *length);
+    match fitting.map(|(length, unit)| (seconds / length, unit)) {
+        Some((1, unit)) => format!("1 {unit} ago"),
+        Some((count, unit)) => format!("{count} {unit}s ago"),
+        None => "just now".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_largest_unit() {
+        for (seconds, expected) in [
+            (-5, "just now"),
+            (0, "just now"),
+            (1, "1 second ago"),
+            (119, "1 minute ago"),
+            (7_200, "2 hours ago"),
+            (900_000, "10 days ago"),
+        ] {
+            assert_eq!(ago(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn titles_are_one_short_line() {
+        assert_eq!(title("\n fix \x1b[2Jit\nplease"), "fix [2Jit");
+        let long = title(&"é".repeat(60));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (TITLE, true));
+    }
+}

@@ -1,0 +1,151 @@
+//! What people and programs are told when a run of `quipu exec` cannot begin, fails or is interrupted.
+
+use std::process::Stdio;
+
+use quipu_testkit::client::within;
+use quipu_testkit::process::Signal;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+use crate::exec::{Place, call, script, send, text};
+use crate::exec_flags::with_model;
+
+#[tokio::test]
+async fn a_failure_is_said_once() {
+    let place = Place::new();
+    let steps = script(json!([{ "fail": 400, "body": { "error": { "message": "no luck" } } }]));
+    let output = place.run(&[&steps]).await;
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    let errors: Vec<&str> = told.lines().filter(|it| !it.starts_with("> ")).collect();
+    let errors = errors.iter().filter(|it| it.contains("no luck")).count();
+    assert_eq!(errors, 1, "{told}");
+    assert!(told.contains("\nerror: "), "{told}");
+}
+
+#[tokio::test]
+async fn a_retry_is_no_error_and_says_its_reason() {
+    let (place, model) = with_model().await;
+    model.queue_json(json!({ "text": "half", "cut": true }));
+    model.queue_json(json!({ "text": "whole" }));
+    let output = place.run(&["hi"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let told = text(&output.stderr);
+    let retry = told.lines().find(|it| it.contains("Reconnecting... 1/5"));
+    let retry = retry.unwrap();
+    assert!(retry.starts_with("Reconnecting... 1/5 ("), "{told}");
+    assert!(!told.contains("\nerror:"), "{told}");
+}
+
+/// A run that cannot begin: nothing of the protocol in the words, and an event for programs.
+#[tokio::test]
+async fn a_run_that_cannot_begin_says_why_in_plain_words() {
+    let place = Place::new();
+    let home = place.folder.path().join(".quipu");
+    std::fs::write(
+        home.join("config.toml"),
+        "model_provider = \"offline\"\nmodel = 3\n",
+    )
+    .unwrap();
+    for (args, why) in [
+        (&["hi"][..], "config.toml:2:9: "),
+        (&["resume", "nobody", "hi"], "config.toml:2:9: "),
+        (&["--output-schema", "nowhere.json", "hi"], "nowhere.json"),
+        (&["-i", "nowhere.png", "hi"], "nowhere.png"),
+    ] {
+        let output = place.run(args).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let told = text(&output.stderr);
+        assert_eq!(told.matches(why).count(), 1, "{told}");
+        for word in ["defaults", "thread/", "-326", "ERROR"] {
+            assert!(!told.contains(word), "{word}: {told}");
+        }
+        let lines = place.lines(args, 1).await;
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert_eq!(lines[0]["type"], "error");
+        let message = lines[0]["message"].as_str().unwrap();
+        assert!(message.contains(why), "{message}");
+    }
+}
+
+/// The server sends its warnings right after the handshake; none may be lost, nor be said twice.
+#[tokio::test]
+async fn warnings_about_the_configuration_are_always_shown_once() {
+    let place = Place::new();
+    let home = place.folder.path().join(".quipu");
+    std::fs::write(
+        home.join("config.toml"),
+        "model_provider = \"offline\"\nmodle = \"x\"\n",
+    )
+    .unwrap();
+    for _ in 0..20 {
+        let output = place.run(&["hi"]).await;
+        let told = text(&output.stderr);
+        assert_eq!(told.matches("modle").count(), 1, "{told}");
+        assert!(told.contains("\nwarning: Ignoring unknown"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_run_says_how_to_continue() {
+    let place = Place::new();
+    let steps = script(json!([call("echo up; sleep 1000"), { "text": "never" }]));
+    let mut child = place.command(&[&steps]).spawn().unwrap();
+    drop(child.stdin.take());
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut told = Vec::new();
+    while let Some(line) = within("a line", lines.next_line()).await.unwrap() {
+        if line.starts_with("$ ") {
+            send(&child, Signal::INT);
+        }
+        told.push(line);
+    }
+    let id = told[1].strip_prefix("thread: ").unwrap();
+    let expected = format!("error: interrupted; `quipu exec resume {id}` continues");
+    assert!(told.contains(&expected), "{told:?}");
+}
+
+#[tokio::test]
+async fn input_that_never_begins_is_not_waited_for() {
+    let place = Place::new();
+    let steps = script(json!([{ "text": "went on" }]));
+    // The pipe stays open and silent until the run has ended.
+    let mut child = place.command(&[&steps]).spawn().unwrap();
+    let held = child.stdin.take();
+    let output = within("the end of a run", child.wait_with_output());
+    let output = output.await.unwrap();
+    drop(held);
+    assert_eq!(text(&output.stdout), "went on\n", "{output:?}");
+    let told = text(&output.stderr);
+    assert!(told.contains("nothing arrived within 5 seconds"), "{told}");
+}
+
+#[tokio::test]
+async fn input_that_has_begun_is_read_to_its_end() {
+    let (place, model) = with_model().await;
+    let mut child = place.command(&["look at this"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = within("a line", lines.next_line()).await.unwrap();
+    assert_eq!(line.unwrap(), "Reading additional input from stdin...");
+    // A producer that is slow to begin, and slow to end.
+    stdin.write_all(b"first ").await.unwrap();
+    stdin.flush().await.unwrap();
+    stdin.write_all(b"and last").await.unwrap();
+    drop(stdin);
+    let status = within("the end of a run", child.wait()).await.unwrap();
+    assert!(status.success());
+    let asked = model.requests().last().unwrap().body.to_string();
+    let block = r"look at this\n\n<stdin>\nfirst and last\n</stdin>";
+    assert!(asked.contains(block), "{asked}");
+    // Without a pipe there is nothing to wait for.
+    let mut command = place.command(&["hi"]);
+    let run = command.stdin(Stdio::null()).output();
+    let output = within("the end of a run", run).await.unwrap();
+    assert!(
+        !text(&output.stderr).contains("nothing arrived"),
+        "{output:?}"
+    );
+    let last: Value = model.requests().last().unwrap().body.clone();
+    assert!(!last["input"].to_string().contains("<stdin>"), "{last}");
+}
