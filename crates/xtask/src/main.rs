@@ -1,11 +1,12 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `ports`.
+//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
 )]
 
 mod cargo;
+mod chaos;
 mod ci;
 mod codegen;
 mod crate_map;
@@ -28,6 +29,9 @@ cargo xtask <chore>
                        tests, docs; ARGS go to `cargo test --workspace`
   tidy                 the project's own rules (see CONTRIBUTING.md)
   codegen [--check]    write the committed generated files, or only compare them
+  chaos [--minutes N] [--seed S]
+                       random requests, answers and faults on one home against the release
+                       build; ten minutes and a new seed if not given
   ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {
@@ -49,6 +53,7 @@ fn run(args: &[&str]) -> Outcome {
         ["tidy"] => tidy::run(&root),
         ["codegen"] => codegen::write(&root),
         ["codegen", "--check"] => codegen::check(&root),
+        ["chaos", options @ ..] => chaos::run(&root, options),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

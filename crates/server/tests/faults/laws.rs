@@ -47,6 +47,18 @@ impl Said {
         self.told().any(|it| it.method() == "item/completed")
     }
 
+    /// What was told of one thread.
+    pub fn of_thread(&self, id: &str) -> Said {
+        let of_thread = self
+            .told()
+            .filter(|it| it.message["params"]["threadId"] == *id);
+        Said {
+            entries: of_thread.cloned().collect(),
+            is_whole: self.is_whole,
+            is_joined: self.is_joined,
+        }
+    }
+
     fn told(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|it| it.from_server)
     }

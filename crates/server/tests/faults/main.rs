@@ -12,6 +12,10 @@
 #[cfg(target_os = "linux")]
 mod cell;
 #[cfg(target_os = "linux")]
+mod chance;
+#[cfg(target_os = "linux")]
+mod chaos;
+#[cfg(target_os = "linux")]
 mod clock;
 #[cfg(target_os = "linux")]
 mod fault;

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::cell;
+use crate::chaos::Chaos;
 use crate::fault::{FAULTS, Fault};
 use crate::kills::Graveyard;
 use crate::moment::{MOMENTS, Moment};
@@ -23,6 +24,8 @@ const AT_ONCE: usize = 8;
 const GRAVEYARDS: usize = 4;
 /// Rounds of `kill -9` in an ordinary run, and in a long one.
 const KILLS: (usize, usize) = (100, 1000);
+/// How long an ordinary run has chaos.
+const CHAOS_SECONDS: u64 = 15;
 /// How often a long run tries every cell.
 const SOAK: usize = 3;
 
@@ -98,6 +101,9 @@ async fn run(words: &[String]) -> Report {
     if words.is_empty() || fits("rounds of kill -9") {
         kill(&mut report).await;
     }
+    if words.is_empty() || fits("chaos") {
+        report.chaos = Some(chaos().await);
+    }
     report
 }
 
@@ -108,6 +114,24 @@ async fn guarded(
     match tokio::spawn(cell).await {
         Ok(outcome) => outcome,
         Err(error) => Err(format!("the test failed: {error}")),
+    }
+}
+
+/// Chaos, for as long as `QUIPU_CHAOS_SECONDS` says and with the choices of `QUIPU_CHAOS_SEED`.
+async fn chaos() -> Result<String, String> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
+    let seconds = number("QUIPU_CHAOS_SECONDS").unwrap_or(CHAOS_SECONDS);
+    let seed = number("QUIPU_CHAOS_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    let mut chaos = Chaos::new(seed).await?;
+    let outcome = chaos.run(Duration::from_secs(seconds)).await;
+    let counts = &chaos.counts;
+    let summary = format!(
+        "chaos with seed {seed}: {} servers, {} requests, {} turns, {} answers to questions, {} threads compared",
+        counts.servers, counts.requests, counts.turns, counts.answers, counts.checks
+    );
+    match outcome {
+        Ok(()) => Ok(summary),
+        Err(error) => Err(format!("{summary}\n{error}")),
     }
 }
 

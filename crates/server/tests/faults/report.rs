@@ -23,6 +23,8 @@ pub struct Report {
     /// Rounds of `kill -9`, and those that held.
     pub kills: (usize, usize),
     pub broken_kills: Vec<String>,
+    /// What chaos did, or how a law broke in it.
+    pub chaos: Option<Result<String, String>>,
 }
 
 impl Report {
@@ -41,7 +43,8 @@ impl Report {
 
     pub fn holds(&self) -> bool {
         let (tried, held) = self.counts();
-        tried == held && self.kills.0 == self.kills.1
+        let chaos = !matches!(self.chaos, Some(Err(_)));
+        tried == held && self.kills.0 == self.kills.1 && chaos
     }
 
     /// The matrix as a table, with the moments numbered.
@@ -97,6 +100,11 @@ impl Report {
         }
         for reason in &self.broken_kills {
             writeln!(out, "\n✗ kill -9: {reason}").unwrap_or_default();
+        }
+        match &self.chaos {
+            Some(Ok(summary)) => writeln!(out, "\n{summary}").unwrap_or_default(),
+            Some(Err(reason)) => writeln!(out, "\n✗ {reason}").unwrap_or_default(),
+            None => {}
         }
         out
     }
