@@ -37,6 +37,8 @@ pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
         None if end.exit_code == 0 => CommandExecutionStatus::Completed,
         Some(ExecStatus::Failed) | None => CommandExecutionStatus::Failed,
     };
+    // A command that did not run has neither, though the record needs numbers.
+    let ran = status != CommandExecutionStatus::Declined;
     ThreadItem::CommandExecution {
         id: end.call_id,
         command: command_line(&end.command),
@@ -45,9 +47,9 @@ pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
         source: end.source.into(),
         status,
         command_actions: end.parsed_cmd.into_iter().map(action).collect(),
-        aggregated_output: Some(end.aggregated_output).filter(|output| !output.is_empty()),
-        exit_code: Some(end.exit_code),
-        duration_ms: Some(end.duration.as_millis()),
+        aggregated_output: Some(end.aggregated_output).filter(|output| !output.is_empty() && ran),
+        exit_code: ran.then_some(end.exit_code),
+        duration_ms: ran.then(|| end.duration.as_millis()),
     }
 }
 
