@@ -33,7 +33,8 @@ pub enum Event {
     Lagged(Lagged),
     /// An answer came to a call that nobody waits for any more. Only in the client's own stream.
     LateAnswer(LateAnswer),
-    /// Something came that is not a message of the protocol. Only in the client's own stream.
+    /// Something came that is not a message of the protocol, or the server says that it could not read or understand
+    /// one of this client's. Only in the client's own stream.
     Malformed {
         /// What is wrong with it.
         error: String,

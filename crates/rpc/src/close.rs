@@ -45,4 +45,6 @@ impl CloseCode {
     pub const TOO_BIG: Self = Self(1009);
     /// The server failed.
     pub const INTERNAL: Self = Self(1011);
+    /// There is no room now; the client may come again later.
+    pub const TRY_AGAIN: Self = Self(1013);
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::close::CloseCode;
+use crate::intake::{Excess, Intake};
 use crate::queue::{self, Limits};
 use crate::stdio;
 use crate::text_stream::{LineReader, LineWriter};
@@ -26,10 +27,12 @@ pub struct Connection {
 pub enum Incoming {
     /// One message, not yet looked at.
     Message(Bytes),
-    /// A message over the limit was discarded; the connection goes on.
+    /// A message that could not be taken in was discarded; the connection goes on.
     Oversized {
         /// Its length in bytes.
         length: u64,
+        /// Why it was not taken in.
+        excess: Excess,
     },
 }
 
@@ -39,14 +42,9 @@ pub enum ReadError {
     /// The transport failed.
     #[error("reading from the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// A websocket message is over the limit. Unlike a line it cannot be skipped.
-    #[error("a websocket message of {size} bytes is over the limit of {limit} bytes")]
-    TooLong {
-        /// Its length in bytes, as far as known.
-        size: usize,
-        /// The limit.
-        limit: usize,
-    },
+    /// A websocket message was not taken in. Unlike a line it cannot be skipped.
+    #[error("a websocket message was not taken in: {0}")]
+    Excess(Excess),
     /// The other side broke the websocket protocol.
     #[error("websocket protocol error: {0}")]
     Protocol(String),
@@ -129,6 +127,17 @@ impl Reader {
             ReaderKind::Lines(reader) => Ok(reader.next().await?),
             ReaderKind::WebSocket(reader) => reader.next().await,
             ReaderKind::Memory(reader) => Ok(reader.recv().await.map(Incoming::Message)),
+        }
+    }
+
+    /// Takes in unfinished messages by these rules from now on, instead of those that the connection was made
+    /// with. To be called between two messages. What a connection in memory holds is bounded by its own limits,
+    /// and no limit is above the one that a connection was made with.
+    pub fn set_intake(&mut self, intake: &Intake) {
+        match &mut self.0 {
+            ReaderKind::Lines(reader) => reader.set_intake(intake),
+            ReaderKind::WebSocket(reader) => reader.set_intake(intake),
+            ReaderKind::Memory(_) => {}
         }
     }
 

@@ -8,6 +8,8 @@ use crate::raw::RawJson;
 
 /// Error codes of this protocol.
 pub mod codes {
+    /// What came is not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
     /// The request is not acceptable: undecodable, unknown, out of order, or a caller's mistake.
     pub const INVALID_REQUEST: i64 = -32600;
     /// The method does not exist. Read from other servers; ours says [`INVALID_REQUEST`].

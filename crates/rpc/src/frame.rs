@@ -2,10 +2,11 @@
 //! large message costs neither a tree nor a copy.
 
 use bytes::Bytes;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::error::ErrorObject;
+use crate::error::{ErrorObject, codes};
 use crate::id::Id;
 use crate::raw::{RawJson, on_one_line};
 
@@ -51,7 +52,8 @@ pub struct Answer {
     pub outcome: Result<RawJson, ErrorObject>,
 }
 
-/// Why a message is not a frame. None of these texts repeats the message's content.
+/// Why a message is not a frame. None of these texts repeats the message's content, but for an error that the
+/// other side wants this side to read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The bytes are not text.
@@ -63,31 +65,60 @@ pub enum FrameError {
     /// Not JSON, or a member that we read is there twice, which makes its value ambiguous.
     #[error("malformed JSON: {0}")]
     Malformed(serde_json::Error),
+    /// `id` is neither absent nor `null`, and cannot be sent back as it came.
+    #[error("`id` is neither a string nor a signed 64-bit integer")]
+    BadId,
     /// `method` is there but is not a string, and nothing else makes the message a frame.
     #[error("`method` is not a string")]
-    BadMethod,
-    /// `result` or `error` without an id to say what they answer.
-    #[error("an answer needs an `id` that is a string or a signed 64-bit integer")]
-    AnswerWithoutId,
-    /// `error` is not an error object.
-    #[error("`error` is not an object with an integer `code` and a string `message`")]
-    BadError,
+    BadMethod {
+        /// The id of the message, if it has one.
+        id: Option<Id>,
+    },
+    /// `result` without an id to say what it answers.
+    #[error("a result needs an `id` that is a string or a signed 64-bit integer")]
+    ResultWithoutId,
+    /// `error` without an id: the other side could not read a message of ours.
+    #[error("the other side could not read a message of this side: {0}")]
+    ErrorWithoutId(ErrorObject),
     /// None of `method`, `result`, `error`.
     #[error("neither `method` nor `result` nor `error`")]
     Shapeless,
+}
+
+impl FrameError {
+    /// What the sender is answered, under the id of its message if that is known. Nothing for an error: two sides
+    /// that cannot read each other would answer each other without end.
+    pub fn answer(&self) -> Option<(Option<&Id>, ErrorObject)> {
+        let code = match self {
+            Self::NotUtf8(_) | Self::Malformed(_) => codes::PARSE_ERROR,
+            Self::NotAnObject
+            | Self::BadId
+            | Self::BadMethod { .. }
+            | Self::ResultWithoutId
+            | Self::Shapeless => codes::INVALID_REQUEST,
+            Self::ErrorWithoutId(_) => return None,
+        };
+        let id = match self {
+            Self::BadMethod { id } => id.as_ref(),
+            _ => None,
+        };
+        let error = ErrorObject::new(code, format!("Invalid message: {self}"));
+        Some((id, error))
+    }
 }
 
 impl Frame {
     /// Classifies one message, trying in order: request (`id` and `method`), notification
     /// (`method`), result (`id` and `result`), error (`id` and `error`).
     ///
-    /// An `id` that is neither a string nor a signed 64-bit integer counts as absent. Members not
-    /// named here, such as `jsonrpc`, are ignored. Line breaks between tokens become spaces in the
+    /// An `id` that is `null` counts as absent. An `error` that is not an error object is still an answer, so that
+    /// nobody waits for another one. Members not named here, such as `jsonrpc`, are ignored. Line breaks between tokens become spaces in the
     /// raw parts, so what came in a websocket frame may go out on a line.
     pub fn parse(message: Bytes) -> Result<Self, FrameError> {
         let text = std::str::from_utf8(&message)?;
         if !text.trim_ascii_start().starts_with('{') {
-            return Err(FrameError::NotAnObject);
+            let is_json = serde_json::from_str::<IgnoredAny>(text).map_err(FrameError::Malformed);
+            return is_json.and(Err(FrameError::NotAnObject));
         }
         let members: Members<'_> = serde_json::from_str(text).map_err(FrameError::Malformed)?;
         let line = on_one_line(message.clone());
@@ -97,6 +128,7 @@ impl Frame {
         };
 
         let id: Option<Id> = members.id.and_then(string_or_integer);
+        let has_bad_id = id.is_none() && members.id.is_some_and(|it| it.get() != "null");
         let method: Option<String> = members.method.and_then(string);
         let params = members.params.map(raw);
         let (id, outcome) = match (id, method, members.result, members.error) {
@@ -109,14 +141,20 @@ impl Frame {
                     trace,
                 }));
             }
+            (None, Some(_), ..) if has_bad_id => return Err(FrameError::BadId),
             (None, Some(method), ..) => {
                 return Ok(Self::Notification(Notification { method, params }));
             }
-            (_, None, None, None) if members.method.is_some() => return Err(FrameError::BadMethod),
+            (id, None, None, None) if members.method.is_some() => {
+                return Err(FrameError::BadMethod { id });
+            }
             (_, None, None, None) => return Err(FrameError::Shapeless),
-            (None, None, ..) => return Err(FrameError::AnswerWithoutId),
+            (None, None, Some(_), _) => return Err(FrameError::ResultWithoutId),
+            (None, None, None, Some(error)) => {
+                return Err(FrameError::ErrorWithoutId(error_object(error)));
+            }
             (Some(id), None, Some(result), _) => (id, Ok(raw(result))),
-            (Some(id), None, None, Some(error)) => (id, Err(error_object(error)?)),
+            (Some(id), None, None, Some(error)) => (id, Err(error_object(error))),
         };
         Ok(Self::Answer(Answer { id, outcome }))
     }
@@ -153,9 +191,12 @@ fn string(raw: &RawValue) -> Option<String> {
 }
 
 /// A derived decoder also takes arrays for structs, so the object is checked for by hand.
-fn error_object(raw: &RawValue) -> Result<ErrorObject, FrameError> {
+fn error_object(raw: &RawValue) -> ErrorObject {
     let object = raw.get().starts_with('{').then_some(raw.get());
     object
         .and_then(|text| serde_json::from_str(text).ok())
-        .ok_or(FrameError::BadError)
+        .unwrap_or_else(|| {
+            let text = "`error` is not an object with an integer `code` and a string `message`";
+            ErrorObject::invalid_request(text)
+        })
 }

@@ -37,6 +37,29 @@ impl Lines {
         }
     }
 
+    /// Takes lines of at most `limit` bytes from now on.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// The longest line in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Discards the line that has begun, as if it were over the limit.
+    pub fn discard(&mut self) {
+        if self.discarding.is_none() {
+            self.discarding = Some(self.begun.len() as u64);
+            self.begun = Vec::new();
+        }
+    }
+
+    /// Bytes of the line that has begun and is kept.
+    pub fn held(&self) -> usize {
+        self.begun.len()
+    }
+
     /// Takes bytes from the front of `input` up to the end of the next line and returns that line,
     /// or takes all of them and returns nothing. Empty lines are skipped.
     pub fn next(&mut self, input: &mut &[u8]) -> Option<Line> {
@@ -73,7 +96,7 @@ impl Lines {
     fn keep(&mut self, part: &[u8]) {
         if let Some(length) = &mut self.discarding {
             *length += part.len() as u64;
-        } else if part.len() > self.limit - self.begun.len() {
+        } else if part.len() > self.limit.saturating_sub(self.begun.len()) {
             self.discarding = Some((self.begun.len() + part.len()) as u64);
             self.begun = Vec::new();
         } else {

@@ -257,7 +257,7 @@ impl Reading {
         loop {
             let taken = match reader.next().await {
                 Ok(Some(Incoming::Message(message))) => self.take(message).await,
-                Ok(Some(Incoming::Oversized { length })) => {
+                Ok(Some(Incoming::Oversized { length, .. })) => {
                     self.deliver(Event::Oversized { length }, 0).await
                 }
                 Ok(None) => Err(CloseReason::Remote),

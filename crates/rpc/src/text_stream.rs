@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter};
 
 use crate::connection::Incoming;
+use crate::intake::{Excess, Intake, Meter};
 use crate::lines::{Line, Lines};
 
 /// As much as a Linux pipe holds, so that one read can empty it.
@@ -17,6 +18,11 @@ const WRITE_BUFFER: usize = 64 * 1024;
 pub(crate) struct LineReader {
     input: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
     lines: Lines,
+    meter: Meter,
+    /// The longest line that this connection can have.
+    most: usize,
+    /// Why a line was discarded, if not for its length.
+    refused: Option<Excess>,
 }
 
 impl LineReader {
@@ -24,11 +30,21 @@ impl LineReader {
         Self {
             input: BufReader::with_capacity(READ_BUFFER, input),
             lines: Lines::new(limit),
+            meter: Meter::new(limit),
+            most: limit,
+            refused: None,
         }
+    }
+
+    pub fn set_intake(&mut self, intake: &Intake) {
+        let limit = intake.limit.min(self.most);
+        self.lines.set_limit(limit);
+        self.meter.set(limit, &intake.budget);
     }
 
     /// Waits only for bytes, never between taking bytes and keeping them, so it may be cancelled.
     pub async fn next(&mut self) -> io::Result<Option<Incoming>> {
+        self.meter.next();
         loop {
             let chunk = self.input.fill_buf().await?;
             let line = if chunk.is_empty() {
@@ -44,11 +60,22 @@ impl LineReader {
                 line
             };
             match line {
-                Some(Line::Text(message)) => return Ok(Some(Incoming::Message(message))),
-                Some(Line::Oversized { length }) => {
-                    return Ok(Some(Incoming::Oversized { length }));
+                Some(Line::Text(message)) => {
+                    self.meter.complete();
+                    return Ok(Some(Incoming::Message(message)));
                 }
-                None => {}
+                Some(Line::Oversized { length }) => {
+                    self.meter.complete();
+                    let limit = self.lines.limit();
+                    let excess = self.refused.take().unwrap_or(Excess::TooLong { limit });
+                    return Ok(Some(Incoming::Oversized { length, excess }));
+                }
+                None => {
+                    if let Err(excess) = self.meter.hold(self.lines.held()) {
+                        self.refused = Some(excess);
+                        self.lines.discard();
+                    }
+                }
             }
         }
     }

@@ -3,12 +3,15 @@
 
 use std::fmt;
 use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -21,6 +24,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::close::CloseCode;
 use crate::connection::{Connection, Incoming, ReadError};
+use crate::intake::{Excess, Intake, Meter};
 
 /// Allocated per connection from the start, so kept small for servers with many of them.
 const READ_BUFFER: usize = 16 * 1024;
@@ -37,7 +41,64 @@ pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> ByteStream for T {}
 
-type Socket = WebSocketStream<Box<dyn ByteStream>>;
+type Socket = WebSocketStream<Metered>;
+
+/// What the header and the mask of a control frame take.
+const CONTROL_FRAME: usize = 6;
+
+/// A stream that counts what is read of a message, for the library keeps it until the message is complete.
+struct Metered {
+    stream: Box<dyn ByteStream>,
+    meter: SharedMeter,
+}
+
+#[derive(Clone)]
+struct SharedMeter(Arc<Mutex<Meter>>);
+
+impl SharedMeter {
+    fn lock(&self) -> MutexGuard<'_, Meter> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Metered {
+    /// The library bounds the length of a message by itself.
+    fn new(stream: Box<dyn ByteStream>) -> Self {
+        let meter = SharedMeter(Arc::new(Mutex::new(Meter::new(usize::MAX))));
+        Self { stream, meter }
+    }
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let counted = self.meter.lock().add(buffer.filled().len() - before);
+        Poll::Ready(counted.map_err(io::Error::other))
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
 
 /// Why a websocket client could not connect.
 #[derive(Debug, thiserror::Error)]
@@ -104,10 +165,10 @@ pub async fn connect(
             value.set_sensitive(true);
             request.headers_mut().insert(header, value);
         }
-        let stream: Box<dyn ByteStream> = Box::new(stream);
+        let stream = Metered::new(Box::new(stream));
         let config = Some(config(message_limit));
         match tokio_tungstenite::client_async_with_config(request, stream, config).await {
-            Ok((socket, _)) => Ok(split(socket)),
+            Ok((socket, _)) => Ok(split(socket, message_limit)),
             Err(error) => Err(refused(error)),
         }
     };
@@ -139,7 +200,9 @@ pub(crate) async fn accepted(
     message_limit: usize,
 ) -> Connection {
     let config = Some(config(message_limit));
-    split(WebSocketStream::from_partially_read(stream, read, Role::Server, config).await)
+    let stream = Metered::new(stream);
+    let socket = WebSocketStream::from_partially_read(stream, read, Role::Server, config).await;
+    split(socket, message_limit)
 }
 
 fn config(message_limit: usize) -> WebSocketConfig {
@@ -150,28 +213,58 @@ fn config(message_limit: usize) -> WebSocketConfig {
         .max_frame_size(Some(message_limit))
 }
 
-fn split(socket: Socket) -> Connection {
+fn split(socket: Socket, message_limit: usize) -> Connection {
+    let meter = socket.get_ref().meter.clone();
     let (sink, stream) = socket.split();
-    Connection::websocket(WebSocketReader(stream), WebSocketWriter(sink))
+    let reader = WebSocketReader {
+        stream,
+        meter,
+        most: message_limit,
+    };
+    Connection::websocket(reader, WebSocketWriter(sink))
 }
 
-pub(crate) struct WebSocketReader(SplitStream<Socket>);
+pub(crate) struct WebSocketReader {
+    stream: SplitStream<Socket>,
+    meter: SharedMeter,
+    /// The longest message, as the library was told when the connection was made.
+    most: usize,
+}
 
 impl WebSocketReader {
+    /// A limit below that of the library holds for what is read of a message, headers of frames included.
+    pub fn set_intake(&mut self, intake: &Intake) {
+        let limit = match intake.limit < self.most {
+            true => intake.limit,
+            false => usize::MAX,
+        };
+        self.meter.lock().set(limit, &intake.budget);
+    }
+
     pub async fn next(&mut self) -> Result<Option<Incoming>, ReadError> {
+        self.meter.lock().next();
         loop {
-            match self.0.next().await {
+            match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => {
+                    self.meter.lock().complete();
                     return Ok(Some(Incoming::Message(Bytes::from(text))));
                 }
                 Some(Ok(Message::Binary(bytes))) => {
                     tracing::warn!(length = bytes.len(), "binary websocket frame ignored");
+                    drop(bytes);
+                    let mut meter = self.meter.lock();
+                    meter.complete();
+                    meter.next();
                 }
                 Some(Ok(Message::Close(_))) => {
                     self.finish().await;
                     return Ok(None);
                 }
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                // They may come between the frames of a message.
+                Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
+                    self.meter.lock().subtract(CONTROL_FRAME + bytes.len());
+                }
+                Some(Ok(Message::Frame(_))) => {}
                 None => return Ok(None),
                 Some(Err(error)) => return ended(error),
             }
@@ -180,7 +273,7 @@ impl WebSocketReader {
 
     /// Reads on until the other side has our answer to its close frame.
     async fn finish(&mut self) {
-        let rest = async { while let Some(Ok(_)) = self.0.next().await {} };
+        let rest = async { while let Some(Ok(_)) = self.stream.next().await {} };
         if tokio::time::timeout(CLOSE_TIMEOUT, rest).await.is_err() {
             tracing::debug!("the other side did not complete the closing handshake");
         }
@@ -192,13 +285,13 @@ fn ended(error: Error) -> Result<Option<Incoming>, ReadError> {
         Error::ConnectionClosed
         | Error::AlreadyClosed
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ok(None),
-        Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
-            Err(ReadError::TooLong {
-                size,
-                limit: max_size,
-            })
+        Error::Capacity(CapacityError::MessageTooLong { max_size, .. }) => {
+            Err(ReadError::Excess(Excess::TooLong { limit: max_size }))
         }
-        Error::Io(error) => Err(ReadError::Io(error)),
+        Error::Io(error) => Err(match error.downcast::<Excess>() {
+            Ok(excess) => ReadError::Excess(excess),
+            Err(error) => ReadError::Io(error),
+        }),
         error => Err(ReadError::Protocol(error.to_string())),
     }
 }

@@ -32,6 +32,16 @@ pub fn error(id: &Id, error: &ErrorObject) -> serde_json::Result<Bytes> {
     encode(&Message { error, id })
 }
 
+/// `{"error":{…},"id":null}`, about a message whose id could not be read.
+pub fn error_without_id(error: &ErrorObject) -> serde_json::Result<Bytes> {
+    #[derive(Serialize)]
+    struct Message<'a> {
+        error: &'a ErrorObject,
+        id: (),
+    }
+    encode(&Message { error, id: () })
+}
+
 /// `{"method":…,"params":…}`; without params pass [`NoParams`].
 pub fn notification<P: Serialize + ?Sized>(method: &str, params: &P) -> serde_json::Result<Bytes> {
     #[derive(Serialize)]
@@ -97,6 +107,7 @@ mod tests {
             result(&Id::from(3), &json!(null)),
             error(&id, &plain),
             error(&id, &detailed),
+            error_without_id(&plain),
             notification("turn/started", &json!({"a": 1})),
             notification("initialized", &NoParams {}),
             request(&Id::from(0), "item/tool/call", &json!([])),
@@ -108,6 +119,7 @@ mod tests {
                 r#"{"id":3,"result":null}"#,
                 r#"{"error":{"code":-32600,"message":"Not initialized"},"id":"a"}"#,
                 r#"{"error":{"code":-32600,"data":{"reason":"x"},"message":"Not initialized"},"id":"a"}"#,
+                r#"{"error":{"code":-32600,"message":"Not initialized"},"id":null}"#,
                 r#"{"method":"turn/started","params":{"a":1}}"#,
                 r#"{"method":"initialized","params":{}}"#,
                 r#"{"method":"item/tool/call","id":0,"params":[]}"#,

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use quipu_rpc::{
-    CloseCode, CloseReason, Connection, Frame, Incoming, Limits, OnFull, Outbox, ReadError, Reader,
+    Answer, CloseCode, CloseReason, Connection, ErrorObject, Excess, Frame, FrameError, Incoming,
+    Limits, OnFull, Outbox, ReadError, Reader, write,
 };
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::hub::{Client, OpenGuard};
-use crate::{Cx, Server, router};
+use crate::listen::{Lost, Place};
+use crate::peer::{Guest, Peer};
+use crate::room::Room;
+use crate::{Cx, Server, questions, router};
 
 /// What may wait to be written to one client.
 const OUTBOX: Limits = Limits {
@@ -25,6 +30,8 @@ const LAST_ANSWERS: Duration = Duration::from_millis(500);
 const CUT_SHORT: Duration = Duration::from_secs(1);
 /// How long the client may take to read what is queued when the connection ends.
 const LAST_BYTES: Duration = Duration::from_secs(1);
+/// What an error says of an answer that cannot be understood, in characters.
+const LONGEST_PROBLEM: usize = 500;
 /// The close code for a peer that broke the websocket protocol.
 const PROTOCOL_ERROR: CloseCode = CloseCode(1002);
 
@@ -32,7 +39,15 @@ const PROTOCOL_ERROR: CloseCode = CloseCode(1002);
 ///
 /// Requests that it sent before it left are still answered if its side that reads may be open.
 pub async fn serve(server: Arc<Server>, connection: Connection, on_full: OnFull) {
-    let mut session = Session::open(server, connection, on_full);
+    let mut session = Session::open(server, connection, on_full, Peer::InProcess);
+    session.read().await;
+    session.close().await;
+}
+
+/// Serves a client of a listener, who has only so long to introduce itself.
+pub(crate) async fn serve_guest(server: Arc<Server>, connection: Connection, guest: Guest) {
+    let mut session = Session::open(server, connection, OnFull::Disconnect, guest.peer);
+    session.place = Some(guest.place);
     session.read().await;
     session.close().await;
 }
@@ -40,21 +55,51 @@ pub async fn serve(server: Arc<Server>, connection: Connection, on_full: OnFull)
 /// A client being served.
 pub(crate) struct Session {
     cx: Cx,
+    peer: Peer,
     reader: Reader,
     writing: JoinHandle<CloseReason>,
+    /// Its place at the listener, if it can lose one.
+    place: Option<Place>,
+    /// Why reading ended, if not because the server stops.
+    ended: Option<Ended>,
     _open: OpenGuard,
 }
 
+/// Why nothing more is read from a client.
+#[derive(Debug, thiserror::Error)]
+enum Ended {
+    #[error("the client ended its input")]
+    Input,
+    #[error(transparent)]
+    Closed(CloseReason),
+    #[error(transparent)]
+    Unreadable(ReadError),
+    #[error(transparent)]
+    Lost(Lost),
+}
+
 impl Session {
-    pub fn open(server: Arc<Server>, connection: Connection, on_full: OnFull) -> Session {
+    pub fn open(
+        server: Arc<Server>,
+        connection: Connection,
+        on_full: OnFull,
+        peer: Peer,
+    ) -> Session {
         let (outbox, outbox_writer) = Outbox::new(OUTBOX, on_full);
         let _open = server.hub.open();
         let writing = tokio::spawn(outbox_writer.run(connection.writer));
-        let client = server.hub.connect(outbox);
+        let room = Room::new(Arc::clone(&server.budgets.requests));
+        let client = server.hub.connect(outbox, room);
+        tracing::info!(client = client.id.0, %peer, "client connected");
+        let mut reader = connection.reader;
+        reader.set_intake(&server.budgets.strangers);
         Session {
             cx: Cx { server, client },
-            reader: connection.reader,
+            peer,
+            reader,
             writing,
+            place: None,
+            ended: None,
             _open,
         }
     }
@@ -67,36 +112,31 @@ impl Session {
     /// Reads until the input ends, and lets what was asked be answered; or until the connection is
     /// closed for another reason.
     pub async fn read(&mut self) {
-        let outbox = self.cx.client.outbox.clone();
-        tokio::select! {
+        let (cx, place) = (&self.cx, self.place.as_ref());
+        let ended = tokio::select! {
             biased;
-            reason = outbox.closed() => tracing::debug!(%reason, "a connection was closed"),
-            () = self.read_to_end() => {}
-        }
-    }
-
-    async fn read_to_end(&mut self) {
-        loop {
-            match self.reader.next().await {
-                Ok(Some(Incoming::Message(message))) => receive(&self.cx, message).await,
-                Ok(Some(Incoming::Oversized { length })) => {
-                    tracing::error!(length, "a message over the size limit was discarded");
-                }
-                Ok(None) if self.reader.may_half_close() => {
-                    return finish_requests(&self.cx.client).await;
-                }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::error!(%error, "reading from a client failed");
-                    return self.cx.client.outbox.close(close_code(&error));
-                }
+            reason = cx.client.outbox.closed() => Ended::Closed(reason),
+            ended = read_to_end(&mut self.reader, cx, place) => ended,
+            why = lost(place) => Ended::Lost(why),
+        };
+        match &ended {
+            Ended::Input | Ended::Closed(_) => {}
+            Ended::Unreadable(error) => refuse_the_rest(cx, error).await,
+            Ended::Lost(why) => {
+                let error = ErrorObject::invalid_request(format!("Not initialized: {why}"));
+                answer_nobody(cx, &error).await;
+                cx.client.outbox.close(CloseCode::POLICY);
             }
         }
+        self.ended = Some(ended);
     }
 
     /// Releases what the client holds, writes what is queued for it, and ends the connection.
     pub async fn close(self) {
         let client = &self.cx.client;
+        let reason = self.ended.as_ref().map(ToString::to_string);
+        let reason = reason.as_deref().unwrap_or("the server stops");
+        tracing::info!(client = client.id.0, peer = %self.peer, reason, "client disconnected");
         client.leave();
         self.cx.server.disconnected(client).await;
         client.outbox.close(CloseCode::NORMAL);
@@ -116,19 +156,124 @@ impl Session {
     }
 }
 
-async fn receive(cx: &Cx, message: bytes::Bytes) {
+/// Reads until the input ends, and lets what was asked be answered.
+async fn read_to_end(reader: &mut Reader, cx: &Cx, place: Option<&Place>) -> Ended {
+    let mut is_stranger = true;
+    loop {
+        match reader.next().await {
+            Ok(Some(Incoming::Message(message))) => receive(cx, message).await,
+            Ok(Some(Incoming::Oversized { length, excess })) => {
+                let client = cx.client.id.0;
+                tracing::warn!(client, length, reason = %excess, "message discarded");
+                answer_nobody(cx, &too_much(excess)).await;
+            }
+            Ok(None) => {
+                if reader.may_half_close() {
+                    finish_requests(&cx.client).await;
+                }
+                return Ended::Input;
+            }
+            Err(error) => return Ended::Unreadable(error),
+        }
+        if is_stranger && cx.client.introduction().is_some() {
+            is_stranger = false;
+            reader.set_intake(&cx.server.budgets.clients);
+            if let Some(place) = place {
+                place.introduce();
+            }
+        }
+    }
+}
+
+/// Waits until the client loses its place; those without one do not.
+async fn lost(place: Option<&Place>) -> Lost {
+    match place {
+        Some(place) => place.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends a connection of which nothing more can be read, and says why.
+async fn refuse_the_rest(cx: &Cx, error: &ReadError) {
+    let code = match error {
+        ReadError::Excess(excess) => {
+            answer_nobody(cx, &too_much(*excess)).await;
+            match excess {
+                Excess::TooLong { .. } => CloseCode::TOO_BIG,
+                Excess::NoRoom => CloseCode::TRY_AGAIN,
+            }
+        }
+        ReadError::Protocol(_) => PROTOCOL_ERROR,
+        ReadError::Io(_) => CloseCode::NORMAL,
+    };
+    cx.client.outbox.close(code);
+}
+
+fn too_much(excess: Excess) -> ErrorObject {
+    match excess {
+        Excess::TooLong { .. } => {
+            ErrorObject::invalid_request(format!("Message too long: {excess}"))
+        }
+        Excess::NoRoom => router::overloaded(),
+    }
+}
+
+/// Answers a message whose id is not known.
+async fn answer_nobody(cx: &Cx, error: &ErrorObject) {
+    match write::error_without_id(error) {
+        Ok(message) => cx.client.send(message).await,
+        Err(error) => tracing::error!(%error, "an error cannot be written as JSON"),
+    }
+}
+
+/// Answers a message that is not one of the protocol.
+async fn refuse(cx: &Cx, error: &FrameError) {
+    let client = cx.client.id.0;
+    if let FrameError::ErrorWithoutId(reason) = error {
+        let code = reason.code;
+        return tracing::warn!(client, code, "the client could not read a message");
+    }
+    tracing::error!(client, "Failed to deserialize JSONRPCMessage: {error}");
+    match error.answer() {
+        Some((Some(id), answer)) => router::refuse(cx, id.clone(), &answer).await,
+        Some((None, answer)) => answer_nobody(cx, &answer).await,
+        None => {}
+    }
+}
+
+async fn receive(cx: &Cx, message: Bytes) {
     match Frame::parse(message) {
         Ok(Frame::Request(request)) => router::route(cx.clone(), request).await,
-        Ok(Frame::Answer(answer)) if cx.client.answers(&answer.id) => {
-            cx.server.questions.answer(answer);
-        }
-        Ok(Frame::Answer(answer)) => {
-            tracing::debug!(id = %answer.id, "an answer to what was not asked");
-        }
+        Ok(Frame::Answer(answer)) => match cx.client.answers(&answer.id) {
+            Some(method) => settle(cx, &method, answer).await,
+            None => tracing::debug!(id = %answer.id, "an answer to what was not asked"),
+        },
         Ok(Frame::Notification(notification)) => {
             tracing::debug!(method = notification.method, "a client notification");
         }
-        Err(error) => tracing::error!("Failed to deserialize JSONRPCMessage: {error}"),
+        Err(error) => refuse(cx, &error).await,
+    }
+}
+
+/// Gives an answer to whoever asked. One that cannot be understood counts as a refusal of what was asked for; since
+/// an answer has none itself, the client is told so under no id: its own requests may have the same ids as ours. The
+/// problem may quote the answer, which may be secret, so the log has no part of it.
+async fn settle(cx: &Cx, method: &str, answer: Answer) {
+    let checked = answer
+        .outcome
+        .as_ref()
+        .map(|it| questions::check(method, it));
+    let problem = checked.ok().and_then(Result::err);
+    let id = answer.id.clone();
+    cx.server.questions.answer(answer);
+    if let Some(problem) = problem {
+        let client = cx.client.id.0;
+        tracing::warn!(client, %id, method, "answer rejected");
+        let problem: String = problem.chars().take(LONGEST_PROBLEM).collect();
+        let text = format!(
+            "Invalid answer to request {id} ({method}): {problem}. It counts as a refusal."
+        );
+        answer_nobody(cx, &ErrorObject::invalid_request(text)).await;
     }
 }
 
@@ -140,13 +285,5 @@ async fn finish_requests(client: &Client) {
     client.leave();
     if timeout(CUT_SHORT, client.room.emptied()).await.is_err() {
         tracing::warn!("a client left with requests that could not be answered in time");
-    }
-}
-
-fn close_code(error: &ReadError) -> CloseCode {
-    match error {
-        ReadError::TooLong { .. } => CloseCode::TOO_BIG,
-        ReadError::Protocol(_) => PROTOCOL_ERROR,
-        ReadError::Io(_) => CloseCode::NORMAL,
     }
 }

@@ -1,6 +1,6 @@
 //! The connected clients, and what is sent to all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -52,8 +52,8 @@ pub(crate) struct Client {
     introduction: OnceLock<Introduction>,
     /// What it asked and was not answered yet.
     pub room: Arc<Room>,
-    /// Questions that were sent to it and that it did not answer yet.
-    asked: Mutex<BTreeSet<i64>>,
+    /// Questions that were sent to it and that it did not answer yet, with their methods.
+    asked: Mutex<BTreeMap<i64, String>>,
     /// The problems of the configuration that it was told about.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
@@ -113,30 +113,30 @@ impl Client {
     }
 
     /// Sends a question, which the client may answer once from now on.
-    pub async fn ask(&self, question: i64, message: Bytes) {
-        self.note_question(question);
+    pub async fn ask(&self, question: i64, method: &str, message: Bytes) {
+        self.note_question(question, method);
         self.send(message).await;
     }
 
-    fn note_question(&self, question: i64) {
+    fn note_question(&self, question: i64, method: &str) {
         let mut asked = self.asked();
-        asked.insert(question);
+        asked.insert(question, method.to_owned());
         // Others answered the oldest of so many long ago.
         if asked.len() > MAX_ASKED {
             asked.pop_first();
         }
     }
 
-    /// Takes note of an answer; `false` if the client was not asked this. An answer that was meant for
-    /// the server before a restart must not settle a question of this one, whose ids start anew.
-    pub fn answers(&self, id: &Id) -> bool {
+    /// Takes note of an answer; the method of the question, unless the client was not asked this. An answer that
+    /// was meant for the server before a restart must not settle a question of this one, whose ids start anew.
+    pub fn answers(&self, id: &Id) -> Option<String> {
         match id {
             Id::Integer(id) => self.asked().remove(id),
-            Id::String(_) => false,
+            Id::String(_) => None,
         }
     }
 
-    fn asked(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<i64, String>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -194,13 +194,13 @@ impl Drop for OpenGuard {
 }
 
 impl Hub {
-    pub fn connect(&self, outbox: Outbox) -> Arc<Client> {
+    pub fn connect(&self, outbox: Outbox, room: Arc<Room>) -> Arc<Client> {
         let id = ClientId(self.next.fetch_add(1, Ordering::Relaxed));
         let client = Arc::new(Client {
             id,
             outbox,
             introduction: OnceLock::new(),
-            room: Arc::default(),
+            room,
             asked: Mutex::default(),
             warned: Mutex::default(),
             left: watch::Sender::new(false),

@@ -8,6 +8,7 @@
 mod accounts;
 mod agents;
 mod blocking;
+mod budgets;
 mod clock;
 mod commands;
 mod connection;
@@ -30,6 +31,7 @@ mod listen;
 mod mcp;
 mod models;
 mod paging;
+mod peer;
 mod platform;
 mod providers;
 mod questions;

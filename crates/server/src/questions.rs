@@ -6,11 +6,27 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quipu_rpc::{Answer, ErrorObject, Id, RawJson};
+use quipu_wire::{codec, *};
 
 /// What a client answered.
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
 type Waiter = Box<dyn FnOnce(i64, Outcome) + Send>;
+
+macro_rules! checks {
+    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty;)*) => {
+        /// Whether an answer to this method can be understood; why not otherwise.
+        pub(crate) fn check(method: &str, result: &RawJson) -> Result<(), String> {
+            let text = std::str::from_utf8(result.as_bytes()).map_err(|error| error.to_string())?;
+            match method {
+                $($wire => codec::decode_strictly::<$result>(text).map(drop),)*
+                _ => Ok(()),
+            }
+        }
+    };
+}
+
+quipu_wire::server_requests!(checks);
 
 /// The pending questions of the process. Ids count up from 0 and are never used again.
 #[derive(Default)]

@@ -1,8 +1,9 @@
-//! How much one client may ask before it is answered. Beyond it requests are refused, so that neither
-//! their number nor their size can grow without end.
+//! How much one client, and all clients together, may ask before they are answered. Beyond it requests are
+//! refused, so that neither their number nor their size can grow without end.
 
 use std::sync::Arc;
 
+use quipu_rpc::{Budget, Share};
 use tokio::sync::watch;
 
 /// Requests that may wait for their answers at once.
@@ -11,7 +12,11 @@ const REQUESTS: usize = 512;
 const BYTES: usize = 64 * 1024 * 1024;
 
 /// The room of one client.
-pub(crate) struct Room(watch::Sender<Taken>);
+pub(crate) struct Room {
+    taken: watch::Sender<Taken>,
+    /// What the requests of all clients share.
+    budget: Arc<Budget>,
+}
 
 #[derive(Clone, Copy, Default)]
 struct Taken {
@@ -19,16 +24,16 @@ struct Taken {
     bytes: usize,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room(watch::Sender::new(Taken::default()))
-    }
-}
-
 impl Room {
+    pub fn new(budget: Arc<Budget>) -> Arc<Room> {
+        let taken = watch::Sender::new(Taken::default());
+        Arc::new(Room { taken, budget })
+    }
+
     /// Takes a place for a request of this size, if there is one.
     pub fn take(self: &Arc<Room>, bytes: usize) -> Option<Place> {
-        let taken = self.0.send_if_modified(|taken| {
+        let share = self.budget.share(bytes)?;
+        let taken = self.taken.send_if_modified(|taken| {
             let fits = taken.requests == 0
                 || (taken.requests < REQUESTS && taken.bytes.saturating_add(bytes) <= BYTES);
             if fits {
@@ -40,13 +45,14 @@ impl Room {
         taken.then(|| Place {
             room: Arc::clone(self),
             bytes,
+            _share: share,
         })
     }
 
     /// Waits for a moment at which every request is answered.
     pub async fn emptied(&self) {
         // The sender lives as long as `self`, so waiting cannot fail.
-        self.0
+        self.taken
             .subscribe()
             .wait_for(|taken| taken.requests == 0)
             .await
@@ -58,11 +64,12 @@ impl Room {
 pub(crate) struct Place {
     room: Arc<Room>,
     bytes: usize,
+    _share: Share,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.room.0.send_modify(|taken| {
+        self.room.taken.send_modify(|taken| {
             taken.requests -= 1;
             taken.bytes -= self.bytes;
         });
@@ -77,7 +84,7 @@ mod tests {
 
     #[test]
     fn numbers_are_bounded() {
-        let room = Arc::new(Room::default());
+        let room = Room::new(Budget::new(usize::MAX));
         let places: Vec<_> = std::iter::from_fn(|| room.take(1)).collect();
         assert_eq!(places.len(), REQUESTS);
         drop(places);
@@ -86,7 +93,7 @@ mod tests {
 
     #[test]
     fn sizes_are_bounded_but_a_large_request_passes_alone() {
-        let room = Arc::new(Room::default());
+        let room = Room::new(Budget::new(usize::MAX));
         let large = room.take(2 * BYTES).unwrap();
         assert!(room.take(1).is_none());
         drop(large);
@@ -96,9 +103,20 @@ mod tests {
         drop(half);
     }
 
+    #[test]
+    fn sizes_of_all_clients_are_bounded() {
+        let budget = Budget::new(100);
+        let rooms = [(); 2].map(|()| Room::new(Arc::clone(&budget)));
+        let place = rooms[0].take(60).unwrap();
+        assert!(rooms[1].take(60).is_none());
+        assert!(rooms[1].take(40).is_some());
+        drop(place);
+        assert!(rooms[1].take(60).is_some());
+    }
+
     #[tokio::test]
     async fn the_last_answer_is_waited_for() {
-        let room = Arc::new(Room::default());
+        let room = Room::new(Budget::new(usize::MAX));
         room.emptied().await;
         let place = room.take(1).unwrap();
         let emptied = room.emptied();

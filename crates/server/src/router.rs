@@ -122,14 +122,15 @@ fn decode<M: Method>(params: Option<&RawJson>) -> Result<M::Params, String> {
     }
 }
 
-async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
+/// Answers a request with an error.
+pub(crate) async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
     let responder = Responder::new(id, cx.client.outbox.clone());
     if let Err(reason) = responder.error(error).await {
         tracing::debug!(%reason, "the client left before its answer");
     }
 }
 
-fn overloaded() -> ErrorObject {
+pub(crate) fn overloaded() -> ErrorObject {
     ErrorObject::new(codes::OVERLOADED, "Server overloaded; retry later.")
 }
 

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::accounts::{LoginCredentials, Logins};
 use crate::agents::Agents;
+use crate::budgets::Budgets;
 use crate::commands::Commands;
 use crate::connection::serve;
 use crate::files::Watches;
@@ -48,6 +49,7 @@ pub struct Server {
     this: Weak<Server>,
     pub(crate) settings: Settings,
     pub(crate) hub: Hub,
+    pub(crate) budgets: Budgets,
     pub(crate) questions: Questions,
     pub(crate) lanes: Lanes,
     pub(crate) identity: Identity,
@@ -80,6 +82,7 @@ impl Server {
             this: Weak::clone(this),
             settings,
             hub: Hub::default(),
+            budgets: Budgets::default(),
             questions: Questions::default(),
             lanes: Lanes::default(),
             identity,

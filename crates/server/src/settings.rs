@@ -14,6 +14,8 @@ pub const PROTOCOL_VERSION: &str = "0.118.0";
 pub struct Settings {
     /// The configuration, which also knows the home folder and the environment.
     pub config: Arc<Loader>,
+    /// How long a client of a socket may take to send `initialize`.
+    pub handshake: Duration,
     /// How long running turns may go on after the first signal to stop. Together with ending them it
     /// stays below the ten seconds that service managers commonly grant.
     pub drain: Duration,
@@ -21,6 +23,8 @@ pub struct Settings {
     pub review_limit: Duration,
     /// How long a thread at which nothing happens keeps what it has in memory.
     pub idle: Duration,
+    /// Threads that one client may have loaded. Each takes some kilobytes while nothing happens in it.
+    pub threads_per_client: usize,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
     /// Whether changes in the folders of skills are told. A process of one turn has no use for that, and
@@ -40,9 +44,11 @@ impl Settings {
     pub fn new(config: Loader) -> Settings {
         Settings {
             config: Arc::new(config),
+            handshake: Duration::from_secs(30),
             drain: Duration::from_secs(7),
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),
+            threads_per_client: 5_000,
             source: Source::default(),
             watch_skills: true,
             programs: LazyLock::new(Box::new(|| None)),

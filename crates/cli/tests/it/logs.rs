@@ -4,6 +4,7 @@ use quipu_testkit::raw::Raw;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 
+use crate::http::{UPGRADE, ask};
 use crate::support::{app_server, converse};
 
 async fn stderr_after_noise(vars: &[(&str, &str)]) -> String {
@@ -13,6 +14,7 @@ async fn stderr_after_noise(vars: &[(&str, &str)]) -> String {
     let mut process = launch.start();
     let mut raw = Raw::new(process.stdio());
     raw.send(["noise", r#"{"method":"initialized"}"#]).await;
+    assert_eq!(raw.next().await.unwrap()["error"]["code"], -32700);
     converse(&mut raw).await;
     raw.end().await;
     process.exit().await;
@@ -68,16 +70,76 @@ async fn where_it_listens_is_said_in_the_format_of_the_log() {
 /// Many clients give the server a pipe for its logs and never read it.
 #[tokio::test]
 async fn a_log_that_nobody_reads_does_not_stop_the_server() {
+    const NOISE: usize = 20_000;
     let launch = app_server([]).env("RUST_LOG", "trace").stderr_unread();
     let mut process = launch.start();
     let mut stdin = process.stdin.take().unwrap();
     stdin
-        .write_all("noise\n".repeat(20_000).as_bytes())
+        .write_all("noise\n".repeat(NOISE).as_bytes())
         .await
         .unwrap();
     process.stdin = Some(stdin);
     let mut raw = Raw::new(process.stdio());
+    for _ in 0..NOISE {
+        assert_eq!(raw.next().await.unwrap()["error"]["code"], -32700);
+    }
     converse(&mut raw).await;
     raw.end().await;
     assert_eq!(process.exit().await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn operators_see_who_comes_and_goes_and_who_is_turned_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    let token = "0123456789abcdef".repeat(4);
+    std::fs::write(&file, &token).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let args = [
+        "--listen",
+        "ws://127.0.0.1:0",
+        "--ws-auth",
+        "capability-token",
+        "--ws-token-file",
+    ];
+    let launch = app_server(args.into_iter().chain([file.to_str().unwrap()]));
+    let mut process = launch
+        .env("RUST_LOG", "info")
+        .env("LOG_FORMAT", "json")
+        .start();
+    let url = process.url().await;
+    let wrong = "Authorization: Bearer 0123456789abcdefWRONG";
+    ask(&url, &format!("{UPGRADE}\r\n{wrong}")).await;
+    process.said("authentication failed").await;
+    let header = format!("Bearer {token}");
+    let mut raw = Raw::new(process.websocket(&[("authorization", &header)]).await);
+    converse(&mut raw).await;
+    process.said("client initialized").await;
+    // The client vanishes without a word, which is nobody's error.
+    drop(raw);
+    let log = process.said("client disconnected").await;
+    assert!(!log.contains("0123456789abcdef"), "{log}");
+    let events: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let event = |message: &str| {
+        let found = events.iter().find(|it| it["fields"]["message"] == message);
+        found.unwrap_or_else(|| panic!("{message} is not logged: {log}"))
+    };
+    let refused = event("authentication failed");
+    assert_eq!(
+        refused["fields"]["reason"],
+        "invalid websocket bearer token"
+    );
+    assert_eq!(event("client initialized")["fields"]["name"], "test");
+    for message in [
+        "authentication failed",
+        "client connected",
+        "client disconnected",
+    ] {
+        let peer = event(message)["fields"]["peer"].as_str().unwrap();
+        assert!(peer.starts_with("127.0.0.1:"), "{peer}");
+    }
+    assert!(events.iter().all(|it| it["level"] != "ERROR"), "{log}");
 }

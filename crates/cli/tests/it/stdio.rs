@@ -53,9 +53,41 @@ async fn standard_output_carries_nothing_but_messages() {
     let (output, code) = pipe(input).await;
     assert_eq!(code, Some(0));
     assert_eq!(ids(&output), [1]);
-    assert!(
-        output.ends_with('\n') && output.lines().count() == 1,
-        "{output}"
+    let without_id = output.matches(r#""id":null}"#).count();
+    assert_eq!((output.lines().count(), without_id), (4, 3), "{output}");
+    assert!(output.ends_with('\n'), "{output}");
+}
+
+#[tokio::test]
+async fn a_line_over_the_limit_is_answered_and_costs_only_itself() {
+    let length = (256 << 20) + 1;
+    let input = format!("{}\n{}\n{}\n", initialize(1), "x".repeat(length), list(2));
+    let (output, code) = pipe(input.as_bytes()).await;
+    assert_eq!((ids(&output), code), (vec![1, 2], Some(0)));
+    let expected = r#"{"error":{"code":-32600,"message":"Message too long: the limit for a message is 268435456 bytes"},"id":null}"#;
+    assert!(output.lines().any(|line| line == expected), "{output}");
+}
+
+/// A client that has not introduced itself may send a megabyte at once.
+#[tokio::test]
+async fn before_the_handshake_lines_are_short() {
+    let long = "x".repeat(1 << 20);
+    let input = format!(
+        "{long}\n{long}x\n{}\n{{\"id\":2,\"method\":\"{long}\"}}\n",
+        initialize(1)
+    );
+    let (output, code) = pipe(input.as_bytes()).await;
+    assert_eq!(code, Some(0));
+    let answers: Vec<Value> = output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers[0]["error"]["code"], -32700);
+    let text = answers[1]["error"]["message"].as_str().unwrap();
+    assert!(text.ends_with("1048576 bytes"), "{text}");
+    assert_eq!(
+        (&answers[2]["id"], &answers[3]["id"]),
+        (&1.into(), &2.into())
     );
 }
 

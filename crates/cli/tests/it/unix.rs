@@ -136,3 +136,38 @@ async fn an_abandoned_socket_is_replaced_and_nothing_else() {
     assert_eq!(refused.process.exit().await.code(), Some(1));
     assert_eq!(std::fs::read_to_string(file).unwrap(), "precious");
 }
+
+/// More silent clients than the server has places: the newest come in, and the oldest make room.
+#[tokio::test]
+async fn silent_clients_do_not_keep_others_out() {
+    const SILENT: usize = 1005;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let raised = rustix::process::Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).unwrap();
+    let listener = listen();
+    let first = listener.connect().await;
+    let mut client = Raw::new(Connection::unix(first, 1 << 20));
+    converse(&mut client).await;
+    let mut silent = Vec::new();
+    for _ in 0..SILENT {
+        silent.push(listener.connect().await);
+    }
+    converse(&mut Raw::new(Connection::unix(
+        listener.connect().await,
+        1 << 20,
+    )))
+    .await;
+    // The oldest of them was told to leave, and who had introduced itself was not.
+    let mut rest = Vec::new();
+    within(
+        "the end of a silent client",
+        silent[0].read_to_end(&mut rest),
+    )
+    .await
+    .unwrap();
+    let page = client.call(&list(3)).await;
+    assert!(page["result"].is_object(), "{page}");
+}

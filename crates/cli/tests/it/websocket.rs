@@ -96,6 +96,11 @@ async fn frames_of_every_kind_are_met() {
         .await
         .unwrap();
     socket.send(Message::text("noise")).await.unwrap();
+    let refusal = next(&mut socket).await.into_text().unwrap();
+    assert!(
+        refusal.ends_with(r#","id":null}"#) && refusal.contains("-32700"),
+        "{refusal}"
+    );
     // A message may hold line breaks, which would end it on other transports.
     let pretty = serde_json::to_string_pretty(&initialize(1)).unwrap();
     socket.send(Message::text(pretty)).await.unwrap();
@@ -141,4 +146,68 @@ async fn a_stopping_server_says_that_it_goes() {
         assert_eq!(close_code(&mut socket).await, Some(CloseCode::Away));
         assert_eq!(process.exit().await.code(), Some(0));
     }
+}
+
+/// The beginning of a text frame that says how long it will be, with an empty mask.
+fn header_of(length: u64) -> Vec<u8> {
+    let mut header = vec![0x81, 0xff];
+    header.extend(length.to_be_bytes());
+    header.extend([0; 4]);
+    header
+}
+
+/// Writes the beginning of a message, as far as the server takes it.
+async fn begin_message(socket: &mut Socket, announced: u64, sent: usize) {
+    let MaybeTlsStream::Plain(stream) = socket.get_mut() else {
+        panic!("no TLS here")
+    };
+    let mut bytes = header_of(announced);
+    bytes.resize(sent, b'x');
+    tokio::io::AsyncWriteExt::write_all(stream, &bytes)
+        .await
+        .ok();
+}
+
+#[tokio::test]
+async fn strangers_cannot_fill_the_memory_with_unfinished_messages() {
+    let mut process = websocket_server();
+    let url = process.url().await;
+    let mut client = Raw::new(process.websocket(&[]).await);
+    converse(&mut client).await;
+    let before = process.memory();
+    // Each of these has an unfinished message of almost a megabyte, together more than the server grants.
+    let mut sockets = Vec::new();
+    for _ in 0..60 {
+        let mut socket = connect(&url).await;
+        begin_message(&mut socket, 200 << 20, 1_000_000).await;
+        sockets.push(socket);
+    }
+    // These would have more.
+    for _ in 0..5 {
+        let mut socket = connect(&url).await;
+        begin_message(&mut socket, 200 << 20, 4 << 20).await;
+        assert!(matches!(
+            close_code(&mut socket).await,
+            None | Some(CloseCode::Size | CloseCode::Again)
+        ));
+    }
+    let page = client.call(&list(3)).await;
+    assert!(page["result"].is_object(), "{page}");
+    let grown = process.memory().saturating_sub(before);
+    assert!(grown < 64 * 1024, "grew by {grown} KiB");
+    // What strangers hold does not keep a client from long messages.
+    let long = serde_json::json!({ "id": 4, "method": "thread/loaded/list", "params": { "x": "y".repeat(20 << 20) } });
+    let page = client.call(&long).await;
+    assert!(page["result"].is_object(), "{page}");
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_is_answered_before_the_end() {
+    let mut process = websocket_server();
+    let mut socket = connect(&process.url().await).await;
+    begin_message(&mut socket, 2 << 20, 1_100_000).await;
+    let refusal = next(&mut socket).await.into_text().unwrap();
+    let expected = r#"{"error":{"code":-32600,"message":"Message too long: the limit for a message is 1048576 bytes"},"id":null}"#;
+    assert_eq!(refusal.as_str(), expected);
+    assert_eq!(close_code(&mut socket).await, Some(CloseCode::Size));
 }

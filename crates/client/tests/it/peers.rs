@@ -32,6 +32,7 @@ async fn nonsense_disturbs_no_call() {
             "{}",
             "7",
             r#"{"id":null,"result":{}}"#,
+            r#"{"error":{"code":-32700,"message":"your message"},"id":null}"#,
             r#"{"id":999,"result":{}}"#,
             r#"{"id":"1","result":{}}"#,
             r#"{"id":-1,"error":{"code":1,"message":"nobody asked"}}"#,

@@ -23,9 +23,10 @@ fn kind(text: &str) -> &'static str {
         Err(FrameError::NotUtf8(_)) => "not UTF-8",
         Err(FrameError::NotAnObject) => "no object",
         Err(FrameError::Malformed(_)) => "malformed",
-        Err(FrameError::BadMethod) => "bad method",
-        Err(FrameError::AnswerWithoutId) => "no id",
-        Err(FrameError::BadError) => "bad error",
+        Err(FrameError::BadId) => "bad id",
+        Err(FrameError::BadMethod { .. }) => "bad method",
+        Err(FrameError::ResultWithoutId) => "no id",
+        Err(FrameError::ErrorWithoutId(_)) => "error without id",
         Err(FrameError::Shapeless) => "shapeless",
     }
 }
@@ -46,10 +47,11 @@ fn classification() {
         (r#"{"\u0069d":1,"meth\u006fd":"m"}"#, "request"),
         (r#"{"method":"initialized"}"#, "notification"),
         (r#"{"id":null,"method":"m"}"#, "notification"),
-        (r#"{"id":1.5,"method":"m"}"#, "notification"),
-        (r#"{"id":1.0,"method":"m"}"#, "notification"),
-        (r#"{"id":9223372036854775808,"method":"m"}"#, "notification"),
-        (r#"{"id":"\ud800","method":"m"}"#, "notification"),
+        (r#"{"id":1.5,"method":"m"}"#, "bad id"),
+        (r#"{"id":1.0,"method":"m"}"#, "bad id"),
+        (r#"{"id":9223372036854775808,"method":"m"}"#, "bad id"),
+        (r#"{"id":"\ud800","method":"m"}"#, "bad id"),
+        (r#"{"id":[1],"method":"m"}"#, "bad id"),
         (r#"{"id":9,"result":null}"#, "result"),
         (r#"{"id":9,"method":7,"result":{}}"#, "result"),
         (
@@ -64,22 +66,23 @@ fn classification() {
             r#"{"id":9,"error":{"code":1,"message":"m","data":null}}"#,
             "error",
         ),
-        (r#"{"id":9,"error":"m"}"#, "bad error"),
-        (r#"{"id":9,"error":[1,null,"m"]}"#, "bad error"),
+        (r#"{"id":9,"error":"m"}"#, "error"),
+        (r#"{"id":9,"error":[1,null,"m"]}"#, "error"),
+        (r#"{"id":9,"error":{"code":1.5,"message":"m"}}"#, "error"),
         (
-            r#"{"id":9,"error":{"code":1.5,"message":"m"}}"#,
-            "bad error",
+            r#"{"id":null,"error":{"code":1,"message":"m"}}"#,
+            "error without id",
         ),
-        (r#"{"id":null,"error":{"code":1,"message":"m"}}"#, "no id"),
         (r#"{"result":1}"#, "no id"),
         (r#"{"foo":1}"#, "shapeless"),
         (r#"{"id":5}"#, "shapeless"),
         (r#"{"id":5,"method":null}"#, "bad method"),
         (r#"{"method":"\ud800"}"#, "bad method"),
         ("{}", "shapeless"),
-        ("", "no object"),
-        ("   ", "no object"),
-        ("nonsense", "no object"),
+        ("", "malformed"),
+        ("   ", "malformed"),
+        ("nonsense", "malformed"),
+        ("[{]", "malformed"),
         (r#"[{"id":1,"method":"m"}]"#, "no object"),
         ("null", "no object"),
         (r#"{"id":1,"method":"m""#, "malformed"),
@@ -151,10 +154,12 @@ fn nesting_costs_no_stack() {
 fn huge_numbers_are_carried_and_only_decoding_refuses_them() {
     let digits = "9".repeat(100_000);
     let text = format!(r#"{{"id":{digits},"method":"m","params":[{digits},1e{digits}]}}"#);
-    let Ok(Frame::Notification(notification)) = parse(&text) else {
-        panic!("such an id is no id");
+    assert!(matches!(parse(&text), Err(FrameError::BadId)));
+    let text = format!(r#"{{"id":1,"method":"m","params":[{digits},1e{digits}]}}"#);
+    let Ok(Frame::Request(request)) = parse(&text) else {
+        panic!("a request");
     };
-    assert!(notification.params.unwrap().decode::<Vec<f64>>().is_err());
+    assert!(request.params.unwrap().decode::<Vec<f64>>().is_err());
 }
 
 #[test]
@@ -162,7 +167,6 @@ fn errors_do_not_repeat_the_content() {
     for text in [
         r#""secret""#,
         r#"{"id":1,"method":"m","secret":secret}"#,
-        r#"{"id":1,"error":{"code":"secret","message":"m"}}"#,
         r#"{"id":"secret"}"#,
     ] {
         let error = parse(text).unwrap_err();
@@ -170,6 +174,25 @@ fn errors_do_not_repeat_the_content() {
             !format!("{error} {error:?}").contains("secret"),
             "{error:?}"
         );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_answered_unless_it_is_an_error() {
+    for (text, expected) in [
+        ("nonsense", Some((None, -32700))),
+        ("[]", Some((None, -32600))),
+        (r#"{"id":1.5,"method":"m"}"#, Some((None, -32600))),
+        (r#"{"id":4,"method":{}}"#, Some((Some(Id::from(4)), -32600))),
+        // It may be half an answer to a request of ours, and the id one of ours.
+        (r#"{"id":4}"#, Some((None, -32600))),
+        (r#"{"id":null,"error":{"code":1,"message":"m"}}"#, None),
+        (r#"{"error":7}"#, None),
+    ] {
+        let error = parse(text).unwrap_err();
+        let answer = error.answer();
+        let found = answer.map(|(id, error)| (id.cloned(), error.code));
+        assert_eq!(found, expected, "{text}");
     }
 }
 
@@ -195,19 +218,14 @@ fn model(message: &Value) -> &'static str {
     let has_id = message["id"].is_string() || message["id"].is_i64();
     let has_method = message["method"].is_string();
     let has = |name| message.get(name).is_some();
-    let error = &message["error"];
     match () {
         () if has_id && has_method => "request",
+        () if has_method && !message["id"].is_null() => "bad id",
         () if has_method => "notification",
         () if has_id && has("result") => "result",
-        () if has_id && has("error") => {
-            if error["code"].is_i64() && error["message"].is_string() {
-                "error"
-            } else {
-                "bad error"
-            }
-        }
-        () if has("result") || has("error") => "no id",
+        () if has_id && has("error") => "error",
+        () if has("result") => "no id",
+        () if has("error") => "error without id",
         () if has("method") => "bad method",
         () => "shapeless",
     }

@@ -1,7 +1,9 @@
 //! What holds for every transport.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use quipu_rpc::{CloseCode, Connection, Incoming};
+use quipu_rpc::{Budget, CloseCode, Connection, Excess, Incoming, Intake};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
@@ -168,8 +170,59 @@ async fn an_oversized_line_costs_only_itself() {
         theirs.writer.write(batch).await.unwrap();
     });
     assert_eq!(text(&mut ours.reader).await, "before");
-    let oversized = Incoming::Oversized { length: 5 << 20 };
+    let oversized = Incoming::Oversized {
+        length: 5 << 20,
+        excess: Excess::TooLong { limit: 100 },
+    };
     assert_eq!(within(ours.reader.next()).await.unwrap(), Some(oversized));
     assert_eq!(text(&mut ours.reader).await, "after");
     writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn unfinished_lines_of_all_connections_share_a_budget() {
+    let budget = Budget::new(1 << 20);
+    let intake = Intake {
+        limit: BIG,
+        budget: Arc::clone(&budget),
+    };
+    let mut ends: Vec<_> = (0..2)
+        .map(|_| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let mut ours = Connection::unix(ours, BIG);
+            ours.reader.set_intake(&intake);
+            (ours, theirs)
+        })
+        .collect();
+    let (second, first) = (ends.pop().unwrap(), ends.pop().unwrap());
+    let (mut first, mut first_end) = first;
+    let (mut second, mut second_end) = second;
+    // The first holds most of the budget in a line without an end.
+    let half = vec![b'a'; 1 << 20];
+    tokio::select! {
+        read = first.reader.next() => panic!("{read:?}"),
+        () = async {
+            first_end.write_all(&half).await.unwrap();
+            while budget.free() > 128 << 10 {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    let writing = tokio::spawn(async move {
+        second_end.write_all(&vec![b'b'; 1 << 20]).await.unwrap();
+        second_end.write_all(b"\nnext\n").await.unwrap();
+        second_end
+    });
+    let refused = Incoming::Oversized {
+        length: 1 << 20,
+        excess: Excess::NoRoom,
+    };
+    assert_eq!(within(second.reader.next()).await.unwrap(), Some(refused));
+    assert_eq!(text(&mut second.reader).await, "next");
+    drop(writing.await.unwrap());
+    // The first is not disturbed, and gives back what it held.
+    first_end.write_all(b"\nshort\n").await.unwrap();
+    assert_eq!(text(&mut first.reader).await.len(), 1 << 20);
+    assert_eq!(text(&mut first.reader).await, "short");
+    assert_eq!(budget.free(), 1 << 20);
 }

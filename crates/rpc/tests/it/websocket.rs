@@ -1,10 +1,13 @@
 //! Websocket frames against a plain websocket library on the other side.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use quipu_rpc::http::Response;
 use quipu_rpc::websocket::{ConnectError, connect};
-use quipu_rpc::{CloseCode, Connection, ReadError};
+use quipu_rpc::{Budget, CloseCode, Connection, Excess, Intake, ReadError};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
@@ -81,13 +84,7 @@ async fn a_message_over_the_limit_ends_reading_but_can_be_told() {
     assert_eq!(text(&mut server.reader).await.len(), 1000);
     let error = within(server.reader.next()).await.unwrap_err();
     assert!(
-        matches!(
-            error,
-            ReadError::TooLong {
-                size: 1001,
-                limit: 1000
-            }
-        ),
+        matches!(error, ReadError::Excess(Excess::TooLong { limit: 1000 })),
         "{error:?}"
     );
     server.writer.close(CloseCode::TOO_BIG).await.unwrap();
@@ -96,6 +93,105 @@ async fn a_message_over_the_limit_ends_reading_but_can_be_told() {
         panic!("{close:?}");
     };
     assert_eq!(frame.code, WireCode::Size);
+}
+
+/// The beginning of a masked text frame that says how long it will be.
+fn header_of(length: u64) -> Vec<u8> {
+    let mut header = vec![0x81, 0xff];
+    header.extend(length.to_be_bytes());
+    header.extend([0; 4]);
+    header
+}
+
+async fn write(client: &mut PlainClient, bytes: &[u8]) {
+    let MaybeTlsStream::Plain(stream) = client.get_mut() else {
+        panic!("no TLS here");
+    };
+    // The server may hang up meanwhile.
+    stream.write_all(bytes).await.ok();
+}
+
+#[tokio::test]
+async fn an_unfinished_message_is_cut_at_the_limit_of_the_moment() {
+    let (mut client, mut server) = plain_client(BIG).await;
+    let budget = Budget::new(BIG);
+    let mut intake = Intake {
+        limit: 100_000,
+        budget: Arc::clone(&budget),
+    };
+    server.reader.set_intake(&intake);
+    client
+        .send(Message::text("a".repeat(90_000)))
+        .await
+        .unwrap();
+    assert_eq!(text(&mut server.reader).await.len(), 90_000);
+    // Pings are no part of a message, however many come.
+    for _ in 0..2000 {
+        client
+            .send(Message::Ping("still here".repeat(10).into()))
+            .await
+            .unwrap();
+    }
+    client
+        .send(Message::text("b".repeat(90_000)))
+        .await
+        .unwrap();
+    assert_eq!(text(&mut server.reader).await.len(), 90_000);
+    intake.limit = BIG;
+    server.reader.set_intake(&intake);
+    client
+        .send(Message::text("c".repeat(200_000)))
+        .await
+        .unwrap();
+    assert_eq!(text(&mut server.reader).await.len(), 200_000);
+    intake.limit = 100_000;
+    server.reader.set_intake(&intake);
+    write(&mut client, &header_of(1 << 20)).await;
+    write(&mut client, &[0; 110_000]).await;
+    let error = within(server.reader.next()).await.unwrap_err();
+    let expected = Excess::TooLong { limit: 100_000 };
+    assert!(
+        matches!(error, ReadError::Excess(it) if it == expected),
+        "{error:?}"
+    );
+    server.writer.close(CloseCode::TOO_BIG).await.unwrap();
+    drop(server);
+    assert_eq!(budget.free(), BIG);
+}
+
+#[tokio::test]
+async fn unfinished_messages_of_all_connections_share_a_budget() {
+    let budget = Budget::new(1 << 20);
+    let intake = Intake {
+        limit: BIG,
+        budget: Arc::clone(&budget),
+    };
+    let (mut first, mut first_end) = plain_client(BIG).await;
+    let (mut second, mut second_end) = plain_client(BIG).await;
+    first_end.reader.set_intake(&intake);
+    second_end.reader.set_intake(&intake);
+    let most = 1_000_000;
+    tokio::select! {
+        read = first_end.reader.next() => panic!("{read:?}"),
+        () = async {
+            write(&mut first, &header_of(1 << 20)).await;
+            write(&mut first, &vec![b'a'; most]).await;
+            while budget.free() > 128 << 10 {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    let (read, ()) = tokio::join!(within(second_end.reader.next()), async {
+        write(&mut second, &header_of(1 << 20)).await;
+        write(&mut second, &vec![b'b'; most]).await;
+    });
+    assert!(
+        matches!(read, Err(ReadError::Excess(Excess::NoRoom))),
+        "{read:?}"
+    );
+    drop(second_end);
+    write(&mut first, &vec![b'a'; (1 << 20) - most]).await;
+    assert_eq!(text(&mut first_end.reader).await.len(), 1 << 20);
 }
 
 #[tokio::test]

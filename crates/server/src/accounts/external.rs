@@ -79,7 +79,7 @@ async fn ask(
         return Err("auth refresh request canceled: no client is connected".to_owned());
     }
     for client in clients {
-        client.ask(id, question.clone()).await;
+        client.ask(id, method, question.clone()).await;
     }
     let outcome = answered
         .await

@@ -25,6 +25,8 @@ impl Handler for Initialize {
                 .notify::<ConfigWarning>(&cx.client, &warning)
                 .await;
         }
+        let (client, name) = (cx.client.id.0, &introduction.name);
+        tracing::info!(client, name, "client initialized");
         // From here on the client also receives what is sent to everyone.
         cx.client.introduce(introduction);
     }

@@ -5,14 +5,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
+use super::places::Places;
 use super::stop::StopSignals;
 use crate::Server;
+use crate::peer::{Guest, Peer};
 
-/// Connections held at once; the next ones are closed unheard. Each costs a file descriptor, of which
-/// a process often has no more than this.
-const MAX_CONNECTIONS: usize = 1000;
 /// How long to wait after accepting failed, which it mostly does for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -21,26 +18,19 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) async fn run<S, G>(
     server: &Arc<Server>,
     signals: StopSignals,
-    accept: impl AsyncFn() -> io::Result<S>,
-    greet: impl Fn(S) -> G,
+    accept: impl AsyncFn() -> io::Result<(S, Peer)>,
+    greet: impl Fn(S, Guest) -> G,
 ) where
     G: Future<Output = ()> + Send + 'static,
 {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Places::new(server.settings.handshake);
     let accepting = async {
         loop {
             match accept().await {
-                Ok(stream) => {
-                    let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                        tracing::error!("a client was turned away: too many connections");
-                        continue;
-                    };
-                    let greeting = greet(stream);
-                    tokio::spawn(async move {
-                        greeting.await;
-                        drop(place);
-                    });
-                }
+                Ok((stream, peer)) => match places.take() {
+                    Some(place) => drop(tokio::spawn(greet(stream, Guest { peer, place }))),
+                    None => tracing::error!(%peer, "connection refused: too many clients"),
+                },
                 Err(error) => {
                     tracing::error!(%error, "accepting a client failed");
                     tokio::time::sleep(PAUSE).await;

@@ -4,31 +4,53 @@
 use std::io;
 use std::sync::Arc;
 
-use quipu_rpc::OnFull;
 use quipu_rpc::http::{Head, HeadLimits, HttpRequest, NoUpgrade, Response, UpgradeError};
 use quipu_rpc::websocket::ByteStream;
 
 use super::{MESSAGE_LIMIT, WebSocketAuth};
-use crate::{Server, serve};
+use crate::Server;
+use crate::connection::serve_guest;
+use crate::peer::Guest;
 
 /// Answers one request, or serves the client once it is upgraded.
-pub(super) async fn greet(server: Arc<Server>, stream: impl ByteStream, auth: &WebSocketAuth) {
-    let request = match HttpRequest::read(stream, HeadLimits::default()).await {
-        Ok(request) => request,
-        Err(error) => return tracing::debug!(%error, "a client sent no request"),
+pub(super) async fn greet(
+    server: Arc<Server>,
+    stream: impl ByteStream,
+    guest: Guest,
+    auth: &WebSocketAuth,
+) {
+    let read = tokio::select! {
+        read = HttpRequest::read(stream, HeadLimits::default()) => read,
+        why = guest.place.lost() => {
+            return tracing::info!(peer = %guest.peer, reason = %why, "connection dropped");
+        }
     };
-    if let Err(error) = answer(server, request, auth).await {
-        tracing::debug!(%error, "a client left before its answer");
+    let request = match read {
+        Ok(request) => request,
+        Err(error) => return tracing::debug!(peer = %guest.peer, %error, "no HTTP request"),
+    };
+    let peer = guest.peer.clone();
+    if let Err(error) = answer(server, request, guest, auth).await {
+        tracing::debug!(%peer, %error, "a client left before its answer");
     }
 }
 
-async fn answer(server: Arc<Server>, request: HttpRequest, auth: &WebSocketAuth) -> io::Result<()> {
+async fn answer(
+    server: Arc<Server>,
+    request: HttpRequest,
+    guest: Guest,
+    auth: &WebSocketAuth,
+) -> io::Result<()> {
     if let Some(answer) = plain_answer(request.head(), auth) {
+        if answer.status == 401 {
+            let reason = &answer.body;
+            tracing::warn!(peer = %guest.peer, reason, "authentication failed");
+        }
         return request.respond(answer.response()).await;
     }
     match request.upgrade(MESSAGE_LIMIT).await {
         Ok(connection) => {
-            serve(server, connection, OnFull::Disconnect).await;
+            serve_guest(server, connection, guest).await;
             Ok(())
         }
         Err(UpgradeError::Unsuitable { request, why }) => {

@@ -3,6 +3,7 @@
 mod accept;
 mod auth;
 mod http;
+mod places;
 mod stdio;
 mod stop;
 #[cfg(unix)]
@@ -19,11 +20,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use auth::{AuthError, WebSocketAuth};
+pub(crate) use places::{Lost, Place};
 
 use crate::Server;
-
-/// The longest message a client may send.
-const MESSAGE_LIMIT: usize = 256 * 1024 * 1024;
+use crate::budgets::MESSAGE_LIMIT;
 
 /// What is said where there are no unix sockets.
 const NO_UNIX: &str =

@@ -10,6 +10,7 @@ use super::MESSAGE_LIMIT;
 use super::stop::StopSignals;
 use crate::Server;
 use crate::connection::Session;
+use crate::peer::Peer;
 use crate::platform::input_is_closed;
 
 /// How long running turns may go on after a signal. Shorter than for a service: whoever started this
@@ -23,7 +24,7 @@ const ABANDONED: Duration = Duration::from_secs(2);
 pub(super) async fn run(server: Arc<Server>) {
     let signals = StopSignals::listen();
     let connection = Connection::stdio(MESSAGE_LIMIT);
-    let mut session = Session::open(Arc::clone(&server), connection, OnFull::Wait);
+    let mut session = Session::open(Arc::clone(&server), connection, OnFull::Wait, Peer::Stdio);
     let drain = DRAIN.min(server.settings.drain);
     let outbox = session.outbox();
     tokio::select! {

@@ -8,13 +8,15 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_rpc::{Connection, OnFull};
+use quipu_rpc::Connection;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use super::stop::StopSignals;
 use super::{ListenError, Listening, MESSAGE_LIMIT, WebSocketAuth, accept, http};
-use crate::{Server, serve};
+use crate::Server;
+use crate::connection::serve_guest;
+use crate::peer::{Guest, Peer};
 
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 1024;
@@ -31,8 +33,12 @@ pub(super) async fn run(
         source,
     })?;
     announce(&Listening::Unix(path.to_owned()));
-    let greet = |stream| greet(Arc::clone(&server), stream);
-    let next = async || listener.accept().await.map(|(stream, _)| stream);
+    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest);
+    let next = async || {
+        let (stream, _) = listener.accept().await?;
+        let peer = Peer::unix(&stream);
+        Ok((stream, peer))
+    };
     accept::run(&server, signals, next, greet).await;
     if let Err(error) = fs::remove_file(path) {
         tracing::debug!(%error, "the socket was gone already");
@@ -71,17 +77,23 @@ fn is_abandoned(path: &Path) -> bool {
     is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-async fn greet(server: Arc<Server>, mut stream: UnixStream) {
+async fn greet(server: Arc<Server>, mut stream: UnixStream, guest: Guest) {
     let mut first = [0];
-    if !matches!(stream.read(&mut first).await, Ok(1)) {
+    let read = tokio::select! {
+        read = stream.read(&mut first) => read,
+        why = guest.place.lost() => {
+            return tracing::info!(peer = %guest.peer, reason = %why, "connection dropped");
+        }
+    };
+    if !matches!(read, Ok(1)) {
         return;
     }
     let (reader, writer) = stream.into_split();
     let reader = io::Cursor::new(first.to_vec()).chain(reader);
     if first == *b"G" {
         let stream = tokio::io::join(reader, writer);
-        return http::greet(server, stream, &WebSocketAuth::None).await;
+        return http::greet(server, stream, guest, &WebSocketAuth::None).await;
     }
     let connection = Connection::lines(reader, writer, MESSAGE_LIMIT);
-    serve(server, connection, OnFull::Disconnect).await;
+    serve_guest(server, connection, guest).await;
 }

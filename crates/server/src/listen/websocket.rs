@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use super::stop::StopSignals;
 use super::{ListenError, Listening, WebSocketAuth, accept, http};
 use crate::Server;
+use crate::peer::{Guest, Peer};
 
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 1024;
@@ -32,8 +33,11 @@ pub(super) async fn run(
     let address = listener.local_addr().map_err(bind_error)?;
     announce(&Listening::WebSocket(address));
     let auth = Arc::new(auth);
-    let greet = |stream| greet(Arc::clone(&server), stream, Arc::clone(&auth));
-    let next = async || listener.accept().await.map(|(stream, _)| stream);
+    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest, Arc::clone(&auth));
+    let next = async || {
+        let (stream, address) = listener.accept().await?;
+        Ok((stream, Peer::Tcp(address)))
+    };
     accept::run(&server, signals, next, greet).await;
     Ok(())
 }
@@ -50,9 +54,9 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-async fn greet(server: Arc<Server>, stream: TcpStream, auth: Arc<WebSocketAuth>) {
+async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, auth: Arc<WebSocketAuth>) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a client's socket keeps its delay");
     }
-    http::greet(server, stream, &auth).await;
+    http::greet(server, stream, guest, &auth).await;
 }

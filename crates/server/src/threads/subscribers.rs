@@ -120,7 +120,7 @@ pub(super) async fn ask(client: &Client, question: u64, request: &ServerRequest)
         .params()
         .and_then(|params| write::request(&Id::Integer(id), request.method(), &params));
     match message {
-        Ok(message) => client.ask(id, message).await,
+        Ok(message) => client.ask(id, request.method(), message).await,
         Err(error) => tracing::error!(%error, "a question cannot be written as JSON"),
     }
 }

@@ -472,3 +472,38 @@ async fn questions_of_plan_mode_reach_the_user_and_plans_are_items() {
         "{words}"
     );
 }
+
+/// An answer has no answer of its own, so its sender is told under no id.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_understood_is_named_to_its_sender() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    for (answer, problem) in [
+        (
+            json!({ "decision": "yes" }),
+            "unknown variant `yes`, expected",
+        ),
+        (json!({}), "missing field `decision`"),
+        (json!("accept"), "invalid type: string"),
+    ] {
+        stage.play([touch("exec_command"), json!({ "text": "noted" })]);
+        say(&mut client, &thread, "do it").await;
+        let question = client.skip_to(question_of("exec_command")).await["id"].clone();
+        client.reply(&question, answer).await;
+        let told = client.until("turn/completed").await;
+        let error = told.iter().find(|it| it["error"].is_object());
+        let error = error.unwrap_or_else(|| panic!("{:?}", order(&told)));
+        assert_eq!(
+            (&error["id"], &error["error"]["code"]),
+            (&json!(null), &json!(-32600))
+        );
+        let text = error["error"]["message"].as_str().unwrap();
+        let expected = format!(
+            "Invalid answer to request {question} (item/commandExecution/requestApproval): {problem}"
+        );
+        assert!(text.starts_with(&expected), "{text}");
+        let commands = completed(&told, "commandExecution");
+        assert_eq!(commands[0]["status"], "declined");
+    }
+    assert!(!stage.folder().join("made").exists());
+}

@@ -41,34 +41,80 @@ async fn an_id_used_twice_is_answered_twice() {
     }
 }
 
-/// None of these is answered, and each leaves the connection as good as new.
+/// None of these is a message, and each leaves the connection as good as new.
+#[tokio::test]
+async fn what_is_no_message_is_answered_with_an_error() {
+    let mut raw = Lab::new().raw_initialized(Value::Null).await;
+    let deep = "[".repeat(100_000);
+    let noise: &[(&[u8], Value, i64)] = &[
+        (b"hello", Value::Null, -32700),
+        (b"{", Value::Null, -32700),
+        (b"\xff\xfe{}", Value::Null, -32700),
+        (
+            b"{\"id\":1,\"method\":\"thread/loaded/list\",\"params\":{}} trailing",
+            Value::Null,
+            -32700,
+        ),
+        (deep.as_bytes(), Value::Null, -32700),
+        (b"[]", Value::Null, -32600),
+        (b"5", Value::Null, -32600),
+        (b"null", Value::Null, -32600),
+        (
+            br#"[{"id":1,"method":"thread/loaded/list","params":{}}]"#,
+            Value::Null,
+            -32600,
+        ),
+        (br#"{"foo":1}"#, Value::Null, -32600),
+        (br#"{"id":5}"#, Value::Null, -32600),
+        (br#"{"id":null,"result":{}}"#, Value::Null, -32600),
+        (
+            br#"{"id":1.5,"method":"thread/loaded/list","params":{}}"#,
+            Value::Null,
+            -32600,
+        ),
+        (
+            br#"{"id":9223372036854775808,"method":"thread/loaded/list","params":{}}"#,
+            Value::Null,
+            -32600,
+        ),
+        (
+            br#"{"id":{},"method":"thread/loaded/list"}"#,
+            Value::Null,
+            -32600,
+        ),
+        (br#"{"id":1,"method":5}"#, json!(1), -32600),
+    ];
+    for (noise, id, code) in noise {
+        raw.send([bytes::Bytes::copy_from_slice(noise)]).await;
+        let answer = raw.next().await.unwrap();
+        let noise = String::from_utf8_lossy(noise);
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (id, &json!(code)),
+            "{noise}"
+        );
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.starts_with("Invalid message: "), "{text}");
+        raw.send([list("\"next\"")]).await;
+        assert_eq!(raw.next().await.unwrap()["id"], "next", "after {noise}");
+    }
+}
+
+/// None of these wants an answer, and each leaves the connection as good as new.
 #[tokio::test]
 async fn what_is_no_request_gets_no_answer() {
     let mut raw = Lab::new().raw_initialized(Value::Null).await;
-    let deep = "[".repeat(100_000);
     let noise: &[&[u8]] = &[
-        b"hello",
-        b"{",
-        b"[]",
-        b"5",
-        b"null",
-        br#"[{"id":1,"method":"thread/loaded/list","params":{}}]"#,
-        br#"{"foo":1}"#,
-        br#"{"id":5}"#,
         br#"{"id":null,"method":"thread/loaded/list","params":{}}"#,
-        br#"{"id":1.5,"method":"thread/loaded/list","params":{}}"#,
-        br#"{"id":9223372036854775808,"method":"thread/loaded/list","params":{}}"#,
-        br#"{"id":{},"method":"thread/loaded/list"}"#,
-        br#"{"id":1,"method":5}"#,
         br#"{"method":"initialized"}"#,
         br#"{"method":"initialized","params":{}}"#,
         br#"{"method":"no/such/notification","params":[1]}"#,
         br#"{"id":77,"result":{}}"#,
         br#"{"id":"77","error":{"code":1,"message":"x"}}"#,
         br#"{"id":77,"error":5}"#,
-        b"\xff\xfe{}",
-        b"{\"id\":1,\"method\":\"thread/loaded/list\",\"params\":{}} trailing",
-        deep.as_bytes(),
+        // Were errors answered with errors, two sides could do so without end.
+        br#"{"id":null,"error":{"code":-32700,"message":"x"}}"#,
+        br#"{"error":5}"#,
     ];
     for noise in noise {
         raw.send([bytes::Bytes::copy_from_slice(noise)]).await;
