@@ -9,6 +9,7 @@ mod exec;
 mod heap;
 mod logging;
 mod patch_program;
+mod runtime;
 mod session;
 mod version;
 

@@ -105,6 +105,24 @@ impl Launch {
         self
     }
 
+    /// Limits a resource of the process and all that it starts, such as `libc::RLIMIT_FSIZE`.
+    pub fn limit(mut self, resource: libc::__rlimit_resource_t, most: u64) -> Launch {
+        let limit = libc::rlimit {
+            rlim_cur: most,
+            rlim_max: most,
+        };
+        let set = move || {
+            // SAFETY: the kernel reads a structure that lives through the call.
+            let done = unsafe { libc::setrlimit(resource, &raw const limit) };
+            (done == 0)
+                .then_some(())
+                .ok_or_else(io::Error::last_os_error)
+        };
+        // SAFETY: it only calls the kernel, which is allowed between fork and exec.
+        unsafe { self.command.pre_exec(set) };
+        self
+    }
+
     /// Leaves standard error in its pipe.
     pub fn stderr_unread(self) -> Launch {
         Launch {

@@ -1,7 +1,5 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
-use std::time::Duration;
-
 use quipu_config::{Env, Home, Loader, Overrides};
 use quipu_server::{Listen, Listening, Server, Settings, WebSocketAuth};
 
@@ -11,17 +9,11 @@ use crate::banner;
 use crate::heap;
 use crate::logging::Logging;
 use crate::patch_program;
+use crate::runtime;
 use crate::version::ProgramName;
 
 /// Seconds by which the clocks of client and server may differ, unless told otherwise.
 const CLOCK_SKEW: u64 = 30;
-
-/// Threads that do the server's work; what blocks has others.
-const WORKERS: usize = 2;
-
-/// How long a thread that blocked is kept for the next one. Many turns that end at once need many, and
-/// each holds its stack.
-const KEPT: Duration = Duration::from_millis(250);
 
 pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
@@ -32,20 +24,9 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     args.config.add_to(&mut overrides)?;
     let auth = auth(args.auth, &args.listen)?;
     let config = load(Env::from_process(), overrides)?;
-    heap::keep_few(WORKERS);
+    heap::keep_few(runtime::WORKERS);
+    let runtime = runtime::make()?;
     let logging = Logging::start(None);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .worker_threads(WORKERS)
-        .thread_keep_alive(KEPT)
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))?;
-    // While the pool has a thread, the runtime bears that the system gives no other; without one it panics.
-    runtime.spawn_blocking(|| {
-        loop {
-            std::thread::park();
-        }
-    });
     let mut settings = Settings::new(config);
     patch_program::offer(&mut settings);
     let server = Server::new(settings);

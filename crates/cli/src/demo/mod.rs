@@ -13,6 +13,7 @@ use quipu_client::{Client, Error, Options};
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
 use quipu_server::{Server, Settings};
 
+use crate::runtime;
 use narrator::Narrator;
 
 /// Keeps to the demo's own folder, so that nothing is left elsewhere.
@@ -24,11 +25,7 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 pub fn run() -> Result<ExitCode, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .worker_threads(2)
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime::make()?;
     let shown = runtime.block_on(show(folder.path()));
     runtime.shutdown_background();
     shown.map(|()| ExitCode::SUCCESS)

@@ -28,6 +28,7 @@ use quipu_server::{Server, Settings, Source};
 use crate::args::ConfigArgs;
 use crate::logging::Logging;
 use crate::patch_program;
+use crate::runtime;
 use args::ExecArgs;
 use job::{Job, Work};
 use output::Output;
@@ -60,12 +61,8 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
             "Not inside a trusted directory and --skip-git-repo-check was not specified.".into(),
         );
     }
+    let runtime = runtime::make()?;
     let logging = Logging::start(Some(SHOWN));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .worker_threads(2)
-        .build()
-        .map_err(|error| format!("cannot start: {error}"))?;
     let mut settings = Settings::new(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;

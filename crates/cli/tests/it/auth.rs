@@ -1,5 +1,7 @@
 //! Credentials of websocket clients, through the real flags, files and upgrade.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,12 +17,14 @@ use tempfile::TempDir;
 use crate::http::{UPGRADE, ask};
 use crate::support::{app_server, converse};
 
+const TOKEN: &str = "let me in, for I know the long word";
 const SECRET: &str = "a secret that is long enough to sign with";
 
 fn secret_file(content: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("secret");
     std::fs::write(&file, content).unwrap();
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     (folder, file)
 }
 
@@ -64,25 +68,32 @@ async fn refused(url: &str, authorization: Option<&str>) -> String {
 
 #[tokio::test]
 async fn a_capability_token_opens_the_door() {
-    let mut process = start("capability-token", "--ws-token-file", " let me in \n", &[]);
+    let mut process = start(
+        "capability-token",
+        "--ws-token-file",
+        &format!(" {TOKEN} \n"),
+        &[],
+    );
     let url = process.url().await;
     assert_eq!(refused(&url, None).await, "missing websocket bearer token");
-    for header in ["let me in", "Basic let me in", "Bearer", "Bearer "] {
+    let basic = format!("Basic {TOKEN}");
+    for header in [TOKEN, &basic, "Bearer", "Bearer "] {
         assert_eq!(
             refused(&url, Some(header)).await,
             "invalid authorization header",
             "{header}"
         );
     }
-    for header in ["Bearer let me", "Bearer let me in!", "Bearer LET ME IN"] {
+    for token in [&TOKEN[1..], &format!("{TOKEN}!"), &TOKEN.to_uppercase()] {
+        let header = format!("Bearer {token}");
         assert_eq!(
-            refused(&url, Some(header)).await,
+            refused(&url, Some(&header)).await,
             "invalid websocket bearer token",
             "{header}"
         );
     }
-    for header in ["Bearer let me in", "bearer  let me in "] {
-        let connection = process.websocket(&[("authorization", header)]).await;
+    for header in [format!("Bearer {TOKEN}"), format!("bearer  {TOKEN} ")] {
+        let connection = process.websocket(&[("authorization", &header)]).await;
         converse(&mut Raw::new(connection)).await;
     }
     // Probes need no credential, other requests are told first what they lack as an upgrade.
@@ -180,6 +191,12 @@ async fn bad_secret_files_are_refused_at_the_start() {
             "must not be empty",
         ),
         (
+            "capability-token",
+            "--ws-token-file",
+            &TOKEN[..31],
+            "must be at least 32 bytes",
+        ),
+        (
             "signed-bearer-token",
             "--ws-shared-secret-file",
             "short",
@@ -193,6 +210,7 @@ async fn bad_secret_files_are_refused_at_the_start() {
             stderr.starts_with("Error: ") && stderr.contains(text),
             "{stderr}"
         );
+        assert!(stderr.contains("openssl rand -hex 32 > "), "{stderr}");
     }
     let args = "--listen ws://127.0.0.1:0 --ws-auth capability-token --ws-token-file /no/such";
     let mut process = app_server(args.split(' ')).start();
@@ -208,7 +226,7 @@ async fn bad_secret_files_are_refused_at_the_start() {
 /// With a credential the server may listen beyond this machine.
 #[tokio::test]
 async fn authenticated_listeners_may_be_open_to_the_network() {
-    let (_folder, file) = secret_file("token");
+    let (_folder, file) = secret_file(TOKEN);
     let args = [
         "--listen",
         "ws://0.0.0.0:0",
@@ -220,4 +238,31 @@ async fn authenticated_listeners_may_be_open_to_the_network() {
     process
         .said("every client must present its credential")
         .await;
+}
+
+#[tokio::test]
+async fn secrets_that_others_can_read_are_refused_at_the_start() {
+    for (mode, flag) in [
+        ("capability-token", "--ws-token-file"),
+        ("signed-bearer-token", "--ws-shared-secret-file"),
+    ] {
+        for permissions in [0o604, 0o640, 0o620, 0o644] {
+            let (_folder, file) = secret_file(SECRET);
+            std::fs::set_permissions(&file, Permissions::from_mode(permissions)).unwrap();
+            let path = file.to_str().unwrap();
+            let args = [
+                "--listen",
+                "ws://127.0.0.1:0",
+                "--ws-auth",
+                mode,
+                flag,
+                path,
+            ];
+            let mut process = app_server(args).start();
+            assert_eq!(process.exit().await.code(), Some(1), "{permissions:o}");
+            let stderr = process.stderr();
+            assert!(stderr.contains(&format!("`chmod 600 {path}`")), "{stderr}");
+            assert!(!stderr.contains(SECRET), "{stderr}");
+        }
+    }
 }

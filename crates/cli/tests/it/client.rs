@@ -1,5 +1,6 @@
 //! The client library with the program on the other side, over every transport.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use quipu_client::wire::{
@@ -135,7 +136,9 @@ async fn over_a_websocket() {
 async fn over_a_websocket_with_a_token() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("token");
-    std::fs::write(&file, "open sesame").unwrap();
+    let token = "open sesame".repeat(3);
+    std::fs::write(&file, &token).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
     let args = ["--ws-auth", "capability-token", "--ws-token-file"];
     let listen = ["--listen", "ws://127.0.0.1:0"];
     let file = file.to_str().unwrap();
@@ -143,7 +146,7 @@ async fn over_a_websocket_with_a_token() {
     let url = server.url().await;
     let refused = Client::connect(Options::websocket(&url)).await.unwrap_err();
     assert!(refused.to_string().contains("401"), "{refused}");
-    converse(|| Options::websocket(&url).bearer_token("open sesame")).await;
+    converse(|| Options::websocket(&url).bearer_token(&token)).await;
 }
 
 #[tokio::test]

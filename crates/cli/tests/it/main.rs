@@ -17,6 +17,7 @@ mod home;
 mod http;
 mod interop;
 mod large_files;
+mod limits;
 mod linked_folders;
 mod login;
 mod logs;

@@ -1,6 +1,8 @@
 //! Credentials of websocket clients, checked before the upgrade and compared in constant time.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,8 +13,13 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// A shorter secret could be guessed.
+use crate::platform;
+
+/// A shorter secret could be guessed: in hexadecimal digits these are 128 bits.
 const MIN_SECRET: usize = 32;
+
+/// No secret is longer.
+const MAX_SECRET: u64 = 64 * 1024;
 
 /// What a client must present.
 #[derive(Clone, PartialEq, Eq)]
@@ -39,20 +46,31 @@ pub struct SignedBearer {
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     #[error("failed to read websocket auth secret {path}: {source}")]
-    Unreadable {
-        path: String,
-        source: std::io::Error,
-    },
-    #[error("websocket auth secret {0} must not be empty")]
+    Unreadable { path: String, source: io::Error },
+    #[error("websocket auth secret {0} must not be empty; {advice}", advice = advice(.0))]
     Empty(String),
-    #[error("signed websocket bearer secret {0} must be at least {MIN_SECRET} bytes")]
-    Short(String),
+    #[error(
+        "{kind} {path} must be at least {MIN_SECRET} bytes; {advice}",
+        advice = advice(.path)
+    )]
+    Short { kind: &'static str, path: String },
+    #[error(
+        "websocket auth secret {0} can be opened by other users of this machine; if they may know it, make it \
+         private with `chmod 600 {0}`, else {advice}",
+        advice = advice(.0)
+    )]
+    Exposed(String),
+}
+
+/// How to make a secret that is accepted.
+fn advice(path: &str) -> String {
+    format!("make one with `openssl rand -hex 32 > {path} && chmod 600 {path}`")
 }
 
 impl WebSocketAuth {
     /// Clients present the content of a file.
     pub fn capability_token(file: &Path) -> Result<WebSocketAuth, AuthError> {
-        let token = read_secret(file)?;
+        let token = read_secret(file, "websocket capability token")?;
         Ok(WebSocketAuth::CapabilityToken(Sha256::digest(token).into()))
     }
 
@@ -63,10 +81,7 @@ impl WebSocketAuth {
         audience: Option<String>,
         skew: u64,
     ) -> Result<WebSocketAuth, AuthError> {
-        let secret = read_secret(file)?.into_bytes();
-        if secret.len() < MIN_SECRET {
-            return Err(AuthError::Short(file.display().to_string()));
-        }
+        let secret = read_secret(file, "signed websocket bearer secret")?.into_bytes();
         let given = |text: Option<String>| {
             text.map(|it| it.trim().to_owned())
                 .filter(|it| !it.is_empty())
@@ -113,16 +128,28 @@ impl fmt::Debug for WebSocketAuth {
     }
 }
 
-fn read_secret(file: &Path) -> Result<String, AuthError> {
-    let path = || file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|source| AuthError::Unreadable {
-        path: path(),
-        source,
-    })?;
+/// The content of a file that nobody else may read, without the blanks around it.
+fn read_secret(file: &Path, kind: &'static str) -> Result<String, AuthError> {
+    let path = file.display().to_string();
+    let (text, is_private) = match read(file) {
+        Ok(read) => read,
+        Err(source) => return Err(AuthError::Unreadable { path, source }),
+    };
     match text.trim() {
-        "" => Err(AuthError::Empty(path())),
+        "" => Err(AuthError::Empty(path)),
+        secret if secret.len() < MIN_SECRET => Err(AuthError::Short { kind, path }),
+        _ if !is_private => Err(AuthError::Exposed(path)),
         secret => Ok(secret.to_owned()),
     }
+}
+
+/// The text of a file, and whether only its owner may open it.
+fn read(file: &Path) -> io::Result<(String, bool)> {
+    let file = File::open(file)?;
+    let is_private = platform::is_private(&file.metadata()?);
+    let mut text = String::new();
+    file.take(MAX_SECRET).read_to_string(&mut text)?;
+    Ok((text, is_private))
 }
 
 fn now() -> u64 {

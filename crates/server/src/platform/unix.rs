@@ -15,6 +15,11 @@ pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
 
+/// Whether only its owner may open a file.
+pub(crate) fn is_private(state: &Metadata) -> bool {
+    state.mode() & 0o077 == 0
+}
+
 /// Lets new folders be for their owner only.
 pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder.mode(0o700)

@@ -15,6 +15,10 @@ pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+pub(crate) fn is_private(_: &Metadata) -> bool {
+    true
+}
+
 pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder
 }
