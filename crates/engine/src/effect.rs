@@ -95,9 +95,14 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     NoActiveTurn,
-    WrongTurn { expected: String, actual: String },
+    WrongTurn {
+        expected: String,
+        actual: String,
+    },
     NotSteerable(NonSteerableTurnKind),
     EmptyInput,
+    /// The input that waits for the model is at its limit.
+    TooMuchPending,
     Closed,
 }
 

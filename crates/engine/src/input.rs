@@ -61,6 +61,14 @@ pub struct UserMessage {
     pub history: Vec<Json>,
 }
 
+impl UserMessage {
+    /// Its size in the model's history.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.history.iter().map(|item| item.get().len()).sum()
+    }
+}
+
 /// `turn/start`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {

@@ -42,4 +42,4 @@ pub use input::{
 };
 pub use items::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};
-pub use turn::TurnKind;
+pub use turn::{MAX_PENDING, MAX_PENDING_BYTES, TurnKind};

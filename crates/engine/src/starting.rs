@@ -26,6 +26,9 @@ impl Thread {
         if let Some(kind) = turn.kind.refuses_input() {
             return self.answer(reply, Answer::Refused(Refusal::NotSteerable(kind)));
         }
+        if !turn.has_room_for(&message) {
+            return self.answer(reply, Answer::Refused(Refusal::TooMuchPending));
+        }
         let turn = running(turn.id.clone());
         self.queue(Pending::Message(message));
         self.answer(reply, Answer::Turn(turn));
@@ -41,7 +44,10 @@ impl Thread {
                 expected: expected.clone(),
                 actual: turn.id.clone(),
             }),
-            Some(turn) => turn.kind.refuses_input().map(Refusal::NotSteerable),
+            Some(turn) => match turn.kind.refuses_input() {
+                Some(kind) => Some(Refusal::NotSteerable(kind)),
+                None => (!turn.has_room_for(&message)).then_some(Refusal::TooMuchPending),
+            },
         };
         if let Some(refusal) = refusal {
             return self.answer(reply, Answer::Refused(refusal));

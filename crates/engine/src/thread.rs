@@ -97,6 +97,12 @@ impl Thread {
         self.active.as_ref().map(|turn| turn.id.as_str())
     }
 
+    /// The size of the input that waits for the model, in bytes.
+    #[must_use]
+    pub fn pending_bytes(&self) -> usize {
+        self.active.as_ref().map_or(0, ActiveTurn::pending_bytes)
+    }
+
     /// What the model is to be sent now.
     #[must_use]
     pub fn history(&self) -> &[Json] {

@@ -57,12 +57,27 @@ pub struct Summary {
     pub mid_turn: bool,
 }
 
+/// Messages of the user that may wait for the next request to the model.
+pub const MAX_PENDING: usize = 1000;
+/// Their size in the model's history, in bytes.
+pub const MAX_PENDING_BYTES: usize = 64 * 1024 * 1024;
+
 /// What waits for the next request to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pending {
     Message(UserMessage),
     /// A message that is shown to nobody.
     Note(Json),
+}
+
+impl Pending {
+    /// Its size in the model's history.
+    fn bytes(&self) -> usize {
+        match self {
+            Pending::Message(message) => message.bytes(),
+            Pending::Note(note) => note.get().len(),
+        }
+    }
 }
 
 /// One tool call of the current response.
@@ -137,6 +152,17 @@ impl ActiveTurn {
             corrected: false,
             effort: Effort::default(),
         }
+    }
+
+    /// The size of the input that waits for the model.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.iter().map(Pending::bytes).sum()
+    }
+
+    /// Whether more input may wait.
+    pub fn has_room_for(&self, message: &UserMessage) -> bool {
+        self.pending.len() < MAX_PENDING
+            && self.pending_bytes() + message.bytes() <= MAX_PENDING_BYTES
     }
 
     /// Whether a tool of the turn still works.

@@ -1,4 +1,4 @@
-//! A defect of our own inside a tool costs that call and nothing else.
+//! A defect of our own inside a tool costs that call and nothing else, and one inside a thread that request.
 
 use quipu_testkit::conversation::Conversation;
 use serde_json::json;
@@ -44,4 +44,62 @@ async fn a_tool_that_panics_ends_its_call_and_the_turn_goes_on() {
         .matches("the tool failed by a defect of the server")
         .count();
     assert_eq!(read, TOOLS.len(), "{rollout}");
+}
+
+/// What a thread is asked to do, with params besides its id.
+fn verbs() -> [(&'static str, serde_json::Value); 9] {
+    let input = json!([{ "type": "text", "text": "hello" }]);
+    let turn = "00000000-0000-7000-8000-000000000000";
+    [
+        ("turn/start", json!({ "input": input })),
+        (
+            "turn/steer",
+            json!({ "input": input, "expectedTurnId": turn }),
+        ),
+        ("turn/interrupt", json!({ "turnId": turn })),
+        ("thread/compact/start", json!({})),
+        ("thread/shellCommand", json!({ "command": "true" })),
+        (
+            "review/start",
+            json!({ "target": { "type": "custom", "instructions": "look" } }),
+        ),
+        ("thread/rollback", json!({ "numTurns": 1 })),
+        ("thread/resume", json!({})),
+        ("thread/unsubscribe", json!({})),
+    ]
+}
+
+#[tokio::test]
+async fn every_request_of_a_thread_that_panics_is_answered_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let points = folder.path().join("points");
+    let launch = app_server([]).env("QUIPU_FAIL_POINTS", points.to_str().unwrap());
+    let mut process = launch.start();
+    let mut client = Conversation::start(process.stdio()).await;
+    let started = client.call("thread/start", json!({})).await;
+    let thread = started["thread"]["id"].clone();
+    let input = json!([{ "type": "text", "text": "hello" }]);
+    let hello = json!({ "threadId": thread, "input": input });
+    client.call("turn/start", hello.clone()).await;
+    client.skip_to("turn/completed").await;
+    // As the message arrives, and when the engine is to deal with what became of it.
+    let inner = verbs().into_iter().take(6).map(|verb| ("engine", verb));
+    for (place, (method, mut params)) in verbs()
+        .map(|verb| ("thread", verb))
+        .into_iter()
+        .chain(inner)
+    {
+        std::fs::write(&points, format!("{place} {method}")).unwrap();
+        params["threadId"] = thread.clone();
+        let error = client.try_call(method, params).await.unwrap_err();
+        assert_eq!(error["code"], -32603, "{place} {method}: {error}");
+        std::fs::write(&points, "").unwrap();
+        // Nothing of it is left, and the thread goes on.
+        client.call("turn/start", hello.clone()).await;
+        let ended = client.skip_to("turn/completed").await;
+        assert_eq!(
+            ended["params"]["turn"]["status"], "completed",
+            "after {place} {method}"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! `thread/unsubscribe`: no more events; a thread that nobody follows is unloaded.
 
+use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadUnsubscribe;
 use quipu_wire::{ThreadUnsubscribeParams, ThreadUnsubscribeResponse, ThreadUnsubscribeStatus};
 use tokio::sync::oneshot;
@@ -24,8 +25,14 @@ impl Handler for ThreadUnsubscribe {
                         done,
                     })
                     .await;
-                left.await
-                    .unwrap_or((ThreadUnsubscribeStatus::NotLoaded, false))
+                match left.await {
+                    Ok(left) => left,
+                    Err(_) if cx.server.threads.get(&id).is_some() => {
+                        let text = "the request failed by a defect of the server";
+                        return reply.send(Err(ErrorObject::internal(text))).await;
+                    }
+                    Err(_) => (ThreadUnsubscribeStatus::NotLoaded, false),
+                }
             }
             None => (ThreadUnsubscribeStatus::NotLoaded, false),
         };

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Input, Thread as Engine, TurnEnd};
+use quipu_engine::{Effect, Input, Thread as Engine, TurnEnd, UserMessage};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
+use quipu_rpc::Share;
 use quipu_wire::method::request;
 use quipu_wire::{CodexErrorInfo, ServerRequest, Thread, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
@@ -70,6 +71,8 @@ pub(super) struct Actor {
     /// Why the log did not take a record. Until its turn ends, which fails, nothing is told as done.
     pub lost: Option<quipu_journal::Error>,
     pub quiet: Vec<oneshot::Sender<()>>,
+    /// What the input that waits for the model takes of what all threads may hold.
+    pub pending: Option<Share>,
 }
 
 /// What holds for one turn only.
@@ -94,14 +97,17 @@ pub(super) struct Question {
 }
 
 /// A mailbox for a thread, and the handle to it.
-pub(super) fn mailbox(id: String) -> (ThreadHandle, mpsc::Receiver<Message>) {
+pub(super) fn mailbox(
+    id: String,
+    opener: Option<ClientId>,
+) -> (ThreadHandle, mpsc::Receiver<Box<Message>>) {
     let (sender, receiver) = mpsc::channel(MAILBOX);
-    (ThreadHandle::new(id, sender), receiver)
+    (ThreadHandle::new(id, sender, opener), receiver)
 }
 
 impl Actor {
-    /// Runs the thread until it is unloaded.
-    pub async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
+    /// Runs the thread until it is unloaded. What it does is boxed, so that a thread that waits is small.
+    pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
         self.follow_skills(false);
         loop {
             let idle = self.server.settings.idle;
@@ -110,20 +116,20 @@ impl Actor {
                 Ok(Some(message)) => message,
                 Ok(None) => return,
                 Err(_) if self.patience().is_some() => {
-                    self.decline_deserted().await;
+                    Box::pin(self.decline_deserted()).await;
                     continue;
                 }
-                Err(_) if self.idle(&mut mailbox).await => return,
+                Err(_) if Box::pin(self.idle(&mut mailbox)).await => return,
                 Err(_) => continue,
             };
-            if let Message::Close { done } = message {
-                self.close().await;
+            if let Message::Close { done } = *message {
+                Box::pin(self.close()).await;
                 // Whoever asked may have stopped waiting.
                 done.send(()).ok();
                 return;
             }
-            let receiving = AssertUnwindSafe(self.receive(message)).catch_unwind();
-            if receiving.await.is_err() && !self.survives().await {
+            let receiving = AssertUnwindSafe(Box::pin(self.receive(*message))).catch_unwind();
+            if receiving.await.is_err() && !Box::pin(self.survives()).await {
                 return;
             }
         }
@@ -142,10 +148,16 @@ impl Actor {
             additional_details: None,
         };
         let ending = AssertUnwindSafe(self.step(Input::Fault { error })).catch_unwind();
-        ending.await.is_ok()
+        if ending.await.is_err() {
+            return false;
+        }
+        self.replies.fail().await;
+        self.tell_quiet();
+        true
     }
 
     pub(super) async fn receive(&mut self, message: Message) {
+        fail::point("thread", message.name());
         if message.needs_history()
             && let Err(error) = self.wake()
         {
@@ -183,7 +195,6 @@ impl Actor {
                 done.send(self.look()).ok();
             }
             Message::Model { sample, events } => {
-                fail::point("thread", "model");
                 for event in events {
                     let effects = self.engine.step(Input::Model { sample, event });
                     self.perform_holding(effects).await;
@@ -206,7 +217,30 @@ impl Actor {
             }
             Message::Close { .. } => {}
         }
+        self.give_back_pending();
         self.tell_quiet();
+    }
+
+    /// Takes room for more input that waits for the model; `false` if the turns of all threads hold too much.
+    pub fn takes_pending(&mut self, message: &UserMessage) -> bool {
+        let bytes = self.engine.pending_bytes() + message.bytes();
+        match &mut self.pending {
+            Some(share) => share.resize(bytes),
+            none => {
+                *none = self.server.budgets.pending.share(bytes);
+                none.is_some()
+            }
+        }
+    }
+
+    fn give_back_pending(&mut self) {
+        let Some(share) = &mut self.pending else {
+            return;
+        };
+        match self.engine.pending_bytes() {
+            0 => self.pending = None,
+            bytes => drop(share.resize(bytes)),
+        }
     }
 
     /// Tells those who wait for it that no turn runs.
@@ -218,13 +252,15 @@ impl Actor {
         }
     }
 
+    /// The turn exists before the request for it is answered, so that a defect costs one or the other.
     async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
+        self.prepare_turn(None);
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        let effects = self.engine_step(Input::Compact { turn_id });
         reply
             .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
             .await;
-        self.prepare_turn(None);
-        let turn_id = uuid::Uuid::now_v7().to_string();
-        self.step(Input::Compact { turn_id }).await;
+        self.perform(effects).await;
     }
 
     async fn answered(&mut self, question: u64, outcome: Outcome) {
@@ -286,8 +322,14 @@ impl Actor {
 
     /// Gives the engine an input and does what it says; failures of the log come back as a fault.
     pub async fn step(&mut self, input: Input) {
-        let effects = self.engine.step(input);
+        let effects = self.engine_step(input);
         self.perform(effects).await;
+    }
+
+    /// Gives the engine an input of a client.
+    pub fn engine_step(&mut self, input: Input) -> Vec<Effect> {
+        fail::point("engine", verb(&input));
+        self.engine.step(input)
     }
 
     /// Lets a client go; tells whether it was the last one.
@@ -327,5 +369,18 @@ impl Actor {
     pub fn rollout(&self) -> Option<PathBuf> {
         let log = self.log.as_ref().filter(|log| log.is_materialized())?;
         Some(log.path().to_owned())
+    }
+}
+
+/// The request behind an input, as fail points name it.
+fn verb(input: &Input) -> &'static str {
+    match input {
+        Input::Start(_) => "turn/start",
+        Input::Steer { .. } => "turn/steer",
+        Input::Interrupt { .. } => "turn/interrupt",
+        Input::Compact { .. } => "thread/compact/start",
+        Input::Review(_) => "review/start",
+        Input::Shell(_) => "thread/shellCommand",
+        _ => "other",
     }
 }

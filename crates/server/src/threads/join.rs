@@ -152,15 +152,15 @@ impl Actor {
     }
 
     pub async fn shell(&mut self, command: String, reply: Reply<request::ThreadShellCommand>) {
-        reply.send(Ok(ThreadShellCommandResponse {})).await;
         let turn_id = uuid::Uuid::now_v7().to_string();
         let item_id = uuid::Uuid::new_v4().to_string();
-        self.step(Input::Shell(ShellStart {
+        let effects = self.engine_step(Input::Shell(ShellStart {
             turn_id,
             item_id,
             command,
-        }))
-        .await;
+        }));
+        reply.send(Ok(ThreadShellCommandResponse {})).await;
+        self.perform(effects).await;
     }
 
     pub async fn review(

@@ -39,12 +39,18 @@ pub(crate) struct StartRequest {
     pub history: Vec<Json>,
 }
 
+fn has_room(server: &Server, client: &Client) -> Result<(), ErrorObject> {
+    let most = server.settings.threads_per_client;
+    server.threads.has_room(client.id, most)
+}
+
 /// Starts a new thread that `client` follows.
 pub(crate) fn start(
     server: &Arc<Server>,
     client: &Arc<Client>,
     request: StartRequest,
 ) -> Result<Opened, ErrorObject> {
+    has_room(server, client)?;
     let mut session = Session::resolve(server, &request.overrides, None)?;
     session.dynamic_tools = request.dynamic_tools;
     let meta = new_meta(server, &session, None);
@@ -78,6 +84,7 @@ pub(crate) fn resume(
     path: &Path,
     overrides: &Overrides,
 ) -> Result<Opened, ErrorObject> {
+    has_room(server, client)?;
     let (mut replay, log) = go_on(server, path)?;
     replay.settle();
     let mut overrides = overrides.clone();
@@ -119,6 +126,7 @@ pub(crate) fn fork(
     overrides: &Overrides,
     ephemeral: bool,
 ) -> Result<Opened, ErrorObject> {
+    has_room(server, client)?;
     let mut replay = read(server, path)?;
     let was_open = replay.open_turn().map(str::to_owned);
     replay.settle();
@@ -230,7 +238,7 @@ pub(super) fn told(server: &Server, session: &Session, meta: &SessionMeta) -> To
     Told {
         baseline: None,
         previous_model: None,
-        base_instructions: instructions.into(),
+        base_instructions: server.threads.share(&instructions),
         project_instructions: found.text,
         skills: ThreadSkills::find(server, session),
     }

@@ -126,6 +126,28 @@ impl Message {
         )
     }
 
+    /// What it is, as fail points name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Message::StartTurn { .. } => "turn/start",
+            Message::Steer { .. } => "turn/steer",
+            Message::Interrupt { .. } => "turn/interrupt",
+            Message::Compact { .. } => "thread/compact/start",
+            Message::Shell { .. } => "thread/shellCommand",
+            Message::Review { .. } => "review/start",
+            Message::Join { .. } => "thread/resume",
+            Message::Unsubscribe { .. } => "thread/unsubscribe",
+            Message::Rollback { .. } => "thread/rollback",
+            Message::Look { .. } => "thread/read",
+            Message::CountElicitation { .. } => "elicitation",
+            Message::CleanTerminals => "terminals",
+            Message::Model { .. } => "model",
+            Message::Tool { .. } => "tool",
+            Message::Answered { .. } => "answer",
+            _ => "other",
+        }
+    }
+
     /// Answers a request that cannot be dealt with.
     pub async fn refuse(self, error: ErrorObject) {
         match self {
@@ -176,16 +198,24 @@ pub(crate) struct Look {
 #[derive(Clone)]
 pub(crate) struct ThreadHandle {
     pub id: String,
-    mailbox: mpsc::Sender<Message>,
+    /// Messages are boxed: a channel holds room for many, and most threads have none.
+    mailbox: mpsc::Sender<Box<Message>>,
+    /// Who opened the thread.
+    pub opener: Option<ClientId>,
     status: Arc<Mutex<ThreadStatus>>,
     is_closing: Arc<AtomicBool>,
 }
 
 impl ThreadHandle {
-    pub fn new(id: String, mailbox: mpsc::Sender<Message>) -> ThreadHandle {
+    pub fn new(
+        id: String,
+        mailbox: mpsc::Sender<Box<Message>>,
+        opener: Option<ClientId>,
+    ) -> ThreadHandle {
         ThreadHandle {
             id,
             mailbox,
+            opener,
             status: Arc::new(Mutex::new(ThreadStatus::Idle)),
             is_closing: Arc::default(),
         }
@@ -198,11 +228,15 @@ impl ThreadHandle {
 
     /// Gives the thread a message; `false` if it is gone.
     pub async fn send(&self, message: Message) -> bool {
-        self.mailbox.send(message).await.is_ok()
+        self.mailbox.send(Box::new(message)).await.is_ok()
     }
 
     /// Gives the thread a message from where nobody can wait.
     pub fn send_soon(&self, message: Message) {
+        self.send_later(Box::new(message));
+    }
+
+    fn send_later(&self, message: Box<Message>) {
         let mailbox = self.mailbox.clone();
         tokio::spawn(async move {
             if mailbox.send(message).await.is_err() {
@@ -213,8 +247,8 @@ impl ThreadHandle {
 
     /// Gives the thread a message at once if there is room, and as soon as there is otherwise.
     pub fn send_now(&self, message: Message) {
-        if let Err(TrySendError::Full(message)) = self.mailbox.try_send(message) {
-            self.send_soon(message);
+        if let Err(TrySendError::Full(message)) = self.mailbox.try_send(Box::new(message)) {
+            self.send_later(message);
         }
     }
 

@@ -28,10 +28,12 @@ mod tooling;
 mod view;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use quipu_rpc::ErrorObject;
+use quipu_rpc::{ErrorObject, codes};
 use uuid::Uuid;
+
+use crate::hub::ClientId;
 
 pub(crate) use kin::{Heritage, Kin};
 pub(crate) use load::StartRequest;
@@ -42,16 +44,50 @@ pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session};
 pub(crate) use view::{from_summary, wire_git};
 
+/// Threads that all clients may have loaded.
+const MAX_LOADED: usize = 20_000;
+
 /// The loaded threads.
 #[derive(Default)]
 pub(crate) struct Threads {
     loaded: Mutex<BTreeMap<String, ThreadHandle>>,
+    /// The instructions of the last thread, which most have in common.
+    instructions: Mutex<Option<Weak<str>>>,
 }
 
 impl Threads {
     /// A loaded thread.
     pub fn get(&self, id: &str) -> Option<ThreadHandle> {
         self.lock().get(id).cloned()
+    }
+
+    /// Whether a client that may have `most` threads loaded may load one more.
+    pub fn has_room(&self, client: ClientId, most: usize) -> Result<(), ErrorObject> {
+        let loaded = self.lock();
+        let opened = loaded.values().filter(|it| it.opener == Some(client));
+        let opened = opened.count();
+        if opened < most && loaded.len() < MAX_LOADED {
+            return Ok(());
+        }
+        let all = loaded.len();
+        let text = format!(
+            "Too many threads are loaded: {opened} of this client (at most {most}), {all} of all clients (at most \
+             {MAX_LOADED}). Unsubscribe from threads that are not needed, and retry."
+        );
+        Err(ErrorObject::new(codes::OVERLOADED, text))
+    }
+
+    /// The instructions of a thread, in common with the last one if they are the same.
+    pub fn share(&self, instructions: &str) -> Arc<str> {
+        let last = &mut *self
+            .instructions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let shared = last.as_ref().and_then(Weak::upgrade);
+        let shared = shared.filter(|it| **it == *instructions);
+        let shared = shared.unwrap_or_else(|| instructions.into());
+        *last = Some(Arc::downgrade(&shared));
+        shared
     }
 
     /// The ids of all loaded threads, in order.

@@ -46,16 +46,17 @@ pub(super) fn open(
     parts: Parts,
 ) -> Opened {
     let loaded = rules::load(server, &session.snapshot);
-    let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string());
+    let opener = followers.first().map(|client| client.id);
+    let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string(), opener);
     let thread = parts.thread.clone();
     let tooling = Tooling::new(loaded.rules, network::managed(server, &session));
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope.fleet.clone();
     let actor = actor(&handle, session.clone(), parts, (server, tooling, servers));
-    let actor = Actor {
+    let actor = Box::new(Actor {
         subscribers: Subscribers::new(followers),
         ..actor
-    };
+    });
     let deprecations = session.snapshot.deprecations();
     let (hold, released) = oneshot::channel::<()>();
     server.threads.insert(handle.clone());
@@ -66,10 +67,14 @@ pub(super) fn open(
             if released.await.is_ok() {
                 return;
             }
-            for client in &followers {
-                rules::tell_left_out(client, &loaded.problems).await;
-                tell_deprecations(client, &deprecations).await;
-            }
+            // Nothing of this is kept while the thread runs.
+            Box::pin(async move {
+                for client in &followers {
+                    rules::tell_left_out(client, &loaded.problems).await;
+                    tell_deprecations(client, &deprecations).await;
+                }
+            })
+            .await;
             actor.run(mailbox).await;
         })
         .await;
@@ -143,5 +148,6 @@ fn actor(
         journal_failed: false,
         lost: None,
         quiet: Vec::new(),
+        pending: None,
     }
 }

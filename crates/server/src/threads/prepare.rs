@@ -20,6 +20,7 @@ use crate::context::history::ContextSize;
 use crate::context::skills::Skill;
 use crate::context::{compaction, initial, input, review, skills, stored, update};
 use crate::hub::Client;
+use crate::router::overloaded;
 
 /// The header that names the kind of agent a request is for.
 pub(super) const SUBAGENT: &str = "x-openai-subagent";
@@ -56,6 +57,9 @@ impl Actor {
         }
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
+        if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
+            return reply.send(Err(overloaded())).await;
+        }
         self.change_session(rights, &params);
         self.prepare_turn(params.output_schema);
         let reply = self.replies.add(Pending::Start(reply));
@@ -86,6 +90,9 @@ impl Actor {
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input);
+        if !self.takes_pending(&message) {
+            return reply.send(Err(overloaded())).await;
+        }
         let reply = self.replies.add(Pending::Steer(reply));
         self.step(Input::Steer {
             reply,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quipu_engine::{Answer, Refusal};
+use quipu_engine::{Answer, MAX_PENDING, MAX_PENDING_BYTES, Refusal};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -39,6 +39,14 @@ impl Replies {
         self.next += 1;
         self.pending.insert(self.next, pending);
         self.next
+    }
+
+    /// Answers all requests that wait, after a defect that kept the engine from doing so.
+    pub async fn fail(&mut self) {
+        for (_, pending) in self.pending.drain() {
+            let text = "the request failed by a defect of the server";
+            refuse(pending, ErrorObject::internal(text)).await;
+        }
     }
 
     /// Answers a request as the engine says.
@@ -100,6 +108,10 @@ fn refused(refusal: Refusal) -> ErrorObject {
             ErrorObject::invalid_request(text)
         }
         Refusal::EmptyInput => ErrorObject::invalid_request("input must not be empty"),
+        Refusal::TooMuchPending => ErrorObject::invalid_request(format!(
+            "too much input waits for the model: at most {MAX_PENDING} messages and {MAX_PENDING_BYTES} bytes; send \
+             more when the turn has taken it"
+        )),
         Refusal::Closed => ErrorObject::invalid_request("the thread is being unloaded"),
         Refusal::NotSteerable(turn_kind) => {
             let message = format!("cannot steer a {turn_kind} turn");

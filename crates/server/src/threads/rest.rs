@@ -24,22 +24,26 @@ pub(crate) enum Rest {
 
 impl Actor {
     /// Nothing has happened for a while; whether the thread was unloaded.
-    pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Message>) -> bool {
+    pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
         let is_stored = self.log.as_ref().is_some_and(|log| log.is_materialized());
-        if !is_stored || self.engine.active_turn().is_some() || self.tooling.has_processes() {
+        // A thread that was never used has nothing to lose.
+        let is_safe = is_stored || self.engine.own_history().is_empty();
+        if !is_safe || self.engine.active_turn().is_some() || self.tooling.has_processes() {
             return false;
         }
         // An agent stays as long as the thread that started it, and that one while it has any at work.
         let is_needed = self.agent.is_some() || self.server.agents.any_at_work(&self.handle.id);
         if is_needed || !self.subscribers.is_empty() {
-            self.rest();
+            if is_stored {
+                self.rest();
+            }
             return false;
         }
         // From here on nobody finds the thread. Whoever found it before is heard.
         self.server.threads.remove(&self.handle);
         if let Ok(message) = mailbox.try_recv() {
             self.server.threads.insert(self.handle.clone());
-            self.receive(message).await;
+            self.receive(*message).await;
             return false;
         }
         self.close().await;

@@ -68,3 +68,49 @@ async fn an_idle_thread_keeps_its_history_on_disk_only() {
     }
     panic!("the history never left the memory");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_was_never_used_is_unloaded_after_its_client_left() {
+    let mut stage = Stage::new().await;
+    stage.restart_impatient();
+    let mut watcher = stage.client().await;
+    for ephemeral in [false, true] {
+        let (client, thread) = stage.thread_with(json!({ "ephemeral": ephemeral })).await;
+        drop(client);
+        let closed = watcher.skip_to("thread/closed").await;
+        assert_eq!(closed["params"]["threadId"], json!(thread));
+    }
+    let loaded = watcher.call("thread/loaded/list", json!({})).await;
+    assert_eq!(loaded["data"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_may_have_only_so_many_threads_loaded() {
+    let mut stage = Stage::new().await;
+    stage.restart_with_threads(3);
+    let mut client = stage.client().await;
+    let mut other = stage.client().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let started = client.call("thread/start", json!({})).await;
+        ids.push(started["thread"]["id"].clone());
+    }
+    stage.play([json!({ "text": "hello" })]);
+    run(&mut client, ids[0].as_str().unwrap(), "hi").await;
+    for (method, params) in [
+        ("thread/start", json!({})),
+        ("thread/fork", json!({ "threadId": ids[0] })),
+    ] {
+        let error = client.try_call(method, params).await.unwrap_err();
+        assert_eq!(error["code"], -32001, "{method}: {error}");
+        let text = error["message"].as_str().unwrap();
+        assert!(text.contains("3 of this client (at most 3)"), "{text}");
+    }
+    // Others are not concerned, and one thread less makes room for another.
+    other.call("thread/start", json!({})).await;
+    client
+        .call("thread/unsubscribe", json!({ "threadId": ids[1] }))
+        .await;
+    other.skip_to("thread/closed").await;
+    client.call("thread/start", json!({})).await;
+}

@@ -33,6 +33,7 @@ mod mistakes;
 mod models;
 mod network;
 mod order;
+mod pending;
 mod permissions;
 mod plugins;
 mod reach;

@@ -89,6 +89,13 @@ impl Stage {
         self.server = Server::new(settings);
     }
 
+    /// Another server on the same home, whose clients may have only so many threads loaded.
+    pub fn restart_with_threads(&mut self, most: usize) {
+        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
+        settings.threads_per_client = most;
+        self.server = Server::new(settings);
+    }
+
     /// A new client.
     pub async fn client(&self) -> Conversation {
         Conversation::start(self.server.connect_in_process()).await
