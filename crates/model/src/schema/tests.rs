@@ -113,12 +113,10 @@ fn multiplied(keyword: &str, levels: usize) -> String {
 
 #[test]
 fn references_that_multiply_are_given_up() {
-    for keyword in ["allOf", "oneOf"] {
-        assert_eq!(
-            check_str(&multiplied(keyword, 12), r#""x""#).unwrap_err(),
-            TOO_MANY
-        );
-    }
+    assert_eq!(
+        check_str(&multiplied("allOf", 12), r#""x""#).unwrap_err(),
+        TOO_MANY
+    );
     // Only what fails goes through all of the forms.
     assert_eq!(
         check_str(&multiplied("anyOf", 12), "1").unwrap_err(),

@@ -221,3 +221,23 @@ async fn a_history_too_long_to_be_summarised_is_cut_at_its_beginning() {
         "the person's words stay: {sent}"
     );
 }
+
+/// A provider that counts more tokens than the limit, whatever it is sent, and a model that never finishes.
+#[tokio::test(flavor = "multi_thread")]
+async fn compaction_that_does_not_help_ends_the_turn() {
+    let stage = Stage::with("model_auto_compact_token_limit = 1000").await;
+    let (mut client, thread) = stage.thread().await;
+    let usage = json!({ "input": 5000, "cached": 0, "output": 10, "reasoning": 0 });
+    for _ in 0..20 {
+        let mut call = calls("exec_command", json!({ "cmd": "true" }));
+        call["usage"] = usage.clone();
+        stage.play([call, json!({ "text": "the gist" })]);
+    }
+    let told = run(&mut client, &thread, "go").await;
+    let error = &told.last().unwrap()["params"]["turn"]["error"];
+    assert_eq!(error["codexErrorInfo"], "contextWindowExceeded");
+    let why =
+        "The history was over the limit of 1000 tokens again right after each of 5 compactions.";
+    assert!(text(&error["message"]).starts_with(why), "{error}");
+    assert_eq!(stage.model.requests().len(), 11);
+}

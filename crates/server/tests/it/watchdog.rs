@@ -230,6 +230,32 @@ async fn no_schema_keeps_a_worker() {
     watchdog.finish();
 }
 
+/// What a model writes into its calls.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn no_call_of_a_model_keeps_a_worker() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let watchdog = Watchdog::start();
+    for hostile in ALL {
+        let text = hostile.text();
+        let patch = format!("*** Begin Patch\n*** Add File: x\n+{text}\n*** End Patch");
+        let hunks = format!("*** Begin Patch\n{}", "@@\n-a\n+b\n".repeat(20_000));
+        let calls = json!([
+            { "name": "exec_command", "arguments": { "cmd": format!("true # {text}") } },
+            { "name": "exec_command", "arguments": { "cmd": format!("true {text}") } },
+            { "name": "exec_command", "arguments": text },
+            { "name": "apply_patch", "arguments": patch, "custom": true },
+            { "name": "apply_patch", "arguments": hunks, "custom": true },
+            { "name": "update_plan", "arguments": { "plan": [{ "step": text, "status": "pending" }] } },
+            { "name": "view_image", "arguments": { "path": text } },
+            { "name": text, "arguments": "{}" },
+        ]);
+        stage.play([json!({ "calls": calls }), json!({ "text": text })]);
+        crate::stage::run(&mut client, &thread, "go").await;
+    }
+    watchdog.finish();
+}
+
 /// What a project has where the server looks by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn no_file_of_a_project_keeps_a_worker() {
@@ -248,7 +274,7 @@ async fn no_file_of_a_project_keeps_a_worker() {
     ];
     let mut client = stage.client().await;
     let watchdog = Watchdog::start();
-    for unit in ["[", "*a", "- ", "a.", "[a]\n"] {
+    for unit in ["[", "*a", "a."] {
         let block = format!("---\ndescription: x\nx: {}\n---\n", unit.repeat(30_000));
         for (name, text) in files.iter().flat_map(|name| {
             let other = unit.repeat(500_000);
