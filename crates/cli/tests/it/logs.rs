@@ -1,5 +1,7 @@
 //! Logs: on standard error, as chosen by the environment, and never in the way.
 
+use quipu_rpc::websocket;
+use quipu_testkit::client::PATIENCE;
 use quipu_testkit::raw::Raw;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
@@ -107,12 +109,16 @@ async fn operators_see_who_comes_and_goes_and_who_is_turned_away() {
         .env("RUST_LOG", "info")
         .env("LOG_FORMAT", "json")
         .start();
-    let url = process.url().await;
+    let banner = process.said("listening").await;
+    let banner: Value = serde_json::from_str(banner.lines().next().unwrap()).unwrap();
+    let url = banner["fields"]["address"].as_str().unwrap();
     let wrong = "Authorization: Bearer 0123456789abcdefWRONG";
-    ask(&url, &format!("{UPGRADE}\r\n{wrong}")).await;
+    ask(url, &format!("{UPGRADE}\r\n{wrong}")).await;
     process.said("authentication failed").await;
     let header = format!("Bearer {token}");
-    let mut raw = Raw::new(process.websocket(&[("authorization", &header)]).await);
+    let headers = [("authorization", header.as_str())];
+    let connected = websocket::connect(url, &headers, 1 << 20, PATIENCE).await;
+    let mut raw = Raw::new(connected.unwrap());
     converse(&mut raw).await;
     process.said("client initialized").await;
     // The client vanishes without a word, which is nobody's error.
