@@ -8,6 +8,6 @@ mod remove;
 mod replace;
 
 pub use lock::open_locked;
-pub use read::{open, read, read_start, read_text};
+pub use read::{open, read, read_start, read_text, require_regular};
 pub use remove::remove_tree;
 pub use replace::Target;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::read::regular;
+use crate::read::require_regular;
 
 /// How long others may hold a lock. Whoever writes a small file is done sooner.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -17,7 +17,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(10);
 /// most, if others keep it locked.
 pub fn open_locked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = patiently(PATIENCE, attempt::on_file(options, path))?;
-    regular(&file)?;
+    require_regular(&file)?;
     Ok(file)
 }
 

@@ -17,12 +17,12 @@ pub fn open(path: &Path) -> io::Result<File> {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
     }
     let file = options.open(path)?;
-    regular(&file)?;
+    require_regular(&file)?;
     Ok(file)
 }
 
-/// Refuses what is no regular file.
-pub(crate) fn regular(file: &File) -> io::Result<()> {
+/// Refuses what is not a regular file.
+pub fn require_regular(file: &File) -> io::Result<()> {
     let metadata = file.metadata()?;
     if metadata.is_file() {
         return Ok(());

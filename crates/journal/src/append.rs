@@ -168,17 +168,19 @@ impl AppendFile {
             Expect::Present => &mut options,
             Expect::Either => options.create(true),
         };
-        options
-            .open(&self.path)
-            .map_err(|source| match source.kind() {
-                io::ErrorKind::AlreadyExists => Error::Exists {
-                    path: self.path.clone(),
-                },
-                io::ErrorKind::NotFound => Error::Vanished {
-                    path: self.path.clone(),
-                },
-                _ => Error::io("open", &self.path, source),
-            })
+        let opened = options.open(&self.path).and_then(|file| {
+            quipu_disk::require_regular(&file)?;
+            Ok(file)
+        });
+        opened.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists {
+                path: self.path.clone(),
+            },
+            io::ErrorKind::NotFound => Error::Vanished {
+                path: self.path.clone(),
+            },
+            _ => Error::io("open", &self.path, source),
+        })
     }
 
     fn create_parents(&mut self) -> Result<()> {

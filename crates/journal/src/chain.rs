@@ -129,7 +129,7 @@ impl Seek for Chain {
 }
 
 fn open(path: &Path) -> Result<(File, Option<SessionMeta>)> {
-    let opened = File::open(path).and_then(|file| {
+    let opened = quipu_disk::open(path).and_then(|file| {
         let mut meta = None;
         read_records(&file, &mut Warnings::default(), |record, _| {
             if record.kind == "session_meta" {

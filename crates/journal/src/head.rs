@@ -1,6 +1,5 @@
 //! Reads the beginning of a rollout: as much as a list of threads shows, and no more.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -67,15 +66,13 @@ impl Summary {
     /// What a rollout says of its thread by itself, wherever it lies, and when it began as it is written
     /// there. Nothing if it does not say whose it is.
     pub fn of_file(path: &Path) -> io::Result<Option<(Summary, String)>> {
-        let file = path.metadata()?;
-        if !file.is_file() && !file.is_dir() {
-            return Err(io::Error::other("it is no regular file"));
-        }
-        let head = Head::read(path)?;
+        let file = quipu_disk::open(path)?;
+        let modified = file.metadata()?.modified()?;
+        let head = Head::of(file)?;
         let Some(meta) = head.meta else {
             return Ok(None);
         };
-        let updated = time::secs(file.modified()?);
+        let updated = time::secs(modified);
         let summary = Summary {
             id: meta.id,
             path: path.to_owned(),
@@ -98,7 +95,7 @@ impl Summary {
 
 impl Head {
     pub fn read(path: &Path) -> io::Result<Self> {
-        Self::of(File::open(path)?)
+        Self::of(quipu_disk::open(path)?)
     }
 
     /// The head of a rollout that is read from its beginning.

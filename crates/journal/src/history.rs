@@ -1,7 +1,6 @@
 //! What the model has seen of a thread, as places in its rollout. The places are small, so an idle
 //! thread can keep them and drop the items, and compaction and rollback only move places about.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -54,7 +53,7 @@ pub struct LoadedHistory {
 impl History {
     /// Reads the items back from the rollout they were found in, which must be whole by itself.
     pub fn load(&self, path: &Path) -> Result<LoadedHistory> {
-        let read = File::open(path).and_then(|file| self.read(file));
+        let read = quipu_disk::open(path).and_then(|file| self.read(file));
         read.map_err(|source| Error::io("read", path, source))
     }
 

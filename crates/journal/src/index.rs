@@ -109,6 +109,11 @@ impl Index {
 
     /// Opens the file; none if it is of another version or home.
     fn open_at(home: &Path, file: &Path) -> rusqlite::Result<Option<Self>> {
+        // Opening a pipe would wait for its other end, and nothing but a file can be an index.
+        let is_other = |found: std::fs::Metadata| !found.is_file();
+        if file.metadata().is_ok_and(is_other) {
+            return Err(rusqlite::Error::InvalidPath(file.to_owned()));
+        }
         // SQLite would make the file readable by others. If this fails, so will SQLite, and say why.
         let mut options = OpenOptions::new();
         options.append(true).create(true);

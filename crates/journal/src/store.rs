@@ -293,7 +293,7 @@ fn copy_after(meta: &SessionMeta, chain: Chain, source: &Path, target: &Path) ->
     let is_paginated = chain.meta.as_ref().is_some_and(SessionMeta::is_paginated);
     let mut head = Vec::new();
     Record::SessionMeta(Box::new(meta.clone())).encode(SystemTime::now(), &mut head)?;
-    let mut from = File::open(source).map_err(|error| Error::io("read", source, error))?;
+    let mut from = quipu_disk::open(source).map_err(|error| Error::io("read", source, error))?;
     let copy = || -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);

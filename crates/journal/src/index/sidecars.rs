@@ -14,6 +14,9 @@ use crate::error::Result;
 use crate::layout::{GIT, NAMES};
 use crate::lines::{Line, LineReader};
 
+/// Longer files are not read: nobody names so many threads.
+const MAX_BYTES: u64 = 1 << 30;
+
 /// A line of either file.
 #[derive(Deserialize)]
 struct Entry {
@@ -39,10 +42,14 @@ impl Index {
         table: &str,
         value: fn(Entry) -> Option<String>,
     ) -> Result<()> {
-        let Ok(mut file) = File::open(self.home.join(name)) else {
+        let Ok(mut file) = quipu_disk::open(&self.home.join(name)) else {
             return Ok(());
         };
         let len = file.metadata().map_or(0, |state| state.len());
+        if len > MAX_BYTES {
+            tracing::warn!(name, len, max = MAX_BYTES, "file ignored: too long");
+            return Ok(());
+        }
         let read_to: u64 = self
             .db
             .prepare_cached("SELECT value FROM about WHERE key = ?")?

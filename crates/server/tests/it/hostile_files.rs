@@ -144,3 +144,47 @@ async fn a_home_that_is_locked_is_written_to_later() {
     editor.call("config/value/write", edit).await;
     user.call("account/login/start", key).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollout_that_is_not_a_file_is_refused() {
+    let stage = Stage::new().await;
+    let mut client = stage.client().await;
+    let thread = "01a1e2b8-9c85-73be-9be9-516a3131e465";
+    for is_pipe in [true, false] {
+        let path = stage.folder().join(format!("{is_pipe}.jsonl"));
+        endless(&path, is_pipe);
+        for method in ["thread/resume", "thread/fork"] {
+            let params = json!({ "threadId": thread, "path": path });
+            let why = client.refused(method, params).await;
+            assert!(why.contains("not a regular file"), "{method}: {why}");
+        }
+        let params = json!({ "rolloutPath": path });
+        client.refused("getConversationSummary", params).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_files_beside_the_threads_may_be_anything() {
+    for name in [
+        "quipu_index_1.sqlite",
+        "session_index.jsonl",
+        "quipu_git_info.jsonl",
+    ] {
+        for is_pipe in [true, false] {
+            let stage = Stage::new().await;
+            let path = stage.home().join(name);
+            match is_pipe {
+                true => endless(&path, true),
+                false => File::create(&path).unwrap().set_len(20 << 30).unwrap(),
+            }
+            let (mut client, thread) = stage.thread().await;
+            stage.play([json!({ "text": "hello" })]);
+            run(&mut client, &thread, "hello").await;
+            let listed = client.call("thread/list", json!({})).await;
+            assert_eq!(listed["data"][0]["id"], json!(thread), "{name} {is_pipe}");
+            let named = json!({ "threadId": thread, "name": "a name" });
+            // It may be refused, but it is answered.
+            client.try_call("thread/name/set", named).await.ok();
+        }
+    }
+}
