@@ -67,6 +67,12 @@ pub enum Command {
     Exec(Box<ExecArgs>),
     /// Show what the server does, in a few seconds and without a model
     Demo,
+    /// Set up a model: find keys and local servers, write config.toml, try one request
+    Init(InitArgs),
+    /// List the model providers and whether there is a key for them
+    Providers(ProvidersArgs),
+    /// List the models of a provider
+    Models(ModelsArgs),
     /// Log in, by default with ChatGPT in the browser
     Login(LoginArgs),
     /// Remove the stored login
@@ -80,6 +86,46 @@ pub enum Command {
     Threads(ThreadsArgs),
     /// Print the version
     Version,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct InitArgs {
+    /// Provider to use; `quipu providers` lists them
+    #[arg(long, value_name = "ID")]
+    pub provider: Option<String>,
+    /// Model to use; the provider's default if omitted
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Ask nothing: take the first provider that was found
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Share settings, login and sessions with the official program: make the home a link to ~/.codex
+    #[arg(long)]
+    pub share_codex: bool,
+    /// Do not try a request
+    #[arg(long)]
+    pub no_test: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ProvidersArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ModelsArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Provider to ask, instead of the one in use
+    #[arg(long, value_name = "ID")]
+    pub provider: Option<String>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

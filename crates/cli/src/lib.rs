@@ -45,6 +45,9 @@ pub fn main() -> ExitCode {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
         }
         Command::Sandbox => cmd::sandbox::run(),
+        Command::Init(init) => cmd::init::run(init, &args.config),
+        Command::Providers(providers) => cmd::providers::run(providers, &args.config),
+        Command::Models(models) => cmd::models::run(models, &args.config),
         Command::Threads(threads) => cmd::threads::run(threads, &args.config),
         Command::Version => {
             println!("{} {version}", name.as_str());

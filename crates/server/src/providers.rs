@@ -15,6 +15,11 @@ impl Server {
         let has_login = self.accounts.current().is_some();
         choose(|name| env.get(name).map(str::to_owned), has_login)
     }
+
+    /// The provider that these settings use.
+    pub fn provider(&self, snapshot: &Snapshot) -> Result<ProviderConfig, String> {
+        in_use(self, snapshot).map_err(|error| error.message)
+    }
 }
 
 /// The provider in use with these settings.

@@ -192,7 +192,7 @@ impl Server {
     }
 
     /// The client of a provider; threads of one provider share its connections.
-    pub(crate) fn model_client(&self, provider: &ProviderConfig) -> ModelClient {
+    pub fn model_client(&self, provider: &ProviderConfig) -> ModelClient {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = models
             .get(&provider.id)

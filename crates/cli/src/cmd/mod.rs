@@ -3,7 +3,11 @@
 mod account;
 pub mod app_server;
 mod generate;
+pub mod init;
 pub mod login;
 pub mod logout;
+pub mod models;
+mod print;
+pub mod providers;
 pub mod sandbox;
 pub mod threads;

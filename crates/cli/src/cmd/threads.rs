@@ -1,6 +1,5 @@
 //! `quipu threads`: the stored sessions, with the ids that `exec resume` takes.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +7,7 @@ use quipu_client::wire::{Thread, ThreadListParams};
 use quipu_config::{Env, Overrides};
 use serde_json::json;
 
-use super::app_server;
+use super::{app_server, print};
 use crate::args::{ConfigArgs, ThreadsArgs};
 use crate::exec::thread::{everything, text};
 use crate::session;
@@ -32,48 +31,34 @@ pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         client.list_threads(params).await.map_err(text)
     })?;
     let threads = page.data;
-    let shown = match args.json {
-        true => print_json(&threads),
-        false => print_table(&threads),
-    };
-    match shown {
-        // The reader of a pipe has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
-        _ => Ok(ExitCode::SUCCESS),
+    if args.json {
+        return print::lines(threads.iter().map(json_line));
     }
-}
-
-fn print_json(threads: &[Thread]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    for thread in threads {
-        let line = json!({
-            "id": thread.id,
-            "name": thread.name,
-            "preview": thread.preview,
-            "created_at": thread.created_at,
-            "updated_at": thread.updated_at,
-            "cwd": thread.cwd,
-            "model_provider": thread.model_provider,
-        });
-        writeln!(stdout, "{line}")?;
-    }
-    Ok(())
-}
-
-fn print_table(threads: &[Thread]) -> io::Result<()> {
     if threads.is_empty() {
         eprintln!("no sessions are stored");
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX));
-    let mut stdout = io::stdout().lock();
-    for thread in threads {
-        let when = ago(now.saturating_sub(thread.updated_at));
-        let title = title(thread.name.as_deref().unwrap_or(&thread.preview));
-        let cwd = &thread.cwd;
-        writeln!(stdout, "{}  {when:>12}  {title:<TITLE$}  {cwd}", thread.id)?;
-    }
-    Ok(())
+    print::lines(threads.iter().map(|thread| row(thread, now)))
+}
+
+fn json_line(thread: &Thread) -> String {
+    let line = json!({
+        "id": thread.id,
+        "name": thread.name,
+        "preview": thread.preview,
+        "created_at": thread.created_at,
+        "updated_at": thread.updated_at,
+        "cwd": thread.cwd,
+        "model_provider": thread.model_provider,
+    });
+    line.to_string()
+}
+
+fn row(thread: &Thread, now: i64) -> String {
+    let when = ago(now.saturating_sub(thread.updated_at));
+    let title = title(thread.name.as_deref().unwrap_or(&thread.preview));
+    format!("{}  {when:>14}  {title:<TITLE$}  {}", thread.id, thread.cwd)
 }
 
 /// The beginning of the first line, without anything that a terminal would obey.

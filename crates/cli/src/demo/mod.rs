@@ -16,9 +16,8 @@ use quipu_server::{Server, Settings};
 use crate::runtime;
 use narrator::Narrator;
 
-/// Keeps to the demo's own folder, so that nothing is left elsewhere.
-const SETTINGS: &str =
-    "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
+/// The scripted model, and no directory to write to but the demo's own, so that nothing is left elsewhere.
+const SETTINGS: &str = "model_provider = \"offline\"\n[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
 
 /// Where programs are on a machine that does not say.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -62,12 +61,10 @@ async fn show(folder: &Path) -> Result<(), String> {
     client.disconnect().await;
     server.stop().await;
 
-    narrator.say("That was it. Three ways on:");
-    narrator.show("a client:      start `quipu app-server` where yours starts `codex app-server`");
-    narrator.show(
-        "a real model:  ANTHROPIC_API_KEY=… quipu exec -c model_provider=anthropic \"hello\"",
-    );
-    narrator.show("for good:      echo 'model_provider = \"anthropic\"' >> ~/.quipu/config.toml");
+    narrator.say("That's the demo. Next steps:");
+    narrator.show("a real model:  quipu init               (finds your keys and local servers)");
+    narrator.show("one prompt:    quipu exec \"hello\"");
+    narrator.show("your client:   start `quipu app-server` where it starts `codex app-server`");
     Ok(())
 }
 

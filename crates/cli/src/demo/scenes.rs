@@ -46,7 +46,7 @@ pub async fn work(client: &Client, narrator: &Narrator, thread: &str) -> Result<
 }
 
 pub async fn review(client: &Client, narrator: &Narrator, thread: &str) -> Result<(), Error> {
-    narrator.say("A review is a turn too, with a reviewer who has eyes for nothing else:");
+    narrator.say("A review is a turn run by a dedicated reviewer:");
     let found = json!({
         "findings": [],
         "overall_correctness": "patch is correct",

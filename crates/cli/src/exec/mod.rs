@@ -22,7 +22,9 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use quipu_client::wire::{LoginAccountParams, ReviewStartParams, TurnStartParams, UserInput};
 use quipu_client::{Client, Error, Event, EventStream, Options, Timeouts, TurnStream};
+use quipu_config::settings::ModelSettings;
 use quipu_config::{Snapshot, Trust};
+use quipu_model::Usable;
 use quipu_server::{Server, Settings, Source};
 
 use crate::args::ConfigArgs;
@@ -68,10 +70,11 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     settings.watch_skills = false;
     patch_program::offer(&mut settings);
     let output = Output::new(job.json, color, job.last_message.take());
+    let model = found.model();
     let (done, stopped) = runtime.block_on(async {
         let mut stops = Stops::new();
         let server = Server::new(settings);
-        let done = serve(&server, job, output, &mut stops).await;
+        let done = serve(&server, &model, job, output, &mut stops).await;
         server.stop().await;
         (done, stops.received)
     });
@@ -92,8 +95,9 @@ fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
 
 async fn serve(
     server: &Arc<Server>,
+    model: &ModelSettings,
     mut job: Job,
-    output: Output,
+    mut output: Output,
     stops: &mut Stops,
 ) -> Result<ExitCode, String> {
     let options = Options::connection(server.connect_in_process())
@@ -106,12 +110,38 @@ async fn serve(
     let (client, notices) = Client::connect_with_events(options)
         .await
         .map_err(|error| error.to_string())?;
-    let done = match log_in(&client, job.api_key.take()).await {
-        Ok(()) => drive(&client, notices, job, output, stops).await,
+    let ready = match log_in(&client, job.api_key.take()).await {
+        Ok(()) => find_model(server, model, &job, &mut output),
         Err(error) => Err(thread::text(error)),
+    };
+    let done = match ready {
+        Ok(()) => drive(&client, notices, job, output, stops).await,
+        Err(error) => Err(error),
     };
     client.disconnect().await;
     done
+}
+
+/// Says which provider answers where none is configured. The offline model answers only if it is asked for:
+/// a script must not take its greeting for the work that was wanted.
+fn find_model(
+    server: &Server,
+    model: &ModelSettings,
+    job: &Job,
+    output: &mut Output,
+) -> Result<(), String> {
+    if model.provider.is_some() {
+        return Ok(());
+    }
+    let choice = server.choose_provider().map_err(|none| none.to_string())?;
+    match job.model.as_ref().or(model.model.as_ref()) {
+        None => output.notice(choice.to_string()),
+        Some(model) => {
+            let Usable { provider, access } = choice.taken;
+            output.notice(format!("using {} ({model}): {access}", provider.name));
+        }
+    }
+    Ok(())
 }
 
 /// Uses a key that was given for this run, if one was, in the place of a stored login.

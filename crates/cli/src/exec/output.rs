@@ -21,6 +21,8 @@ pub struct Output {
     last_message: Option<PathBuf>,
     /// The thread, if a later run can go on with it.
     stored: Option<String>,
+    /// What was said before the run, which need not be repeated.
+    said: Option<String>,
 }
 
 enum Form {
@@ -38,7 +40,14 @@ impl Output {
             form,
             last_message,
             stored: None,
+            said: None,
         }
+    }
+
+    /// Something that people need to know before the run. It is not an event of it.
+    pub fn notice(&mut self, text: String) {
+        eprintln!("{text}");
+        self.said = Some(text);
     }
 
     /// A run that could not begin. The same goes to standard error, as with every command that fails.
@@ -90,7 +99,11 @@ impl Output {
                     print(&line);
                 }
             }
-            Form::Text(text) => text.noticed(notification),
+            Form::Text(text) => match notification {
+                ServerNotification::ConfigWarning(it)
+                    if self.said.as_ref() == Some(&it.summary) => {}
+                _ => text.noticed(notification),
+            },
         }
     }
 

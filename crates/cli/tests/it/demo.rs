@@ -38,6 +38,7 @@ async fn the_demo_shows_everything_and_leaves_nothing() {
         "The turn's status: interrupted",
         "turn 2: completed    userMessage, commandExecution, fileChange, agentMessage",
         "turn 4: interrupted",
+        "quipu init",
         "quipu app-server",
     ] {
         assert!(told.contains(part), "{part:?} is not in {told}");

@@ -351,8 +351,9 @@ async fn what_is_amiss_beside_the_turn_is_told() {
     .unwrap();
     let project = project.to_str().unwrap();
     let home = place.folder.path().join(".quipu");
-    std::fs::create_dir_all(&home).unwrap();
-    let trusted = format!("[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+    let trusted = format!(
+        "model_provider = \"offline\"\n[projects.{project:?}]\ntrust_level = \"trusted\"\n"
+    );
     std::fs::write(home.join("config.toml"), trusted).unwrap();
     let lines = place.lines(&["-C", project, "hi"], 0).await;
     let noticed = lines.iter().find(|it| it["item"]["type"] == "error");

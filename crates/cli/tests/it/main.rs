@@ -21,6 +21,8 @@ mod limits;
 mod linked_folders;
 mod login;
 mod logs;
+mod manual;
+mod newcomers;
 mod offline;
 mod patch_program;
 mod processes;
