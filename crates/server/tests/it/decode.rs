@@ -25,12 +25,17 @@ async fn bad_params_are_explained_as_recorded() {
             error,
         } = serde_json::from_str(line).unwrap();
         let request = json!({ "id": 1, "method": method, "params": params });
-        assert_eq!(
-            raw.call(&request).await,
-            refusal(json!(1), &error),
-            "{request}"
-        );
+        let answer = raw.call(&request).await;
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(uncounted(message), uncounted(&error), "{request}");
+        assert_eq!(answer, refusal(json!(1), message), "{request}");
     }
+}
+
+/// A struct's number of members grows with the protocol.
+fn uncounted(error: &str) -> &str {
+    let counted = error.strip_suffix(" elements").unwrap_or(error);
+    counted.trim_end_matches(|it: char| it.is_ascii_digit())
 }
 
 #[tokio::test]
