@@ -5,7 +5,8 @@
 use std::time::{Duration, Instant};
 
 use quipu_sandbox::{
-    Command, Enforcement, Network, Policy, Readable, SpawnError, Spawned, WorkspaceWrite, spawn,
+    Command, Enforcement, Hidden, Network, Policy, Readable, SpawnError, Spawned, WorkspaceWrite,
+    spawn,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,10 +25,12 @@ async fn measure(rounds: usize) -> Result<(), Box<dyn std::error::Error>> {
     let workspace = std::env::current_dir()?;
     let read_only = Policy::ReadOnly {
         readable: Readable::Everything,
+        hidden: Hidden::default(),
         network: Network::Off,
     };
     let online = Policy::ReadOnly {
         readable: Readable::Everything,
+        hidden: Hidden::default(),
         network: Network::Internet,
     };
     let write = Policy::WorkspaceWrite(WorkspaceWrite::new(workspace));

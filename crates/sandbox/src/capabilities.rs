@@ -7,8 +7,13 @@ use crate::{Enforcement, SpawnError};
 /// What builds the walls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
-    Namespaces,
-    Landlock { version: u32 },
+    /// With a version of Landlock in addition; 0 if there is none.
+    Namespaces {
+        landlock: u32,
+    },
+    Landlock {
+        version: u32,
+    },
 }
 
 /// What is available to enforce a policy.
@@ -37,7 +42,12 @@ impl Capabilities {
         let namespaces = self.seccomp && self.namespaces.is_ok();
         let landlock = self.seccomp && self.landlock > 0;
         match wanted {
-            Enforcement::Auto | Enforcement::Namespaces if namespaces => Some(Backend::Namespaces),
+            Enforcement::Auto | Enforcement::Namespaces if namespaces => {
+                Some(Backend::Namespaces {
+                    landlock: self.landlock,
+                })
+            }
+            Enforcement::OnlyNamespaces if namespaces => Some(Backend::Namespaces { landlock: 0 }),
             Enforcement::Auto | Enforcement::Landlock if landlock => Some(Backend::Landlock {
                 version: self.landlock,
             }),
@@ -74,7 +84,12 @@ impl Capabilities {
 impl fmt::Display for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.backend(Enforcement::Auto) {
-            Some(Backend::Namespaces) => write!(f, "sandbox: namespaces and seccomp")?,
+            Some(Backend::Namespaces { landlock: 0 }) => {
+                write!(f, "sandbox: namespaces and seccomp")?;
+            }
+            Some(Backend::Namespaces { .. }) => {
+                write!(f, "sandbox: namespaces, Landlock and seccomp")?;
+            }
             Some(Backend::Landlock { .. }) => write!(f, "sandbox: Landlock and seccomp")?,
             None => write!(f, "sandbox: none, sandboxed commands are refused")?,
         }
@@ -123,7 +138,7 @@ mod probe {
 
     use super::{Backend, Capabilities};
     use crate::{
-        Grants, Network, Policy, Readable, Rules, SpawnError,
+        Grants, Hidden, Network, Policy, Readable, Rules, SpawnError,
         lifeline::{Lifeline, StartError},
         linux::{landlock, seccomp},
         spec::{Jail, Spec},
@@ -149,6 +164,7 @@ mod probe {
     async fn try_namespaces() -> Result<Result<(), String>, SpawnError> {
         let policy = Policy::ReadOnly {
             readable: Readable::Everything,
+            hidden: Hidden::default(),
             network: Network::Off,
         };
         let rules = Rules::resolve(&policy, &Grants::default());
@@ -160,7 +176,9 @@ mod probe {
             tty: false,
             linger: None,
             jail: rules.map(|rules| Jail {
-                backend: Backend::Namespaces,
+                backend: Backend::Namespaces {
+                    landlock: landlock::version(),
+                },
                 rules,
             }),
         };

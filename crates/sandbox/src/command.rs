@@ -100,8 +100,10 @@ pub enum Enforcement {
     /// Namespaces where the kernel allows them, else Landlock, else the command is refused.
     #[default]
     Auto,
-    /// Namespaces or nothing.
+    /// Namespaces or nothing, with Landlock in addition where the kernel has it.
     Namespaces,
+    /// Namespaces without Landlock, to see what a kernel without it would do.
+    OnlyNamespaces,
     /// Landlock or nothing.
     Landlock,
     /// Landlock with no newer interface than this version, to see what an older kernel would do.

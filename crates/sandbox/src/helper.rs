@@ -27,6 +27,8 @@ use std::{
 };
 
 pub(crate) use family::Family;
+#[cfg(target_os = "linux")]
+pub(crate) use family::descendants_of;
 pub(crate) use leader::Lock;
 #[cfg(target_os = "linux")]
 pub(crate) use supervise::Attendant;
@@ -49,7 +51,18 @@ pub fn maybe_run_helper() {
     }
 }
 
+/// Somebody may have stopped this process, so that it does not notice the end of the server. The kernel
+/// then lets it go on, to do what is left to do.
+fn wake_when_parent_ends() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: this option takes one integer. Without it all works as long as nobody stops us.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT)
+    };
+}
+
 fn run_supervisor(mut lifeline: Lifeline) -> ! {
+    wake_when_parent_ends();
     let (spec, stdio) = match lifeline.receive() {
         Ok(order) => order,
         Err(error) => lifeline.fail(&Failure::new(Step::Spec, &error)),

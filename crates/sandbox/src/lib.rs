@@ -32,6 +32,8 @@ mod helper;
 mod lifeline;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod orphans;
 #[cfg(unix)]
 mod output;
 #[cfg(unix)]
@@ -63,7 +65,7 @@ pub use chunk::{Chunk, Stream};
 pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};
 pub use error::SpawnError;
 pub use gate::Gate;
-pub use policy::{GATE_PORT, Grants, Network, Policy, Readable, WorkspaceWrite};
+pub use policy::{GATE_PORT, Grants, Hidden, Network, Policy, Readable, WorkspaceWrite};
 pub use process::{Exit, Process, Spawned, StdinError};
 pub use real_path::real_path;
 pub use stopping::end_all;

@@ -20,6 +20,8 @@ use tokio::{
     time,
 };
 
+#[cfg(target_os = "linux")]
+use crate::orphans;
 use crate::{
     SpawnError,
     fd::{self, StdFds},
@@ -43,6 +45,8 @@ pub(crate) struct Lifeline {
     socket: Arc<UnixStream>,
     supervisor: u32,
     received: Vec<u8>,
+    /// The supervisor has ended all there was to end.
+    has_left_nothing: bool,
     /// The command's way out.
     pub(crate) gate: Option<OwnedFd>,
 }
@@ -59,7 +63,9 @@ impl Killer {
     /// Asks the supervisor to kill everything, now and without help of the runtime.
     pub(crate) fn kill(&self) {
         // If it cannot be told it is gone, or was told before and has not looked yet.
-        fd::send_now(self.socket.as_fd(), &[KILL]).ok();
+        if fd::send_now(self.socket.as_fd(), &[KILL]).is_ok() {
+            zygote::wake(self.supervisor);
+        }
         self.asked.notify_one();
     }
 }
@@ -104,6 +110,7 @@ impl Lifeline {
             socket: Arc::new(UnixStream::from_std(ours)?),
             supervisor: 0,
             received: Vec::new(),
+            has_left_nothing: false,
             gate: None,
         };
         let start = async {
@@ -183,6 +190,14 @@ impl Lifeline {
                 self.insist(&state).await;
             }
         }
+        #[cfg(target_os = "linux")]
+        if !self.has_left_nothing {
+            tracing::warn!(
+                supervisor = self.supervisor,
+                "a supervisor was killed; ending what it leaves behind"
+            );
+            orphans::end(self.supervisor).await;
+        }
         state.send_modify(|state| {
             state.exit.get_or_insert(unix::KILLED);
             state.gone = true;
@@ -191,8 +206,12 @@ impl Lifeline {
 
     async fn follow(&mut self, state: &watch::Sender<State>) {
         while let Some(report) = self.report().await {
-            if let Report::Ended { status } = report {
-                state.send_modify(|state| state.exit = Some(unix::exit_of(status)));
+            match report {
+                Report::Ended { status } => {
+                    state.send_modify(|state| state.exit = Some(unix::exit_of(status)));
+                }
+                Report::Gone => self.has_left_nothing = true,
+                Report::Started { .. } | Report::Failed(_) => {}
             }
         }
     }
@@ -209,6 +228,7 @@ impl Lifeline {
             );
             // SAFETY: sends a signal; the supervisor still holds the lifeline, so the id is its own.
             unsafe { libc::kill(self.supervisor.cast_signed(), libc::SIGKILL) };
+            time::timeout(KILL_PATIENCE, self.follow(state)).await.ok();
         }
     }
 }

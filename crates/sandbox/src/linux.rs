@@ -8,6 +8,7 @@ mod namespaces;
 pub(crate) mod restrict;
 pub(crate) mod seccomp;
 mod sys;
+mod walk;
 
 use std::{
     io,
@@ -36,7 +37,9 @@ const DEVICES: [&str; 6] = [
 /// Builds the jail and lives as the supervisor of the command in it.
 pub(crate) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
     match jail.backend {
-        Backend::Namespaces => namespaces::run(lifeline, spec, jail, stdio),
+        Backend::Namespaces { landlock } => {
+            namespaces::run(lifeline, spec, jail, stdio, landlock);
+        }
         Backend::Landlock { version } => run_landlock(lifeline, spec, jail, stdio, version),
     }
 }

@@ -20,6 +20,8 @@ pub enum Policy {
     ReadOnly {
         /// What may be read.
         readable: Readable,
+        /// What may not be read all the same.
+        hidden: Hidden,
         /// What may be reached.
         network: Network,
     },
@@ -41,6 +43,8 @@ pub struct WorkspaceWrite {
     pub protected_paths: Vec<PathBuf>,
     /// What may be read beside the writable folders.
     pub readable: Readable,
+    /// What may not be read all the same.
+    pub hidden: Hidden,
     /// What may be reached.
     pub network: Network,
     /// Do not make the folder named by this program's `TMPDIR` variable writable.
@@ -57,6 +61,7 @@ impl WorkspaceWrite {
             writable_roots: Vec::new(),
             protected_paths: Vec::new(),
             readable: Readable::Everything,
+            hidden: Hidden::default(),
             network: Network::Off,
             exclude_tmpdir_env: false,
             exclude_slash_tmp: false,
@@ -76,6 +81,18 @@ pub enum Readable {
         /// Add the folders that programs need to run at all: `/usr`, `/etc`, `/lib` and the like.
         platform_defaults: bool,
     },
+}
+
+/// What a command may not read, whatever else it may. Paths that do not exist are ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Hidden from every command, like the stores of the server. Only what the policy makes writable
+    /// inside is open.
+    pub always: Vec<PathBuf>,
+    /// What stays readable inside of those.
+    pub except: Vec<PathBuf>,
+    /// Hidden from commands without network, unless the policy or a grant names them.
+    pub offline: Vec<PathBuf>,
 }
 
 /// Where commands behind a gate find it. Their loopback interface is their own, so it is always free.
@@ -127,6 +144,15 @@ impl Policy {
             Self::FullAccess => Network::Host,
             Self::External { network } | Self::ReadOnly { network, .. } => *network,
             Self::WorkspaceWrite(policy) => policy.network,
+        }
+    }
+
+    /// What a command must not read, if this crate enforces anything.
+    pub(crate) fn hidden(&self) -> Option<&Hidden> {
+        match self {
+            Self::FullAccess | Self::External { .. } => None,
+            Self::ReadOnly { hidden, .. } => Some(hidden),
+            Self::WorkspaceWrite(policy) => Some(&policy.hidden),
         }
     }
 

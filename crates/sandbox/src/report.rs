@@ -20,6 +20,8 @@ pub(crate) enum Report {
     Failed(Failure),
     /// The command itself ended, with this status as `wait` gives it. Descendants may live on.
     Ended { status: i32 },
+    /// Nothing of the command is left. A supervisor that closes the socket without this was killed.
+    Gone,
 }
 
 /// Which step failed and what the kernel said.
@@ -145,6 +147,7 @@ impl Code for Report {
                 out.push(2);
                 status.cast_unsigned().put(out);
             }
+            Self::Gone => out.push(3),
         }
     }
     fn get(input: &mut &[u8]) -> Option<Self> {
@@ -156,6 +159,7 @@ impl Code for Report {
             2 => Self::Ended {
                 status: u32::get(input)?.cast_signed(),
             },
+            3 => Self::Gone,
             _ => return None,
         })
     }

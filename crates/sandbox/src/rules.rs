@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::{
-    Grants, Network, Policy, Readable, SpawnError, WorkspaceWrite, git, real_path, roots::Roots,
+    Grants, Hidden, Network, Policy, Readable, SpawnError, WorkspaceWrite, git, real_path,
+    roots::Roots,
 };
 
 /// Entries directly below a writable folder that stay read-only.
@@ -61,6 +62,8 @@ pub(crate) enum Access {
     Read,
     /// A symbolic link that must not be replaced by something else.
     Masked,
+    /// Neither read nor written.
+    Hidden,
 }
 
 /// A path that must not be created.
@@ -132,6 +135,11 @@ impl Rules {
                 rules.protect(above, RESERVED, &roots);
             }
         }
+        if let Some(hidden) = policy.hidden() {
+            let asked = readable.roots().iter().chain(&grants.readable);
+            let named = names.real_paths(asked);
+            rules.hide(hidden, &named);
+        }
         rules.order();
         rules.pin_ways_to_exceptions();
         Some(rules)
@@ -144,12 +152,28 @@ impl Rules {
 
     /// Whether a command under these rules may read what is at this absolute path.
     pub fn can_read(&self, path: &Path) -> bool {
-        let Some(readable) = &self.readable else {
+        if self.readable.is_none() && !self.entries.iter().any(Entry::is_hidden) {
             return true;
-        };
-        let written = self.entries.iter().filter(|it| it.access == Access::Write);
-        let mut open = readable.iter().chain(written.map(|it| &it.path));
-        real_path(path).is_ok_and(|path| open.any(|root| path.starts_with(root)))
+        }
+        real_path(path).is_ok_and(|path| match self.nearest(&path) {
+            Some(entry) if entry.is_hidden() => false,
+            Some(entry) if entry.access == Access::Write => true,
+            _ => self.is_readable_root(&path),
+        })
+    }
+
+    /// Whether the policy lets a resolved path be read, hidden or not.
+    fn is_readable_root(&self, path: &Path) -> bool {
+        let readable = self.readable.as_ref();
+        readable.is_none_or(|roots| roots.iter().any(|root| path.starts_with(root)))
+    }
+
+    /// The entry that decides about a resolved path.
+    fn nearest(&self, path: &Path) -> Option<&Entry> {
+        self.entries.iter().rfind(|entry| match entry.access {
+            Access::Write => path.starts_with(&entry.path),
+            Access::Read | Access::Masked | Access::Hidden => lies_in(path, &entry.path),
+        })
     }
 
     /// What makes a resolved path writable, if something does.
@@ -161,10 +185,7 @@ impl Rules {
         {
             return None;
         }
-        let nearest = self.entries.iter().rfind(|entry| match entry.access {
-            Access::Write => path.starts_with(&entry.path),
-            Access::Read | Access::Masked => lies_in(path, &entry.path),
-        })?;
+        let nearest = self.nearest(path)?;
         (nearest.access == Access::Write).then_some(&nearest.path)
     }
 
@@ -172,6 +193,31 @@ impl Rules {
     pub(crate) fn has_exception_below(&self, path: &Path) -> bool {
         self.exceptions()
             .any(|other| other != path && other.starts_with(path))
+    }
+
+    /// Whether something below this path must not be read.
+    pub(crate) fn hides_below(&self, path: &Path) -> bool {
+        let mut hidden = self.entries.iter().filter(|entry| entry.is_hidden());
+        hidden.any(|entry| entry.path != path && entry.path.starts_with(path))
+    }
+
+    /// The entries of a directory through which something hidden is reached.
+    pub(crate) fn ways_to_hidden(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
+        let hidden = self.entries.iter().filter(|entry| entry.is_hidden());
+        let below = hidden.filter_map(move |entry| entry.path.strip_prefix(path).ok());
+        below.filter_map(move |rest| Some(path.join(rest.components().next()?)))
+    }
+
+    /// Whether this very path is hidden.
+    pub(crate) fn is_hidden(&self, path: &Path) -> bool {
+        let mut hidden = self.entries.iter().filter(|entry| entry.is_hidden());
+        hidden.any(|entry| entry.path == path)
+    }
+
+    /// Whether something that must not be read lies where the command may write.
+    pub(crate) fn hides_in_writable(&self) -> bool {
+        let mut written = self.entries.iter().filter(|it| it.access == Access::Write);
+        written.any(|entry| self.hides_below(&entry.path))
     }
 
     /// Whether rules of their own hold at this path or below, so that it must stay where it is.
@@ -196,6 +242,44 @@ impl Rules {
             path,
             access: Access::Read,
         });
+    }
+
+    /// Hides what no command is to read, and what one without network is not to; `named` is what the
+    /// policy itself says may be read.
+    fn hide(&mut self, hidden: &Hidden, named: &[PathBuf]) {
+        let within = |path: &Path, all: &[PathBuf]| all.iter().any(|it| path.starts_with(it));
+        let always = real_paths(hidden.always.iter());
+        let mut shown = real_paths(hidden.except.iter());
+        if let Some(readable) = &mut self.readable {
+            let is_open = |path: &PathBuf| !within(path, &always) || within(path, &shown);
+            readable.retain(|path| is_open(path) || always.contains(path));
+        }
+        self.entries
+            .retain(|it| it.access != Access::Write || !always.contains(&it.path));
+        let written = self.entries.iter().filter(|it| it.access == Access::Write);
+        let opened: Vec<PathBuf> = written.map(|it| it.path.clone()).collect();
+        let mut offline = match self.network {
+            Network::Off => real_paths(hidden.offline.iter()),
+            Network::Gate | Network::Internet | Network::Host => Vec::new(),
+        };
+        offline.retain(|path| !named.contains(path) && !opened.contains(path));
+        let named = named
+            .iter()
+            .filter(|it| within(it, &offline) && !within(it, &always));
+        shown.extend(named.cloned());
+        shown.retain(|path| !opened.contains(path));
+        // What was to stay read-only in there is not to be read either.
+        self.entries.retain(|it| {
+            it.access == Access::Write || !within(&it.path, &always) && !within(&it.path, &offline)
+        });
+        let hidden = always.into_iter().chain(offline);
+        let hidden = hidden.map(|path| (path, Access::Hidden));
+        for (path, access) in hidden.chain(shown.into_iter().map(|path| (path, Access::Read))) {
+            // What cannot be read anyway needs no entry.
+            if self.is_readable_root(&path) || within(&path, &opened) {
+                self.entries.push(Entry { path, access });
+            }
+        }
     }
 
     /// Keeps shut what steers later commands, unless it was opened by its own name.
@@ -300,6 +384,22 @@ impl Rules {
         }
         self.entries
             .sort_by_key(|entry| entry.path.components().count());
+    }
+}
+
+impl Entry {
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.access == Access::Hidden
+    }
+}
+
+impl Readable {
+    /// What it names.
+    fn roots(&self) -> &[PathBuf] {
+        match self {
+            Self::Everything => &[],
+            Self::Only { roots, .. } => roots,
+        }
     }
 }
 

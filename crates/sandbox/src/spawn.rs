@@ -46,7 +46,7 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
         None => None,
         Some(rules) => {
             let backend = capabilities::choose(command.enforcement).await?;
-            if rules.network == Network::Gate && backend != Backend::Namespaces {
+            if rules.network == Network::Gate && matches!(backend, Backend::Landlock { .. }) {
                 return Err(no_gate());
             }
             Some(Jail { backend, rules })

@@ -91,20 +91,21 @@ code_struct!(Rules {
 code_struct!(Entry { path, access });
 code_struct!(Reserved { path, directory });
 code_enum!(Network { Off = 0, Internet = 1, Host = 2, Gate = 3 });
-code_enum!(Access { Write = 0, Read = 1, Masked = 2 });
+code_enum!(Access { Write = 0, Read = 1, Masked = 2, Hidden = 3 });
 
 impl Code for Backend {
     fn put(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Namespaces => 0,
-            Self::Landlock { version } => *version,
-        }
-        .put(out);
+        let (namespaces, version) = match self {
+            Self::Namespaces { landlock } => (true, *landlock),
+            Self::Landlock { version } => (false, *version),
+        };
+        namespaces.put(out);
+        version.put(out);
     }
     fn get(input: &mut &[u8]) -> Option<Self> {
-        Some(match u32::get(input)? {
-            0 => Self::Namespaces,
-            version => Self::Landlock { version },
+        Some(match (bool::get(input)?, u32::get(input)?) {
+            (true, landlock) => Self::Namespaces { landlock },
+            (false, version) => Self::Landlock { version },
         })
     }
 }

@@ -15,6 +15,9 @@ use crate::{fd, helper};
 
 static ZYGOTE: Mutex<Option<Zygote>> = Mutex::new(None);
 
+/// All zygotes there have been. Supervisors are in their sessions, and nobody else.
+static IDS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+
 struct Zygote {
     socket: UnixStream,
     child: Child,
@@ -33,6 +36,11 @@ pub(crate) fn fork_supervisor(lifeline: &OwnedFd) -> io::Result<()> {
     let result = new.pass(lifeline);
     *zygote = Some(new);
     result
+}
+
+/// All zygotes there have been.
+pub(crate) fn ids() -> Vec<libc::pid_t> {
+    IDS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Ends a zygote that does not do its work; the next command starts another.
@@ -54,6 +62,8 @@ impl Zygote {
         reason = "this is the place that starts processes"
     )]
     fn start() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        crate::orphans::adopt();
         let (socket, theirs) = UnixStream::pair()?;
         let child = Command::new(executable()?)
             .arg0(helper::NAME)
@@ -62,12 +72,22 @@ impl Zygote {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
+        IDS.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(child.id().cast_signed());
         Ok(Self { socket, child })
     }
 
     fn pass(&self, lifeline: &OwnedFd) -> io::Result<()> {
+        wake(self.child.id());
         fd::send_with_fds(self.socket.as_fd(), &[0], [lifeline.as_fd()]).map(drop)
     }
+}
+
+/// Lets a helper go on that somebody has stopped.
+pub(crate) fn wake(helper: u32) {
+    // SAFETY: sends a signal that does nothing to a process that runs.
+    unsafe { libc::kill(helper.cast_signed(), libc::SIGCONT) };
 }
 
 /// The running program itself, even if its file was replaced meanwhile.

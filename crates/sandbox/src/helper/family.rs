@@ -116,14 +116,22 @@ pub(super) fn bury(supervisors: &mut HashSet<libc::pid_t>) {
 
 /// Every process whose line of parents leads to this one, but not by way of those to be spared.
 fn descendants(spared: &HashSet<libc::pid_t>) -> Vec<libc::pid_t> {
+    let mut table = process_table::all();
+    table.retain(|entry| !spared.contains(&entry.pid));
+    descendants_of(std::process::id().cast_signed(), &table)
+}
+
+/// Every process in the table whose line of parents leads to this one.
+pub(crate) fn descendants_of(
+    ancestor: libc::pid_t,
+    table: &[process_table::Entry],
+) -> Vec<libc::pid_t> {
     let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
-    for entry in process_table::all() {
-        if !spared.contains(&entry.pid) {
-            children.entry(entry.parent).or_default().push(entry.pid);
-        }
+    for entry in table {
+        children.entry(entry.parent).or_default().push(entry.pid);
     }
     let mut found = Vec::new();
-    let mut next = vec![std::process::id().cast_signed()];
+    let mut next = vec![ancestor];
     while let Some(pid) = next.pop() {
         let below = children.remove(&pid).unwrap_or_default();
         found.extend(&below);

@@ -8,6 +8,9 @@ pub(crate) struct Entry {
     pub pid: libc::pid_t,
     pub parent: libc::pid_t,
     pub group: libc::pid_t,
+    pub session: libc::pid_t,
+    /// Nobody has taken leave of it yet.
+    pub has_ended: bool,
 }
 
 /// All processes that this user may see.
@@ -33,27 +36,45 @@ pub(crate) fn is_below_us(pid: libc::pid_t) -> Option<bool> {
 /// A process or thread; `None` if it is gone.
 fn read(pid: libc::pid_t) -> Option<Entry> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let (parent, group) = parse(&stat)?;
-    Some(Entry { pid, parent, group })
+    parse(pid, &stat)
 }
 
-/// The parent and the group in a line of `/proc/PID/stat`; the name before them may hold any bytes.
-fn parse(stat: &[u8]) -> Option<(libc::pid_t, libc::pid_t)> {
+/// A line of `/proc/PID/stat`; the name in it may hold any bytes.
+fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Entry> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut fields = str::from_utf8(&stat[after_name..])
         .ok()?
-        .split_ascii_whitespace()
-        .skip(1);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+        .split_ascii_whitespace();
+    let has_ended = matches!(fields.next()?, "Z" | "X");
+    let mut number = || fields.next()?.parse().ok();
+    Some(Entry {
+        pid,
+        parent: number()?,
+        group: number()?,
+        session: number()?,
+        has_ended,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Entry, parse};
 
     #[test]
     fn a_process_may_have_any_name() {
-        assert_eq!(parse(b"7 (a) 1 \xff (b)) S 42 7 7 0 -1"), Some((42, 7)));
-        assert_eq!(parse(b"7 (sh"), None);
+        let entry = Entry {
+            pid: 7,
+            parent: 42,
+            group: 8,
+            session: 9,
+            has_ended: false,
+        };
+        assert_eq!(parse(7, b"7 (a) 1 \xff (b)) S 42 8 9 0 -1"), Some(entry));
+        let has_ended = true;
+        assert_eq!(
+            parse(7, b"7 (a) Z 42 8 9 0 -1"),
+            Some(Entry { has_ended, ..entry })
+        );
+        assert_eq!(parse(7, b"7 (sh"), None);
     }
 }

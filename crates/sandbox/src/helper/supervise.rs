@@ -68,6 +68,7 @@ pub(crate) fn supervise<'a>(
     family.kill(leader, |pid, status| {
         supervisor.lifeline.note(leader, pid, status)
     });
+    supervisor.lifeline.send(&Report::Gone);
     exit(0);
 }
 

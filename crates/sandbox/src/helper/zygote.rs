@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Family, Lifeline, family::bury, run_supervisor, supervise};
+use super::{Family, Lifeline, family::bury, run_supervisor, supervise, wake_when_parent_ends};
 use crate::{
     fd::{self, check},
     report::{Failure, Report, Step},
@@ -33,6 +33,7 @@ pub(super) fn run() -> ! {
     // SAFETY: the server passes its socket as descriptor 0; nothing else here uses it.
     let server = unsafe { OwnedFd::from_raw_fd(0) };
     leave_surroundings();
+    wake_when_parent_ends();
     let ready = Family::Descendants
         .adopt_orphans()
         .and_then(|()| supervise::watch_children());

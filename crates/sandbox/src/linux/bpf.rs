@@ -58,6 +58,8 @@ pub(crate) enum Test {
     },
     /// It has some of these bits.
     AnyBit { argument: u32, bits: u32 },
+    /// It has none of these bits.
+    NoBit { argument: u32, bits: u32 },
 }
 
 /// The verdict if all tests hold.
@@ -107,6 +109,10 @@ impl Program {
                     ]),
                     Test::AnyBit { argument, bits } => rule.extend([
                         instruction(JUMP_IF_ANY_BIT, 0, rest, bits),
+                        instruction(LOAD, 0, 0, lower_half(argument)),
+                    ]),
+                    Test::NoBit { argument, bits } => rule.extend([
+                        instruction(JUMP_IF_ANY_BIT, rest, 0, bits),
                         instruction(LOAD, 0, 0, lower_half(argument)),
                     ]),
                 }

@@ -1,4 +1,5 @@
-//! The jail for machines without namespaces: Landlock rules that a process takes upon itself.
+//! The jail for machines without namespaces: Landlock rules that a process takes upon itself. Beside
+//! namespaces they only keep shut what a read-only mount leaves open.
 //!
 //! Landlock only ever adds rights: what is open below a folder cannot be closed again further down.
 //! A writable folder that holds protected paths therefore stays shut, and the [broker](super::broker)
@@ -13,6 +14,7 @@ use std::{
 
 use super::{DEVICES, sys};
 use crate::{
+    Network,
     fd::StdFds,
     rules::{Access, Rules},
 };
@@ -38,6 +40,15 @@ const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
 /// Signals stay inside, since this version.
 pub(crate) const SCOPED_SIGNALS: u32 = 6;
 const SCOPE_SIGNAL: u64 = 1 << 1;
+/// Unix sockets without a path stay inside, since the same version.
+const SCOPE_ABSTRACT_SOCKETS: u64 = 1 << 0;
+
+/// Since this version rules can let files move between directories. Before, they forbid that by being
+/// there.
+const MOVES: u32 = 2;
+
+/// File systems of the sandbox's own, which have modes to say what may be written.
+const PRIVATE: [&str; 4] = ["/dev/shm", "/dev/pts", "/dev/ptmx", "/proc"];
 
 #[repr(C)]
 struct RulesetAttr {
@@ -82,14 +93,45 @@ impl Ruleset {
         } else {
             READ_FILE
         };
+        let ruleset = Self::create(write | read, SCOPE_SIGNAL | scope(rules), version)?;
+        ruleset.allow_devices(stdio)?;
+        ruleset.allow_reading(rules)?;
+        let all = write & !MAKE_DEVICES | READ;
+        for entry in &rules.entries {
+            if entry.access == Access::Write && !rules.has_exception_below(&entry.path) {
+                ruleset.allow_path(&entry.path, all)?;
+            }
+        }
+        Ok(ruleset)
+    }
+
+    /// Rules for a command behind read-only mounts, which do not keep it from writing into pipes; none
+    /// if the kernel is too old.
+    pub(crate) fn beside_mounts(
+        rules: &Rules,
+        version: u32,
+        stdio: &StdFds,
+    ) -> io::Result<Option<Self>> {
+        if version < MOVES {
+            return Ok(None);
+        }
+        let ruleset = Self::create(WRITE_FILE | REFER, scope(rules), version)?;
+        ruleset.allow_devices(stdio)?;
+        ruleset.allow_path(Path::new("/"), REFER)?;
+        for path in PRIVATE {
+            ruleset.allow_path(Path::new(path), WRITE_FILE)?;
+        }
+        for entry in rules.entries.iter().filter(|it| it.access == Access::Write) {
+            ruleset.allow_path(&entry.path, WRITE_FILE)?;
+        }
+        Ok(Some(ruleset))
+    }
+
+    fn create(files: u64, scoped: u64, version: u32) -> io::Result<Self> {
         let attributes = RulesetAttr {
-            files: write | read,
+            files,
             network: 0,
-            scoped: if version >= SCOPED_SIGNALS {
-                SCOPE_SIGNAL
-            } else {
-                0
-            },
+            scoped,
         };
         // Older kernels know a shorter structure.
         let size = if version >= SCOPED_SIGNALS {
@@ -107,19 +149,10 @@ impl Ruleset {
             ))?;
             OwnedFd::from_raw_fd(fd as RawFd)
         };
-        let ruleset = Self {
+        Ok(Self {
             fd,
-            governed: attributes.files,
-        };
-        ruleset.allow_devices(stdio)?;
-        ruleset.allow_reading(rules)?;
-        let all = write & !MAKE_DEVICES | READ;
-        for entry in &rules.entries {
-            if entry.access == Access::Write && !rules.has_exception_below(&entry.path) {
-                ruleset.allow_path(&entry.path, all)?;
-            }
-        }
-        Ok(ruleset)
+            governed: files,
+        })
     }
 
     /// A few devices and the command's own terminal.
@@ -134,22 +167,50 @@ impl Ruleset {
         Ok(())
     }
 
-    /// Everything but devices, or just what the rules say. Other terminals and disks are not for
-    /// reading either.
+    /// Everything but devices, or just what the rules say, and nothing that is hidden. Other terminals
+    /// and disks are not for reading either.
     fn allow_reading(&self, rules: &Rules) -> io::Result<()> {
         let Some(readable) = &rules.readable else {
             for entry in fs::read_dir("/")?.flatten() {
                 if entry.file_name() != "dev" {
-                    self.allow_path(&entry.path(), READ)?;
+                    self.allow_reading_below(&entry.path(), rules)?;
                 }
             }
-            return Ok(());
+            return self.allow_reading_entries(rules);
         };
-        let own = rules.entries.iter().map(|entry| &entry.path);
-        for path in readable.iter().chain(own) {
-            self.allow_path(path, READ)?;
+        for path in readable {
+            self.allow_reading_below(path, rules)?;
         }
-        self.allow_path(Path::new("/proc"), READ)
+        self.allow_path(Path::new("/proc"), READ)?;
+        self.allow_reading_entries(rules)
+    }
+
+    /// What rules of their own show, be it inside of something hidden.
+    fn allow_reading_entries(&self, rules: &Rules) -> io::Result<()> {
+        for entry in rules.entries.iter().filter(|entry| !entry.is_hidden()) {
+            self.allow_reading_below(&entry.path, rules)?;
+        }
+        Ok(())
+    }
+
+    /// Where something is hidden further down, everything around it is opened one by one: what appears
+    /// there later stays shut.
+    fn allow_reading_below(&self, path: &Path, rules: &Rules) -> io::Result<()> {
+        if rules.is_hidden(path) {
+            return Ok(());
+        }
+        if !rules.hides_below(path) {
+            return self.allow_path(path, READ);
+        }
+        self.allow_path(path, READ_DIR)?;
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            self.allow_reading_below(&entry.path(), rules)?;
+        }
+        // A directory that cannot be listed may still be passed through.
+        for child in rules.ways_to_hidden(path) {
+            self.allow_reading_below(&child, rules)?;
+        }
+        Ok(())
     }
 
     /// Adds rights at and below a path; one that is gone or a symbolic link needs none.
@@ -196,6 +257,15 @@ impl Ruleset {
             libc::syscall(libc::SYS_landlock_restrict_self, self.fd.as_raw_fd(), 0)
         })
         .map(drop)
+    }
+}
+
+/// What stays inside, if the kernel can see to it: sockets without a path lead out unless all may be
+/// reached.
+fn scope(rules: &Rules) -> u64 {
+    match rules.network {
+        Network::Host => 0,
+        Network::Off | Network::Gate | Network::Internet => SCOPE_ABSTRACT_SOCKETS,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The file system as the command sees it.
 //!
 //! Everything is mounted read-only in one step; copies of the writable folders, made before, are
-//! attached on top, and read-only copies of protected paths on top of those. Device files open
-//! nowhere but in a handful of places.
+//! attached on top, and read-only copies of protected paths on top of those; what is hidden lies below
+//! something empty. Device files open nowhere but in a handful of places.
 
 use std::{
     fs, io,
@@ -39,6 +39,8 @@ const STAGE: &str = "/dev";
 struct Layer {
     path: PathBuf,
     tree: OwnedFd,
+    /// An empty directory that becomes read-only once all else is in its place.
+    blank: bool,
 }
 
 /// Puts something at a reserved path: only what exists can be protected. It stays there, since other
@@ -80,6 +82,9 @@ pub(super) fn build(rules: &Rules) -> Result<(), Failure> {
     for layer in layers.iter().chain(&devices) {
         layer.attach(stage)?;
     }
+    for layer in layers.iter().filter(|layer| layer.blank) {
+        sys::set_attributes(layer.tree.as_fd(), MOUNT_ATTR_RDONLY).map_err(at(&layer.path))?;
+    }
     mount_private(stage, rules)?;
     if rules.readable.is_some() {
         leave_for(stage)?;
@@ -112,6 +117,7 @@ fn layers(rules: &Rules) -> Result<Vec<Layer>, Failure> {
                     ..null
                 }));
             }
+            Access::Hidden => layers.extend(blank(&entry.path, rules)?),
         }
     }
     for reserved in &rules.reserved {
@@ -125,6 +131,34 @@ fn layers(rules: &Rules) -> Result<Vec<Layer>, Failure> {
 fn protected(path: &Path) -> Result<Layer, Failure> {
     copy_with(path, MOUNT_ATTR_RDONLY)?
         .ok_or_else(|| at(path)(io::Error::from_raw_os_error(libc::ENOENT)))
+}
+
+/// What is seen in place of something hidden: an empty directory, or a device that cannot be opened.
+fn blank(path: &Path, rules: &Rules) -> Result<Option<Layer>, Failure> {
+    let found = match sys::open_path(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.and_then(|file| fs::File::from(file).metadata()),
+    };
+    if !found.map_err(at(path))?.is_dir() {
+        let null = copy_with(Path::new("/dev/null"), MOUNT_ATTR_RDONLY)?;
+        return Ok(null.map(|null| Layer {
+            path: path.to_path_buf(),
+            ..null
+        }));
+    }
+    // Only those who may see something inside have a way through.
+    let mode = if rules.has_exception_below(path) {
+        c"0555"
+    } else {
+        c"0000"
+    };
+    let attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
+    let tree = sys::new_tmpfs(mode, attributes).map_err(at(path))?;
+    Ok(Some(Layer {
+        path: path.to_path_buf(),
+        tree,
+        blank: true,
+    }))
 }
 
 fn copy_with(path: &Path, attributes: u64) -> Result<Option<Layer>, Failure> {
@@ -146,6 +180,7 @@ fn copy(path: &Path) -> Result<Option<Layer>, Failure> {
     Ok(Some(Layer {
         path: path.to_path_buf(),
         tree,
+        blank: false,
     }))
 }
 

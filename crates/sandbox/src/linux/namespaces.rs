@@ -12,7 +12,7 @@ use std::{
     process::exit,
 };
 
-use super::{mounts, restrict, seccomp::Filter, sys};
+use super::{landlock::Ruleset, mounts, restrict, seccomp::Filter, sys};
 use crate::{
     GATE_PORT, Network,
     fd::{StdFds, check},
@@ -24,7 +24,7 @@ use crate::{
 const ALWAYS: libc::c_int =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
 
-pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -> ! {
+pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds, landlock: u32) -> ! {
     jail.rules.reserved.iter().for_each(mounts::reserve);
     let network = if has_own_network(jail) {
         libc::CLONE_NEWNET
@@ -36,7 +36,10 @@ pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -
         Err(error) => lifeline.fail(&Failure::new(Step::Namespaces, &error)),
         Ok(((go, parent_end), None)) => {
             drop(parent_end);
-            live_inside(lifeline, spec, jail, stdio, go)
+            if go_ahead(go).is_err() {
+                exit(1);
+            }
+            live_inside(lifeline, spec, jail, stdio, landlock)
         }
         Ok(((_, go), Some(child))) => {
             if let Err(error) = map_ids(child) {
@@ -50,19 +53,20 @@ pub(super) fn run(lifeline: Lifeline, spec: &Spec, jail: &Jail, stdio: StdFds) -
     }
 }
 
+/// Waits until the parent has done its part.
+fn go_ahead(mut go: PipeReader) -> io::Result<()> {
+    go.read_exact(&mut [0])
+}
+
 /// The life of the first process in the namespaces.
 fn live_inside(
     mut lifeline: Lifeline,
     spec: &Spec,
     jail: &Jail,
     stdio: StdFds,
-    mut go: PipeReader,
+    landlock: u32,
 ) -> ! {
-    if go.read_exact(&mut [0]).is_err() {
-        exit(1);
-    }
-    drop(go);
-    match build(jail) {
+    match build(jail, landlock, &stdio) {
         Ok(gate) => lifeline.gate = gate,
         Err(failure) => lifeline.fail(&failure),
     }
@@ -86,7 +90,7 @@ fn has_own_network(jail: &Jail) -> bool {
 }
 
 /// Builds the jail around this process; gives the gate that leads out of it, if there is to be one.
-fn build(jail: &Jail) -> Result<Option<OwnedFd>, Failure> {
+fn build(jail: &Jail, landlock: u32, stdio: &StdFds) -> Result<Option<OwnedFd>, Failure> {
     let at = |step| move |error: io::Error| Failure::new(step, &error);
     // If the parent is killed, so is this process and with it all others in the namespace.
     sys::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)
@@ -105,6 +109,11 @@ fn build(jail: &Jail) -> Result<Option<OwnedFd>, Failure> {
     sys::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Step::Capabilities))?;
     restrict::drop_capabilities().map_err(at(Step::Capabilities))?;
     restrict::forbid_new_privileges().map_err(at(Step::Capabilities))?;
+    if let Some(ruleset) =
+        Ruleset::beside_mounts(&jail.rules, landlock, stdio).map_err(at(Step::Landlock))?
+    {
+        ruleset.restrict_self().map_err(at(Step::Landlock))?;
+    }
     Filter::new(jail).install().map_err(at(Step::Seccomp))?;
     Ok(gate.map(OwnedFd::from))
 }

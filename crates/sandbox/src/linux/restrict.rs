@@ -5,8 +5,9 @@ use std::io;
 use super::sys;
 
 /// What root keeps inside a sandbox, so that it can still handle files of others where the policy
-/// lets it write: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE.
-const ROOT_KEEPS: u32 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 10;
+/// lets it write: CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, NET_BIND_SERVICE. Without FSETID
+/// a program that lends out its owner's rights stops doing so when it is written.
+const ROOT_KEEPS: u32 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 10;
 
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const CAPABILITY_VERSION: u32 = 0x2008_0522;

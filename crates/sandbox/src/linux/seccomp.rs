@@ -112,6 +112,13 @@ const CHANGING_FLAGS: u32 =
     (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE) as u32
         & !(libc::O_DIRECTORY as u32);
 
+/// Flags of `open` by which it makes a file, so that its mode counts.
+const MAKING_FLAGS: u32 = (libc::O_CREAT | libc::O_TMPFILE) as u32 & !(libc::O_DIRECTORY as u32);
+
+/// Bits of a mode that lend the rights of a file's owner or group to all who run it. A filter cannot
+/// know whether a path leads to a directory, where the second one means less.
+const LENDING_BITS: u32 = libc::S_ISUID | libc::S_ISGID;
+
 /// Requests that change what Landlock does not govern: flags of files, and all that is particular to
 /// the file system btrfs, but for the two that copy between open files.
 const FILE_REQUESTS: [u32; 5] = [
@@ -164,13 +171,22 @@ impl Filter {
         program.decide(libc::SYS_unshare, &[(&unshared, DENIED)], Verdict::Allow);
         // Its flags lie in memory, out of a filter's sight; callers fall back to `clone`.
         program.decide(libc::SYS_clone3, &[], UNKNOWN);
+        // Neither are flags and mode of this one; callers fall back to `openat`.
+        program.decide(libc::SYS_openat2, &[], UNKNOWN);
         filter_sockets(&mut program, jail);
         filter_requests(&mut program, jail);
         filter_file_operations(&mut program, jail);
-        let has_questions = match jail.backend {
-            Backend::Namespaces => false,
-            Backend::Landlock { version } => filter_for_landlock(&mut program, jail, version),
+        let questions = match jail.backend {
+            Backend::Namespaces { .. } => Questions::default(),
+            Backend::Landlock { version } => {
+                filter_for_landlock(&mut program, version);
+                Questions::new(jail, version)
+            }
         };
+        for (number, call) in CALLS {
+            filter_call(&mut program, *number, call, &questions);
+        }
+        let has_questions = questions.are_asked;
         Self {
             program: program.finish(),
             has_questions,
@@ -205,8 +221,8 @@ impl Filter {
     }
 }
 
-/// What namespaces would have taken care of. Returns whether there are questions to answer.
-fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool {
+/// What namespaces would have taken care of.
+fn filter_for_landlock(program: &mut Program, version: u32) {
     for call in SHARED_OBJECTS {
         program.decide(*call, &[], DENIED);
     }
@@ -225,51 +241,106 @@ fn filter_for_landlock(program: &mut Program, jail: &Jail, version: u32) -> bool
         let own = own.each_ref().map(|tests| (&tests[..], Verdict::Allow));
         program.decide(*call, &own, DENIED);
     }
+    if version < SCOPED_SIGNALS {
+        program.decide(libc::SYS_pidfd_send_signal, &[], UNKNOWN);
+    }
+}
 
-    let writable = jail
-        .rules
-        .entries
-        .iter()
-        .filter(|entry| entry.access == Access::Write);
-    let nothing_writable = writable.clone().next().is_none();
-    let partly_writable = writable
-        .clone()
-        .any(|entry| jail.rules.has_exception_below(&entry.path));
-    let free_signals = version < SCOPED_SIGNALS;
-    let has_questions = free_signals || !nothing_writable;
-    for (number, call) in CALLS {
+/// What the supervisor is asked about.
+#[derive(Default)]
+struct Questions {
+    are_asked: bool,
+    /// Files of which Landlock does not govern everything.
+    touches: Option<Verdict>,
+    /// Signals that Landlock does not keep inside.
+    signals: bool,
+    schedules: Option<Verdict>,
+    /// Changes in directories that are shut since something in them is.
+    changes: bool,
+    /// Reading there.
+    reads: bool,
+}
+
+impl Questions {
+    fn new(jail: &Jail, version: u32) -> Self {
+        let rules = &jail.rules;
+        let mut writable = rules.entries.iter().filter(|it| it.access == Access::Write);
+        let changes = writable
+            .clone()
+            .any(|it| rules.has_exception_below(&it.path));
+        let nothing_writable = writable.next().is_none();
+        let signals = version < SCOPED_SIGNALS;
+        let are_asked = signals || !nothing_writable;
+        let unless = |never: bool| if never { DENIED } else { Verdict::Ask };
+        Self {
+            are_asked,
+            touches: Some(unless(nothing_writable)),
+            signals,
+            schedules: Some(unless(!are_asked)),
+            changes,
+            reads: rules.hides_in_writable(),
+        }
+    }
+
+    /// What becomes of a call, unless it is one that passes.
+    fn verdict(&self, call: &Call) -> (Option<Test>, Verdict) {
+        let ask = |asked: bool| if asked { Verdict::Ask } else { Verdict::Allow };
         match call {
-            Call::Schedule(process) => {
-                let own = [equals(*process as u32, 0)];
-                let other = if has_questions { Verdict::Ask } else { DENIED };
-                program.decide(*number, &[(&own, Verdict::Allow)], other);
-            }
-            call if call.is_touch() && nothing_writable => program.decide(*number, &[], DENIED),
-            call if call.is_touch() => program.decide(*number, &[], Verdict::Ask),
-            call if call.is_signal() && free_signals => program.decide(*number, &[], Verdict::Ask),
-            call if call.is_signal() => {}
+            Call::Schedule(process) => match self.schedules {
+                Some(other) => (Some(equals(*process as u32, 0)), other),
+                None => (None, Verdict::Allow),
+            },
+            call if call.is_touch() => (None, self.touches.unwrap_or(Verdict::Allow)),
+            call if call.is_signal() => (None, ask(self.signals)),
             Call::Open {
                 flags: FlagArg::Argument(flags),
                 ..
-            } if partly_writable => {
-                let changing = [Test::AnyBit {
+            } if self.changes && !self.reads => {
+                let reading = Test::NoBit {
                     argument: *flags as u32,
                     bits: CHANGING_FLAGS,
-                }];
-                program.decide(*number, &[(&changing, Verdict::Ask)], Verdict::Allow);
+                };
+                (Some(reading), Verdict::Ask)
             }
-            _ if partly_writable => program.decide(*number, &[], Verdict::Ask),
-            _ => {}
+            _ => (None, ask(self.changes)),
         }
     }
-    if partly_writable {
-        // Its flags lie in memory; callers fall back to `openat`.
-        program.decide(libc::SYS_openat2, &[], UNKNOWN);
+}
+
+/// Decides about a call that changes files or processes.
+fn filter_call(program: &mut Program, number: libc::c_long, call: &Call, questions: &Questions) {
+    let lending = |argument: usize| Test::AnyBit {
+        argument: argument as u32,
+        bits: LENDING_BITS,
+    };
+    let lends: Vec<Test> = match *call {
+        Call::Open {
+            flags: FlagArg::Argument(flags),
+            mode,
+            ..
+        } => {
+            let makes = Test::AnyBit {
+                argument: flags as u32,
+                bits: MAKING_FLAGS,
+            };
+            vec![makes, lending(mode)]
+        }
+        Call::Open { mode, .. } | Call::MakeNode { mode, .. } | Call::SetMode { mode, .. } => {
+            vec![lending(mode)]
+        }
+        // The kernel ignores these bits when it makes a directory.
+        _ => Vec::new(),
+    };
+    let (passes, otherwise) = questions.verdict(call);
+    let passes: Vec<Test> = passes.into_iter().collect();
+    let rules: [Rule<'_>; 2] = [(&lends, DENIED), (&passes, Verdict::Allow)];
+    let rules: Vec<Rule<'_>> = rules
+        .into_iter()
+        .filter(|(tests, _)| !tests.is_empty())
+        .collect();
+    if !rules.is_empty() || otherwise != Verdict::Allow {
+        program.decide(number, &rules, otherwise);
     }
-    if free_signals {
-        program.decide(libc::SYS_pidfd_send_signal, &[], UNKNOWN);
-    }
-    has_questions
 }
 
 /// Whether files that signal their readers could signal somebody outside: the scope of Landlock's rules
@@ -312,8 +383,8 @@ fn filter_requests(program: &mut Program, jail: &Jail) {
 }
 
 /// Sockets are judged when they are made: a unix socket can reach any daemon by its path, so none
-/// can be made unless the policy says so; connected pairs are harmless, except datagram ones, which
-/// can be redirected with every message.
+/// can be made unless the policy says so. Connected pairs that stay connected are harmless; all other
+/// kinds (raw ones, too, are datagram sockets in truth) can be redirected with every message.
 fn filter_sockets(program: &mut Program, jail: &Jail) {
     let network = jail.rules.network;
     let family = |family: libc::c_int| equals(0, family as u32);
@@ -326,19 +397,24 @@ fn filter_sockets(program: &mut Program, jail: &Jail) {
     let host = [[family(libc::AF_UNIX)], [family(libc::AF_NETLINK)]];
     let mut allowed: Vec<Rule<'_>> = Vec::new();
     // A private network namespace leads nowhere.
-    if jail.backend == Backend::Namespaces || network != Network::Off {
+    let private = matches!(jail.backend, Backend::Namespaces { .. });
+    if private || network != Network::Off {
         allowed.extend(internet.iter().map(|test| (&test[..], Verdict::Allow)));
         allowed.push((&routes, Verdict::Allow));
     }
     if network == Network::Host {
         allowed.extend(host.iter().map(|test| (&test[..], Verdict::Allow)));
     } else {
-        let datagram = [Test::Equals {
-            argument: 1,
-            mask: SOCKET_TYPE,
-            value: libc::SOCK_DGRAM as u32,
-        }];
-        program.decide(libc::SYS_socketpair, &[(&datagram, DENIED)], Verdict::Allow);
+        let pairs = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(|kind| {
+            let kind = Test::Equals {
+                argument: 1,
+                mask: SOCKET_TYPE,
+                value: kind as u32,
+            };
+            [family(libc::AF_UNIX), kind]
+        });
+        let pairs = pairs.each_ref().map(|tests| (&tests[..], Verdict::Allow));
+        program.decide(libc::SYS_socketpair, &pairs, DENIED);
     }
     program.decide(libc::SYS_socket, &allowed, DENIED);
 }

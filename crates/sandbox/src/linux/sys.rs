@@ -10,12 +10,18 @@ use std::{
     path::Path,
 };
 
+use super::walk;
+
 pub(super) const MOUNT_ATTR_RDONLY: u64 = 1;
 pub(super) const MOUNT_ATTR_NOSUID: u64 = 2;
 pub(super) const MOUNT_ATTR_NODEV: u64 = 4;
 
 const OPEN_TREE_CLONE: libc::c_uint = 1;
 const AT_RECURSIVE: libc::c_uint = 0x8000;
+const FSOPEN_CLOEXEC: libc::c_uint = 1;
+const FSMOUNT_CLOEXEC: libc::c_uint = 1;
+const FSCONFIG_SET_STRING: libc::c_uint = 1;
+const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 0x4;
 const MOVE_MOUNT_T_EMPTY_PATH: libc::c_uint = 0x40;
 
@@ -37,7 +43,7 @@ pub(super) fn check(result: libc::c_long) -> io::Result<libc::c_long> {
     }
 }
 
-fn owned(result: libc::c_long) -> io::Result<OwnedFd> {
+pub(super) fn owned(result: libc::c_long) -> io::Result<OwnedFd> {
     let fd = check(result)? as RawFd;
     // SAFETY: a system call that creates a descriptor has just returned it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -58,8 +64,22 @@ pub(super) fn open_path(path: &Path) -> io::Result<OwnedFd> {
     )
 }
 
-/// Opens a file with limits on how its path is resolved; a relative one starts from `base`.
+/// Names a file with limits on how its path is resolved; a relative one starts from `base`.
 pub(super) fn open_at(
+    base: Option<&OwnedFd>,
+    path: &Path,
+    flags: libc::c_int,
+    resolve: u64,
+) -> io::Result<OwnedFd> {
+    match open_at_once(base, path, flags, resolve) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            walk::name(base, path, flags, resolve != libc::RESOLVE_NO_SYMLINKS)
+        }
+        file => file,
+    }
+}
+
+fn open_at_once(
     base: Option<&OwnedFd>,
     path: &Path,
     flags: libc::c_int,
@@ -137,6 +157,30 @@ fn mount_setattr(tree: BorrowedFd<'_>, attributes: u64, flags: libc::c_uint) -> 
         )
     })
     .map(drop)
+}
+
+/// A new file system in memory, attached nowhere yet, whose root has this mode.
+pub(super) fn new_tmpfs(mode: &CStr, attributes: u64) -> io::Result<OwnedFd> {
+    let configure = |context: &OwnedFd, command: libc::c_uint, key: *const libc::c_char| {
+        let (fd, value) = (context.as_raw_fd(), mode.as_ptr());
+        let value = if key.is_null() { key } else { value };
+        // SAFETY: an open context, and terminated strings or none.
+        check(unsafe { libc::syscall(libc::SYS_fsconfig, fd, command, key, value, 0) })
+    };
+    // SAFETY: a terminated string and a flag.
+    let context =
+        owned(unsafe { libc::syscall(libc::SYS_fsopen, c"tmpfs".as_ptr(), FSOPEN_CLOEXEC) })?;
+    configure(&context, FSCONFIG_SET_STRING, c"mode".as_ptr())?;
+    configure(&context, FSCONFIG_CMD_CREATE, std::ptr::null())?;
+    // SAFETY: an open context and flags.
+    owned(unsafe {
+        libc::syscall(
+            libc::SYS_fsmount,
+            context.as_raw_fd(),
+            FSMOUNT_CLOEXEC,
+            attributes,
+        )
+    })
 }
 
 /// Mounts a new file system of the given type.

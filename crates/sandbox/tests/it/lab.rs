@@ -159,11 +159,12 @@ pub fn test_process(test: &str, user: u32) -> std::process::Command {
     command
 }
 
-/// Runs a test again as an ordinary user; says so if this user cannot become another.
-pub fn repeat_as_nobody(test: &str, env: &[(&str, &Path)]) {
+/// Runs a test again as an ordinary user and returns what it says; nothing if this user cannot become
+/// another.
+pub fn repeat_as_nobody(test: &str, env: &[(&str, &Path)]) -> String {
     if user_id() != 0 {
         eprintln!("{test}: this user cannot become another, so only this user is tested");
-        return;
+        return String::new();
     }
     let StdOutput {
         status,
@@ -184,6 +185,7 @@ pub fn repeat_as_nobody(test: &str, env: &[(&str, &Path)]) {
         text(&stdout).contains("1 passed"),
         "{test} is not the name of a test"
     );
+    text(&stdout)
 }
 
 pub fn user_id() -> u32 {

@@ -5,6 +5,7 @@
 mod actor;
 mod container;
 mod escape;
+mod hidden;
 mod lab;
 mod ownership;
 mod process;

@@ -11,7 +11,7 @@ use std::{
 use quipu_sandbox::{Command, Linger, Policy, Spawned, spawn};
 
 use crate::{
-    actor::{cast, say},
+    actor::{cast, say, supervisor},
     lab::{
         BACKENDS, Marked, NOBODY, Scratch, is_in_role, new_mark, read_until, shell, test_process,
         user_id,
@@ -25,6 +25,7 @@ pub fn deed(role: &str) -> Option<fn() -> io::Result<()>> {
     match role {
         "hydra" => Some(hydra),
         "phoenix" => Some(phoenix),
+        "siege" => Some(siege),
         _ => None,
     }
 }
@@ -88,6 +89,85 @@ fn hydra() -> io::Result<()> {
         loop {
             libc::pause();
         }
+    }
+}
+
+/// Leaves a process behind that nobody watches any more: it kills or stops supervisor and zygote.
+fn siege() -> io::Result<()> {
+    let supervisor = supervisor();
+    let watchers = [supervisor, parent(supervisor)].map(u32::cast_signed);
+    let tactic = std::env::var("TACTIC").unwrap();
+    // SAFETY: a process with one thread forks and calls simple system functions.
+    unsafe {
+        if libc::fork() == 0 {
+            libc::setsid();
+            if libc::fork() > 0 {
+                libc::_exit(0);
+            }
+            for signal in 1..=libc::SIGRTMAX() {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+            let signal = |it: &i32, signal| {
+                libc::kill(*it, signal);
+            };
+            match tactic.as_str() {
+                "kill" => watchers.iter().for_each(|it| signal(it, libc::SIGKILL)),
+                "kill the zygote first" => {
+                    watchers.iter().for_each(|it| signal(it, libc::SIGSTOP));
+                    watchers
+                        .iter()
+                        .rev()
+                        .for_each(|it| signal(it, libc::SIGKILL));
+                }
+                _ => watchers.iter().for_each(|it| signal(it, libc::SIGSTOP)),
+            }
+            say("ready\n");
+        }
+        loop {
+            libc::pause();
+        }
+    }
+}
+
+/// The process that started another.
+fn parent(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1.to_owned();
+    let parent = fields.split_ascii_whitespace().nth(1);
+    parent.unwrap().parse().unwrap()
+}
+
+/// The role of a server whose commands turn on those who watch them.
+#[tokio::test]
+async fn besieged() {
+    if !is_in_role() {
+        return;
+    }
+    for tactic in ["kill", "kill the zygote first", "stop"] {
+        let mark = new_mark();
+        let command = Command {
+            linger: Linger::Keep,
+            ..shell("", Path::new("/"), Policy::FullAccess)
+        };
+        let properties = [("MARK", Path::new(&mark)), ("TACTIC", Path::new(tactic))];
+        let mut spawned = spawn(cast("siege", &properties, command)).await.unwrap();
+        read_until(&mut spawned.output, "ready").await;
+        if tactic == "stop" {
+            spawned.process.kill();
+        }
+        spawned.process.gone().await;
+        assert_eq!(Marked::find(&mark).count(), 0, "{tactic}");
+    }
+}
+
+#[test]
+fn nothing_survives_by_turning_on_those_who_watch_it() {
+    for user in users() {
+        let done = test_process("ownership::besieged", user).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&done.stdout), text(&done.stderr));
+        assert!(done.status.success(), "{stdout}{stderr}");
+        assert!(stdout.contains("1 passed"), "{stdout}");
     }
 }
 
@@ -208,16 +288,6 @@ async fn a_start_that_is_given_up_leaves_nothing() {
 async fn the_next_command_starts_after_the_zygote_was_killed() {
     let (command, mark) = hydras().remove(0);
     let (spawned, heads) = start(command, &mark).await;
-    let parent = |pid: u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let fields = stat.rsplit_once(')').unwrap().1.to_owned();
-        fields
-            .split_ascii_whitespace()
-            .nth(1)
-            .unwrap()
-            .parse::<u32>()
-            .unwrap()
-    };
     let zygote = parent(spawned.process.supervisor_id());
     assert_eq!(parent(zygote), std::process::id());
     // SAFETY: sends a signal to a child of this process.
@@ -230,8 +300,8 @@ async fn the_next_command_starts_after_the_zygote_was_killed() {
     drop(other);
 }
 
-/// Set for a server whose supervisors do nothing any more.
-const STOPPED: &str = "SUPERVISORS_STOPPED";
+/// Set for a server whose supervisors do nothing any more, nor, if it says so, the zygote.
+const STOPPED: &str = "STOPPED";
 
 /// The role of a server that owns commands; its end is what is tested.
 #[tokio::test]
@@ -246,11 +316,15 @@ async fn server() {
         let command = cast("hydra", &[("MARK", Path::new(mark))], command);
         owned.push(start(command, mark).await);
     }
-    if std::env::var_os(STOPPED).is_some() {
-        for (spawned, _) in &owned {
-            let supervisor = spawned.process.supervisor_id().cast_signed();
-            // SAFETY: sends a signal to a supervisor of this process.
-            unsafe { libc::kill(supervisor, libc::SIGSTOP) };
+    if let Some(stopped) = std::env::var_os(STOPPED) {
+        let supervisors = owned.iter().map(|(it, _)| it.process.supervisor_id());
+        let mut helpers: Vec<u32> = supervisors.collect();
+        if stopped == "all" {
+            helpers.push(parent(helpers[0]));
+        }
+        for helper in helpers {
+            // SAFETY: sends a signal to a helper of this process.
+            unsafe { libc::kill(helper.cast_signed(), libc::SIGSTOP) };
         }
     }
     println!("server ready");
@@ -309,9 +383,11 @@ fn nothing_survives_the_killing_of_the_server() {
 #[test]
 fn nothing_survives_in_the_care_of_a_supervisor_that_hangs() {
     for user in users() {
-        let mut server = test_process("ownership::server", user);
-        server.env(STOPPED, "yes");
-        check_end(server, |server| server.kill().unwrap());
+        for stopped in ["supervisors", "all"] {
+            let mut server = test_process("ownership::server", user);
+            server.env(STOPPED, stopped);
+            check_end(server, |server| server.kill().unwrap());
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::lab::{BACKENDS, Scratch, finish, read_all, read_until, shell};
 
 fn read_only() -> Policy {
     Policy::ReadOnly {
+        hidden: quipu_sandbox::Hidden::default(),
         readable: Readable::Everything,
         network: Network::Off,
     }

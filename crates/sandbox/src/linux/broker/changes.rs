@@ -97,6 +97,9 @@ impl Broker<'_> {
         flags: libc::c_int,
         mode: u32,
     ) -> io::Result<Answer> {
+        if flags & libc::O_PATH != 0 {
+            return Ok(Answer::Proceed);
+        }
         let exclusive = flags & libc::O_CREAT != 0 && flags & libc::O_EXCL != 0;
         let follow = flags & libc::O_NOFOLLOW == 0 && !exclusive;
         match resolve::existing(named.base.as_ref(), &named.text, follow) {

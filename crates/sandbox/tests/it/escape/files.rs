@@ -1,17 +1,15 @@
 //! Attacks on files outside the workspace and on protected ones inside.
 
 use std::{
-    ffi::CString,
     fs::{self, File, OpenOptions, Permissions},
-    io,
-    os::unix::{
-        ffi::OsStrExt,
-        fs::{PermissionsExt, chown, symlink},
-    },
+    io::{self, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, symlink},
     path::{Path, PathBuf},
 };
 
-use super::{Deed, Works, number, property};
+use super::{
+    Deed, Works, append, at_cwd, c_string, number, outside, property, relative, workspace,
+};
 use crate::lab::system_call;
 use Works::{ForAnybody, ForRoot, Unknown};
 
@@ -175,6 +173,110 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         symlink(outside("file"), workspace("folder/link"))?;
         fs::set_permissions(workspace("folder/link"), Permissions::from_mode(0o666))
     }),
+    ("write into a pipe", ForAnybody, || {
+        open_at_once(&outside("pipe"), libc::O_WRONLY)?.write_all(b"x")
+    }),
+    (
+        "write into a pipe, opened to read and write",
+        ForAnybody,
+        || open_at_once(&outside("pipe"), libc::O_RDWR)?.write_all(b"x"),
+    ),
+    ("write into a pipe by a symbolic link", ForAnybody, || {
+        symlink(outside("pipe"), workspace("folder/link"))?;
+        open_at_once(&workspace("folder/link"), libc::O_WRONLY)?.write_all(b"x")
+    }),
+    ("write into a pipe by a hard link", ForAnybody, || {
+        fs::hard_link(outside("pipe"), workspace("folder/link"))?;
+        open_at_once(&workspace("folder/link"), libc::O_WRONLY)?.write_all(b"x")
+    }),
+    (
+        "write into a pipe by the root of a process",
+        ForAnybody,
+        || {
+            let path = Path::new("/proc/self/root").join(relative("pipe"));
+            open_at_once(&path, libc::O_WRONLY)?.write_all(b"x")
+        },
+    ),
+    ("move a pipe into the workspace", ForAnybody, || {
+        fs::rename(outside("pipe"), workspace("folder/pipe"))
+    }),
+    ("write to a device outside", ForRoot, || {
+        open_at_once(&outside("device"), libc::O_WRONLY)?.write_all(b"x")
+    }),
+    (
+        "name a file, then open it by its name in /proc",
+        ForAnybody,
+        || {
+            let text = c_string(&outside("file"));
+            let arguments = [at_cwd(), text.as_ptr() as usize, libc::O_PATH as usize];
+            let fd = system_call(libc::SYS_openat, &arguments)?;
+            append(format!("/proc/self/fd/{fd}").as_ref())
+        },
+    ),
+    (
+        "open a file, then open it again to write",
+        ForAnybody,
+        || {
+            use std::os::fd::AsRawFd;
+            let file = File::open(outside("file"))?;
+            append(format!("/proc/self/fd/{}", file.as_raw_fd()).as_ref())
+        },
+    ),
+    ("write from a folder outside", ForAnybody, || {
+        std::env::set_current_dir(property("OUTSIDE"))?;
+        fs::write("file", "x")
+    }),
+    ("write by the folder of a process", ForAnybody, || {
+        std::env::set_current_dir(property("OUTSIDE"))?;
+        fs::write("/proc/self/cwd/file", "x")
+    }),
+    ("write by openat2", ForAnybody, || {
+        let text = c_string(&outside("file"));
+        let how = [libc::O_WRONLY as u64, 0, 0];
+        let arguments = [at_cwd(), text.as_ptr() as usize, how.as_ptr() as usize, 24];
+        system_call(libc::SYS_openat2, &arguments).map(drop)
+    }),
+    ("a file without a name outside", ForAnybody, || {
+        let text = c_string(&property("OUTSIDE"));
+        let flags = (libc::O_TMPFILE | libc::O_WRONLY) as usize;
+        let arguments = [at_cwd(), text.as_ptr() as usize, flags, 0o600];
+        system_call(libc::SYS_openat, &arguments).map(drop)
+    }),
+    ("remove a folder", ForAnybody, || {
+        fs::remove_dir(outside("empty"))
+    }),
+    ("set an attribute of a descriptor", ForAnybody, || {
+        use std::os::fd::AsRawFd;
+        let file = File::open(outside("file"))?;
+        let name = c"user.x".as_ptr() as usize;
+        let arguments = [file.as_raw_fd() as usize, name, name, 1, 0];
+        system_call(libc::SYS_fsetxattr, &arguments).map(drop)
+    }),
+    ("set an attribute by the newest call", Unknown, || {
+        let path = c_string(&outside("file"));
+        let value = [0x78_u8];
+        let value = [value.as_ptr() as u64, 1];
+        let arguments = [
+            at_cwd(),
+            path.as_ptr() as usize,
+            0,
+            c"user.x".as_ptr() as usize,
+            value.as_ptr() as usize,
+            16,
+        ];
+        system_call(463, &arguments).map(drop)
+    }),
+    ("change the owner of a descriptor", ForRoot, || {
+        let file = File::open(outside("file"))?;
+        std::os::unix::fs::fchown(file, Some(1), Some(1))
+    }),
+    ("replace a writable folder by a link", ForAnybody, || {
+        fs::rename(
+            property("WORKSPACE"),
+            property("WORKSPACE").with_extension("old"),
+        )?;
+        symlink(property("OUTSIDE"), property("WORKSPACE"))
+    }),
     ("keep others from a file", ForAnybody, || {
         use std::os::fd::AsRawFd;
         let file = File::open(outside("victim"))?;
@@ -199,33 +301,15 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     }),
 ];
 
-fn outside(name: &str) -> PathBuf {
-    property("OUTSIDE").join(name)
-}
-
-fn workspace(name: &str) -> PathBuf {
-    property("WORKSPACE").join(name)
-}
-
-fn relative(name: &str) -> PathBuf {
-    outside(name).strip_prefix("/").unwrap().to_path_buf()
+/// Opens without waiting for whoever is at the other end.
+fn open_at_once(path: &Path, access: libc::c_int) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(access == libc::O_RDWR).write(true);
+    options.custom_flags(libc::O_NONBLOCK).open(path)
 }
 
 fn server(entry: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{}/{entry}", number("SERVER")))
-}
-
-fn at_cwd() -> usize {
-    libc::AT_FDCWD as isize as usize
-}
-
-fn c_string(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).unwrap()
-}
-
-fn append(path: &Path) -> io::Result<()> {
-    use std::io::Write;
-    OpenOptions::new().append(true).open(path)?.write_all(b"x")
 }
 
 fn by_descriptor_of_the_server() -> io::Result<()> {

@@ -41,6 +41,121 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
             _ => Ok(()),
         }
     }),
+    ("new namespaces of other kinds", ForRoot, || {
+        unshare(libc::CLONE_NEWUTS)
+            .or(unshare(libc::CLONE_NEWIPC))
+            .or(unshare(libc::CLONE_NEWCGROUP))
+    }),
+    ("new time namespace", Unknown, || unshare(0x80)),
+    ("new process namespace", ForRoot, || {
+        unshare(libc::CLONE_NEWPID)
+    }),
+    ("clone3 into a user namespace", ForAnybody, || {
+        let mut arguments = [0_u64; 8];
+        arguments[0] = libc::CLONE_NEWUSER as u64;
+        arguments[4] = libc::SIGCHLD as u64;
+        match system_call(libc::SYS_clone3, &[arguments.as_ptr() as usize, 64])? {
+            0 => std::process::exit(0),
+            _ => Ok(()),
+        }
+    }),
+    (
+        "enter the server's namespaces by its descriptor",
+        ForRoot,
+        || {
+            let fd = system_call(libc::SYS_pidfd_open, &[number("SERVER"), 0])?;
+            system_call(libc::SYS_setns, &[fd as usize, libc::CLONE_NEWNS as usize]).map(drop)
+        },
+    ),
+    ("watch the files of others", ForRoot, || {
+        let fd = system_call(libc::SYS_fanotify_init, &[0, 0])?;
+        // FAN_MARK_ADD | FAN_MARK_FILESYSTEM for FAN_OPEN.
+        let at = libc::AT_FDCWD as isize as usize;
+        let root = c"/".as_ptr() as usize;
+        system_call(
+            libc::SYS_fanotify_mark,
+            &[fd as usize, 0x101, 0x20, at, root],
+        )
+        .map(drop)
+    }),
+    ("read the kernel's log", ForRoot, || {
+        let mut log = [0_u8; 64];
+        system_call(libc::SYS_syslog, &[3, log.as_mut_ptr() as usize, 64]).map(drop)
+    }),
+    ("devices that lead to the machine", Unknown, || {
+        for name in [
+            "mem",
+            "kmem",
+            "port",
+            "kmsg",
+            "kvm",
+            "fuse",
+            "net/tun",
+            "loop-control",
+            "vsock",
+            "vhost-vsock",
+            "uinput",
+            "tty0",
+            "tty1",
+            "hpet",
+            "sda",
+            "vda",
+            "mapper/control",
+        ] {
+            let path = std::path::Path::new("/dev").join(name);
+            if OpenOptions::new().write(true).open(path).is_ok() {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }),
+    ("set the clock", Unknown, || {
+        let mut now = [0_i64; 2];
+        let at = now.as_mut_ptr() as usize;
+        system_call(libc::SYS_clock_gettime, &[0, at])?;
+        system_call(libc::SYS_clock_settime, &[0, at]).map(drop)
+    }),
+    ("load a module", Unknown, || {
+        let at = c"".as_ptr() as usize;
+        match system_call(libc::SYS_init_module, &[at, 0, at]) {
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+            _ => Ok(()),
+        }
+    }),
+    ("leave the control group", Unknown, || {
+        for folder in [
+            "/sys/fs/cgroup",
+            "/sys/fs/cgroup/unified",
+            "/sys/fs/cgroup/memory",
+            "/sys/fs/cgroup/systemd",
+        ] {
+            let path = std::path::Path::new(folder).join("cgroup.procs");
+            if OpenOptions::new().write(true).open(path).is_ok() {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }),
+    ("semaphores of the server", ForAnybody, || {
+        let set = [number("SEMAPHORES"), 0, libc::SETVAL as usize, 1];
+        system_call(libc::SYS_semctl, &set).map(drop)
+    }),
+    ("message queues of the host", Unknown, || {
+        let name = c"quipu-test".as_ptr() as usize;
+        let flags = (libc::O_CREAT | libc::O_RDWR) as usize;
+        system_call(libc::SYS_mq_open, &[name, flags, 0o600, 0])?;
+        system_call(libc::SYS_mq_unlink, &[name])?;
+        // With a namespace of one's own nobody else sees it.
+        if fs::read_link("/proc/self/ns/ipc")? == property("IPC_NAMESPACE") {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+    }),
+    ("read keys of the session", ForAnybody, || {
+        // KEYCTL_GET_KEYRING_ID of the session's keyring.
+        system_call(libc::SYS_keyctl, &[0, -3_isize as usize, 0]).map(drop)
+    }),
     ("enter the server's namespaces", ForRoot, || {
         let namespace = fs::File::open(format!("/proc/{}/ns/mnt", number("SERVER")))?;
         system_call(libc::SYS_setns, &[namespace.as_raw_fd() as usize, 0])?;

@@ -41,6 +41,72 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         let fd = system_call(libc::SYS_pidfd_open, &[number("SERVER"), 0])?;
         system_call(libc::SYS_pidfd_getfd, &[fd as usize, 0, 0]).map(drop)
     }),
+    ("write the server's memory by a call", ForAnybody, || {
+        let (mine, theirs) = ([0_u8; 1], [0_usize, 1]);
+        let from = [mine.as_ptr() as usize, 1];
+        let arguments = [
+            number("SERVER"),
+            from.as_ptr() as usize,
+            1,
+            theirs.as_ptr() as usize,
+            1,
+            0,
+        ];
+        // Nothing is at that address; whoever may write there is told so.
+        match system_call(libc::SYS_process_vm_writev, &arguments) {
+            Err(error) if error.raw_os_error() != Some(libc::EFAULT) => Err(error),
+            _ => Ok(()),
+        }
+    }),
+    ("read the server's memory", ForAnybody, || {
+        fs::File::open(format!("/proc/{}/mem", number("SERVER"))).map(drop)
+    }),
+    ("have the server killed for its memory", ForAnybody, || {
+        let path = format!("/proc/{}/oom_score_adj", number("SERVER"));
+        fs::write(&path, fs::read(&path)?)
+    }),
+    (
+        "have the supervisor killed for its memory",
+        ForAnybody,
+        || {
+            let path = format!("/proc/{}/oom_score_adj", parent());
+            fs::write(&path, fs::read(&path)?)
+        },
+    ),
+    ("stop the supervisor", Unknown, || match parent() {
+        1 => Err(io::ErrorKind::PermissionDenied.into()),
+        pid => {
+            system_call(libc::SYS_kill, &[pid, libc::SIGSTOP as usize])?;
+            system_call(libc::SYS_kill, &[pid, libc::SIGCONT as usize]).map(drop)
+        }
+    }),
+    (
+        "signal all processes of the server's group",
+        ForAnybody,
+        || {
+            let group = system_call(libc::SYS_getpgid, &[number("SERVER")])?;
+            system_call(libc::SYS_kill, &[-group as isize as usize, 0]).map(drop)
+        },
+    ),
+    ("signal a thread of the server", ForAnybody, || {
+        let server = number("SERVER");
+        system_call(libc::SYS_tgkill, &[server, server, 0]).map(drop)
+    }),
+    ("queue a signal for the server", ForAnybody, || {
+        let mut info = [0_i32; 32];
+        info[2] = -1;
+        let arguments = [number("SERVER"), 0, info.as_mut_ptr() as usize];
+        system_call(libc::SYS_rt_sigqueueinfo, &arguments).map(drop)
+    }),
+    ("compare descriptors with the server", Unknown, || {
+        let own = std::process::id() as usize;
+        system_call(libc::SYS_kcmp, &[own, number("SERVER"), 2, 0, 0]).map(drop)
+    }),
+    ("read the server's open files", ForAnybody, || {
+        let open = fs::read_dir(format!("/proc/{}/fd", number("SERVER")))?;
+        let first = open.flatten().next().ok_or(io::ErrorKind::NotFound)?;
+        fs::read_link(first.path()).map(drop)
+    }),
     ("limit the server", ForAnybody, || {
         let mut limit = [0_u64; 2];
         let files = libc::RLIMIT_NOFILE as usize;
