@@ -90,16 +90,17 @@ fn folder(home: &Path) -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let mut place = DefaultHasher::new();
     program.hash(&mut place);
-    let folder = home
-        .join("tmp/programs")
-        .join(format!("{:016x}", place.finish()));
-    std::fs::create_dir_all(&folder)?;
+    // Commands look here first, so nobody else may put anything here.
+    let below = Path::new("tmp/programs").join(format!("{:016x}", place.finish()));
+    let folder = quipu_disk::private_dirs(home, &below)?;
     for name in NAMES {
-        let made = std::os::unix::fs::symlink(&program, folder.join(name));
-        if let Err(error) = made
-            && error.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(error);
+        let link = folder.join(name);
+        if std::fs::read_link(&link).is_ok_and(|target| target == program) {
+            continue;
+        }
+        match std::fs::remove_file(&link) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => std::os::unix::fs::symlink(&program, &link)?,
         }
     }
     Ok(folder)

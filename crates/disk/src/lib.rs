@@ -3,11 +3,13 @@
 //! directories by its depth.
 
 mod lock;
+mod private;
 mod read;
 mod remove;
 mod replace;
 
 pub use lock::open_locked;
+pub use private::private_dirs;
 pub use read::{open, read, read_start, read_text, require_regular};
 pub use remove::remove_tree;
 pub use replace::Target;

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::Launch;
 use quipu_testkit::raw::Raw;
 use serde_json::json;
@@ -91,4 +92,63 @@ async fn starting_and_greeting_leave_nothing_but_the_folder() {
     raw.call(&page).await;
     let home = process.folder().join("quipu");
     assert_eq!(std::fs::read_dir(home).unwrap().count(), 0);
+}
+
+/// Everything below a folder that others may write to. Who can write to a link is of no meaning.
+fn open_to_others(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let kind = entry.file_type().unwrap();
+        if !kind.is_symlink() && mode(&entry.path()) & 0o022 != 0 {
+            found.push(entry.path());
+        }
+        if kind.is_dir() {
+            open_to_others(&entry.path(), found);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_in_it_is_open_to_others_whatever_the_mask() {
+    let home = tempfile::tempdir().unwrap();
+    let config =
+        "model_provider = \"offline\"\nsandbox_mode = \"read-only\"\napproval_policy = \"never\"\n";
+    std::fs::write(home.path().join("config.toml"), config).unwrap();
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(home.path(), open.clone()).unwrap();
+    // As a server left it that did not look after this.
+    std::fs::create_dir_all(home.path().join("tmp/programs")).unwrap();
+    std::fs::set_permissions(home.path().join("tmp"), open.clone()).unwrap();
+    std::fs::set_permissions(home.path().join("tmp/programs"), open).unwrap();
+    let script = format!("umask 000; exec {QUIPU} app-server");
+    let path = home.path().to_str().unwrap();
+    let launch = Launch::new("/bin/sh").args(["-c", &script]);
+    let mut process = launch.env("QUIPU_HOME", path).start();
+    let mut client = Conversation::start(process.stdio()).await;
+    let login = json!({ "type": "apiKey", "apiKey": "sk-of-a-test" });
+    client.call("account/login/start", login).await;
+    client.call("skills/list", json!({})).await;
+    let edit = json!({ "keyPath": "model", "value": "m", "mergeStrategy": "replace" });
+    client.call("config/value/write", edit).await;
+    let started = client.call("thread/start", json!({})).await;
+    let thread = started["thread"]["id"].clone();
+    let call = json!({ "name": "exec_command", "arguments": { "cmd": "type applypatch", "login": false } });
+    let script = json!({ "script": [{ "calls": [call] }, { "text": "done" }] });
+    let input = json!([{ "type": "text", "text": script.to_string() }]);
+    let params = json!({ "threadId": thread, "input": input });
+    client.call("turn/start", params).await;
+    let told = client.until("turn/completed").await;
+    let said: String = told.iter().map(ToString::to_string).collect();
+    assert!(said.contains("tmp/programs/"), "{said}");
+    let name = json!({ "threadId": thread, "name": "a name" });
+    client.call("thread/name/set", name).await;
+    client
+        .call("thread/archive", json!({ "threadId": thread }))
+        .await;
+    client.leave().await;
+    process.exit().await;
+    let mut found = Vec::new();
+    open_to_others(home.path(), &mut found);
+    // What was there before is the user's own affair.
+    found.retain(|path| !path.ends_with("config.toml"));
+    assert!(found.is_empty(), "{found:?}");
 }

@@ -43,7 +43,8 @@ pub fn install(
     check_source(&source, name)?;
     let place = place(home, &id);
     let shelf = place.parent().unwrap_or(home);
-    fs::create_dir_all(shelf)?;
+    let below = shelf.strip_prefix(home).unwrap_or(shelf);
+    quipu_disk::private_dirs(home, below)?;
     // Made next to its place, so that it appears in one step; removed if that is not reached.
     let new = tempfile::Builder::new().prefix(".new-").tempdir_in(shelf)?;
     copy(&source, &new.path().join(VERSION), MAX_DEPTH)?;

@@ -1,9 +1,8 @@
 //! The skills that come with the program. They lie in the home folder like all others, so that the model
 //! can read them and run their scripts.
 
-use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where they lie below the home folder.
 pub(super) const FOLDER: &str = "skills/.system";
@@ -37,18 +36,18 @@ pub fn install_bundled(home: &Path) -> io::Result<()> {
         _ => {}
     }
     for (path, text) in FILES {
-        put(&folder.join(path), text)?;
+        put(home, Path::new(FOLDER).join(path), text)?;
     }
-    put(&folder.join(MARKER), OURS)
+    put(home, Path::new(FOLDER).join(MARKER), OURS)
 }
 
-/// Makes a file hold a text; it appears whole, for other processes may do the same.
-fn put(path: &Path, text: &str) -> io::Result<()> {
-    if quipu_disk::read(path, MAX_BYTES).is_ok_and(|present| present == text.as_bytes()) {
+/// Makes a file in the home hold a text; it appears whole, for other processes may do the same.
+fn put(home: &Path, below: PathBuf, text: &str) -> io::Result<()> {
+    let path = home.join(&below);
+    if quipu_disk::read(&path, MAX_BYTES).is_ok_and(|present| present == text.as_bytes()) {
         return Ok(());
     }
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)?;
+    let folder = quipu_disk::private_dirs(home, below.parent().unwrap_or(&below))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.persist(path)?;
