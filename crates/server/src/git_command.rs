@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use quipu_config::Env;
+use quipu_config::Loader;
+use quipu_config::settings::ShellEnvironment;
 use quipu_sandbox::{Command, Exit, Network, Policy, Readable, Stream};
+use quipu_tools::hidden_from_commands;
 use tokio::time::timeout;
 
 /// How long one command may take.
@@ -15,13 +17,13 @@ pub(crate) const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 
 /// `git` in a folder.
 pub(crate) struct Git<'a> {
-    env: &'a Env,
+    config: &'a Loader,
     folder: &'a Path,
 }
 
 impl<'a> Git<'a> {
-    pub fn new(env: &'a Env, folder: &'a Path) -> Self {
-        Self { env, folder }
+    pub fn new(config: &'a Loader, folder: &'a Path) -> Self {
+        Self { config, folder }
     }
 
     /// What a command says; nothing if it fails.
@@ -40,11 +42,14 @@ impl<'a> Git<'a> {
         let argv = ["git"].iter().chain(arguments);
         let policy = Policy::ReadOnly {
             readable: Readable::Everything,
+            hidden: hidden_from_commands(self.folder, self.config.home().path(), &[]),
             network: Network::Off,
         };
         let mut command = Command::new(argv, self.folder, policy);
-        let vars = self.env.vars();
+        let secrets = ShellEnvironment::default();
+        let vars = self.config.env().vars();
         command.env = vars
+            .filter(|(name, _)| !secrets.withholds(name))
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         command.env.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));

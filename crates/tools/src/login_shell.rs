@@ -158,7 +158,7 @@ async fn read(run: &Running) -> Option<LoginShell> {
     let scope = &run.scope;
     let mark = format!("\n{}\n", uuid::Uuid::new_v4());
     let argv = [&scope.shell, "-lc", TELL, &scope.shell, &mark];
-    let mut policy = sandboxing::policy(&scope.sandbox, &scope.cwd, &scope.home);
+    let mut policy = sandboxing::policy_of(scope);
     if scope.network.is_some() {
         policy = policy.with_network(Reach::Off);
     }

@@ -115,9 +115,7 @@ pub(crate) async fn spawn(
     start: Start<'_>,
 ) -> Result<(Spawned, Arc<Refusals>), SpawnError> {
     let mut policy = match start.how.confinement {
-        Confinement::Policy => {
-            sandboxing::policy(&run.scope.sandbox, &run.scope.cwd, &run.scope.home)
-        }
+        Confinement::Policy => sandboxing::policy_of(&run.scope),
         Confinement::Lifted => Policy::FullAccess,
     };
     let mut grants = sandboxing::grants(start.how.additional_permissions.as_ref());
@@ -142,12 +140,14 @@ pub(crate) async fn spawn(
         Some(prepared) => (prepared.argv.as_slice(), prepared.env.as_slice()),
         None => (start.argv, run.scope.env.as_slice()),
     };
-    let offline = policy.is_enforced() && policy.network() == Reach::Off;
+    let reach = policy.network().or(grants.network.unwrap_or(Reach::Off));
+    let offline = policy.is_enforced() && reach == Reach::Off;
     let mut command = Command::new(argv, start.cwd, policy);
     let gate_env = managed.zip(door.as_ref());
     let gate_env = gate_env.map(|(network, door)| network.env(door.port()));
     let env = scope_env
         .iter()
+        .filter(|(key, _)| !offline || !run.scope.withholds.drops(key))
         .map(|(key, value)| (key.as_str(), value.as_str()))
         .chain(start.env.iter().copied())
         .chain(offline.then_some(NO_NETWORK))

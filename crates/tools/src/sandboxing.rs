@@ -1,17 +1,35 @@
 //! The protocol's sandbox policies as the sandbox crate's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use quipu_sandbox::{Grants, Network, Policy, Readable, Rules, WorkspaceWrite};
+use quipu_sandbox::{Grants, Hidden, Network, Policy, Readable, Rules, WorkspaceWrite};
 use quipu_wire::{
     AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy,
 };
 
 use crate::scope::Scope;
 
-/// A policy for commands that work in `cwd`. The server's `home` decides what later commands may do, so
-/// it stays out of their reach.
-pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
+/// What commands may know of the server's home: instructions, skills, programs, and what is worked on
+/// there. All else in it, known or not, is the server's own: credentials, settings with tokens, the
+/// conversations of all threads, logs.
+const PUBLIC: [&str; 11] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "agents",
+    "memories",
+    "plugins",
+    "prompts",
+    "rules",
+    "skills",
+    "tmp/programs",
+    "vendor_imports",
+    "worktrees",
+];
+
+/// A policy for commands that work in `cwd`. The server's `home` decides what later commands may do and
+/// holds its secrets, so it stays out of their reach; `credentials` are those of its user.
+pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path, credentials: &[PathBuf]) -> Policy {
+    let hidden = || hidden(cwd, home, credentials);
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
         SandboxPolicy::ExternalSandbox { network_access } => Policy::External {
@@ -25,6 +43,7 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
             network_access,
         } => Policy::ReadOnly {
             readable: readable(access),
+            hidden: hidden(),
             network: network(*network_access),
         },
         SandboxPolicy::WorkspaceWrite {
@@ -37,6 +56,7 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
             workspace: cwd.to_owned(),
             writable_roots: paths(writable_roots),
             readable: readable(read_only_access),
+            hidden: hidden(),
             network: network(*network_access),
             exclude_tmpdir_env: *exclude_tmpdir_env_var,
             exclude_slash_tmp: *exclude_slash_tmp,
@@ -45,15 +65,33 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path) -> Policy {
         // What cannot be understood is held back as much as possible.
         SandboxPolicy::Unrecognized(_) => Policy::ReadOnly {
             readable: Readable::Everything,
+            hidden: hidden(),
             network: Network::Off,
         },
     }
 }
 
+/// What no command may read, and what none without network may.
+pub fn hidden(cwd: &Path, home: &Path, credentials: &[PathBuf]) -> Hidden {
+    let mut except: Vec<PathBuf> = PUBLIC.map(|name| home.join(name)).to_vec();
+    if cwd != home && cwd.starts_with(home) {
+        except.push(cwd.to_owned());
+    }
+    Hidden {
+        always: vec![home.to_owned()],
+        except,
+        offline: credentials.to_vec(),
+    }
+}
+
 /// Where commands of a turn may read and write, if that is held back at all.
 pub(crate) fn rules(scope: &Scope, granted: Option<&AdditionalPermissionProfile>) -> Option<Rules> {
-    let policy = policy(&scope.sandbox, &scope.cwd, &scope.home);
-    Rules::resolve(&policy, &grants(granted))
+    Rules::resolve(&policy_of(scope), &grants(granted))
+}
+
+/// The policy of a turn.
+pub(crate) fn policy_of(scope: &Scope) -> Policy {
+    policy(&scope.sandbox, &scope.cwd, &scope.home, &scope.credentials)
 }
 
 /// What a user agreed to beyond the policy.
@@ -96,6 +134,6 @@ fn readable(access: &ReadOnlyAccess) -> Readable {
     }
 }
 
-fn paths(paths: &[AbsolutePath]) -> Vec<std::path::PathBuf> {
+fn paths(paths: &[AbsolutePath]) -> Vec<PathBuf> {
     paths.iter().map(|path| path.as_path().to_owned()).collect()
 }

@@ -33,6 +33,10 @@ pub struct Scope {
     pub env: Vec<(String, String)>,
     /// Variables that commands must not see, also where their shell sets them.
     pub drops: Drops,
+    /// Those that sandboxed commands without network must not see either.
+    pub withholds: Drops,
+    /// What such commands cannot read.
+    pub credentials: Arc<[PathBuf]>,
     /// `TMPDIR` of this process.
     pub tmpdir: Option<PathBuf>,
     pub dynamic_tools: Arc<[DynamicToolSpec]>,

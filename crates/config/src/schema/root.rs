@@ -49,6 +49,14 @@ const SANDBOX_MODE: Key = key(
     "What commands may touch without asking.",
 )
 .default("`read-only`; `workspace-write` once the project's trust is decided");
+const SANDBOX_HIDDEN_PATHS: Key = key(
+    "sandbox_hidden_paths",
+    STRINGS,
+    "What sandboxed commands without network cannot read, below the user's home directory unless absolute; \
+     `default` stands for the list in [the sandbox](sandbox.md#what-commands-may-read).",
+)
+.default("`[\"default\"]`")
+.omitted();
 const EFFORT: Key = key(
     "model_reasoning_effort",
     EFFORTS,
@@ -213,6 +221,7 @@ pub static ROOT: Section = Section::new(
         LEGACY_APPROVALS,
         SANDBOX_MODE,
         key("sandbox_workspace_write", Kind::Table(&SANDBOX_WORKSPACE_WRITE), "Details of `sandbox_mode = \"workspace-write\"`."),
+        SANDBOX_HIDDEN_PATHS,
         key("default_permissions", Str, "Permission profile in force, from `permissions`."),
         key("permissions", Kind::Table(&PERMISSIONS), "Permission profiles by name."),
         key("projects", map(&Kind::Table(&PROJECT)), "Projects by absolute path."),

@@ -70,9 +70,11 @@ pub static SHELL_ENVIRONMENT_POLICY: Section = Section::new(
         key(
             "ignore_default_excludes",
             Bool,
-            "Do not drop variables whose names contain KEY, SECRET or TOKEN.",
+            "Keep (or drop) variables whose names contain KEY, SECRET or TOKEN for all commands.",
         )
-        .default("true"),
+        .default(
+            "kept, but for sandboxed commands without network, which also get none with PASSWORD",
+        ),
         key("exclude", STRINGS, "Patterns (`*`, `?`) of names to drop."),
         key("set", STRING_MAP, "Variables to set."),
         key(

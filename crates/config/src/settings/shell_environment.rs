@@ -26,8 +26,9 @@ pub enum Inherit {
 pub struct ShellEnvironment {
     /// Which variables commands start from.
     pub inherit: Inherit,
-    /// Names that look like secrets are kept.
-    pub ignore_default_excludes: bool,
+    /// Names that look like secrets are kept, or dropped. If nobody says, it depends on the command:
+    /// see [`ShellEnvironment::withholds`].
+    pub ignore_default_excludes: Option<bool>,
     /// Patterns of names to drop.
     pub exclude: Vec<String>,
     /// Variables to set.
@@ -45,7 +46,7 @@ impl Default for ShellEnvironment {
     fn default() -> Self {
         Self {
             inherit: Inherit::All,
-            ignore_default_excludes: true,
+            ignore_default_excludes: None,
             exclude: Vec::new(),
             set: BTreeMap::new(),
             include_only: Vec::new(),
@@ -69,7 +70,9 @@ const CORE_OF_WINDOWS: [&str; 8] = [
     "USERPROFILE",
     "WINDIR",
 ];
+/// The names that a setting drops, and those that commands without network do not get by default.
 const SECRETS: [&str; 3] = ["*KEY*", "*SECRET*", "*TOKEN*"];
+const WITHHELD: [&str; 4] = ["*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*"];
 
 impl ShellEnvironment {
     /// The environment of a command started from this one: inherit, drop what looks secret, drop what is
@@ -104,15 +107,12 @@ impl ShellEnvironment {
     }
 
     fn excludes(&self, name: &str) -> bool {
-        let secrets: &[&str] = if self.ignore_default_excludes {
-            &[]
-        } else {
-            &SECRETS
+        let secrets: &[&str] = match self.ignore_default_excludes {
+            None | Some(true) => &[],
+            Some(false) => &SECRETS,
         };
-        let included = |pattern: &String| pattern.eq_ignore_ascii_case(name);
-        let is_own_key = self.own_keys.contains(name)
-            && !CORE.contains(&name)
-            && !self.include_only.iter().any(included);
+        let is_own_key =
+            self.own_keys.contains(name) && !CORE.contains(&name) && !self.includes_by_name(name);
         is_own_key
             || secrets.iter().any(|pattern| matches(pattern, name))
             || self.exclude.iter().any(|pattern| matches(pattern, name))
@@ -121,6 +121,21 @@ impl ShellEnvironment {
     fn includes(&self, name: &str) -> bool {
         let mut patterns = self.include_only.iter();
         self.include_only.is_empty() || patterns.any(|pattern| matches(pattern, name))
+    }
+
+    /// Whether a sandboxed command without network does not get this variable: its name looks like a
+    /// secret, and no setting says that it is kept.
+    pub fn withholds(&self, name: &str) -> bool {
+        self.ignore_default_excludes.is_none()
+            && WITHHELD.iter().any(|pattern| matches(pattern, name))
+            && !self.set.contains_key(name)
+            && !self.includes_by_name(name)
+    }
+
+    /// Whether it is kept by its very name.
+    fn includes_by_name(&self, name: &str) -> bool {
+        let mut included = self.include_only.iter();
+        included.any(|pattern| pattern.eq_ignore_ascii_case(name))
     }
 }
 
@@ -222,7 +237,7 @@ mod tests {
         };
         assert_eq!(names(&core), ["HOME", "PATH"]);
         let careful = ShellEnvironment {
-            ignore_default_excludes: false,
+            ignore_default_excludes: Some(false),
             ..ShellEnvironment::default()
         };
         assert_eq!(names(&careful), ["HOME", "LANG", "PATH"]);
@@ -259,6 +274,30 @@ mod tests {
             ..policy
         };
         assert_eq!(names(&wanted), ["OPENAI_API_KEY", "PATH"]);
+    }
+
+    #[test]
+    fn secrets_are_withheld_unless_a_setting_keeps_them() {
+        let unset = ShellEnvironment::default();
+        for name in ["GITHUB_TOKEN", "aws_secret_x", "PGPASSWORD", "MY_KEY"] {
+            assert!(unset.withholds(name), "{name}");
+        }
+        assert!(!unset.withholds("PATH"));
+        for ignore in [true, false] {
+            let said = ShellEnvironment {
+                ignore_default_excludes: Some(ignore),
+                ..ShellEnvironment::default()
+            };
+            assert!(!said.withholds("GITHUB_TOKEN"));
+        }
+        let kept = ShellEnvironment {
+            set: BTreeMap::from([("MY_KEY".to_owned(), "1".to_owned())]),
+            include_only: vec!["GITHUB_TOKEN".to_owned(), "*_SECRET".to_owned()],
+            ..ShellEnvironment::default()
+        };
+        assert!(!kept.withholds("MY_KEY"));
+        assert!(!kept.withholds("github_token"));
+        assert!(kept.withholds("A_SECRET"));
     }
 
     #[test]

@@ -94,6 +94,7 @@ const READERS: &[Reader] = &[
             "allow_login_shell",
         ],
     ),
+    read("", ".hidden_paths(", &["sandbox_hidden_paths=credentials"]),
     read(
         "approval_policy.granular",
         "granular",
@@ -140,7 +141,7 @@ const READERS: &[Reader] = &[
         ".shell_environment()",
         &[
             "inherit=apply",
-            "ignore_default_excludes=apply",
+            "ignore_default_excludes=withholds",
             "exclude=apply",
             "include_only=apply",
             "experimental_use_profile",

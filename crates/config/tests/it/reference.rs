@@ -236,3 +236,15 @@ fn features() -> String {
         .collect();
     page + &format!("\nOld names still work: {}.\n", old.join(", "))
 }
+
+#[test]
+fn the_page_on_the_sandbox_lists_all_hidden_credentials() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sandbox.md");
+    let page = fs::read_to_string(path).unwrap();
+    let listed: Vec<&str> = page
+        .split('`')
+        .filter_map(|word| word.strip_prefix("~/"))
+        .filter(|word| *word != "vault")
+        .collect();
+    assert_eq!(listed, quipu_config::settings::CREDENTIALS);
+}

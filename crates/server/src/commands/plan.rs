@@ -172,12 +172,23 @@ fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Poli
             given
         }
     };
-    Ok(sandbox_policy(policy, cx.server.cwd(), cx.server.home()))
+    let user_home = cx.server.settings.config.env().user_home();
+    let credentials = config.hidden_paths(user_home);
+    Ok(sandbox_policy(
+        policy,
+        cx.server.cwd(),
+        cx.server.home(),
+        &credentials,
+    ))
 }
 
 fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Policy) -> Command {
     let env = cx.server.settings.config.env();
-    let mut vars = config.shell_environment().apply(env.vars());
+    let shell_environment = config.shell_environment();
+    let mut vars = shell_environment.apply(env.vars());
+    if policy.is_enforced() && policy.network() == Network::Off {
+        vars.retain(|name, _| !shell_environment.withholds(name));
+    }
     for (name, value) in params.env.iter().flatten() {
         match value {
             Some(value) => vars.insert(name.clone(), value.clone()),

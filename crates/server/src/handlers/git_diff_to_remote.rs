@@ -16,7 +16,7 @@ const MAX_UNTRACKED: usize = 1000;
 impl Handler for GitDiffToRemote {
     async fn handle(cx: Cx, params: GitDiffToRemoteParams, reply: Reply<Self>) {
         let cwd = cx.server.cwd().join(&params.cwd);
-        let git = Git::new(cx.server.settings.config.env(), &cwd);
+        let git = Git::new(&cx.server.settings.config, &cwd);
         let answer = diff(&git).await.ok_or_else(|| {
             let cwd = Path::new(&params.cwd);
             ErrorObject::invalid_request(format!(

@@ -39,7 +39,7 @@ async fn merge_base(cx: &Cx, thread: &ThreadHandle, target: &ReviewTarget) -> Op
         return None;
     };
     let cwd = thread.look().await?.cwd;
-    let git = Git::new(cx.server.settings.config.env(), &cwd);
+    let git = Git::new(&cx.server.settings.config, &cwd);
     let mut commits = Vec::new();
     for name in [branch.clone(), format!("{branch}@{{upstream}}")] {
         let name = format!("{name}^{{commit}}");

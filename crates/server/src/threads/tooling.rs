@@ -237,6 +237,9 @@ impl Actor {
         let use_profile = environment.experimental_use_profile;
         let vars = config.env().vars();
         let mut env: Vec<(String, String)> = environment.apply(vars).into_iter().collect();
+        let offline = environment.clone();
+        let withholds = Drops::new(move |name| offline.withholds(name));
+        let credentials = session.snapshot.hidden_paths(config.env().user_home());
         env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
         let path = env.iter_mut().find(|(name, _)| name == "PATH");
         if let (Some((_, path)), Some(programs)) = (path, &*self.server.settings.programs) {
@@ -256,6 +259,8 @@ impl Actor {
             reviewed: guardian_reviews(&session.approval_policy, session.approvals_reviewer),
             shell: self.server.shell(),
             env,
+            withholds,
+            credentials: credentials.into(),
             drops: Drops::new(move |name| environment.drops(name)),
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),
