@@ -1,5 +1,6 @@
-//! Quipu and the official server on one home folder, when `QUIPU_TEST_CODEX` names the official binary
-//! (0.118): what either of them keeps, the other one lists, reads, resumes, forks, names and archives.
+//! Quipu and official servers on one home folder, when `QUIPU_TEST_CODEX` names official programs, separated
+//! by colons: what either of them keeps, the other one lists, reads, resumes, forks, names and archives. With
+//! both generations, 0.118 and 0.166, all three go on with the same threads in turns.
 //! The journal's tests do the same with files that were captured once.
 
 use std::path::Path;
@@ -109,8 +110,9 @@ fn find<'a>(threads: &'a [Value], id: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{id} is not in {threads:#?}"))
 }
 
-/// What `maker` keeps, `reader` continues; then `maker` finds what became of it.
-async fn pass_on(maker: &Path, reader: &Path) {
+/// What `maker` keeps, `reader` continues; then `maker` finds what became of it. It may call the thread as it did
+/// before: the newer official program keeps names that it has given in a database of its own.
+async fn pass_on(maker: &Path, reader: &Path, keeps_names: bool) {
     let shared = Shared::new().await;
     let mut program = shared.open(maker).await;
     let kept = program.thread().await;
@@ -165,16 +167,22 @@ async fn pass_on(maker: &Path, reader: &Path) {
 
     let mut program = shared.open(maker).await;
     let listed = program.list(false).await;
-    assert_eq!(find(&listed, &kept)["name"], "Another name");
+    let name = if keeps_names {
+        "A name"
+    } else {
+        "Another name"
+    };
+    assert_eq!(find(&listed, &kept)["name"], name);
     find(&listed, &put_away);
     find(&program.list(true).await, &fork);
     let mut words: Vec<String> = words.map(str::to_owned).into();
     words.extend(["three".to_owned(), "answer to three".to_owned()]);
-    assert_eq!(program.said(&kept).await, words);
+    // The newer official program reads what others added when it resumes a thread, not before.
     program
         .client
         .call("thread/resume", json!({ "threadId": kept }))
         .await;
+    assert_eq!(program.said(&kept).await, words);
     let sent = shared.turn(&mut program, &kept, "four").await;
     assert!(
         sent.contains("answer to three") && !sent.contains("aside"),
@@ -207,13 +215,164 @@ async fn side_by_side(one: &Path, other: &Path) {
     second.close().await;
 }
 
+/// A thread that several programs go on with, and what was said in it.
+struct Passed {
+    thread: String,
+    said: Vec<String>,
+}
+
+impl Passed {
+    async fn new(shared: &Shared, program: &Path) -> Passed {
+        let mut program = shared.open(program).await;
+        let thread = program.thread().await;
+        let mut passed = Passed {
+            thread,
+            said: Vec::new(),
+        };
+        passed.turn(shared, &mut program, "begin").await;
+        program.close().await;
+        passed
+    }
+
+    /// A turn; the model knows all that was said before.
+    async fn turn(&mut self, shared: &Shared, program: &mut Program, words: &str) {
+        let sent = shared.turn(program, &self.thread, words).await;
+        for words in &self.said {
+            let known = sent.contains(&format!("\"{words}\""));
+            assert!(known, "the model knows {words:?}: {sent}");
+        }
+        self.said
+            .extend([words.to_owned(), format!("answer to {words}")]);
+    }
+
+    async fn resume(&self, program: &mut Program) {
+        let params = json!({ "threadId": self.thread });
+        program.client.call("thread/resume", params).await;
+    }
+
+    /// Everything is shown once and in order.
+    async fn check(&self, program: &mut Program) {
+        assert_eq!(program.said(&self.thread).await, self.said);
+    }
+}
+
+/// All three go on with threads of each of them. The older program adds lines to threads of the newer one that
+/// the newer one cannot go on from; Quipu, which comes next, makes that good.
+async fn in_turns(old: &Path, new: &Path, quipu: &Path) {
+    let shared = Shared::new().await;
+    let mut threads = Vec::new();
+    for maker in [new, quipu, old] {
+        threads.push(Passed::new(&shared, maker).await);
+    }
+    for (round, exe) in [
+        quipu, new, quipu, old, quipu, new, quipu, old, quipu, old, quipu,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut program = shared.open(exe).await;
+        for (number, passed) in threads.iter_mut().enumerate() {
+            passed.resume(&mut program).await;
+            passed
+                .turn(&shared, &mut program, &format!("round {round}.{number}"))
+                .await;
+            if exe != old || number > 0 {
+                passed.check(&mut program).await;
+            }
+        }
+        program.close().await;
+    }
+    reverted(&shared, &mut threads[0], new, quipu).await;
+    for exe in [new, quipu, old] {
+        let mut program = shared.open(exe).await;
+        let listed = program.list(false).await;
+        for (number, passed) in threads.iter().enumerate() {
+            find(&listed, &passed.thread);
+            passed.resume(&mut program).await;
+            if exe != old || number > 0 {
+                passed.check(&mut program).await;
+            }
+        }
+        program.close().await;
+    }
+    forked(&shared, &threads[0], &[old, new, quipu]).await;
+}
+
+/// The newer program takes back a turn; Quipu goes on from there, and it from that.
+async fn reverted(shared: &Shared, passed: &mut Passed, new: &Path, quipu: &Path) {
+    let mut program = shared.open(new).await;
+    passed.resume(&mut program).await;
+    let params = json!({ "threadId": passed.thread, "includeTurns": true });
+    let read = program.client.call("thread/read", params).await;
+    let last = read["thread"]["turns"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
+    let params = json!({ "threadId": passed.thread, "beforeTurnId": last["id"] });
+    program.client.call("thread/revert", params).await;
+    passed.said.truncate(passed.said.len() - 2);
+    passed.turn(shared, &mut program, "instead").await;
+    program.close().await;
+    for (exe, words) in [(quipu, "after the revert"), (new, "and again")] {
+        let mut program = shared.open(exe).await;
+        passed.resume(&mut program).await;
+        passed.turn(shared, &mut program, words).await;
+        passed.check(&mut program).await;
+        program.close().await;
+    }
+}
+
+/// A fork that Quipu makes is whole, and everybody goes on with it.
+async fn forked(shared: &Shared, source: &Passed, programs: &[&Path; 3]) {
+    let mut program = shared.open(programs[2]).await;
+    let params = json!({ "threadId": source.thread });
+    let mut fork = Passed {
+        thread: id(&program.client.call("thread/fork", params).await),
+        said: source.said.clone(),
+    };
+    fork.turn(shared, &mut program, "in the fork").await;
+    program.close().await;
+    for exe in programs {
+        let mut program = shared.open(exe).await;
+        fork.resume(&mut program).await;
+        fork.turn(shared, &mut program, "on in the fork").await;
+        fork.check(&mut program).await;
+        program.close().await;
+    }
+}
+
+/// The version that a program writes into its threads.
+async fn version(exe: &Path) -> String {
+    let shared = Shared::new().await;
+    let mut program = shared.open(exe).await;
+    let started = program.client.call("thread/start", json!({})).await;
+    program.close().await;
+    started["thread"]["cliVersion"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_server_and_quipu_share_a_home() {
-    let Some(codex) = std::env::var_os("QUIPU_TEST_CODEX") else {
+async fn official_servers_and_quipu_share_a_home() {
+    let Some(programs) = std::env::var_os("QUIPU_TEST_CODEX") else {
         return;
     };
-    let (codex, quipu) = (Path::new(&codex), Path::new(QUIPU));
-    pass_on(codex, quipu).await;
-    pass_on(quipu, codex).await;
-    side_by_side(codex, quipu).await;
+    let quipu = Path::new(QUIPU);
+    let (mut old, mut new) = (None, None);
+    for codex in std::env::split_paths(&programs) {
+        let version = version(&codex).await;
+        eprintln!("with {version}");
+        pass_on(&codex, quipu, version == "0.166.0").await;
+        pass_on(quipu, &codex, false).await;
+        side_by_side(&codex, quipu).await;
+        match version.as_str() {
+            "0.118.0" => old = Some(codex),
+            "0.166.0" => new = Some(codex),
+            _ => {}
+        }
+    }
+    if let (Some(old), Some(new)) = (old, new) {
+        eprintln!("all three in turns");
+        in_turns(&old, &new, quipu).await;
+    }
 }

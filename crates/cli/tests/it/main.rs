@@ -31,6 +31,7 @@ mod providers;
 mod proxies;
 mod sdk;
 mod secrets;
+mod shared_home;
 mod shutdown;
 mod slow_clients;
 mod stdio;
