@@ -107,7 +107,7 @@ impl Pages {
         }))
     }
 
-    /// Keeps up with the turns, and says at the end of one why it failed.
+    /// Keeps up with the turns, and adds what the new form says besides: times, and why a turn failed.
     fn follow(&mut self, record: Record) -> Record {
         let Record::Event(mut event) = record else {
             return record;
@@ -118,6 +118,11 @@ impl Pages {
                 self.failure = None;
             }
             Event::Error(error) => self.failure = Some(error.clone()),
+            Event::ItemCompleted(done) => {
+                let now = time::millis(SystemTime::now());
+                done.started_at_ms.get_or_insert(now);
+                done.completed_at_ms.get_or_insert(now);
+            }
             Event::TaskComplete(complete) => {
                 let ours = |failure: &mut ErrorEvent| {
                     failure

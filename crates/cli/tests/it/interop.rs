@@ -343,6 +343,30 @@ async fn forked(shared: &Shared, source: &Passed, programs: &[&Path; 3]) {
     }
 }
 
+/// While one program has a thread, the other one is told so; then it goes on.
+async fn one_writer(holder: &Path, other: &Path) {
+    let shared = Shared::new().await;
+    let mut program = shared.open(holder).await;
+    let mut passed = Passed {
+        thread: program.thread().await,
+        said: Vec::new(),
+    };
+    passed.turn(&shared, &mut program, "one").await;
+    let mut waiting = shared.open(other).await;
+    let thread = passed.thread.as_str();
+    for method in ["thread/resume", "thread/archive"] {
+        let params = json!({ "threadId": thread });
+        let refusal = waiting.client.try_call(method, params).await.unwrap_err();
+        let text = format!("thread {thread} already has an active writer");
+        assert_eq!(refusal, json!({ "code": -32600, "message": text }));
+    }
+    program.close().await;
+    passed.resume(&mut waiting).await;
+    passed.turn(&shared, &mut waiting, "two").await;
+    passed.check(&mut waiting).await;
+    waiting.close().await;
+}
+
 /// The version that a program writes into its threads.
 async fn version(exe: &Path) -> String {
     let shared = Shared::new().await;
@@ -370,6 +394,10 @@ async fn official_servers_and_quipu_share_a_home() {
             "0.166.0" => new = Some(codex),
             _ => {}
         }
+    }
+    if let Some(new) = &new {
+        one_writer(new, quipu).await;
+        one_writer(quipu, new).await;
     }
     if let (Some(old), Some(new)) = (old, new) {
         eprintln!("all three in turns");

@@ -9,13 +9,13 @@ use uuid::Uuid;
 
 use self::address::{file_address, file_path};
 use self::agents::{collab_end, collab_item};
-use super::{from_event, id_mut};
+use super::{from_event, id_mut, messages};
 use crate::event::{
     self, AgentItem, AgentMessage, AgentPart, CallError, CallStatus, CommandItem, CompactionItem,
     ContextCompacted, DynamicItem, DynamicToolCallResponse, EnteredReviewMode, Event,
     ExecCommandEnd, ExitedReviewMode, ExtensionItem, IMAGE_GENERATION, ImageGenerationEnd,
     ItemCompleted, McpInvocation, McpItem, McpToolCallEnd, PatchApplyEnd, PatchItem, ReasoningItem,
-    ReasoningText, ReviewItem, ReviewedItem, SearchItem, TurnItem, UserItem, UserMessage, UserPart,
+    ReviewItem, ReviewedItem, SearchItem, TurnItem, UserItem, UserMessage, UserPart,
     ViewImageToolCall, ViewItem, WebSearchEnd,
 };
 
@@ -127,12 +127,7 @@ impl TurnItem {
                 memory_citation: item.memory_citation,
             }),
             Self::Reasoning(item) => {
-                let summary = item.summary_text.into_iter();
-                let content = item.raw_content.into_iter();
-                let summary = summary.map(|text| Event::AgentReasoning(ReasoningText { text }));
-                let content =
-                    content.map(|text| Event::AgentReasoningRawContent(ReasoningText { text }));
-                return summary.chain(content).collect();
+                return messages::store_reasoning(item.summary_text, item.raw_content);
             }
             Self::ContextCompaction(_) => Event::ContextCompacted(ContextCompacted {}),
             Self::EnteredReviewMode(item) => Event::EnteredReviewMode(EnteredReviewMode {

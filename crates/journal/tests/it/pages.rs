@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::paginated::{SECOND_FORK, SEGMENT, THREAD, find, home, said, turns_of, uuid};
-use crate::support::{completed, fixture, id, item, meta, resume, started, store, turn, user};
+use crate::support::{
+    completed, declined_did_not_run, fixture, id, item, meta, resume, started, store, turn, user,
+};
 
 /// The lines of a file that are JSON.
 fn lines(path: &Path) -> Vec<Value> {
@@ -149,7 +151,9 @@ fn items_of_every_kind_come_back_from_both_forms() {
     for (number, recorded) in cases.chain(captured).enumerate() {
         let id = format!("turn-{number}");
         let mut records = vec![started(&id)];
-        let mut items = serde_json::to_value(&recorded.items).unwrap();
+        let mut turns = json!([{ "items": recorded.items }]);
+        declined_did_not_run(&mut turns);
+        let mut items = turns[0]["items"].take();
         items.as_array_mut().unwrap().retain(|item| {
             // Prompts of hooks are items of the model. Of calls to agents only the ends are stored.
             let kind = item["type"].as_str().unwrap();

@@ -138,3 +138,15 @@ pub fn rollout_of(lines: &[Value]) -> Vec<u8> {
     }
     bytes
 }
+
+/// Recorded turns with what we say of commands that were declined: they have no output, code or duration.
+pub fn declined_did_not_run(turns: &mut Value) {
+    let turns = turns.as_array_mut().unwrap().iter_mut();
+    for item in turns.flat_map(|turn| turn["items"].as_array_mut().unwrap()) {
+        if item["type"] == "commandExecution" && item["status"] == "declined" {
+            for member in ["aggregatedOutput", "exitCode", "durationMs"] {
+                item[member] = Value::Null;
+            }
+        }
+    }
+}

@@ -4,14 +4,15 @@ use std::fs;
 
 use quipu_journal::{Event, Record, Replay};
 use quipu_wire::Turn;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{fixture, replay, rollout, rollout_of, started};
+use crate::support::{declined_did_not_run, fixture, replay, rollout, rollout_of, started};
 
 /// Turns as the wire shows them, without the ids that the official program makes up anew on every
 /// reading.
 fn comparable(turns: Value, lines: &str) -> Value {
     let mut turns = turns;
+    declined_did_not_run(&mut turns);
     for turn in turns.as_array_mut().unwrap() {
         if !lines.contains(turn["id"].as_str().unwrap()) {
             turn["id"] = "made up".into();
@@ -90,7 +91,9 @@ fn items_that_are_stored_are_read_back() {
             let records: Vec<_> = [started("turn")].into_iter().chain(events).collect();
             let mut read =
                 serde_json::to_value(&replay(&rollout(&records)).turns[0].items).unwrap();
-            let item = serde_json::to_value(&item).unwrap();
+            let mut recorded = json!([{ "items": [item] }]);
+            declined_did_not_run(&mut recorded);
+            let item = recorded[0]["items"][0].take();
             match item["type"].as_str().unwrap() {
                 // These are stored for the model only.
                 "hookPrompt" => assert_eq!(read, Value::Array(vec![])),

@@ -204,7 +204,10 @@ pub(crate) fn named(server: &Server, id: &str) -> (Option<String>, Option<String
         return (Some(agent.nickname.clone()), agent.role.clone());
     }
     let id = Uuid::parse_str(id).ok();
-    let stored = id.and_then(|id| server.store.summary(id).ok().flatten());
+    let stored = id.and_then(|id| {
+        let summary = tokio::task::block_in_place(|| server.store.summary(id));
+        summary.ok().flatten()
+    });
     stored.map_or((None, None), |it| (it.agent_nickname, it.agent_role))
 }
 
