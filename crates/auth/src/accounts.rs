@@ -89,6 +89,16 @@ impl Accounts {
         self.file.read()?.login()
     }
 
+    /// The key and all tokens of the login in use.
+    pub fn secrets(&self) -> Vec<String> {
+        match &*lock(&self.memory) {
+            Some(Kept::Client(login)) => return vec![login.access_token.clone()],
+            Some(Kept::Own(record)) => return record.secrets(),
+            None => {}
+        }
+        self.file.read().map_or_else(Vec::new, |it| it.secrets())
+    }
+
     /// Whether the tokens of a client are in use.
     pub fn is_external(&self) -> bool {
         matches!(*lock(&self.memory), Some(Kept::Client(_)))

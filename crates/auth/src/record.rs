@@ -49,6 +49,13 @@ impl Record {
         }
     }
 
+    /// Everything in it that must not be shown.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let tokens = self.tokens.iter();
+        let tokens = tokens.flat_map(|it| [&it.id_token, &it.access_token, &it.refresh_token]);
+        tokens.chain(&self.openai_api_key).cloned().collect()
+    }
+
     /// Fresh tokens, with the API key they were good for, if any.
     pub(crate) fn chatgpt(tokens: Tokens, openai_api_key: Option<String>) -> Self {
         Self {

@@ -100,15 +100,90 @@ impl CredentialSource for Credentials {
     }
 }
 
-/// Removes every occurrence of the secrets from a text that a provider wrote: servers have been
-/// seen to repeat the key they refuse.
-pub(crate) fn redact(mut text: String, secrets: &[Secret]) -> String {
-    for secret in secrets.iter().map(Secret::expose).filter(|s| !s.is_empty()) {
-        if text.contains(secret) {
-            text = text.replace(secret, "[redacted]");
+/// Secrets that may turn up in what others write, and how they are hidden there: servers repeat the key
+/// they refuse, and commands print their environment. Values shorter than eight bytes are words rather
+/// than keys; hiding them would garble texts.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Vec<String>);
+
+const SHORTEST: usize = 8;
+const HIDDEN: &str = "[redacted]";
+/// Parts of the names of headers and parameters whose values anybody may see.
+const PUBLIC: [&str; 8] = [
+    "accept",
+    "beta",
+    "content-type",
+    "origin",
+    "referer",
+    "title",
+    "user-agent",
+    "version",
+];
+
+impl Secrets {
+    /// Adds a value, also in the form that it has inside JSON.
+    pub fn add(&mut self, value: &str) {
+        let value = value.trim();
+        let quoted = serde_json::Value::from(value).to_string();
+        for form in [value, quoted.trim_matches('"')] {
+            if form.len() >= SHORTEST && !self.0.iter().any(|known| known == form) {
+                self.0.push(form.to_owned());
+            }
+        }
+        // A secret that contains another one is hidden whole.
+        self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
+    }
+
+    /// Adds the value of a header or query parameter, unless its name says that it is no key.
+    pub fn add_named(&mut self, name: &str, value: &str) {
+        let name = name.to_ascii_lowercase();
+        if !PUBLIC.iter().any(|mark| name.contains(mark)) {
+            self.add(value);
         }
     }
-    text
+
+    /// The text without the secrets; `None` when it has none.
+    pub fn hide(&self, text: &str) -> Option<String> {
+        let mut hidden: Option<String> = None;
+        for secret in &self.0 {
+            let text = hidden.as_deref().unwrap_or(text);
+            if text.contains(secret.as_str()) {
+                hidden = Some(text.replace(secret.as_str(), HIDDEN));
+            }
+        }
+        hidden
+    }
+
+    /// The same for those who need a text in any case.
+    pub fn redact(&self, text: String) -> String {
+        self.hide(&text).unwrap_or(text)
+    }
+
+    /// Where the end of a text begins that may be the first part of a secret.
+    pub fn open_end(&self, text: &str) -> usize {
+        let longest = |secret: &String| {
+            let cuts = (1..secret.len())
+                .rev()
+                .filter(|&at| secret.is_char_boundary(at));
+            cuts.into_iter().find(|&at| text.ends_with(&secret[..at]))
+        };
+        let open = self.0.iter().filter_map(longest).max();
+        text.len() - open.unwrap_or(0)
+    }
+}
+
+impl Extend<String> for Secrets {
+    fn extend<T: IntoIterator<Item = String>>(&mut self, values: T) {
+        for value in values {
+            self.add(&value);
+        }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} secrets", self.0.len())
+    }
 }
 
 #[cfg(test)]
@@ -133,10 +208,30 @@ mod tests {
 
     #[test]
     fn echoed_secrets_are_removed() {
-        let secrets = [Secret::new("sk-1"), Secret::new("")];
+        let mut secrets = Secrets::default();
+        for value in ["sk-12345", "sk-12345678", "short", "with\"quote"] {
+            secrets.add(value);
+        }
+        secrets.add_named("Content-Type", "application/json");
+        secrets.add_named("x-extra", "extra-value");
+        let hide = |text: &str| secrets.redact(text.into());
+        assert_eq!(hide("sk-12345678, sk-12345!"), "[redacted], [redacted]!");
+        assert_eq!(hide("short"), "short");
+        assert_eq!(hide(r#"{"a":"with\"quote"}"#), r#"{"a":"[redacted]"}"#);
         assert_eq!(
-            redact("bad key sk-1!".into(), &secrets),
-            "bad key [redacted]!"
+            hide("application/json extra-value"),
+            "application/json [redacted]"
         );
+        assert_eq!(secrets.hide("nothing"), None);
+        assert!(!format!("{secrets:?}").contains("sk-"));
+    }
+
+    #[test]
+    fn the_first_part_of_a_secret_is_noticed() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-12345678");
+        for (text, open) in [("key: sk-123", 5), ("keys", 3), ("none", 4), ("", 0)] {
+            assert_eq!(secrets.open_end(text), open, "{text}");
+        }
     }
 }

@@ -120,7 +120,8 @@ impl Decoder {
     /// The stream ended. Formats without a final event may be complete by now.
     pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
         match self {
-            Self::Responses(_) | Self::Anthropic(_) => Err(closed_early()),
+            Self::Responses(_) => Err(ErrorKind::stream("stream closed before response.completed")),
+            Self::Anthropic(_) => Err(closed_early()),
             Self::Chat(decoder) => decoder.end(out),
         }
     }
@@ -137,7 +138,7 @@ impl Decoder {
 }
 
 pub(crate) fn closed_early() -> ErrorKind {
-    ErrorKind::stream("stream closed before response.completed")
+    ErrorKind::stream("stream closed before the end of the answer")
 }
 
 /// The answer ended for a reason that is not its natural end.

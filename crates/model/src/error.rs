@@ -9,7 +9,14 @@ use reqwest::StatusCode;
 use thiserror::Error;
 
 use crate::provider::WireApi;
+use crate::reach::Unreachable;
+use crate::text::shortened;
 use crate::usage_limit::UsageLimit;
+
+const HIGH_DEMAND: &str =
+    "We're currently experiencing high demand, which may cause temporary errors.";
+/// The longest reason in a notice about another attempt.
+const BRIEF: usize = 120;
 
 /// The reason of a failure.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -35,18 +42,28 @@ pub enum ErrorKind {
     #[error("Quota exceeded. Check your plan and billing details.")]
     QuotaExceeded,
     /// The provider wants to be left alone for a while.
-    #[error("exceeded retry limit, last status: {}{}", status_line(*status), request_id_suffix(request_id))]
+    #[error(
+        "exceeded retry limit, last status: {}{}{}",
+        status_line(*status),
+        labelled(": ", message),
+        labelled(", request id: ", request_id)
+    )]
     TooManyRequests {
         /// 429.
         status: StatusCode,
+        /// The provider's explanation.
+        message: Option<String>,
         /// The provider's name for the request.
         request_id: Option<String>,
         /// How long to wait, when the provider said so.
         retry_after: Option<Duration>,
     },
-    /// The provider broke.
-    #[error("We're currently experiencing high demand, which may cause temporary errors.")]
-    InternalServerError,
+    /// The provider broke. OpenAI without an explanation has a text of its own.
+    #[error(
+        "{}",
+        .0.as_ref().map_or_else(|| HIGH_DEMAND.to_owned(), ToString::to_string)
+    )]
+    InternalServerError(Option<Box<UnexpectedStatus>>),
     /// The model has too much to do.
     #[error("Selected model is at capacity. Please try a different model.")]
     ServerOverloaded,
@@ -60,7 +77,7 @@ pub enum ErrorKind {
     InvalidPrompt(String),
     /// The connection could not be made.
     #[error("stream disconnected before completion: {0}")]
-    Unreachable(String),
+    Unreachable(Box<Unreachable>),
     /// The answer broke off, or did not come.
     #[error("stream disconnected before completion: {reason}")]
     Stream {
@@ -76,7 +93,10 @@ pub enum ErrorKind {
     #[error("stream disconnected before completion: {0}")]
     TooLarge(String),
     /// The environment variable for the key is not set.
-    #[error("Missing environment variable: `{name}`.{}", spaced(instructions))]
+    #[error(
+        "Missing environment variable: `{name}`.{}",
+        labelled(" ", instructions)
+    )]
     MissingEnv {
         /// The variable.
         name: String,
@@ -116,9 +136,21 @@ pub struct UnexpectedStatus {
     pub blocked: bool,
     /// How long to wait, when the provider said so.
     pub retry_after: Option<Duration>,
+    /// What may be wrong with the settings.
+    pub hint: Option<String>,
 }
 
 impl UnexpectedStatus {
+    /// Whether the same request may succeed later: refusals of the request itself stay.
+    fn may_pass(&self) -> bool {
+        let passing = [
+            StatusCode::REQUEST_TIMEOUT,
+            StatusCode::CONFLICT,
+            StatusCode::TOO_EARLY,
+        ];
+        !self.status.is_client_error() || passing.contains(&self.status)
+    }
+
     fn text(&self) -> String {
         let status = status_line(self.status);
         let mut text = if self.blocked {
@@ -139,10 +171,9 @@ impl UnexpectedStatus {
             ("auth error code", &self.auth_error_code),
         ];
         for (label, note) in notes {
-            if let Some(note) = note {
-                text.push_str(&format!(", {label}: {note}"));
-            }
+            text.push_str(&labelled(&format!(", {label}: "), note));
         }
+        text.push_str(&labelled("; ", &self.hint));
         text
     }
 }
@@ -175,10 +206,9 @@ impl ErrorKind {
     /// Whether the same request may succeed if it is sent again.
     pub(crate) fn is_retryable(&self) -> bool {
         match self {
-            Self::UnexpectedStatus(_)
-            | Self::InternalServerError
-            | Self::Unreachable(_)
-            | Self::Stream { .. } => true,
+            Self::UnexpectedStatus(unexpected) => unexpected.may_pass(),
+            Self::Unreachable(unreachable) => unreachable.may_pass(),
+            Self::InternalServerError(_) | Self::Stream { .. } => true,
             Self::TooManyRequests { retry_after, .. } => retry_after.is_some(),
             Self::BadRequest(_)
             | Self::InvalidImage
@@ -194,6 +224,18 @@ impl ErrorKind {
             | Self::Unauthorized(_)
             | Self::Credentials(_)
             | Self::Configuration(_) => false,
+        }
+    }
+
+    /// The reason in a few words, for a notice about another attempt.
+    pub(crate) fn brief(&self) -> String {
+        match self {
+            Self::Unreachable(unreachable) => unreachable.brief(),
+            Self::UnexpectedStatus(unexpected) => status_line(unexpected.status),
+            Self::InternalServerError(_) => status_line(StatusCode::INTERNAL_SERVER_ERROR),
+            Self::TooManyRequests { status, .. } => status_line(*status),
+            Self::Stream { reason, .. } => shortened(reason, BRIEF),
+            other => shortened(&other.to_string(), BRIEF),
         }
     }
 
@@ -257,7 +299,7 @@ impl ModelError {
                     http_status_code: Some(status.as_u16()),
                 }
             }
-            ErrorKind::InternalServerError => CodexErrorInfo::InternalServerError,
+            ErrorKind::InternalServerError(_) => CodexErrorInfo::InternalServerError,
             ErrorKind::ServerOverloaded => CodexErrorInfo::ServerOverloaded,
             ErrorKind::ContextWindowExceeded => CodexErrorInfo::ContextWindowExceeded,
             ErrorKind::Unauthorized(_) => CodexErrorInfo::Unauthorized,
@@ -298,15 +340,9 @@ pub(crate) fn status_line(status: StatusCode) -> String {
     }
 }
 
-fn request_id_suffix(request_id: &Option<String>) -> String {
-    request_id
-        .as_ref()
-        .map(|id| format!(", request id: {id}"))
-        .unwrap_or_default()
-}
-
-fn spaced(text: &Option<String>) -> String {
+/// What follows a label, if there is something.
+fn labelled(label: &str, text: &Option<String>) -> String {
     text.as_ref()
-        .map(|text| format!(" {text}"))
+        .map(|text| format!("{label}{text}"))
         .unwrap_or_default()
 }

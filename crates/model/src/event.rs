@@ -135,9 +135,10 @@ pub struct Retrying {
 }
 
 impl Retrying {
-    /// The notice for people.
+    /// The notice for people: what clients know, then the reason.
     pub fn message(&self) -> String {
-        format!("Reconnecting... {}/{}", self.attempt, self.max)
+        let reason = self.error.kind.brief();
+        format!("Reconnecting... {}/{} ({reason})", self.attempt, self.max)
     }
 
     /// The notice for programs.

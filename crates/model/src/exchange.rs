@@ -12,13 +12,14 @@ use reqwest::header::HeaderMap;
 use tokio::time::{sleep, timeout};
 
 use crate::client::Shared;
-use crate::credentials::{Credentials, CredentialsLost, Recovered, Secret};
+use crate::credentials::{Credentials, CredentialsLost, Recovered, Secrets};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
 use crate::http::{Call, Endpoint, silence};
 use crate::offline::{self, Opening, Playing};
 use crate::provider::WireApi;
 use crate::rate_limits::active_snapshot;
+use crate::reach::root_cause;
 use crate::refusal::Refusal;
 use crate::request::Request;
 use crate::retry::backoff;
@@ -32,7 +33,7 @@ const MAX_RECOVERIES: u32 = 3;
 pub(crate) struct Answer {
     pub(crate) source: Source,
     pub(crate) headers: HeaderMap,
-    pub(crate) secrets: Vec<Secret>,
+    pub(crate) secrets: Secrets,
 }
 
 /// Where the bytes of an answer come from.
@@ -72,7 +73,7 @@ impl Source {
 }
 
 fn lost_body(error: &reqwest::Error) -> Failure {
-    broken(crate::http::root_cause(error))
+    broken(root_cause(error))
 }
 
 fn broken(cause: String) -> Failure {
@@ -161,14 +162,14 @@ async fn play(shared: &Shared, request: &Request, attempt: u32) -> Result<Sent, 
         Opening::Answer(playing, headers) => Ok(Answer {
             source: Source::Offline(playing),
             headers,
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
         }),
         Opening::Refused(refusal) => Err(refusal),
     })
 }
 
 pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
-    let kind = refusal.reason(shared.provider.wire_api);
+    let kind = refusal.reason(&shared.provider);
     let rate_limits = match kind {
         ErrorKind::UsageLimit(_) => vec![active_snapshot(&refusal.headers)],
         _ => Vec::new(),
@@ -176,6 +177,7 @@ pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
     let cause = match kind {
         // Their messages say whom they come from.
         ErrorKind::UnexpectedStatus(_)
+        | ErrorKind::InternalServerError(Some(_))
         | ErrorKind::Unauthorized(_)
         | ErrorKind::UsageLimit(_)
         | ErrorKind::UsageNotIncluded => None,

@@ -10,10 +10,11 @@ use reqwest::Certificate;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::timeout;
 
-use crate::credentials::{Credentials, Secret, redact};
+use crate::credentials::{Credentials, Secret, Secrets};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
 use crate::provider::{ProviderConfig, WireApi, env_var, public_url};
+use crate::reach::{Unreachable, root_cause};
 use crate::refusal::Refusal;
 use crate::request::RequestMeta;
 
@@ -23,8 +24,6 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
-/// Values of headers and query parameters at least this long are taken for keys.
-const SHORTEST_SECRET: usize = 16;
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Makes the HTTP client when it is first needed.
@@ -101,7 +100,7 @@ pub(crate) struct Call {
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     /// What must not appear in any text that comes back.
-    pub(crate) secrets: Vec<Secret>,
+    pub(crate) secrets: Secrets,
 }
 
 impl Call {
@@ -113,32 +112,23 @@ impl Call {
     ) -> Result<Self, ErrorKind> {
         let wire = provider.wire_api;
         let token = Token::find(provider, credentials)?;
-        let url = url(provider, endpoint.path(wire), credentials);
+        let url = url(provider, endpoint.path(wire), credentials)?;
         let mut headers = HeaderMap::new();
-        let mut values: Vec<String> = provider
-            .query_params
-            .iter()
-            .flatten()
-            .map(|(_, value)| value.clone())
-            .collect();
         for (name, value) in provider.http_headers.iter().flatten() {
             set(&mut headers, name, value)?;
-            values.push(value.clone());
         }
         for (name, variable) in provider.env_http_headers.iter().flatten() {
             if let Some(value) = env_var(variable) {
                 set(&mut headers, name, &value)?;
-                values.push(value);
             }
         }
         headers.insert(ACCEPT, endpoint.accepts());
         add_meta(&mut headers, wire, meta)?;
-        // Short values are words such as versions; to blank them would garble messages.
-        values.retain(|value| value.len() >= SHORTEST_SECRET);
-        let mut secrets: Vec<Secret> = values.into_iter().map(Secret::new).collect();
+        let mut secrets = Secrets::default();
+        provider.add_secrets(&mut secrets);
         if let Some(token) = token {
             token.add_to(&mut headers, wire)?;
-            secrets.push(token.secret);
+            secrets.add(token.secret.expose());
         }
         if let Credentials::ChatGpt {
             account_id: Some(account),
@@ -177,15 +167,14 @@ impl Call {
                 let reason = format!("the address {} cannot be used", self.public_url());
                 Err(ErrorKind::Configuration(reason).into())
             }
-            Ok(Err(error)) => Err(Failure {
-                cause: Some(format!("could not be reached: {}", root_cause(&error))),
-                transient: true,
-                ..ErrorKind::Unreachable(format!(
-                    "error sending request for url ({})",
-                    self.public_url()
-                ))
-                .into()
-            }),
+            Ok(Err(error)) => {
+                let unreachable = Unreachable::new(&self.url, &error);
+                Err(Failure {
+                    cause: Some(format!("could not be reached: {}", root_cause(&error))),
+                    transient: unreachable.may_pass(),
+                    ..ErrorKind::Unreachable(Box::new(unreachable)).into()
+                })
+            }
             Err(_) => Err(silence(patience)),
         }
     }
@@ -193,9 +182,17 @@ impl Call {
     /// What an answer with an error status means.
     pub(crate) async fn refusal(&self, response: reqwest::Response) -> Refusal {
         let status = response.status();
-        let headers = response.headers().clone();
+        let mut headers = response.headers().clone();
+        for value in headers.values_mut() {
+            let hidden = value.to_str().ok().and_then(|text| self.secrets.hide(text));
+            if let Some(Ok(hidden)) = hidden.map(HeaderValue::try_from) {
+                *value = hidden;
+            }
+        }
         let body = read_bounded(response).await;
-        let body = redact(String::from_utf8_lossy(&body).into_owned(), &self.secrets);
+        let body = self
+            .secrets
+            .redact(String::from_utf8_lossy(&body).into_owned());
         Refusal {
             status,
             headers,
@@ -317,14 +314,21 @@ fn add_meta(headers: &mut HeaderMap, wire: WireApi, meta: &RequestMeta) -> Resul
     Ok(())
 }
 
-fn url(provider: &ProviderConfig, path: &str, credentials: &Credentials) -> String {
+fn url(
+    provider: &ProviderConfig,
+    path: &str,
+    credentials: &Credentials,
+) -> Result<String, ErrorKind> {
     let chatgpt = matches!(credentials, Credentials::ChatGpt { .. });
-    let mut url = format!("{}/{path}", provider.resolved_base_url(chatgpt));
+    let address = provider
+        .address(chatgpt)
+        .map_err(ErrorKind::Configuration)?;
+    let mut url = format!("{address}/{path}");
     for (at, (name, value)) in provider.query_params.iter().flatten().enumerate() {
         url.push(if at == 0 { '?' } else { '&' });
         url.push_str(&format!("{name}={value}"));
     }
-    url
+    Ok(url)
 }
 
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), ErrorKind> {
@@ -344,13 +348,4 @@ pub(crate) fn silence(patience: Duration) -> Failure {
         cause: Some(format!("sent nothing for {patience:?}")),
         ..ErrorKind::stream("idle timeout waiting for SSE").into()
     }
-}
-
-/// The innermost reason: the outer ones only repeat that a request failed.
-pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

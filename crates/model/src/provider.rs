@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::built_in::BuiltIn;
 use crate::catalogue::{ModelInfo, Price};
-use crate::credentials::Secret;
+use crate::credentials::{Secret, Secrets};
 
 /// The provider that answers without a network.
 pub const OFFLINE: &str = "offline";
@@ -167,12 +167,18 @@ impl ProviderConfig {
         }
     }
 
-    /// Where requests go; a ChatGPT login has an address of its own.
-    pub fn resolved_base_url(&self, chatgpt_login: bool) -> &str {
+    /// Where requests go; a ChatGPT login has an address of its own. Only providers that use the OpenAI
+    /// login may leave it out: another vendor's key and prompts must not go to OpenAI.
+    pub fn address(&self, chatgpt_login: bool) -> Result<&str, String> {
         match &self.base_url {
-            Some(url) => url.trim_end_matches('/'),
-            None if chatgpt_login => CHATGPT_API,
-            None => OPENAI_API,
+            Some(url) => Ok(url.trim_end_matches('/')),
+            None if !self.requires_openai_auth => Err(format!(
+                "model_providers.{}.base_url is not set; set it to the address of the provider's API, for \
+                 example \"https://example.com/v1\"",
+                self.id
+            )),
+            None if chatgpt_login => Ok(CHATGPT_API),
+            None => Ok(OPENAI_API),
         }
     }
 
@@ -183,6 +189,22 @@ impl ProviderConfig {
             .unwrap_or_else(|| ModelInfo::lookup(slug, self.wire_api));
         info.price = self.prices.get(slug).copied().or(info.price);
         info
+    }
+
+    /// Adds everything in its settings that may be a key.
+    pub fn add_secrets(&self, secrets: &mut Secrets) {
+        for (name, value) in self.http_headers.iter().chain(&self.query_params).flatten() {
+            secrets.add_named(name, value);
+        }
+        let variables = self.env_http_headers.iter().flatten();
+        let variables = variables
+            .map(|(_, variable)| variable.as_str())
+            .chain(self.env_key.as_deref())
+            .chain(self.fallback_env_key());
+        secrets.extend(variables.filter_map(env_var));
+        if let Some(token) = &self.experimental_bearer_token {
+            secrets.add(token.expose());
+        }
     }
 
     /// Whether the provider stores responses and wants item ids back, as Azure does.

@@ -8,13 +8,15 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
 use crate::error::{ErrorKind, UnexpectedStatus, status_line};
-use crate::provider::WireApi;
+use crate::provider::{ProviderConfig, WireApi};
 use crate::rate_limits::{active_limit_name, text};
 use crate::retry::retry_after_header;
+use crate::text::shortened;
 use crate::usage_limit::UsageLimit;
 
 const INVALID_IMAGE: &str = "The image data you provided does not represent a valid image";
 const LONGEST_BODY: usize = 1000;
+const UNEXPLAINED: &str = "Unknown error";
 
 /// A response with an error status, its body read and cleared of secrets.
 pub(crate) struct Refusal {
@@ -28,6 +30,9 @@ pub(crate) struct Refusal {
 struct Body {
     #[serde(default)]
     error: ErrorBody,
+    /// Where servers put the explanation that have no `error`.
+    #[serde(default)]
+    message: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -55,7 +60,7 @@ struct ErrorFields {
 
 impl Refusal {
     /// The reason behind the status.
-    pub(crate) fn reason(&self, wire: WireApi) -> ErrorKind {
+    pub(crate) fn reason(&self, provider: &ProviderConfig) -> ErrorKind {
         let fields = self.fields();
         let code = fields
             .code
@@ -64,13 +69,15 @@ impl Refusal {
             .unwrap_or_default();
         let kind = fields.kind.as_deref().unwrap_or_default();
         let message = fields.message.as_deref().unwrap_or_default();
-        if matches!(wire, WireApi::Chat | WireApi::Anthropic)
-            && let Some(reason) = self.foreign_reason(code, kind, message)
+        if code == "context_length_exceeded" || is_overflow(message) {
+            return ErrorKind::ContextWindowExceeded;
+        }
+        if matches!(provider.wire_api, WireApi::Chat | WireApi::Anthropic)
+            && let Some(reason) = self.foreign_reason(provider, code, kind, &fields)
         {
             return reason;
         }
         match self.status {
-            _ if code == "context_length_exceeded" => ErrorKind::ContextWindowExceeded,
             StatusCode::BAD_REQUEST if self.body.contains(INVALID_IMAGE) => ErrorKind::InvalidImage,
             StatusCode::BAD_REQUEST => ErrorKind::BadRequest(self.body.clone()),
             StatusCode::TOO_MANY_REQUESTS if kind == "usage_limit_reached" => {
@@ -81,62 +88,63 @@ impl Refusal {
             }
             StatusCode::TOO_MANY_REQUESTS => ErrorKind::TooManyRequests {
                 status: self.status,
+                message: self.explanation(&fields),
                 request_id: self.request_id(),
                 retry_after: retry_after_header(&self.headers),
             },
-            StatusCode::INTERNAL_SERVER_ERROR => ErrorKind::InternalServerError,
+            StatusCode::INTERNAL_SERVER_ERROR => {
+                let shown = provider.id != "openai" || self.explanation(&fields).is_some();
+                let unexpected = shown.then(|| Box::new(self.unexpected(provider, &fields)));
+                ErrorKind::InternalServerError(unexpected)
+            }
             StatusCode::SERVICE_UNAVAILABLE
                 if matches!(code, "server_is_overloaded" | "slow_down") =>
             {
                 ErrorKind::ServerOverloaded
             }
-            _ => ErrorKind::UnexpectedStatus(Box::new(self.unexpected(&fields))),
+            _ => ErrorKind::UnexpectedStatus(Box::new(self.unexpected(provider, &fields))),
         }
     }
 
     /// The status and the provider's explanation, in one line.
     pub(crate) fn summary(&self) -> String {
         let explanation = self.explanation(&self.fields());
+        let explanation = explanation.as_deref().unwrap_or(UNEXPLAINED);
         format!("{}: {explanation}", status_line(self.status))
     }
 
     fn fields(&self) -> ErrorFields {
-        match serde_json::from_str::<Body>(&self.body)
-            .unwrap_or_default()
-            .error
-        {
-            ErrorBody::Fields(fields) => fields,
-            ErrorBody::Text(text) => ErrorFields {
-                message: Some(text),
-                ..Default::default()
-            },
-            ErrorBody::None => ErrorFields::default(),
+        let body: Body = serde_json::from_str(&self.body).unwrap_or_default();
+        let message = match body.error {
+            ErrorBody::Fields(fields) => return fields,
+            ErrorBody::Text(text) => Some(text),
+            ErrorBody::None => body.message,
+        };
+        ErrorFields {
+            message,
+            ..ErrorFields::default()
         }
     }
 
-    fn explanation(&self, fields: &ErrorFields) -> String {
-        match &fields.message {
-            Some(message) if !message.is_empty() => message.clone(),
-            _ if self.body.trim().is_empty() => "Unknown error".into(),
-            _ => shortened(&self.body),
-        }
+    /// The provider's own words, if it has any.
+    fn explanation(&self, fields: &ErrorFields) -> Option<String> {
+        let message = fields.message.clone().filter(|it| !it.is_empty());
+        let body = || (!self.body.trim().is_empty()).then(|| shortened(&self.body, LONGEST_BODY));
+        message.or_else(body)
     }
 
     /// What the words of other providers mean, where they mean something the set has a name for.
-    fn foreign_reason(&self, code: &str, kind: &str, message: &str) -> Option<ErrorKind> {
-        let lower = message.to_ascii_lowercase();
-        let too_long = [
-            "maximum context length",
-            "prompt is too long",
-            "context size",
-            "context window",
-        ];
-        if self.status.is_client_error() && too_long.iter().any(|mark| lower.contains(mark)) {
-            return Some(ErrorKind::ContextWindowExceeded);
-        }
+    fn foreign_reason(
+        &self,
+        provider: &ProviderConfig,
+        code: &str,
+        kind: &str,
+        fields: &ErrorFields,
+    ) -> Option<ErrorKind> {
+        let text = || self.unexpected(provider, fields).to_string();
         match self.status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Some(ErrorKind::Unauthorized(self.unexpected_text(message)))
+                Some(ErrorKind::Unauthorized(text()))
             }
             StatusCode::PAYMENT_REQUIRED => Some(ErrorKind::QuotaExceeded),
             _ if code == "insufficient_quota" || kind == "insufficient_quota" => {
@@ -144,24 +152,15 @@ impl Refusal {
             }
             StatusCode::TOO_MANY_REQUESTS => Some(ErrorKind::TooManyRequests {
                 status: self.status,
+                message: self.explanation(fields),
                 request_id: self.request_id(),
                 retry_after: retry_after_header(&self.headers)
                     .or(Some(std::time::Duration::from_secs(1))),
             }),
             StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT => None,
-            status if status.is_client_error() => {
-                Some(ErrorKind::BadRequest(self.unexpected_text(message)))
-            }
+            status if status.is_client_error() => Some(ErrorKind::BadRequest(text())),
             _ => None,
         }
-    }
-
-    fn unexpected_text(&self, message: &str) -> String {
-        let fields = ErrorFields {
-            message: Some(message.into()),
-            ..Default::default()
-        };
-        self.unexpected(&fields).to_string()
     }
 
     fn usage_limit(&self, fields: &ErrorFields) -> UsageLimit {
@@ -173,11 +172,13 @@ impl Refusal {
         }
     }
 
-    fn unexpected(&self, fields: &ErrorFields) -> UnexpectedStatus {
+    fn unexpected(&self, provider: &ProviderConfig, fields: &ErrorFields) -> UnexpectedStatus {
         let header = |name| text(&self.headers, name).map(str::to_owned);
         UnexpectedStatus {
             status: self.status,
-            message: self.explanation(fields),
+            message: self
+                .explanation(fields)
+                .unwrap_or_else(|| UNEXPLAINED.into()),
             url: self.url.clone(),
             cf_ray: header("cf-ray"),
             request_id: self.request_id(),
@@ -187,6 +188,24 @@ impl Refusal {
                 && self.body.contains("Cloudflare")
                 && self.body.contains("blocked"),
             retry_after: retry_after_header(&self.headers),
+            hint: self.hint(provider),
+        }
+    }
+
+    /// What the settings may have wrong when an address does not exist.
+    fn hint(&self, provider: &ProviderConfig) -> Option<String> {
+        let is_missing = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+        let is_about_model = self.body.to_ascii_lowercase().contains("model");
+        if !is_missing.contains(&self.status) || is_about_model || provider.id == "openai" {
+            return None;
+        }
+        match provider.wire_api {
+            WireApi::Responses => Some(format!(
+                "for a server that speaks Chat Completions, set `wire_api = \"chat\"` in [model_providers.{}]",
+                provider.id
+            )),
+            _ if self.url.contains("/v1") => None,
+            _ => Some("most servers expect a `base_url` that ends in /v1".into()),
         }
     }
 
@@ -198,15 +217,33 @@ impl Refusal {
     }
 }
 
-fn shortened(body: &str) -> String {
-    if body.len() <= LONGEST_BODY {
-        return body.to_owned();
-    }
-    let end = (0..=LONGEST_BODY)
-        .rev()
-        .find(|&at| body.is_char_boundary(at))
-        .unwrap_or(0);
-    format!("{}...", &body[..end])
+/// Whether a provider says that the prompt is longer than its model can read. Each mark is of one kind
+/// of server.
+pub(crate) fn is_overflow(message: &str) -> bool {
+    let lower = message.to_ascii_lowercase();
+    let marks = [
+        // OpenAI, vLLM, llama-cpp-python, OpenRouter, DeepSeek, Mistral.
+        "maximum context length",
+        // Anthropic.
+        "prompt is too long",
+        // llama.cpp.
+        "exceeds the available context size",
+        // LM Studio, in two versions.
+        "tokens to keep from the initial prompt is greater than the context length",
+        "model is loaded with context length of only",
+        // Ollama, in two versions.
+        "exceeds the context length",
+        "prompt too long; exceeded max context length",
+        // llama-cpp-python.
+        "exceed context window of",
+        // Gemini.
+        "exceeds the maximum number of tokens allowed",
+        // xAI.
+        "maximum prompt length",
+        // Others.
+        "exceeds the context window",
+    ];
+    marks.iter().any(|mark| lower.contains(mark))
 }
 
 /// The `error.code` inside base64-encoded JSON.

@@ -37,6 +37,8 @@ pub struct Request {
     pub accepts_images: bool,
     /// The most tokens the model may write, for providers that must be told.
     pub max_output_tokens: Option<u64>,
+    /// How many tokens the model can read, as far as is known.
+    pub context_window: Option<i64>,
     /// What goes into headers.
     pub meta: RequestMeta,
 }

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::answer::Body;
 use crate::client::Shared;
-use crate::credentials::{Secret, redact};
+use crate::credentials::Secrets;
 use crate::decoder::{Context, Decoder, Slots, Step};
 use crate::error::ErrorKind;
 use crate::event::{ModelEvent, Opened, Retrying};
@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::http::{Endpoint, silence};
 use crate::provider::WireApi;
 use crate::rate_limits::{snapshots, text};
+use crate::reach::is_loopback;
 use crate::request::Request;
 use crate::retry::{LONGEST_WAIT, backoff};
 use crate::structured::Judge;
@@ -30,6 +31,8 @@ use crate::structured::Judge;
 /// How long a finished answer may take to say that it is finished, so that its connection can be
 /// used again.
 const DRAIN: Duration = Duration::from_secs(2);
+
+const BYTES_PER_TOKEN: i64 = 4;
 
 /// From so many events on, no more are waited for before they are handed on.
 const BATCH: usize = 256;
@@ -114,8 +117,10 @@ enum Phase {
 struct Reading {
     source: Source,
     body: Body,
-    secrets: Vec<Secret>,
+    secrets: Secrets,
     content_type: Option<String>,
+    /// Whether the provider closed the stream.
+    ended: bool,
 }
 
 impl Driver {
@@ -149,8 +154,11 @@ impl Driver {
                 Phase::Read(mut reading) => match reading.more(&self.shared, &mut out).await {
                     Ok(Step::Done) => release(reading.source),
                     Ok(_) => self.phase = Phase::Read(reading),
-                    Err(failure) => {
+                    Err(mut failure) => {
                         self.slots = reading.body.decoder.slots();
+                        if reading.ended && reading.body.events == 0 {
+                            self.suspect_overflow(&mut failure);
+                        }
                         self.fail(failure, &mut out);
                     }
                 },
@@ -195,6 +203,7 @@ impl Driver {
             body: Body::new(decoder),
             secrets: answer.secrets,
             content_type: text(&headers, CONTENT_TYPE.as_str()).map(str::to_owned),
+            ended: false,
         }
     }
 
@@ -205,6 +214,24 @@ impl Driver {
         if let Decoder::Responses(decoder) = decoder {
             decoder.response_headers(headers, out);
         }
+    }
+
+    /// Local servers of Chat Completions have been seen to close a stream without a word when the prompt
+    /// is longer than their context.
+    fn suspect_overflow(&self, failure: &mut Failure) {
+        let provider = &self.shared.provider;
+        let is_local = is_loopback(provider.base_url.as_deref().unwrap_or_default());
+        if provider.wire_api != WireApi::Chat || !is_local {
+            return;
+        }
+        let tokens = self.body.as_ref().map_or(0, Bytes::len) as i64 / BYTES_PER_TOKEN;
+        failure.kind = match self.request.context_window {
+            Some(window) if tokens > window => ErrorKind::ContextWindowExceeded,
+            _ => ErrorKind::Unfinished(format!(
+                "the server closed the stream without an answer; if its context is smaller than about \
+                 {tokens} tokens, raise it and set `model_context_window`"
+            )),
+        };
     }
 
     /// Plans another attempt, or gives up.
@@ -270,6 +297,7 @@ impl Reading {
         shared: &Shared,
         out: &mut Vec<ModelEvent>,
     ) -> Result<Step, Failure> {
+        self.ended = chunk.is_none();
         let outcome = match chunk {
             Some(chunk) => self
                 .body
@@ -299,7 +327,7 @@ impl Reading {
         };
         Failure {
             cause,
-            ..kind.map_text(|text| redact(text, &self.secrets)).into()
+            ..kind.map_text(|text| self.secrets.redact(text)).into()
         }
     }
 }

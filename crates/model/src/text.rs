@@ -46,3 +46,12 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text(Cow::Owned(v)))
     }
 }
+
+/// At most `limit` bytes of a text, and a mark that there was more.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at));
+    format!("{}...", &text[..end.unwrap_or(0)])
+}

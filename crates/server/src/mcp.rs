@@ -9,6 +9,7 @@ use quipu_config::Snapshot;
 use quipu_config::settings::{McpOauthStore, McpServer, McpToolApproval, McpTransport};
 use quipu_mcp::oauth::Grant;
 use quipu_mcp::{ClientInfo, Endpoint, Program, ServerSpec, StartError, Transport};
+use quipu_model::Secrets;
 use quipu_policy::mcp::ToolApprovalMode;
 
 use crate::Server;
@@ -82,6 +83,47 @@ pub(crate) fn specs(
             (name.clone(), spec)
         })
         .collect()
+}
+
+/// Adds the tokens and keys that servers are given, by the name of a variable or as they are.
+pub(crate) fn add_secrets(server: &Server, snapshot: &Snapshot, secrets: &mut Secrets) {
+    let env = server.settings.config.env();
+    for (name, it) in &snapshot.mcp_servers() {
+        match &it.transport {
+            McpTransport::Stdio {
+                env: own, env_vars, ..
+            } => {
+                let passed_on = env_vars.iter().filter_map(|it| Some((it, env.get(it)?)));
+                let own = own.iter().map(|(name, value)| (name, value.reveal()));
+                let secret = passed_on
+                    .chain(own)
+                    .filter(|(name, _)| is_secret_name(name));
+                secrets.extend(secret.map(|(_, value)| value.to_owned()));
+            }
+            McpTransport::Http {
+                url,
+                bearer_token_env_var,
+                http_headers,
+                env_http_headers,
+                ..
+            } => {
+                let variables = env_http_headers.values().chain(bearer_token_env_var);
+                secrets.extend(variables.filter_map(|it| env.get(it).map(str::to_owned)));
+                for (header, value) in http_headers {
+                    secrets.add_named(header, value.reveal());
+                }
+                secrets.extend(grant(server, name, url).iter().flat_map(|it| it.secrets()));
+            }
+        }
+    }
+}
+
+/// Whether a variable is named like a secret.
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "SECRET", "TOKEN", "PASSWORD"]
+        .iter()
+        .any(|mark| name.contains(mark))
 }
 
 /// Which tools are asked about whatever they say of themselves, and which are not.

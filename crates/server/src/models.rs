@@ -6,8 +6,13 @@ use std::time::{Duration, Instant};
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
 use quipu_model::{BuiltIn, ProviderConfig, RequestMeta, WireApi};
+use quipu_rpc::ErrorObject;
+use tokio::runtime::Handle;
 
 use crate::Server;
+
+/// The most models that an error lists.
+const NAMED: usize = 10;
 
 /// How long a list is good for.
 const FRESH: Duration = Duration::from_secs(300);
@@ -23,7 +28,7 @@ pub(crate) struct RemoteModels(Mutex<Option<Listed>>);
 
 struct Listed {
     provider: ProviderConfig,
-    models: Vec<ModelInfo>,
+    models: Remote,
     until: Instant,
 }
 
@@ -38,7 +43,7 @@ pub(crate) async fn list(
         return own;
     }
     let remote = if lists_models(provider) {
-        remote(server, provider).await
+        remote(server, provider).await.unwrap_or_default()
     } else {
         Vec::new()
     };
@@ -82,21 +87,54 @@ pub(crate) fn info(
     Arc::new(info)
 }
 
-/// The model that is used when nobody says which: the provider's default, else the first of the list.
-pub(crate) fn default(server: &Server, snapshot: &Snapshot, provider: &ProviderConfig) -> String {
-    let own = own(snapshot, provider);
-    let built_in = BuiltIn::named(&provider.id).and_then(|it| it.default_model);
-    if let (None, Some(model)) = (&own, built_in) {
-        return model.to_owned();
+/// The model that is used when nobody says which: the first of the user's own list, the provider's default,
+/// else the only one that the provider lists.
+pub(crate) fn default(
+    server: &Server,
+    snapshot: &Snapshot,
+    provider: &ProviderConfig,
+) -> Result<String, ErrorObject> {
+    let own = own(snapshot, provider).unwrap_or_default();
+    if let Some(first) = own.into_iter().find(|it| it.visibility == Visibility::List) {
+        return Ok(first.slug);
     }
-    let models = own.unwrap_or_else(|| {
-        let remote = |listed: &[ModelInfo]| listed.to_vec();
-        catalogue::list(provider, server.remote_models.last(provider, remote))
-    });
-    let first = models
-        .into_iter()
-        .find(|model| model.visibility == Visibility::List);
-    first.map_or_else(|| provider.id.clone(), |model| model.slug)
+    let built_in = BuiltIn::named(&provider.id).and_then(|it| it.default_model);
+    if let Some(model) = built_in {
+        return Ok(model.to_owned());
+    }
+    if provider.requires_openai_auth {
+        return Ok(catalogue::DEFAULT_MODEL.to_owned());
+    }
+    let listed =
+        tokio::task::block_in_place(|| Handle::current().block_on(remote(server, provider)));
+    only(provider, listed).map_err(ErrorObject::invalid_request)
+}
+
+/// The only model of a provider, or why there is none to take.
+fn only(provider: &ProviderConfig, listed: Remote) -> Result<String, String> {
+    let unset = format!(
+        "no `model` is configured for the provider `{}`",
+        provider.id
+    );
+    let models = listed.map_err(|error| {
+        format!("{unset}, and its list of models cannot be read: {error}; set `model`")
+    })?;
+    let mut names = models.into_iter().map(|it| it.slug);
+    match (names.next(), names.len()) {
+        (None, _) => Err(format!("{unset}, and it lists no model; set `model`")),
+        (Some(only), 0) => Ok(only),
+        (Some(first), rest) => {
+            let shown: Vec<String> = [first].into_iter().chain(names.take(NAMED - 1)).collect();
+            let more = match (rest + 1).saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Err(format!(
+                "{unset}; set it to one of: {}{more}",
+                shown.join(", ")
+            ))
+        }
+    }
 }
 
 /// The list that the user wrote, if there is one.
@@ -118,7 +156,11 @@ fn lists_models(provider: &ProviderConfig) -> bool {
     provider.id != "openai" && provider.wire_api != WireApi::Offline
 }
 
-async fn remote(server: &Server, provider: &ProviderConfig) -> Vec<ModelInfo> {
+/// The models that a provider lists, or why there is no list.
+type Remote = Result<Vec<ModelInfo>, String>;
+
+/// What the provider lists, asked for at most once in a while.
+async fn remote(server: &Server, provider: &ProviderConfig) -> Remote {
     if let Some(models) = server.remote_models.get(provider) {
         return models;
     }
@@ -128,10 +170,10 @@ async fn remote(server: &Server, provider: &ProviderConfig) -> Vec<ModelInfo> {
         ..RequestMeta::default()
     };
     let (models, lasts) = match server.model_client(provider).models(&meta).await {
-        Ok(models) => (models, FRESH),
+        Ok(models) => (Ok(models), FRESH),
         Err(error) => {
             tracing::warn!(provider = provider.id, %error, "the provider did not list its models");
-            (Vec::new(), RESPITE)
+            (Err(error.to_string()), RESPITE)
         }
     };
     server.remote_models.set(Listed {
@@ -143,7 +185,7 @@ async fn remote(server: &Server, provider: &ProviderConfig) -> Vec<ModelInfo> {
 }
 
 impl RemoteModels {
-    fn get(&self, provider: &ProviderConfig) -> Option<Vec<ModelInfo>> {
+    fn get(&self, provider: &ProviderConfig) -> Option<Remote> {
         let listed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         listed
             .as_ref()
@@ -157,7 +199,8 @@ impl RemoteModels {
         let listed = listed
             .as_ref()
             .filter(|listed| listed.provider == *provider);
-        look(listed.map_or(&[][..], |listed| &listed.models))
+        let models = listed.and_then(|listed| listed.models.as_deref().ok());
+        look(models.unwrap_or_default())
     }
 
     fn set(&self, listed: Listed) {

@@ -1,7 +1,7 @@
 //! Which provider answers: the configured one, else one that there is a key for, else the offline model.
 
 use quipu_config::Snapshot;
-use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, choose};
+use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, WireApi, choose};
 use quipu_rpc::ErrorObject;
 use quipu_wire::ConfigWarningNotification;
 
@@ -44,19 +44,36 @@ pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderCon
     {
         provider.base_url = Some(url.to_owned());
     }
+    if provider.wire_api != WireApi::Offline {
+        provider
+            .address(false)
+            .map_err(|problem| unusable(&problem))?;
+    }
     Ok(provider)
 }
 
-/// A warning that several keys were found and which one is used. OpenAI is the default of the protocol, so
-/// that one is used without a warning.
-pub(crate) fn ambiguity(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarningNotification> {
-    if snapshot.model().provider.is_some() {
-        return None;
-    }
-    let choice = server.choose_provider().ok()?;
-    let is_ambiguous = !choice.others.is_empty() && choice.taken.provider.id != "openai";
-    is_ambiguous.then(|| ConfigWarningNotification {
-        summary: choice.to_string(),
+/// The providers of `model_providers` that can be read.
+pub(crate) fn declared(snapshot: &Snapshot) -> impl Iterator<Item = ProviderConfig> {
+    let tables = snapshot.merged().get("model_providers");
+    let tables = tables.and_then(serde_json::Value::as_object).into_iter();
+    let read = |(id, table): (&String, _)| ProviderConfig::declared(id, table).ok();
+    tables.flatten().filter_map(read)
+}
+
+/// A warning about the choice of the provider: that it cannot be used, or that several keys were found and
+/// which one is used. OpenAI is the default of the protocol, so that one is used without a warning.
+pub(crate) fn warning(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarningNotification> {
+    let summary = match in_use(server, snapshot) {
+        Err(error) => error.message,
+        Ok(_) if snapshot.model().provider.is_some() => return None,
+        Ok(_) => {
+            let choice = server.choose_provider().ok()?;
+            let is_plain = choice.others.is_empty() || choice.taken.provider.id == "openai";
+            (!is_plain).then(|| choice.to_string())?
+        }
+    };
+    Some(ConfigWarningNotification {
+        summary,
         details: None,
         path: None,
         range: None,

@@ -19,7 +19,7 @@ pub(crate) fn read(server: &Server) -> Vec<ConfigWarningNotification> {
     let warnings: Vec<_> = invalid
         .chain(loaded.problems.iter().map(rules::left_out))
         .chain(start_up.warnings)
-        .chain(providers::ambiguity(server, &start_up.snapshot))
+        .chain(providers::warning(server, &start_up.snapshot))
         .collect();
     for warning in &warnings {
         let (summary, details) = (&warning.summary, warning.details.as_deref());

@@ -114,7 +114,10 @@ env_key_instructions = "Ask for one."
     assert_eq!(model.requests()[4].path, "/v1/messages");
     let notice = said.iter().find(|it| it["method"] == "error").unwrap();
     let notice = &notice["params"]["error"];
-    assert_eq!(notice["message"], "Reconnecting... 1/1");
+    assert_eq!(
+        notice["message"],
+        "Reconnecting... 1/1 (503 Service Unavailable)"
+    );
     let info = json!({ "responseStreamDisconnected": { "httpStatusCode": 503 } });
     assert_eq!(notice["codexErrorInfo"], info);
 

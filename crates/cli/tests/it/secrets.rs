@@ -21,6 +21,8 @@ const IN_TOKEN: &str = "secret-in-a-token";
 const REFRESH: &str = "secret-that-refreshes-a-login";
 const FOR_MCP: &str = "secret-for-an-mcp-server";
 const IN_MCP_HEADER: &str = "secret-in-an-mcp-header";
+/// What the MCP server's tool `is_error` answers: as if it repeated the header.
+const REPEATED_BY_MCP: &str = "bad thing";
 
 /// What a careless provider answers that was sent this key.
 fn served(key: &str) -> [Value; 7] {
@@ -70,7 +72,7 @@ fn config(model: &ModelServer, mcp: &McpHttpServer) -> String {
     }
     config.push_str(&format!(
         "[mcp_servers.notes]\nurl = \"{}\"\nbearer_token_env_var = \"MCP_TOKEN\"\n\
-         http_headers = {{ x-mcp = \"{IN_MCP_HEADER}\" }}\n",
+         http_headers = {{ x-mcp = \"{IN_MCP_HEADER}\", x-repeated = \"{REPEATED_BY_MCP}\" }}\n",
         mcp.url(),
     ));
     config
@@ -89,9 +91,12 @@ async fn exercise(
     let mut said = vec![started];
     let calls = |name: &str, arguments: Value| json!({ "calls": [{ "name": name, "arguments": arguments }] });
     let mut turns: Vec<Vec<Value>> = served(key).map(|step| vec![step]).into();
-    // A command that shows what it was given, and a tool of the MCP server.
+    // Commands that show what they were given and what they can find, and tools of the MCP server.
+    let search = "cat \"$QUIPU_HOME/config.toml\" \"$QUIPU_HOME/auth.json\"; tr '\\0' '\\n' < /proc/$PPID/environ";
     for call in [
         calls("exec_command", json!({ "cmd": "env", "login": false })),
+        calls("exec_command", json!({ "cmd": search, "login": false })),
+        calls("mcp__notes__is_error", json!({})),
         calls("mcp__notes__echo", json!({ "text": "hello" })),
     ] {
         turns.push(vec![call, json!({ "text": "done" })]);
@@ -157,6 +162,7 @@ async fn nothing_that_is_said_or_written_has_a_key() {
         REFRESH,
         FOR_MCP,
         IN_MCP_HEADER,
+        REPEATED_BY_MCP,
         &access,
         &id,
     ];
@@ -173,7 +179,12 @@ async fn nothing_that_is_said_or_written_has_a_key() {
     let bodies = model.requests().into_iter().map(|it| it.body.to_string());
     shown.extend(bodies.map(|it| ("a request".to_owned(), it)));
     files(home.path(), &mut shown);
-    for looked_at in ["TRACE", "\"session_meta\"", "\"function_call_output\""] {
+    for looked_at in [
+        "TRACE",
+        "\"session_meta\"",
+        "\"function_call_output\"",
+        "experimental_bearer_token = \\\"[redacted]\\\"",
+    ] {
         assert!(shown.iter().any(|(_, text)| text.contains(looked_at)));
     }
     // The two files whose purpose is to keep secrets.

@@ -48,6 +48,16 @@ impl Token {
 }
 
 impl Grant {
+    /// The tokens, unless they are being renewed.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<String> {
+        let Ok(tokens) = self.tokens.try_lock() else {
+            return Vec::new();
+        };
+        let access = std::iter::once(&tokens.access_token);
+        access.chain(&tokens.refresh_token).cloned().collect()
+    }
+
     /// The stored login at a server; `None` if there is none.
     #[must_use]
     pub fn load(home: &Path, server: &str, url: &str) -> Option<Grant> {

@@ -8,6 +8,7 @@ use crate::decoder::{Context, Slots, Step, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, SummaryPart};
+use crate::refusal::is_overflow;
 use crate::structured::{OUTPUT_TOOL, without_fence};
 use crate::text::Text;
 use crate::tools::custom_input;
@@ -364,9 +365,7 @@ fn reported(error: Option<ErrorField>) -> ErrorKind {
     };
     let message = message.unwrap_or_default();
     match kind.as_deref() {
-        Some("invalid_request_error") if message.contains("prompt is too long") => {
-            ErrorKind::ContextWindowExceeded
-        }
+        _ if is_overflow(&message) => ErrorKind::ContextWindowExceeded,
         Some("invalid_request_error") => ErrorKind::BadRequest(message),
         _ => ErrorKind::stream(message),
     }

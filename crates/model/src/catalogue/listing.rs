@@ -5,17 +5,17 @@ use thiserror::Error;
 
 use super::built_in::{anthropic_models, offline_models, openai_models};
 use super::info::{ModelInfo, Visibility};
+use crate::built_in::BuiltIn;
 use crate::provider::{ProviderConfig, WireApi};
 
 /// All models for a provider, in order: the built-in ones that fit it, then what it lists itself.
-/// An entry of the provider replaces the built-in one of the same slug. When there is neither, the
-/// general list is better than none.
+/// An entry of the provider replaces the built-in one of the same slug. When there is neither, its default
+/// model is better than none.
 pub fn list(provider: &ProviderConfig, remote: Vec<ModelInfo>) -> Vec<ModelInfo> {
     let built_in: &[ModelInfo] = match provider.wire_api {
         WireApi::Responses => openai_models(),
         WireApi::Offline => offline_models(),
         WireApi::Anthropic => anthropic_models(),
-        WireApi::Chat if remote.is_empty() => openai_models(),
         WireApi::Chat => &[],
     };
     let mut models = built_in.to_vec();
@@ -24,6 +24,10 @@ pub fn list(provider: &ProviderConfig, remote: Vec<ModelInfo>) -> Vec<ModelInfo>
             Some(known) => *known = model,
             None => models.push(model),
         }
+    }
+    let default = BuiltIn::named(&provider.id).and_then(|it| it.default_model);
+    if let (true, Some(default)) = (models.is_empty(), default) {
+        models.push(ModelInfo::lookup(default, provider.wire_api));
     }
     for model in &mut models {
         model.price = provider.prices.get(&model.slug).copied().or(model.price);

@@ -21,6 +21,8 @@ struct Entry {
     #[serde(alias = "display_name")]
     name: Option<String>,
     description: Option<String>,
+    /// What the model is loaded with at LM Studio, which may be less than it could read.
+    loaded_context_length: Option<i64>,
     #[serde(
         alias = "max_model_len",
         alias = "context_window",
@@ -35,6 +37,9 @@ struct Entry {
 
 #[derive(Deserialize)]
 struct Meta {
+    /// What llama.cpp was started with.
+    n_ctx: Option<i64>,
+    /// What the model was trained with, which may be more.
     n_ctx_train: Option<i64>,
 }
 
@@ -82,8 +87,9 @@ impl Entry {
         }
         info.description = self.description.or(info.description);
         let window = self
-            .context_length
-            .or(self.meta.and_then(|meta| meta.n_ctx_train));
+            .loaded_context_length
+            .or(self.context_length)
+            .or(self.meta.and_then(|meta| meta.n_ctx.or(meta.n_ctx_train)));
         if let Some(window) = window.filter(|window| *window > 0) {
             info.context_window = Some(window);
         }
@@ -137,6 +143,14 @@ mod tests {
         );
         let price = model.price.unwrap();
         assert!((price.input - 3.0).abs() < 1e-9 && (price.output - 15.0).abs() < 1e-9);
+
+        for small in [
+            r#"[{"id":"a","meta":{"n_ctx":4096,"n_ctx_train":131072}}]"#,
+            r#"[{"id":"a","max_context_length":131072,"loaded_context_length":4096}]"#,
+        ] {
+            let model = &parse_models(small, WireApi::Chat).unwrap()[0];
+            assert_eq!(model.context_window, Some(4096), "{small}");
+        }
 
         let own = r#"{"models":[{"slug":"x","display_name":"X"},{"slug":7}]}"#;
         assert_eq!(parse_models(own, WireApi::Responses).unwrap().len(), 1);

@@ -8,6 +8,7 @@ use crate::decoder::{Context, Slots, Step, closed_early, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, ReasoningPart};
+use crate::refusal::is_overflow;
 use crate::structured::{OUTPUT_TOOL, without_fence};
 use crate::text::Text;
 use crate::tools::custom_input;
@@ -350,13 +351,17 @@ fn reported(error: &RawValue) -> ErrorKind {
         message: Option<String>,
         code: Option<serde_json::Value>,
     }
-    if let Ok(text) = serde_json::from_str::<String>(error.get()) {
-        return ErrorKind::stream(text);
-    }
-    let Ok(Fields { message, code }) = serde_json::from_str(error.get()) else {
-        return ErrorKind::stream(error.get());
+    let whole = |message: String| Fields {
+        message: Some(message),
+        code: None,
     };
+    let fields =
+        serde_json::from_str(error.get()).or_else(|_| serde_json::from_str(error.get()).map(whole));
+    let Fields { message, code } = fields.unwrap_or_else(|_| whole(error.get().to_owned()));
     let message = message.unwrap_or_else(|| error.get().to_owned());
+    if is_overflow(&message) {
+        return ErrorKind::ContextWindowExceeded;
+    }
     match code.as_ref().and_then(serde_json::Value::as_str) {
         Some("context_length_exceeded") => ErrorKind::ContextWindowExceeded,
         Some("insufficient_quota") => ErrorKind::QuotaExceeded,

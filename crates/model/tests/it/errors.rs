@@ -62,12 +62,12 @@ async fn refusals_of_a_responses_provider() {
         ),
         (
             json!({"fail": 404, "body": ""}),
-            "unexpected status 404 Not Found: Unknown error, url: {base}/responses",
+            "unexpected status 404 Not Found: Unknown error, url: {base}/responses; for a server that speaks Chat Completions, set `wire_api = \"chat\"` in [model_providers.mock]",
             Info::Other,
         ),
         (
             json!({"fail": 404, "body": {"detail": "Not Found"}}),
-            r#"unexpected status 404 Not Found: {"detail":"Not Found"}, url: {base}/responses"#,
+            r#"unexpected status 404 Not Found: {"detail":"Not Found"}, url: {base}/responses; for a server that speaks Chat Completions, set `wire_api = "chat"` in [model_providers.mock]"#,
             Info::Other,
         ),
         (
@@ -86,15 +86,20 @@ async fn refusals_of_a_responses_provider() {
             Info::UsageLimitExceeded,
         ),
         (
-            json!({"fail": 429, "headers": {"x-request-id": "req_1"}}),
-            "exceeded retry limit, last status: 429 Too Many Requests, request id: req_1",
+            json!({"fail": 429, "body": {"error": "slower"}, "headers": {"x-request-id": "req_1"}}),
+            "exceeded retry limit, last status: 429 Too Many Requests: slower, request id: req_1",
             Info::ResponseTooManyFailedAttempts {
                 http_status_code: Some(429),
             },
         ),
         (
-            json!({"fail": 500}),
-            "We're currently experiencing high demand, which may cause temporary errors.",
+            json!({"fail": 500, "body": {"message": "boom"}}),
+            "unexpected status 500 Internal Server Error: boom, url: {base}/responses",
+            Info::InternalServerError,
+        ),
+        (
+            json!({"fail": 500, "body": ""}),
+            "unexpected status 500 Internal Server Error: Unknown error, url: {base}/responses",
             Info::InternalServerError,
         ),
         (
@@ -276,6 +281,72 @@ async fn other_formats_say_the_same_with_other_words() {
     ];
     for (served, message, info) in anthropic {
         check(WireApi::Anthropic, served, message, info).await;
+    }
+}
+
+#[tokio::test]
+async fn openai_without_an_explanation_has_its_own_text() {
+    let server = ModelServer::start().await.unwrap();
+    server.queue(step(json!({"fail": 500, "body": ""})));
+    let mut config = crate::support::provider(&server, WireApi::Responses);
+    config.id = "openai".into();
+    let model = quipu_model::Client::new(config, quipu_model::Credentials::None);
+    let events = collect(model.stream(request("hi"))).await;
+    assert_eq!(
+        failure(&events).to_string(),
+        "We're currently experiencing high demand, which may cause temporary errors."
+    );
+}
+
+/// What servers answer when a prompt is longer than their context.
+#[tokio::test]
+async fn overflows_are_recognised_whoever_reports_them() {
+    let nested = |message: &str| json!({"error": {"message": message}});
+    let served = [
+        json!({"fail": 400, "body": {"error": {"code": 400, "type": "exceed_context_size_error",
+            "message": "request (1640 tokens) exceeds the available context size (1024 tokens), try increasing it"}}}),
+        json!({"fail": 500, "body": nested("the request exceeds the available context size. try increasing it")}),
+        json!({"fail": 400, "body": {"object": "error", "code": 400, "type": "BadRequestError",
+            "message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"}}),
+        json!({"fail": 400, "body": {"error": "Trying to keep the first 4533 tokens when context the overflows. \
+            However, the model is loaded with context length of only 4096 tokens, which is not enough."}}),
+        json!({"fail": 400, "body": nested("the input length exceeds the context length")}),
+        json!({"fail": 400, "body": nested("Requested tokens (1640) exceed context window of 1024")}),
+        json!({"fail": 400, "body": nested("The input token count (9) exceeds the maximum number of tokens allowed (8).")}),
+        json!({"raw": "event: error\ndata: {\"error\":{\"message\":\"The number of tokens to keep from the \
+            initial prompt is greater than the context length\"}}\n\n"}),
+    ];
+    for wire in [WireApi::Chat, WireApi::Responses] {
+        for step_served in &served {
+            if wire == WireApi::Responses && step_served.get("raw").is_some() {
+                continue;
+            }
+            let server = ModelServer::start().await.unwrap();
+            server.queue(step(step_served.clone()));
+            let events = collect(client(&server, wire).stream(request("hi"))).await;
+            let kind = &failure(&events).kind;
+            assert_eq!(*kind, ErrorKind::ContextWindowExceeded, "{step_served}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_local_server_that_closes_at_once_may_have_too_small_a_context() {
+    for (window, expected) in [
+        (Some(10), "Codex ran out of room"),
+        (None, "if its context is smaller than about"),
+    ] {
+        let server = ModelServer::start().await.unwrap();
+        server.queue(step(json!({"raw": ""})));
+        let mut asked = request("hi");
+        asked.context_window = window;
+        let mut config = crate::support::provider(&server, WireApi::Chat);
+        config.stream_max_retries = Some(3);
+        let model = quipu_model::Client::new(config, quipu_model::Credentials::None);
+        let error = failure(&collect(model.stream(asked)).await).to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains("response.completed"), "{error}");
+        assert_eq!(server.requests().len(), 1);
     }
 }
 

@@ -7,6 +7,7 @@ use quipu_model::{Client, Credentials, ModelEvent, ProviderConfig, WireApi};
 use quipu_testkit::model::ModelServer;
 use quipu_wire::CodexErrorInfo;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 use crate::support::{WIRES, client, collect, done_items, failure, provider, request, step};
@@ -165,14 +166,15 @@ async fn a_server_that_is_not_there() {
             base_url: Some(url.clone()),
             wire_api,
             query_params: crate::support::headers(&[("key", "sk-secret")]),
-            request_max_retries: Some(0),
-            stream_max_retries: Some(0),
             ..ProviderConfig::default()
         };
         let events = collect(Client::new(config, Credentials::None).stream(request("hi"))).await;
+        assert_eq!(events.len(), 1, "a server of this machine was tried again");
         let error = failure(&events);
+        let origin = url.trim_end_matches("/v1");
         let message = format!(
-            "stream disconnected before completion: error sending request for url ({url}/{path})"
+            "stream disconnected before completion: error sending request for url ({url}/{path}): \
+             connection refused by {origin}; start the server, or correct its address"
         );
         assert_eq!(error.to_string(), message);
         assert_eq!(error.info(), info);
@@ -182,6 +184,50 @@ async fn a_server_that_is_not_there() {
             "{details}"
         );
     }
+}
+
+#[tokio::test]
+async fn what_waiting_cannot_heal_fails_at_once_and_by_name() {
+    let plain = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let tls = format!("https://{}/v1", plain.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut connection, _) = plain.accept().await.unwrap();
+        connection
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .await
+            .unwrap();
+        connection
+    });
+    let host = "http://no-such-host.invalid/v1".to_owned();
+    for (base_url, reason) in [
+        (host, "unknown host `no-such-host.invalid`"),
+        (tls, "TLS with https://127.0.0.1:"),
+    ] {
+        let config = ProviderConfig {
+            id: "away".into(),
+            base_url: Some(base_url),
+            ..ProviderConfig::default()
+        };
+        let events = collect(Client::new(config, Credentials::None).stream(request("hi"))).await;
+        let error = failure(&events).to_string();
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(events.len(), 1, "{events:?}");
+    }
+    drop(server.await);
+}
+
+#[tokio::test]
+async fn a_provider_without_an_address_is_never_asked() {
+    let config = ProviderConfig {
+        id: "own".into(),
+        ..ProviderConfig::default()
+    };
+    let events = collect(Client::new(config, Credentials::None).stream(request("hi"))).await;
+    let error = failure(&events).to_string();
+    assert!(
+        error.starts_with("model_providers.own.base_url is not set"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

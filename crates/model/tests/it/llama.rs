@@ -2,12 +2,12 @@
 //! Chat Completions server that calls tools. `CONTRIBUTING.md` says how to get one.
 
 use quipu_model::{
-    Client, Credentials, ModelEvent, ProviderConfig, Request, RequestMeta, ToolChoice, ToolSet,
-    WireApi,
+    Client, Credentials, ErrorKind, ModelEvent, ProviderConfig, Request, RequestMeta, ToolChoice,
+    ToolSet, WireApi,
 };
 use serde_json::{Value, json};
 
-use crate::support::{collect, done_items, item, request};
+use crate::support::{collect, done_items, failure, item, request};
 
 #[tokio::test]
 async fn a_real_server_streams_a_turn_and_a_tool_call() {
@@ -49,6 +49,14 @@ async fn a_real_server_streams_a_turn_and_a_tool_call() {
     turn.tool_choice = ToolChoice::Auto;
     let said = answer(&model, turn).await;
     assert!(!said.is_empty());
+
+    // More than its context holds; it closes the stream without a word.
+    let mut turn = request(&"hello ".repeat(40_000));
+    turn.model = models[0].slug.clone();
+    turn.context_window = Some(2048);
+    let events = collect(model.stream(turn)).await;
+    let kind = &failure(&events).kind;
+    assert_eq!(*kind, ErrorKind::ContextWindowExceeded);
 }
 
 /// The words of an answer, which come in pieces.

@@ -27,7 +27,7 @@ async fn a_broken_stream_is_asked_for_again_and_its_items_count_anew() {
         [
             "0 started Message",
             "0 text half",
-            "Reconnecting... 1/1: stream disconnected before completion: Transport error: network error: error decoding response body",
+            "Reconnecting... 1/1 (Transport error: network error: error decoding response body): stream disconnected before completion: Transport error: network error: error decoding response body",
             "1 started Message",
             "1 text whole",
             r#"1 done {"type":"message","role":"assistant","content":[{"type":"output_text","text":"whole"}]}"#,
@@ -86,7 +86,7 @@ async fn waits_that_the_provider_names_are_kept_and_long_ones_refused() {
         let text = failure(&events).to_string();
         assert_eq!(
             text,
-            "exceeded retry limit, last status: 429 Too Many Requests"
+            "exceeded retry limit, last status: 429 Too Many Requests: scripted failure"
         );
     }
 }
@@ -96,6 +96,9 @@ async fn what_cannot_change_is_not_asked_again() {
     let server = ModelServer::start().await.unwrap();
     let hopeless = [
         (WireApi::Responses, json!({"fail": 400})),
+        (WireApi::Responses, json!({"fail": 401})),
+        (WireApi::Responses, json!({"fail": 403})),
+        (WireApi::Responses, json!({"fail": 404})),
         (WireApi::Responses, json!({"fail": 429})),
         (
             WireApi::Responses,
@@ -135,8 +138,8 @@ async fn silence_is_given_up_and_tried_again() {
     assert_eq!(
         notices,
         [
-            format!("Reconnecting... 1/2: {silence}"),
-            format!("Reconnecting... 2/2: {silence}")
+            format!("Reconnecting... 1/2 (idle timeout waiting for SSE): {silence}"),
+            format!("Reconnecting... 2/2 (idle timeout waiting for SSE): {silence}")
         ]
     );
     assert!(matches!(events.last(), Some(ModelEvent::Completed(_))));

@@ -10,7 +10,7 @@ use quipu_wire::{ThreadListParams, ThreadListResponse, ThreadSortKey, ThreadStat
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::threads::{Overrides, Session, from_summary};
+use crate::threads::{from_summary, usual_provider};
 use crate::{Cx, Reply};
 
 impl Handler for ThreadList {
@@ -36,7 +36,8 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorOb
         sort: params.sort_key.unwrap_or(ThreadSortKey::CreatedAt),
         providers: match params.model_providers {
             Some(providers) => (!providers.is_empty()).then_some(providers),
-            None => configured_provider(cx).map(|provider| vec![provider]),
+            // Without a choice, threads of the provider in use are listed.
+            None => usual_provider(&cx.server).map(|provider| vec![provider]),
         },
         sources: params.source_kinds.unwrap_or_default(),
         archived: params.archived.unwrap_or(false),
@@ -60,11 +61,4 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorOb
 fn plain(path: &str) -> String {
     let parts: PathBuf = Path::new(path).components().collect();
     parts.to_string_lossy().into_owned()
-}
-
-/// Without a choice, threads of the provider in use are listed.
-fn configured_provider(cx: &Cx) -> Option<String> {
-    Session::resolve(&cx.server, &Overrides::default(), None)
-        .ok()
-        .map(|session| session.provider.id)
 }

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::live::Live;
+use super::mask::Mask;
 use super::mcp::Servers;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::replies::Replies;
@@ -54,6 +55,7 @@ pub(super) struct Actor {
     pub sampling: Option<(u64, JoinHandle<()>)>,
     pub tooling: Tooling,
     pub servers: Servers,
+    pub mask: Mask,
     pub questions: BTreeMap<u64, Question>,
     /// Since when questions wait, or were declined, while nobody follows the thread.
     pub deserted: Option<Instant>,
@@ -273,7 +275,12 @@ impl Actor {
 
     async fn tool(&mut self, call_id: String, event: ToolReport) {
         match event {
-            ToolReport::Event(event) => self.step(Input::Tool { call_id, event }).await,
+            ToolReport::Event(event) => {
+                for event in self.mask.hide(&call_id, event) {
+                    let call_id = call_id.clone();
+                    self.step(Input::Tool { call_id, event }).await;
+                }
+            }
             ToolReport::Ask {
                 request,
                 waiting,

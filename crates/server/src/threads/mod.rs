@@ -10,6 +10,7 @@ pub(crate) mod join;
 mod kin;
 mod live;
 pub(crate) mod load;
+mod mask;
 mod mcp;
 mod message;
 mod network;
@@ -41,7 +42,7 @@ pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Look, Message, ThreadHandle};
 pub(crate) use opened::Opened;
 pub(crate) use rights::one_policy;
-pub(crate) use session::{Overrides, Session};
+pub(crate) use session::{Overrides, Session, usual_provider};
 pub(crate) use view::{from_summary, wire_git};
 
 /// Threads that all clients may have loaded.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
 use super::live::Live;
+use super::mask::Mask;
 use super::mcp::Servers;
 use super::message::ThreadHandle;
 use super::network;
@@ -138,6 +139,7 @@ fn actor(
         sampling: None,
         tooling,
         servers,
+        mask: Mask::default(),
         questions: Default::default(),
         deserted: None,
         live: Live::default(),

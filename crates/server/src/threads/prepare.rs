@@ -78,6 +78,7 @@ impl Actor {
             return;
         }
         self.renew_servers();
+        self.mask.learn(&self.server, &self.session);
         self.turn = TurnSettings {
             output_schema,
             ..TurnSettings::default()
@@ -274,6 +275,7 @@ impl Actor {
             service_tier: self.service_tier(),
             accepts_images: info.accepts_images(),
             max_output_tokens: info.max_output_tokens,
+            context_window: info.context_window,
             meta: self.request_meta(turn_id, purpose),
         }
     }

@@ -130,10 +130,10 @@ impl Session {
         let snapshot = load(server, overrides, &cwd)?;
         let settings = snapshot.model();
         let provider = providers::in_use(server, &snapshot)?;
-        let model = settings
-            .model
-            .clone()
-            .unwrap_or_else(|| models::default(server, &snapshot, &provider));
+        let model = match settings.model.clone() {
+            Some(model) => model,
+            None => models::default(server, &snapshot, &provider)?,
+        };
         let permissions = snapshot.permissions();
         let mut sandbox = permissions.sandbox_policy.clone();
         let roots = roots.or(overrides.workspace_roots.as_deref());
@@ -260,6 +260,12 @@ impl Session {
     pub fn cwd_text(&self) -> String {
         self.cwd.to_string_lossy().into_owned()
     }
+}
+
+/// The id of the provider that a thread without choices of its own would have.
+pub(crate) fn usual_provider(server: &Server) -> Option<String> {
+    let snapshot = load(server, &Overrides::default(), server.cwd()).ok()?;
+    Some(providers::in_use(server, &snapshot).ok()?.id)
 }
 
 pub(super) fn load(

@@ -172,6 +172,7 @@ impl Actor {
     }
 
     pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) {
+        self.mask.learn(&self.server, &self.session);
         let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();

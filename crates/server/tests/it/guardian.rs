@@ -171,7 +171,7 @@ async fn a_review_that_fails_is_a_denial() {
         ),
         (
             json!({ "fail": 500 }),
-            "Automatic approval review failed: We're currently experiencing high demand, which may cause temporary errors.",
+            "Automatic approval review failed: unexpected status 500 Internal Server Error: scripted failure",
         ),
         (
             json!({ "cut": true, "text": "half" }),

@@ -271,6 +271,67 @@ async fn keys_choose_the_provider_of_those_who_configured_none() {
     assert_eq!(started(&Lab::new()).await, json!(["offline", "offline"]));
 }
 
+/// A provider that lists these models, as the only one configured; who asks it is heard of.
+async fn listing(models: Value) -> (Lab, tokio::sync::mpsc::UnboundedReceiver<()>) {
+    let (url, requests) = provider(json!({ "data": models })).await;
+    let lab = Lab::with(
+        &[],
+        &format!(
+            "model_provider = \"own\"\n[model_providers.own]\nname = \"Own\"\nbase_url = \"{url}\"\n\
+             wire_api = \"chat\"\n"
+        ),
+    );
+    (lab, requests)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_is_asked_for_its_model_when_none_is_configured() {
+    let (lab, _requests) = listing(json!([{ "id": "tiny" }])).await;
+    assert_eq!(started(&lab).await, json!(["own", "tiny"]));
+    let (lab, _requests) = listing(json!([{ "id": "tiny" }, { "id": "huge" }])).await;
+    let several = error(&lab.client().await, "thread/start", json!({})).await;
+    assert_eq!(
+        several,
+        "no `model` is configured for the provider `own`; set it to one of: tiny, huge"
+    );
+    let (lab, mut requests) = listing(json!([])).await;
+    let none = error(&lab.client().await, "thread/start", json!({})).await;
+    assert_eq!(
+        none,
+        "no `model` is configured for the provider `own`, and it lists no model; set `model`"
+    );
+    // Listing threads asks nobody.
+    let (lab, mut unasked) = listing(json!([])).await;
+    let client = lab.client().await;
+    client.call_raw("thread/list", &json!({})).await.unwrap();
+    assert!(requests.try_recv().is_ok() && unasked.try_recv().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_without_an_address_is_an_error_that_names_the_key() {
+    let own = "model_provider = \"own\"\nmodel = \"m\"\n[model_providers.own]\nname = \"Own\"\nenv_key = \"K\"\n";
+    for (config, key) in [
+        (own, "model_providers.own.base_url is not set"),
+        (
+            "model_provider = \"azure\"",
+            "model_providers.azure.base_url is not set",
+        ),
+    ] {
+        let lab = Lab::with(&[("K", "vendor-key")], config);
+        let mut raw = lab.raw_initialized(json!({})).await;
+        let warning = raw.next().await.unwrap();
+        assert_eq!(warning["method"], "configWarning");
+        let refused = error(&lab.client().await, "thread/start", json!({})).await;
+        assert!(refused.contains(key), "{refused}");
+        assert_eq!(warning["params"]["summary"], refused);
+    }
+    // One that uses the OpenAI login is OpenAI.
+    let renamed =
+        "model_provider = \"o\"\n[model_providers.o]\nname = \"O\"\nrequires_openai_auth = true\n";
+    let lab = Lab::with(&[], renamed);
+    assert_eq!(started(&lab).await, json!(["o", "gpt-5.3-codex"]));
+}
+
 /// The configuration refuses unknown providers without knowing what a provider is.
 #[test]
 fn one_list_of_built_in_providers() {

@@ -1,0 +1,182 @@
+//! Why a provider cannot be reached, read from what the HTTP library reports: in words for people, and
+//! whether waiting can help.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::provider::{env_var, public_url};
+
+const PROXY_VARIABLES: [&str; 6] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
+
+/// A connection that could not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Where the request went, without its query.
+    pub url: String,
+    /// What was in the way.
+    pub obstacle: Obstacle,
+}
+
+/// What was in the way of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Nobody listens at that address.
+    Refused,
+    /// The name of the host has no address.
+    UnknownHost,
+    /// No name can be resolved for now.
+    NoResolver,
+    /// TLS failed; the text says how.
+    Tls(String),
+    /// Nobody answered in time.
+    TimedOut,
+    /// Something else, in the words of the system.
+    Other(String),
+}
+
+impl Unreachable {
+    pub(crate) fn new(url: &str, error: &reqwest::Error) -> Self {
+        let mut obstacle = Obstacle::Other(root_cause(error));
+        if error.is_timeout() {
+            obstacle = Obstacle::TimedOut;
+        }
+        let mut next: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(cause) = next {
+            if let Some(error) = cause.downcast_ref::<io::Error>() {
+                match innermost(error).kind() {
+                    io::ErrorKind::ConnectionRefused => obstacle = Obstacle::Refused,
+                    io::ErrorKind::InvalidData => obstacle = Obstacle::Tls(root_cause(error)),
+                    _ => {}
+                }
+            }
+            if cause.to_string() == "dns error" {
+                obstacle = match root_cause(cause).contains("emporary") {
+                    true => Obstacle::NoResolver,
+                    false => Obstacle::UnknownHost,
+                };
+            }
+            next = cause.source();
+        }
+        Self {
+            url: public_url(url),
+            obstacle,
+        }
+    }
+
+    /// Whether a later attempt may succeed. A server of this machine that does not listen has to be
+    /// started first.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self.obstacle {
+            Obstacle::Refused => !is_loopback(&self.url),
+            Obstacle::UnknownHost | Obstacle::Tls(_) => false,
+            Obstacle::NoResolver | Obstacle::TimedOut | Obstacle::Other(_) => true,
+        }
+    }
+
+    /// The reason in a few words.
+    pub(crate) fn brief(&self) -> String {
+        let url = Url::parse(&self.url).ok();
+        let origin = url.as_ref().map_or_else(
+            || self.url.clone(),
+            |url| url.origin().ascii_serialization(),
+        );
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or(&self.url);
+        match &self.obstacle {
+            Obstacle::Refused if PROXY_VARIABLES.iter().any(|it| env_var(it).is_some()) => {
+                format!("connection refused by {origin} or a proxy")
+            }
+            Obstacle::Refused => format!("connection refused by {origin}"),
+            Obstacle::UnknownHost => format!("unknown host `{host}`"),
+            Obstacle::NoResolver => format!("cannot resolve `{host}` at the moment"),
+            Obstacle::Tls(text) => format!("TLS with {origin} failed: {text}"),
+            Obstacle::TimedOut => format!("connecting to {origin} timed out"),
+            Obstacle::Other(text) => text.clone(),
+        }
+    }
+
+    fn advice(&self) -> &'static str {
+        match self.obstacle {
+            Obstacle::Refused if is_loopback(&self.url) => {
+                "; start the server, or correct its address"
+            }
+            Obstacle::UnknownHost => "; check the address",
+            Obstacle::Tls(_) => {
+                "; a private certificate authority is named by CODEX_CA_CERTIFICATE"
+            }
+            _ => "",
+        }
+    }
+}
+
+/// The text that clients know, then the reason and what to do.
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (brief, advice) = (self.brief(), self.advice());
+        write!(
+            f,
+            "error sending request for url ({}): {brief}{advice}",
+            self.url
+        )
+    }
+}
+
+/// Whether an address is one of this machine.
+pub(crate) fn is_loopback(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|it| it.is_loopback())
+}
+
+/// An error of the system that others may be wrapped around; their `source` skips it.
+fn innermost(mut error: &io::Error) -> &io::Error {
+    while let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref()) {
+        error = inner;
+    }
+    error
+}
+
+/// The innermost reason: the outer ones only repeat that a request failed.
+pub(crate) fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        for url in [
+            "http://localhost:1/v1",
+            "http://127.0.0.9/v1",
+            "http://[::1]:8/v1",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "http://localhost.example/v1",
+            "http://10.0.0.1/v1",
+            "nonsense",
+        ] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
+}
