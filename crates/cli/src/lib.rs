@@ -49,10 +49,7 @@ pub fn main() -> ExitCode {
         Command::Providers(providers) => cmd::providers::run(providers, &args.config),
         Command::Models(models) => cmd::models::run(models, &args.config),
         Command::Threads(threads) => cmd::threads::run(threads, &args.config),
-        Command::Version => {
-            println!("{} {version}", name.as_str());
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Version => cmd::print::lines([format!("{} {version}", name.as_str())]),
     };
     match done {
         Ok(code) => code,

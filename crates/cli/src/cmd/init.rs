@@ -91,7 +91,8 @@ fn share(env: &Env, asked_for: bool, asks: bool) -> Result<(), String> {
         theirs.display(),
         own.display()
     );
-    if !asked_for && !(asks && ask(&question)?.eq_ignore_ascii_case("y")) {
+    let accepted = asked_for || (asks && ask(&question)?.eq_ignore_ascii_case("y"));
+    if !accepted {
         eprintln!(
             "{} is not used; `quipu init --share-codex` would share it.",
             theirs.display()

@@ -7,7 +7,7 @@ pub mod init;
 pub mod login;
 pub mod logout;
 pub mod models;
-mod print;
+pub mod print;
 pub mod providers;
 pub mod sandbox;
 pub mod threads;

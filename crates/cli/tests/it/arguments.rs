@@ -94,6 +94,13 @@ async fn a_link_makes_it_the_program_it_is_named_after() {
 }
 
 #[tokio::test]
+async fn the_version_is_a_command_too() {
+    let flag = run(Launch::new(QUIPU).args(["--version"])).await;
+    assert_eq!(run(Launch::new(QUIPU).args(["version"])).await, flag);
+    assert!(flag.1.starts_with("quipu "), "{flag:?}");
+}
+
+#[tokio::test]
 async fn what_clients_pass_is_accepted() {
     for args in [
         "-c model=x app-server",

@@ -6,9 +6,16 @@ use serde_json::{Value, json};
 
 use crate::exec::{Place, text};
 
-/// What each section's file sends: the variable that the key is read from, the path, and the header that the
-/// key is sent in.
-const SECTIONS: [(&str, &str, &str, Option<(&str, &str)>); 11] = [
+/// Title, variable of the key, path, and the header with the key.
+type Section = (
+    &'static str,
+    &'static str,
+    &'static str,
+    Option<(&'static str, &'static str)>,
+);
+
+/// What the file of each section sends.
+const SECTIONS: [Section; 11] = [
     ("OpenAI", "OPENAI_API_KEY", "/v1/responses", Some(BEARER)),
     (
         "Anthropic",
