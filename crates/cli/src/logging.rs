@@ -1,12 +1,16 @@
-//! Logs go to standard error, chosen by `RUST_LOG`; `LOG_FORMAT=json` makes them JSON lines.
+//! Logs go to standard error, chosen by `RUST_LOG`; `LOG_FORMAT=json` makes them JSON lines. If the settings name a
+//! directory for logs, the same lines also go to a file there, which is started again when it has grown too long.
 //!
 //! A thread of its own writes them, from a bounded queue: many clients give the server a pipe for its
 //! standard error and never read it, and a full pipe must cost log lines, not the server's life.
 
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _, stderr};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use quipu_config::Loader;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -16,6 +20,11 @@ use crate::banner;
 const QUEUE: usize = 1024;
 /// How long the last lines may take when the program ends.
 const LAST_LINES: Duration = Duration::from_millis(200);
+
+/// The name of the log file.
+const FILE: &str = "quipu.log";
+/// A longer file becomes `quipu.log.1`, in place of the last one of that name.
+const MAX_FILE: u64 = 16 << 20;
 
 /// The running log.
 pub struct Logging {
@@ -30,11 +39,13 @@ enum Message {
 }
 
 impl Logging {
-    /// Starts logging for the whole process: errors, but for those of `quiet`, unless `RUST_LOG` says
-    /// otherwise.
-    pub fn start(quiet: Option<&str>) -> Logging {
+    /// Starts logging for the whole process, as the settings say: errors, but for those of `quiet`, unless
+    /// `RUST_LOG` says otherwise.
+    pub fn start(config: &Loader, quiet: Option<&str>) -> Logging {
         let (sender, receiver) = sync_channel(QUEUE);
-        std::thread::spawn(move || write(&receiver));
+        let file = LogFile::of(config);
+        let has_file = file.is_some();
+        std::thread::spawn(move || write(&receiver, file));
         let mut filter = EnvFilter::builder()
             .with_default_directive(LevelFilter::ERROR.into())
             .from_env_lossy();
@@ -54,7 +65,8 @@ impl Logging {
         if is_json {
             builder.json().init();
         } else {
-            builder.with_ansi(stderr().is_terminal()).init();
+            let ansi = stderr().is_terminal() && !has_file;
+            builder.with_ansi(ansi).init();
         }
         Logging {
             lines: sender,
@@ -92,12 +104,88 @@ impl io::Write for Lines {
     }
 }
 
-fn write(messages: &Receiver<Message>) {
+fn write(messages: &Receiver<Message>, mut file: Option<LogFile>) {
     for message in messages {
         match message {
-            // There is no place to report that standard error is closed.
-            Message::Line(line) => stderr().write_all(&line).unwrap_or_default(),
+            Message::Line(line) => {
+                // There is no place to report that standard error is closed.
+                stderr().write_all(&line).unwrap_or_default();
+                if let Some(log) = &mut file
+                    && let Err(error) = log.write(&line)
+                {
+                    complain(&log.folder, &error);
+                    file = None;
+                }
+            }
             Message::Flush(done) => done.send(()).unwrap_or_default(),
         }
+    }
+}
+
+/// Says why there is no log file; the log itself may be what does not work.
+fn complain(folder: &Path, error: &io::Error) {
+    let text = format!("cannot write {FILE} in {}: {error}\n", folder.display());
+    stderr().write_all(text.as_bytes()).unwrap_or_default();
+}
+
+/// A file that only its owner may read, and that does not grow without end.
+struct LogFile {
+    folder: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl LogFile {
+    /// The file that the settings name, if they do and it can be written.
+    fn of(config: &Loader) -> Option<LogFile> {
+        let settings = config.load_or_defaults().ok()?;
+        let folder = settings.storage(config.env()).log_dir?;
+        let opened = LogFile::open(&folder);
+        opened.inspect_err(|error| complain(&folder, error)).ok()
+    }
+
+    fn open(folder: &Path) -> io::Result<LogFile> {
+        fs::create_dir_all(folder)?;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(folder.join(FILE))?;
+        Ok(LogFile {
+            folder: folder.to_owned(),
+            length: file.metadata()?.len(),
+            file,
+        })
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.length > MAX_FILE {
+            let path = self.folder.join(FILE);
+            fs::rename(&path, path.with_extension("log.1"))?;
+            *self = LogFile::open(&self.folder)?;
+        }
+        self.length += line.len() as u64;
+        self.file.write_all(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_too_long_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("logs").join(FILE);
+        let mut log = LogFile::open(path.parent().unwrap()).unwrap();
+        log.write(b"first\n").unwrap();
+        log.length = MAX_FILE + 1;
+        log.write(b"second\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second\n");
+        let old = path.with_file_name("quipu.log.1");
+        assert_eq!(fs::read_to_string(old).unwrap(), "first\n");
+        let mut again = LogFile::open(path.parent().unwrap()).unwrap();
+        again.write(b"third\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second\nthird\n");
     }
 }

@@ -43,6 +43,7 @@ mod server;
 mod settings;
 mod skills;
 mod startup_warnings;
+mod telemetry;
 mod threads;
 
 pub use connection::serve;

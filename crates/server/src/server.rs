@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future;
@@ -29,6 +29,7 @@ use crate::questions::Questions;
 use crate::search::Searches;
 use crate::settings::Settings;
 use crate::skills::Skills;
+use crate::telemetry::{self, Reporting};
 use crate::threads::{Message, Threads};
 
 /// How long running turns may take to end once they are told to.
@@ -56,6 +57,7 @@ pub struct Server {
     pub(crate) threads: Threads,
     pub(crate) agents: Agents,
     pub(crate) store: LazyStore,
+    reporting: OnceLock<Reporting>,
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
     pub(crate) searches: Searches,
@@ -89,6 +91,7 @@ impl Server {
             threads: Threads::default(),
             agents: Agents::default(),
             store,
+            reporting: OnceLock::new(),
             watches: Watches::default(),
             commands: Commands::default(),
             searches: Searches::default(),
@@ -149,6 +152,9 @@ impl Server {
         if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {
             tracing::error!("some threads did not end in time");
         }
+        if let Some(reporting) = self.reporting.get() {
+            reporting.telemetry.flush(telemetry::FLUSH).await;
+        }
     }
 
     /// Ends all connections after what is queued for them was written.
@@ -189,6 +195,12 @@ impl Server {
         let shell = self.shell();
         let name = shell.rsplit('/').next().unwrap_or("bash");
         name.trim_end_matches(".exe").to_owned()
+    }
+
+    /// Where threads report what happens in them, as the settings say when the first thread is loaded.
+    pub(crate) fn reporting(&self) -> &Reporting {
+        self.reporting
+            .get_or_init(|| telemetry::start(&self.settings.config))
     }
 
     /// The client of a provider; threads of one provider share its connections.

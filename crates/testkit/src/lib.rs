@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod client;
+pub mod collector;
 pub mod conversation;
 pub mod http;
 pub mod identity;

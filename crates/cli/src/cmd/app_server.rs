@@ -26,7 +26,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let config = load(Env::from_process(), overrides)?;
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
-    let logging = Logging::start(None);
+    let logging = Logging::start(&config, None);
     let mut settings = Settings::new(config);
     patch_program::offer(&mut settings);
     let server = Server::new(settings);

@@ -64,7 +64,7 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         );
     }
     let runtime = runtime::make()?;
-    let logging = Logging::start(Some(SHOWN));
+    let logging = Logging::start(&config, Some(SHOWN));
     let mut settings = Settings::new(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;

@@ -49,6 +49,21 @@ async fn logs_can_be_json_lines() {
 }
 
 #[tokio::test]
+async fn the_same_lines_go_to_a_file_if_the_settings_name_a_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let log_dir = format!("log_dir={:?}", folder.path().join("logs"));
+    let mut process = app_server(["-c", &log_dir]).start();
+    let mut raw = Raw::new(process.stdio());
+    raw.send(["noise", r#"{"method":"initialized"}"#]).await;
+    converse(&mut raw).await;
+    raw.end().await;
+    process.exit().await;
+    let kept = std::fs::read_to_string(folder.path().join("logs/quipu.log")).unwrap();
+    assert!(kept.contains("ERROR"), "{kept}");
+    assert_eq!(kept, process.stderr());
+}
+
+#[tokio::test]
 async fn where_it_listens_is_said_in_the_format_of_the_log() {
     let socket = tempfile::tempdir().unwrap();
     let socket = format!("unix://{}", socket.path().join("s").display());

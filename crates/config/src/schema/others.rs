@@ -40,19 +40,29 @@ static OTEL_TLS: Section = Section::new(
 static OTLP_HTTP: Section = Section::new(
     "OtlpHttp",
     &[
-        key("endpoint", Str, "Address of the collector.").required(),
+        key(
+            "endpoint",
+            Str,
+            "Whole address that data is posted to, such as `http://localhost:4318/v1/logs`.",
+        )
+        .required(),
         key("headers", STRING_MAP, "Headers sent to it.").shown("{}"),
         key("protocol", Word(&["binary", "json"]), "Form of the data.").required(),
         key("tls", Kind::Table(&OTEL_TLS), "Certificates."),
     ],
 );
 
+/// Refused; its keys are known so that the refusal is all that is said about them.
 static OTLP_GRPC: Section = Section::new(
     "OtlpGrpc",
     &[
-        key("endpoint", Str, "Address of the collector.").required(),
-        key("headers", STRING_MAP, "Headers sent to it.").shown("{}"),
-        key("tls", Kind::Table(&OTEL_TLS), "Certificates."),
+        key("endpoint", Str, "Refused: use `otlp-http`.")
+            .required()
+            .no_effect(),
+        key("headers", STRING_MAP, "Refused: use `otlp-http`.")
+            .shown("{}")
+            .no_effect(),
+        key("tls", Kind::Table(&OTEL_TLS), "Refused: use `otlp-http`.").no_effect(),
     ],
 );
 
@@ -78,9 +88,14 @@ pub static OTEL: Section = Section::new(
             "Value of the attribute `env` in the exported data.",
         )
         .default("`dev`"),
-        key("exporter", EXPORTERS, "Where log events go.").default("`none`"),
-        key("trace_exporter", EXPORTERS, "Where traces go.").default("`none`"),
-        key("metrics_exporter", EXPORTERS, "Where metrics go.").default("`none`"),
+        key(
+            "exporter",
+            EXPORTERS,
+            "Where log events go; `statsig` sends nothing, `otlp-grpc` is refused.",
+        )
+        .default("`none`"),
+        key("trace_exporter", EXPORTERS, "Where traces go, likewise.").default("`none`"),
+        key("metrics_exporter", EXPORTERS, "Where metrics go, likewise.").default("`none`"),
     ],
 );
 

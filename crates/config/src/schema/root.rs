@@ -267,8 +267,8 @@ pub static ROOT: Section = Section::new(
         key("notify", STRINGS, "Program started after each turn, with a description as last argument.").no_effect(),
         tui("history", Kind::Table(&HISTORY)),
         key("sqlite_home", Path, "Directory of the database files.").default("`$CODEX_SQLITE_HOME`, else the home directory"),
-        key("log_dir", Path, "Directory of the log file `quipu.log`.").default("none: logs go to standard error only").no_effect(),
-        key("otel", Kind::Table(&OTEL), "Telemetry to a collector of your own.").no_effect(),
+        key("log_dir", Path, "Directory of the log file `quipu.log`.").default("none: logs go to standard error only"),
+        key("otel", Kind::Table(&OTEL), "Telemetry for a collector of your own. A project cannot set it; changes count from the next start."),
         ANALYTICS_TABLE,
         key("feedback", Kind::Table(&FEEDBACK), "Feedback to the makers."),
         // Voice.

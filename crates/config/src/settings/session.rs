@@ -36,8 +36,8 @@ pub struct Session {
 pub struct Storage {
     /// Folder of the database files.
     pub sqlite_home: PathBuf,
-    /// Folder for logs.
-    pub log_dir: PathBuf,
+    /// Directory of the log file, if there is to be one.
+    pub log_dir: Option<PathBuf>,
 }
 
 impl Snapshot {
@@ -79,7 +79,7 @@ impl Snapshot {
             sqlite_home: sqlite_home
                 .or_else(from_env)
                 .unwrap_or_else(|| home.to_owned()),
-            log_dir: view.get("log_dir").unwrap_or_else(|| home.join("log")),
+            log_dir: view.get("log_dir"),
         }
     }
 }

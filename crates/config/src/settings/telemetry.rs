@@ -8,6 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::providers::Secret;
+use crate::Table;
+use crate::layer::{self, Layer, Stack};
+use crate::load::LoadError;
 use crate::snapshot::Snapshot;
 
 /// What is sent, and where.
@@ -50,16 +53,14 @@ pub enum Exporter {
         /// Certificates.
         tls: Option<Tls>,
     },
-    /// A collector that speaks OTLP over gRPC.
-    OtlpGrpc {
-        /// Its address.
-        endpoint: String,
-        /// Headers sent to it.
-        #[serde(default)]
-        headers: BTreeMap<String, Secret>,
-        /// Certificates.
-        tls: Option<Tls>,
-    },
+    /// A collector that speaks OTLP over gRPC, which is refused.
+    #[serde(deserialize_with = "ignore")]
+    OtlpGrpc,
+}
+
+/// The settings of what is refused do not matter.
+fn ignore<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    serde::de::IgnoredAny::deserialize(deserializer).map(drop)
 }
 
 /// Form of data sent over HTTP.
@@ -98,7 +99,7 @@ impl Snapshot {
     /// What is sent, and where.
     pub fn telemetry(&self) -> Telemetry {
         let view = self.view();
-        let otel: OtelToml = view.table("otel");
+        let otel = otel(self.stack());
         let feedback = view.raw("feedback").and_then(|it| it.get("enabled"));
         Telemetry {
             log_user_prompt: otel.log_user_prompt,
@@ -111,11 +112,42 @@ impl Snapshot {
         }
     }
 
-    /// A project must not have reports sent to its own address, so its files do not count.
+    /// Whether data can be sent as the settings say. Threads are not started otherwise.
+    pub fn check_telemetry(&self) -> Result<(), LoadError> {
+        let otel = otel(self.stack());
+        for (key, exporter) in [
+            ("exporter", otel.exporter),
+            ("trace_exporter", otel.trace_exporter),
+            ("metrics_exporter", otel.metrics_exporter),
+        ] {
+            if exporter == Exporter::OtlpGrpc {
+                return Err(LoadError::Senseless(format!(
+                    "`otel.{key}`: `otlp-grpc` is not supported; use `otlp-http`, which collectors speak too"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn feedback_endpoint(&self) -> Option<String> {
-        let layers = self.stack().enabled();
-        let own = layers.filter(|it| !matches!(it.source, ConfigLayerSource::Project { .. }));
-        let mut set = own.filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
+        let mut set = own_layers(self.stack())
+            .filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
         set.next_back().map(str::to_owned)
     }
+}
+
+/// A project must not have anything sent to its own address, so its files do not count.
+fn own_layers(stack: &Stack) -> impl DoubleEndedIterator<Item = &Layer> {
+    let is_project = |it: &&Layer| matches!(it.source, ConfigLayerSource::Project { .. });
+    stack.enabled().filter(move |it| !is_project(it))
+}
+
+fn otel(stack: &Stack) -> OtelToml {
+    let mut merged = Table::new();
+    for layer in own_layers(stack) {
+        if let Some(Value::Object(otel)) = layer.config.get("otel") {
+            layer::merge(&mut merged, otel);
+        }
+    }
+    serde_json::from_value(Value::Object(merged)).unwrap_or_default()
 }

@@ -183,7 +183,7 @@ const READERS: &[Reader] = &[
         ".session()",
         &["hide_agent_reasoning", "show_raw_agent_reasoning"],
     ),
-    read("", ".storage(", &["sqlite_home"]),
+    read("", ".storage(", &["sqlite_home", "log_dir"]),
     read(
         "",
         ".mcp_oauth()",
@@ -248,6 +248,31 @@ const READERS: &[Reader] = &[
             "forced_chatgpt_workspace_id",
             "cli_auth_credentials_store=credentials_store",
             "chatgpt_base_url",
+        ],
+    ),
+    read(
+        "otel",
+        ".telemetry()",
+        &[
+            "log_user_prompt",
+            "environment",
+            "exporter=logs",
+            "trace_exporter=traces",
+            "metrics_exporter=metrics",
+        ],
+    ),
+    read(
+        "otel.exporter.otlp-http",
+        "Exporter::OtlpHttp{",
+        &["endpoint", "headers", "protocol"],
+    ),
+    read(
+        "otel.exporter.otlp-http.tls",
+        "Exporter::OtlpHttp{",
+        &[
+            "ca-certificate=ca_certificate",
+            "client-certificate=client_certificate",
+            "client-private-key=client_private_key",
         ],
     ),
     read(
@@ -366,7 +391,9 @@ fn value(path: &str, kind: &Kind, keys: &mut BTreeSet<String>) {
         Kind::Variant(variants) => {
             keys.insert(path.to_owned());
             for variant in variants.iter() {
-                if let Some(table) = variant.section {
+                if let Some(table) = variant.section
+                    && !["otel.trace_exporter", "otel.metrics_exporter"].contains(&path)
+                {
                     section(&format!("{path}.{}.", variant.name), table, keys);
                 }
             }

@@ -66,6 +66,7 @@ pub(super) struct Actor {
     /// How the last turn ended, and the agent's last words in it.
     pub ended: Option<(TurnEnd, Option<String>)>,
     pub elicitations: u64,
+    pub reports: super::reports::Reports,
     /// Where its history is.
     pub rest: Rest,
     /// Set when the log failed in the running turn.
@@ -111,6 +112,7 @@ impl Actor {
     /// Runs the thread until it is unloaded. What it does is boxed, so that a thread that waits is small.
     pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
         self.follow_skills(false);
+        self.report_start();
         loop {
             let idle = self.server.settings.idle;
             let wait = self.patience().map_or(idle, |patience| patience.min(idle));
@@ -276,11 +278,15 @@ impl Actor {
     async fn tool(&mut self, call_id: String, event: ToolReport) {
         match event {
             ToolReport::Event(event) => {
+                if matches!(event, quipu_engine::ToolEvent::Finished { .. }) {
+                    self.report_result(&call_id);
+                }
                 for event in self.mask.hide(&call_id, event) {
                     let call_id = call_id.clone();
                     self.step(Input::Tool { call_id, event }).await;
                 }
             }
+            ToolReport::Decided { decision } => self.report_decision(&call_id, &decision),
             ToolReport::Ask {
                 request,
                 waiting,

@@ -154,7 +154,8 @@ impl Actor {
             hide_reasoning: self.session.snapshot.session().hide_agent_reasoning,
         };
         let stream = self.model.stream(request);
-        let task = sampler::start(self.handle.clone(), sample, asked, stream);
+        let report = self.report_request();
+        let task = sampler::start(self.handle.clone(), sample, (asked, report), stream);
         self.sampling = Some((sample, task));
     }
 
@@ -263,6 +264,7 @@ impl Actor {
     /// Keeps up with the turns that clients are told of.
     fn follow(&mut self, notification: &ServerNotification) {
         self.live.follow(notification);
+        self.report(notification);
         match notification {
             ServerNotification::TurnStarted(_) => {
                 if let Some(agent) = &self.agent {

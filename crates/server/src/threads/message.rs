@@ -169,6 +169,10 @@ pub(crate) enum ToolReport {
         waiting: Option<Waiting>,
         answer: oneshot::Sender<Option<Outcome>>,
     },
+    /// The user decided about the call.
+    Decided {
+        decision: String,
+    },
     /// An action for a model to decide about; whoever asked is given the case to put to it.
     Review {
         action: Action,

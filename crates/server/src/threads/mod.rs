@@ -19,6 +19,7 @@ mod opened;
 mod prepare;
 mod records;
 mod replies;
+mod reports;
 mod rest;
 mod rights;
 mod sampler;

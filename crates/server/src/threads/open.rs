@@ -146,6 +146,7 @@ fn actor(
         agent: server.agents.get(&handle.id),
         ended: None,
         elicitations: 0,
+        reports: Default::default(),
         rest: parts.rest,
         journal_failed: false,
         lost: None,

@@ -55,6 +55,7 @@ impl Actor {
         if let Some(introduction) = client.introduction() {
             self.facts_seen_by(&introduction.name);
         }
+        self.report_prompt(&params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
         if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
@@ -89,6 +90,7 @@ impl Actor {
     }
 
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
+        self.report_prompt(&params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input);
         if !self.takes_pending(&message) {

@@ -12,6 +12,7 @@ use quipu_wire::{
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
+use super::reports::RequestReport;
 use crate::context::notes;
 use crate::context::speech::{Said, Speech, SpeechFilter};
 use crate::fail;
@@ -23,13 +24,14 @@ const BATCH: usize = 256;
 pub(super) fn start(
     thread: ThreadHandle,
     sample: u64,
-    asked: Asked,
+    (asked, report): (Asked, Option<RequestReport>),
     stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
         let reader = Reader {
             thread_id: thread.id.clone(),
             asked,
+            report,
             messages: BTreeMap::new(),
         };
         let reading = AssertUnwindSafe(read(&thread, sample, reader, stream));
@@ -83,6 +85,8 @@ pub(super) struct Asked {
 struct Reader {
     thread_id: String,
     asked: Asked,
+    /// What collectors are told, if there are any.
+    report: Option<RequestReport>,
     /// Messages that are being said, by slot.
     messages: BTreeMap<u32, Speaking>,
 }
@@ -98,6 +102,7 @@ struct Speaking {
 impl Reader {
     fn read(&mut self, event: quipu_model::ModelEvent, out: &mut Vec<ModelEvent>) {
         use quipu_model::ModelEvent as From;
+        self.report(&event);
         out.push(match event {
             From::Opened(_) => return,
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
@@ -150,6 +155,23 @@ impl Reader {
                 },
             },
         });
+    }
+
+    fn report(&mut self, event: &quipu_model::ModelEvent) {
+        use quipu_model::ModelEvent as From;
+        let Some(report) = &mut self.report else {
+            return;
+        };
+        match event {
+            From::Opened(_) => report.opened(),
+            From::Retrying(retrying) => report.failed(reason(&retrying.info())),
+            From::Failed(error) => report.failed(reason(&error.info())),
+            From::Completed(completed) => {
+                let usage = completed.usage.as_ref().map(Usage::breakdown);
+                report.completed(usage.as_ref());
+            }
+            _ => {}
+        }
     }
 
     /// What an answer used. The protocol has no place for what it cost, so the log says it.
@@ -306,6 +328,14 @@ fn pass(
         }),
         Speech::PlanEnd => {}
     }
+}
+
+/// The reason for a failure in a word; the provider's own text may hold anything.
+fn reason(info: &CodexErrorInfo) -> String {
+    let value = serde_json::to_value(info).unwrap_or_default();
+    let tag = value.as_str().map(str::to_owned);
+    let first = || value.as_object().and_then(|it| it.keys().next().cloned());
+    tag.or_else(first).unwrap_or_else(|| "other".to_owned())
 }
 
 fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {

@@ -291,7 +291,8 @@ pub(super) fn load(
         chosen: (!chosen.is_empty()).then_some(&chosen),
     };
     let loaded = server.settings.config.load(&request);
-    loaded.map_err(|error| refusal(&error))
+    let checked = loaded.and_then(|snapshot| snapshot.check_telemetry().map(|()| snapshot));
+    checked.map_err(|error| refusal(&error))
 }
 
 /// The typed members of a request, as the settings they stand for.

@@ -140,6 +140,7 @@ impl Actor {
             self.remember_found();
             self.turn.tools = None;
         }
+        self.report_call(&call);
         let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
@@ -372,7 +373,15 @@ impl Host for ThreadHost {
                     event,
                 })
                 .await;
-            answered.await.ok().flatten().map(answer_of)
+            let answer = answered.await.ok().flatten().map(answer_of);
+            if let Some(Ok(answer)) = &answer
+                && let Some(decision) = decision(answer)
+            {
+                let call_id = call_id.to_owned();
+                let event = ToolReport::Decided { decision };
+                self.thread.send(Message::Tool { call_id, event }).await;
+            }
+            answer
         })
     }
 
@@ -406,6 +415,14 @@ impl Host for ThreadHost {
             assessment
         })
     }
+}
+
+/// What an answer decides about a call, if it does.
+fn decision(answer: &Json) -> Option<String> {
+    let answer = answer.to_value();
+    let decision = answer.get("decision").or_else(|| answer.get("action"))?;
+    let word = decision.as_str().map(str::to_owned);
+    word.or_else(|| decision.as_object()?.keys().next().cloned())
 }
 
 /// A client's answer, as tools read it.

@@ -47,6 +47,7 @@ mod shells;
 mod skills;
 mod snapshots;
 mod stage;
+mod telemetry;
 mod threads;
 mod tokens;
 mod tool_search;

@@ -96,6 +96,11 @@ impl Stage {
         self.server = Server::new(settings);
     }
 
+    /// Ends the server as the end of the process would.
+    pub async fn stop(&self) {
+        self.server.stop().await;
+    }
+
     /// A new client.
     pub async fn client(&self) -> Conversation {
         Conversation::start(self.server.connect_in_process()).await

@@ -1,0 +1,334 @@
+//! What collectors are told about a thread: names as the official program uses them. Arguments and outputs of tools
+//! are not among it, for they may hold secrets, and the user's words only if the settings say so.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant, SystemTime};
+
+use quipu_telemetry::{Attribute, Span, SpanContext, Telemetry};
+use quipu_wire::{
+    CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus,
+    SandboxPolicy, ServerNotification, ThreadItem, TurnStatus, UserInput,
+};
+
+use super::actor::Actor;
+
+/// What is under way.
+#[derive(Default)]
+pub(super) struct Reports {
+    turn: Option<Timer>,
+    calls: HashMap<String, Call>,
+}
+
+/// Something that has begun.
+#[derive(Clone, Copy)]
+pub(super) struct Timer {
+    pub context: SpanContext,
+    began: SystemTime,
+    since: Instant,
+}
+
+struct Call {
+    name: String,
+    timer: Timer,
+    failed: bool,
+}
+
+impl Timer {
+    fn start(context: SpanContext) -> Timer {
+        Timer {
+            context,
+            began: SystemTime::now(),
+            since: Instant::now(),
+        }
+    }
+
+    pub fn millis(&self) -> i64 {
+        millis(self.since.elapsed())
+    }
+
+    fn span(self, name: &'static str, parent: Option<SpanContext>, about: Vec<Attribute>) -> Span {
+        Span {
+            name,
+            context: self.context,
+            parent,
+            began: self.began,
+            attributes: about,
+            failure: None,
+        }
+    }
+}
+
+/// One request to the model, as it is reported.
+pub(super) struct RequestReport {
+    telemetry: Telemetry,
+    about: Vec<Attribute>,
+    turn: Option<SpanContext>,
+    timer: Timer,
+    attempt: i64,
+}
+
+impl RequestReport {
+    /// The provider answers.
+    pub fn opened(&self) {
+        self.requested(None);
+    }
+
+    /// A try failed, for this reason; there may be another.
+    pub fn failed(&mut self, reason: String) {
+        self.requested(Some(reason));
+        self.attempt += 1;
+        self.timer = Timer::start(self.timer.context.child());
+    }
+
+    fn requested(&self, reason: Option<String>) {
+        let mut about = self.about.clone();
+        let outcome = if reason.is_some() { "failed" } else { "ok" };
+        let counted = vec![("outcome", outcome.into())];
+        self.telemetry.add("codex.api_requests", 1, counted);
+        about.push(("attempt", self.attempt.into()));
+        about.push(("duration_ms", self.timer.millis().into()));
+        if let Some(reason) = &reason {
+            about.push(("error.message", reason.as_str().into()));
+        }
+        let context = Some(self.timer.context);
+        self.telemetry.event("codex.api_request", context, about);
+        if reason.is_some() {
+            self.ended(reason);
+        }
+    }
+
+    /// The answer is complete.
+    pub fn completed(&self, usage: Option<&quipu_wire::TokenUsageBreakdown>) {
+        let mut about = self.about.clone();
+        about.push(("event.kind", "response.completed".into()));
+        about.push(("duration_ms", self.timer.millis().into()));
+        if let Some(usage) = usage {
+            for (name, kind, count) in [
+                ("input_token_count", "input", usage.input_tokens),
+                ("output_token_count", "output", usage.output_tokens),
+                ("cached_token_count", "cached", usage.cached_input_tokens),
+                (
+                    "reasoning_token_count",
+                    "reasoning",
+                    usage.reasoning_output_tokens,
+                ),
+                ("tool_token_count", "total", usage.total_tokens),
+            ] {
+                about.push((name, count.into()));
+                let count = u64::try_from(count).unwrap_or_default();
+                let by = vec![("type", kind.into())];
+                self.telemetry.add("codex.tokens", count, by);
+            }
+        }
+        let context = Some(self.timer.context);
+        self.telemetry.event("codex.sse_event", context, about);
+        self.ended(None);
+    }
+
+    fn ended(&self, failure: Option<String>) {
+        let span = self
+            .timer
+            .span("model_request", self.turn, self.about.clone());
+        self.telemetry.span(Span { failure, ..span });
+        let time = self.timer.since.elapsed();
+        self.telemetry
+            .took("codex.api_request.duration_ms", time, Vec::new());
+    }
+}
+
+impl Actor {
+    fn telemetry(&self) -> &Telemetry {
+        &self.server.reporting().telemetry
+    }
+
+    /// What every event says.
+    fn about(&self) -> Vec<Attribute> {
+        vec![
+            ("conversation.id", self.handle.id.as_str().into()),
+            ("app.version", env!("CARGO_PKG_VERSION").into()),
+            ("originator", self.server.identity.originator().into()),
+            ("model", self.session.model.as_str().into()),
+            ("slug", self.session.model.as_str().into()),
+        ]
+    }
+
+    /// The thread was loaded.
+    pub fn report_start(&self) {
+        if !self.telemetry().is_on() {
+            return;
+        }
+        let session = &self.session;
+        let mut about = self.about();
+        let approval = serde_json::to_value(&session.approval_policy).unwrap_or_default();
+        let approval = approval.as_str().unwrap_or("granular");
+        let servers: Vec<_> = session.snapshot.mcp_servers().into_keys().collect();
+        about.extend([
+            ("provider_name", session.provider.id.as_str().into()),
+            ("approval_policy", approval.into()),
+            ("sandbox_policy", sandbox_name(&session.sandbox).into()),
+            ("mcp_servers", servers.join(", ").into()),
+        ]);
+        if let Some(effort) = session.effort {
+            about.push(("reasoning_effort", effort.to_string().into()));
+        }
+        self.telemetry()
+            .event("codex.conversation_starts", None, about);
+    }
+
+    /// The user said something.
+    pub fn report_prompt(&self, content: &[UserInput]) {
+        if !self.telemetry().is_on() {
+            return;
+        }
+        let texts = content.iter().filter_map(|input| match input {
+            UserInput::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let prompt: String = texts.collect();
+        let mut about = self.about();
+        let length = i64::try_from(prompt.chars().count()).unwrap_or(i64::MAX);
+        about.push(("prompt_length", length.into()));
+        let shown = self.server.reporting().prompts;
+        let prompt = if shown {
+            prompt
+        } else {
+            "[REDACTED]".to_owned()
+        };
+        about.push(("prompt", prompt.into()));
+        let context = self.reports.turn.map(|turn| turn.context);
+        self.telemetry().event("codex.user_prompt", context, about);
+    }
+
+    /// Follows what clients are told.
+    pub fn report(&mut self, notification: &ServerNotification) {
+        if !self.telemetry().is_on() {
+            return;
+        }
+        match notification {
+            ServerNotification::TurnStarted(_) => {
+                self.reports.turn = Some(Timer::start(SpanContext::root()));
+            }
+            ServerNotification::ItemCompleted(params) => {
+                let id = quipu_engine::item_id(&params.item);
+                if let Some(call) = self.reports.calls.get_mut(id) {
+                    call.failed = failed(&params.item);
+                }
+            }
+            ServerNotification::TurnCompleted(params) => self.report_turn(&params.turn.status),
+            _ => {}
+        }
+    }
+
+    fn report_turn(&mut self, status: &TurnStatus) {
+        self.reports.calls.clear();
+        let Some(turn) = self.reports.turn.take() else {
+            return;
+        };
+        let by = vec![("status", status.to_string().into())];
+        self.telemetry().add("codex.turns", 1, by.clone());
+        self.telemetry()
+            .took("codex.turn.duration_ms", turn.since.elapsed(), by.clone());
+        let mut about = self.about();
+        about.extend(by);
+        let failed = *status == TurnStatus::Failed;
+        self.telemetry().span(Span {
+            failure: failed.then(|| "the turn failed".to_owned()),
+            ..turn.span("turn", None, about)
+        });
+    }
+
+    /// A request to the model begins.
+    pub fn report_request(&self) -> Option<RequestReport> {
+        self.telemetry().is_on().then(|| RequestReport {
+            telemetry: self.telemetry().clone(),
+            about: self.about(),
+            turn: self.reports.turn.map(|turn| turn.context),
+            timer: self.part_of_turn(),
+            attempt: 0,
+        })
+    }
+
+    /// A tool begins.
+    pub fn report_call(&mut self, call: &quipu_engine::ToolCall) {
+        if self.telemetry().is_on() {
+            let begun = Call {
+                name: call.name.clone(),
+                timer: self.part_of_turn(),
+                failed: false,
+            };
+            self.reports.calls.insert(call.call_id.clone(), begun);
+        }
+    }
+
+    /// Somebody decided about a tool.
+    pub fn report_decision(&self, call_id: &str, decision: &str) {
+        let Some(call) = self.reports.calls.get(call_id) else {
+            return;
+        };
+        let mut about = self.about();
+        about.extend([
+            ("tool_name", call.name.as_str().into()),
+            ("call_id", call_id.into()),
+            ("decision", decision.into()),
+            ("source", "User".into()),
+        ]);
+        let context = Some(call.timer.context);
+        self.telemetry()
+            .event("codex.tool_decision", context, about);
+    }
+
+    /// A tool has ended.
+    pub fn report_result(&mut self, call_id: &str) {
+        let Some(call) = self.reports.calls.remove(call_id) else {
+            return;
+        };
+        let by = vec![
+            ("tool_name", call.name.as_str().into()),
+            ("success", (!call.failed).into()),
+        ];
+        self.telemetry().add("codex.tool_calls", 1, by.clone());
+        let time = call.timer.since.elapsed();
+        self.telemetry()
+            .took("codex.tool_call.duration_ms", time, by.clone());
+        let mut about = self.about();
+        about.extend(by);
+        about.push(("call_id", call_id.into()));
+        let turn = self.reports.turn.map(|turn| turn.context);
+        self.telemetry().span(Span {
+            failure: call.failed.then(|| "the tool failed".to_owned()),
+            ..call.timer.span("tool_call", turn, about.clone())
+        });
+        about.push(("duration_ms", call.timer.millis().into()));
+        let context = Some(call.timer.context);
+        self.telemetry().event("codex.tool_result", context, about);
+    }
+
+    fn part_of_turn(&self) -> Timer {
+        let turn = self.reports.turn.map(|turn| turn.context);
+        Timer::start(turn.map_or_else(SpanContext::root, SpanContext::child))
+    }
+}
+
+fn sandbox_name(policy: &SandboxPolicy) -> &'static str {
+    match policy {
+        SandboxPolicy::ReadOnly { .. } => "read-only",
+        SandboxPolicy::WorkspaceWrite { .. } => "workspace-write",
+        SandboxPolicy::ExternalSandbox { .. } => "external-sandbox",
+        SandboxPolicy::DangerFullAccess => "danger-full-access",
+        SandboxPolicy::Unrecognized(_) => "unrecognized",
+    }
+}
+
+fn failed(item: &ThreadItem) -> bool {
+    match item {
+        ThreadItem::CommandExecution { status, .. } => *status != CommandExecutionStatus::Completed,
+        ThreadItem::FileChange { status, .. } => *status != PatchApplyStatus::Completed,
+        ThreadItem::McpToolCall { status, .. } => *status != McpToolCallStatus::Completed,
+        ThreadItem::DynamicToolCall { status, .. } => *status != DynamicToolCallStatus::Completed,
+        _ => false,
+    }
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
