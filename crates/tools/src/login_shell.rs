@@ -162,9 +162,14 @@ async fn read(run: &Running) -> Option<LoginShell> {
     if scope.network.is_some() {
         policy = policy.with_network(Reach::Off);
     }
+    let offline = policy.is_enforced() && policy.network() == Reach::Off;
+    let mut env = scope.env.clone();
+    env.retain(|(name, _)| !offline || !scope.withholds.drops(name));
     let mut command = Command::new(argv, &scope.cwd, policy);
-    let env = scope.env.iter();
-    command.env = env.map(|(key, value)| (key.into(), value.into())).collect();
+    let variables = env.iter();
+    command.env = variables
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect();
     let spawned = quipu_sandbox::spawn(command).await;
     let spawned = spawned
         .inspect_err(|error| tracing::warn!(%error, "cannot start the login shell"))
@@ -177,7 +182,7 @@ async fn read(run: &Running) -> Option<LoginShell> {
         }
         () = run.cancel.cancelled() => return None,
     };
-    LoginShell::parse(&output, &mark, &scope.env, |name| scope.drops.drops(name))
+    LoginShell::parse(&output, &mark, &env, |name| scope.drops.drops(name))
 }
 
 /// The standard output of a command that succeeds. Dropped before its end, the command is killed.
