@@ -82,6 +82,7 @@ pub(super) fn build(rules: &Rules) -> Result<(), Failure> {
     for layer in layers.iter().chain(&devices) {
         layer.attach(stage)?;
     }
+    cover(stage, rules)?;
     for layer in layers.iter().filter(|layer| layer.blank) {
         sys::set_attributes(layer.tree.as_fd(), MOUNT_ATTR_RDONLY).map_err(at(&layer.path))?;
     }
@@ -133,32 +134,64 @@ fn protected(path: &Path) -> Result<Layer, Failure> {
         .ok_or_else(|| at(path)(io::Error::from_raw_os_error(libc::ENOENT)))
 }
 
-/// What is seen in place of something hidden: an empty directory, or a device that cannot be opened.
+/// What is seen in place of something hidden of which a part is not, or of a file: an empty directory,
+/// or a device that cannot be opened. Other directories are [covered](cover).
 fn blank(path: &Path, rules: &Rules) -> Result<Option<Layer>, Failure> {
-    let found = match sys::open_path(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.and_then(|file| fs::File::from(file).metadata()),
+    let layer = match is_directory(path)? {
+        Some(false) => copy_with(Path::new("/dev/null"), MOUNT_ATTR_RDONLY)?,
+        Some(true) if rules.has_exception_below(path) => {
+            let attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
+            Some(Layer {
+                path: PathBuf::new(),
+                tree: sys::new_tmpfs(c"0555", attributes).map_err(at(path))?,
+                blank: true,
+            })
+        }
+        Some(true) | None => None,
     };
-    if !found.map_err(at(path))?.is_dir() {
-        let null = copy_with(Path::new("/dev/null"), MOUNT_ATTR_RDONLY)?;
-        return Ok(null.map(|null| Layer {
-            path: path.to_path_buf(),
-            ..null
-        }));
-    }
-    // Only those who may see something inside have a way through.
-    let mode = if rules.has_exception_below(path) {
-        c"0555"
-    } else {
-        c"0000"
-    };
-    let attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
-    let tree = sys::new_tmpfs(mode, attributes).map_err(at(path))?;
-    Ok(Some(Layer {
+    Ok(layer.map(|layer| Layer {
         path: path.to_path_buf(),
-        tree,
-        blank: true,
+        ..layer
     }))
+}
+
+/// Puts one and the same empty directory over all directories that are hidden as a whole: a file system
+/// for each would cost more than all else here.
+fn cover(stage: &Path, rules: &Rules) -> Result<(), Failure> {
+    let mut empty: Option<PathBuf> = None;
+    for entry in rules.entries.iter().filter(|entry| entry.is_hidden()) {
+        let path = &entry.path;
+        let place = below(stage, path);
+        if rules.has_exception_below(path) || is_directory(&place)? != Some(true) {
+            continue;
+        }
+        let tree = match &empty {
+            Some(first) => sys::open_path(first).and_then(|first| sys::clone_tree(first.as_fd())),
+            None => {
+                let attributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
+                sys::new_tmpfs(c"0000", attributes)
+            }
+        };
+        let layer = Layer {
+            path: path.clone(),
+            tree: tree.map_err(at(path))?,
+            blank: false,
+        };
+        layer.attach(stage)?;
+        empty.get_or_insert(place);
+    }
+    Ok(())
+}
+
+/// Whether something is a directory; `None` if it is gone.
+fn is_directory(path: &Path) -> Result<Option<bool>, Failure> {
+    match sys::open_path(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file
+            .and_then(|file| fs::File::from(file).metadata())
+            .map(|found| Some(found.is_dir()))
+            .map_err(at(path)),
+    }
 }
 
 fn copy_with(path: &Path, attributes: u64) -> Result<Option<Layer>, Failure> {

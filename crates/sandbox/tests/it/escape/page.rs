@@ -33,7 +33,11 @@ type Cells = BTreeMap<(String, String), Result>;
 /// Prints what was found, for the run that asked.
 pub fn hand_over(outcomes: &Outcomes) {
     for it in &outcomes.all {
-        println!("{LINE}{}\t{:?}\t{:?}", it.attack, it.enforcement, it.result);
+        let line = format!(
+            "{LINE}{}\t{:?}\t{:?}\n",
+            it.attack, it.enforcement, it.result
+        );
+        crate::actor::say(&line);
     }
 }
 
