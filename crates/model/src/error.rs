@@ -1,6 +1,7 @@
 //! Why an answer failed: a closed set. The messages are those clients already know; what they do
 //! not say (which provider, what exactly it did) is in [`ModelError::details`].
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ pub enum ErrorKind {
         /// 429.
         status: StatusCode,
         /// The provider's explanation.
-        message: Option<String>,
+        message: Option<Box<str>>,
         /// The provider's name for the request.
         request_id: Option<String>,
         /// How long to wait, when the provider said so.
@@ -341,7 +342,7 @@ pub(crate) fn status_line(status: StatusCode) -> String {
 }
 
 /// What follows a label, if there is something.
-fn labelled(label: &str, text: &Option<String>) -> String {
+fn labelled(label: &str, text: &Option<impl Display>) -> String {
     text.as_ref()
         .map(|text| format!("{label}{text}"))
         .unwrap_or_default()

@@ -88,7 +88,7 @@ impl Refusal {
             }
             StatusCode::TOO_MANY_REQUESTS => ErrorKind::TooManyRequests {
                 status: self.status,
-                message: self.explanation(&fields),
+                message: self.explanation(&fields).map(Into::into),
                 request_id: self.request_id(),
                 retry_after: retry_after_header(&self.headers),
             },
@@ -152,7 +152,7 @@ impl Refusal {
             }
             StatusCode::TOO_MANY_REQUESTS => Some(ErrorKind::TooManyRequests {
                 status: self.status,
-                message: self.explanation(fields),
+                message: self.explanation(fields).map(Into::into),
                 request_id: self.request_id(),
                 retry_after: retry_after_header(&self.headers)
                     .or(Some(std::time::Duration::from_secs(1))),
