@@ -38,12 +38,9 @@ pub struct CommandRequest<'a> {
 
 /// What is to happen with a command.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    windows,
-    expect(
-        clippy::large_enum_variant,
-        reason = "paths are just so much larger there"
-    )
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a verdict is taken apart where it is made"
 )]
 pub enum CommandVerdict {
     /// Run it.

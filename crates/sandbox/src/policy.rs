@@ -41,6 +41,9 @@ pub struct WorkspaceWrite {
     /// Paths inside those folders that stay read-only all the same, like the server's own home;
     /// beside the folders named `.git`, `.agents`, `.codex` and `.quipu` directly below each.
     pub protected_paths: Vec<PathBuf>,
+    /// Directories whose `.codex` counts wherever work happens. Inside a writable one they are protected like it:
+    /// `.git`, `.agents`, `.codex` and `.quipu` stay read-only, and a missing `.codex` cannot be created.
+    pub trusted: Vec<PathBuf>,
     /// What may be read beside the writable folders.
     pub readable: Readable,
     /// What may not be read all the same.
@@ -60,6 +63,7 @@ impl WorkspaceWrite {
             workspace: workspace.into(),
             writable_roots: Vec::new(),
             protected_paths: Vec::new(),
+            trusted: Vec::new(),
             readable: Readable::Everything,
             hidden: Hidden::default(),
             network: Network::Off,

@@ -129,6 +129,15 @@ impl Rules {
                 rules.protect(root, name, &roots);
             }
         }
+        let trusted = workspace.iter().flat_map(|policy| &policy.trusted);
+        for directory in real_paths(trusted) {
+            let inside = |root: &PathBuf| directory != *root && directory.starts_with(root);
+            if roots.iter().any(inside) && !roots.contains(&directory) {
+                for name in PROTECTED {
+                    rules.protect(&directory, name, &roots);
+                }
+            }
+        }
         for above in folder.iter().flat_map(|folder| folder.ancestors().skip(1)) {
             let inside = |root: &PathBuf| above != root && above.starts_with(root);
             if roots.iter().any(inside) && !roots.iter().any(|root| root == above) {

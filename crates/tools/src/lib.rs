@@ -39,7 +39,7 @@ pub use guardian::Action;
 pub use host::{Answer, Host};
 pub use mcp::{McpScope, elicitation_request, reaction};
 pub use network::Network;
-pub use sandboxing::{hidden as hidden_from_commands, policy as sandbox_policy};
+pub use sandboxing::{Guarded, hidden as hidden_from_commands, policy as sandbox_policy};
 pub use scope::{Drops, Features, Scope, ShellTool};
 pub use specs::{Spec, SpecKind, specs};
 pub use text::{Budget, estimated_tokens, middle, middle_with_lines, split};

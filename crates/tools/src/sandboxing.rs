@@ -26,10 +26,20 @@ const PUBLIC: [&str; 11] = [
     "worktrees",
 ];
 
-/// A policy for commands that work in `cwd`. The server's `home` decides what later commands may do and
-/// holds its secrets, so it stays out of their reach; `credentials` are those of its user.
-pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path, credentials: &[PathBuf]) -> Policy {
-    let hidden = || hidden(cwd, home, credentials);
+/// What stays out of the reach of commands, whatever their policy makes writable or readable.
+#[derive(Clone, Copy)]
+pub struct Guarded<'a> {
+    /// The server's home, which decides what later commands may do and holds its secrets.
+    pub home: &'a Path,
+    /// Files with credentials of its user.
+    pub credentials: &'a [PathBuf],
+    /// Directories whose settings count.
+    pub trusted: &'a [PathBuf],
+}
+
+/// A policy for commands that work in `cwd`.
+pub fn policy(policy: &SandboxPolicy, cwd: &Path, guarded: Guarded<'_>) -> Policy {
+    let hidden = || hidden(cwd, guarded.home, guarded.credentials);
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
         SandboxPolicy::ExternalSandbox { network_access } => Policy::External {
@@ -60,7 +70,8 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, home: &Path, credentials: &[Pa
             network: network(*network_access),
             exclude_tmpdir_env: *exclude_tmpdir_env_var,
             exclude_slash_tmp: *exclude_slash_tmp,
-            protected_paths: vec![home.to_owned()],
+            protected_paths: vec![guarded.home.to_owned()],
+            trusted: guarded.trusted.to_vec(),
         }),
         // What cannot be understood is held back as much as possible.
         SandboxPolicy::Unrecognized(_) => Policy::ReadOnly {
@@ -91,7 +102,12 @@ pub(crate) fn rules(scope: &Scope, granted: Option<&AdditionalPermissionProfile>
 
 /// The policy of a turn.
 pub(crate) fn policy_of(scope: &Scope) -> Policy {
-    policy(&scope.sandbox, &scope.cwd, &scope.home, &scope.credentials)
+    let guarded = Guarded {
+        home: &scope.home,
+        credentials: &scope.credentials,
+        trusted: &scope.trusted,
+    };
+    policy(&scope.sandbox, &scope.cwd, guarded)
 }
 
 /// What a user agreed to beyond the policy.

@@ -37,6 +37,8 @@ pub struct Scope {
     pub withholds: Drops,
     /// What such commands cannot read.
     pub credentials: Arc<[PathBuf]>,
+    /// Directories whose settings count, so that no sandboxed command may write these.
+    pub trusted: Arc<[PathBuf]>,
     /// `TMPDIR` of this process.
     pub tmpdir: Option<PathBuf>,
     pub dynamic_tools: Arc<[DynamicToolSpec]>,

@@ -450,3 +450,32 @@ async fn whoever_holds_a_file_does_not_hold_up_the_sandbox() {
     assert_eq!(done.unwrap().stdout, "end\n");
     assert_eq!(fs::read_to_string(&path).unwrap(), "text");
 }
+
+/// What counts as settings somewhere is not written from anywhere.
+#[tokio::test]
+async fn trusted_directories_inside_a_writable_one_keep_their_settings() {
+    for enforcement in BACKENDS {
+        let scratch = Scratch::new();
+        let project = scratch.workspace.join("project");
+        let fresh = scratch.workspace.join("fresh");
+        fs::create_dir_all(project.join(".codex")).unwrap();
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::create_dir_all(&fresh).unwrap();
+        let policy = WorkspaceWrite {
+            trusted: vec![project.clone(), fresh.clone()],
+            ..scratch.policy()
+        };
+        let script = "touch project/.codex/config.toml project/.git/config; mkdir -p fresh/.codex/x; \
+                      mv fresh moved; rm -rf project; touch project/made fresh/made";
+        let mut command = scratch.shell(script, enforcement);
+        command.policy = Policy::WorkspaceWrite(policy);
+        finish(command).await;
+        assert!(
+            !project.join(".codex/config.toml").exists(),
+            "{enforcement:?}"
+        );
+        assert!(!project.join(".git/config").exists(), "{enforcement:?}");
+        assert!(!fresh.join(".codex/x").exists(), "{enforcement:?}");
+        assert!(project.join("made").exists() && fresh.join("made").exists());
+    }
+}

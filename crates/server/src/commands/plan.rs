@@ -7,7 +7,7 @@ use std::time::Duration;
 use quipu_config::{LoadRequest, Snapshot, Table};
 use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
-use quipu_tools::sandbox_policy;
+use quipu_tools::{Guarded, sandbox_policy};
 use quipu_wire::{CommandExecParams, CommandExecTerminalSize};
 
 use crate::Cx;
@@ -174,12 +174,12 @@ fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Poli
     };
     let user_home = cx.server.settings.config.env().user_home();
     let credentials = config.hidden_paths(user_home);
-    Ok(sandbox_policy(
-        policy,
-        cx.server.cwd(),
-        cx.server.home(),
-        &credentials,
-    ))
+    let guarded = Guarded {
+        home: cx.server.home(),
+        credentials: &credentials,
+        trusted: &config.trusted_projects(),
+    };
+    Ok(sandbox_policy(policy, cx.server.cwd(), guarded))
 }
 
 fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Policy) -> Command {

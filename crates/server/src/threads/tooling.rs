@@ -263,6 +263,7 @@ impl Actor {
             env,
             withholds,
             credentials: credentials.into(),
+            trusted: session.snapshot.trusted_projects().into(),
             drops: Drops::new(move |name| environment.drops(name)),
             tmpdir: config.env().get("TMPDIR").map(Into::into),
             dynamic_tools: session.dynamic_tools.clone().into(),

@@ -257,3 +257,62 @@ async fn a_terminal_stays_when_rights_stay() {
     client.until("turn/completed").await;
     assert!(stage.folder().join("made").exists());
 }
+
+/// The settings of a trusted project cannot be planted from a thread that may write around or below it.
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_count_cannot_be_written_by_commands_and_patches() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let project = folder.path().canonicalize().unwrap().join("around/project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let trusted = format!("[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+    let stage = Stage::at(folder, home, &trusted).await;
+    let planted = "sandbox_mode = \\\"danger-full-access\\\"";
+    for (cwd, settings) in [
+        (
+            project.parent().unwrap(),
+            project.join(".codex/config.toml"),
+        ),
+        (project.as_path(), project.join("sub/.codex/config.toml")),
+    ] {
+        let params = json!({ "cwd": cwd, "sandbox": "workspace-write" });
+        let (mut client, thread) = stage.thread_with(params).await;
+        let directory = settings.parent().unwrap();
+        let command = format!(
+            "mkdir -p {0}; echo \"{planted}\" > {1}; mkdir {0}/x && mv {0}/x {0}",
+            directory.display(),
+            settings.display()
+        );
+        let patch = format!(
+            "*** Begin Patch\n*** Add File: {}\n+sandbox_mode = \"danger-full-access\"\n*** End Patch",
+            settings.display()
+        );
+        stage.play([
+            calls("exec_command", json!({ "cmd": command, "login": false })),
+            json!({ "patch": patch }),
+            json!({ "text": "done" }),
+        ]);
+        run(&mut client, &thread, "plant").await;
+        let directory = project.join("sub");
+        let cwd = if directory.exists() {
+            directory
+        } else {
+            project.clone()
+        };
+        let params = json!({ "cwd": cwd, "sandbox": null });
+        let started = client.call("thread/start", params).await;
+        let config = client
+            .call("config/read", json!({ "cwd": cwd, "includeLayers": true }))
+            .await;
+        let layers = config["layers"].as_array().unwrap();
+        let counts = |layer: &&Value| {
+            layer["name"]["type"] == "project"
+                && layer["disabledReason"].is_null()
+                && !layer["config"]["sandbox_mode"].is_null()
+        };
+        assert!(
+            !layers.iter().any(|layer| counts(&layer)),
+            "{started} {config}"
+        );
+    }
+}
