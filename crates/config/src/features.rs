@@ -97,8 +97,8 @@ features! {
     ApplyPatchFreeform = "apply_patch_freeform", Stage::UnderDevelopment, false;
     /// Commands may ask for more permissions.
     ExecPermissionApprovals = "exec_permission_approvals", Stage::UnderDevelopment, false;
-    /// Programs of the user run at points of a turn (`hooks.json`).
-    CodexHooks = "codex_hooks", Stage::NoEffect, false;
+    /// Programs of the user run at points of a turn ([`hooks.json`](hooks.md)).
+    CodexHooks = "codex_hooks", Stage::UnderDevelopment, false;
     /// The model may ask for permissions by a tool.
     RequestPermissionsTool = "request_permissions_tool", Stage::UnderDevelopment, false;
     /// No effect.

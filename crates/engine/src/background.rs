@@ -140,6 +140,7 @@ impl Thread {
             ToolEvent::ApprovalReviewStarted { .. }
             | ToolEvent::ApprovalReviewCompleted { .. }
             | ToolEvent::PlanUpdated { .. }
+            | ToolEvent::Hooks(_)
             | ToolEvent::DiffUpdated(_) => {}
         }
     }

@@ -5,6 +5,7 @@ use quipu_wire::{
 };
 
 use crate::effect::{Effect, Purpose, Record};
+use crate::hooks::Intake;
 use crate::input::{Compacted, Input, ModelEvent, ModelItem};
 use crate::items::Writer;
 use crate::starting::running;
@@ -157,7 +158,7 @@ impl Thread {
         self.notify(ServerNotification::ThreadCompacted(params));
         match self.active.as_ref().map(|turn| turn.kind) {
             Some(TurnKind::Compact) => self.proceed(),
-            Some(_) if summary.mid_turn => self.continue_turn(),
+            Some(_) if summary.mid_turn => self.take_input(Intake::default()),
             _ => self.build_context(),
         }
     }

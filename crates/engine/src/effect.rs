@@ -52,6 +52,17 @@ pub enum Effect {
     CancelTools { turn_id: String },
     /// Call back with `Input::GraceOver` after the time that cancelled tools are given.
     StartGrace { turn_id: String },
+    /// Run the hooks of the user; what they do comes back as `Input::Hooks`. `CancelTools` stops them, too.
+    RunHooks {
+        run: u64,
+        turn_id: String,
+        point: HookPoint,
+    },
+    /// Let the user's own program know that a turn went as it should.
+    Announce {
+        turn_id: String,
+        last_agent_message: Option<String>,
+    },
     /// Make the new history out of a summary; comes back as `Input::Compacted`.
     Summarise {
         turn_id: String,
@@ -64,6 +75,21 @@ pub enum Effect {
         words: Option<String>,
         /// The review broke off: it was interrupted, or it failed.
         interrupted: bool,
+    },
+}
+
+/// Where in a turn hooks run, and what they are told of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookPoint {
+    /// Before the first input of a session.
+    SessionStart,
+    /// Before this input.
+    UserPromptSubmit(Vec<UserInput>),
+    /// When the model is done.
+    Stop {
+        /// A hook has already made the model go on in this turn.
+        active: bool,
+        last_agent_message: Option<String>,
     },
 }
 

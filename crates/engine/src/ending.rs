@@ -32,13 +32,16 @@ impl Thread {
         turn.cancelled = turn.is_calling() || (!has_failed && !turn.shells.is_empty());
         turn.ending = Some(end);
         let (turn_id, cancelled) = (turn.id.clone(), turn.cancelled);
+        let is_hooking = turn.is_hooking();
         if let Some(sample) = turn.drop_work() {
             self.emit(Effect::CancelSample { sample });
         }
-        if cancelled {
+        if cancelled || is_hooking {
             self.emit(Effect::CancelTools {
                 turn_id: turn_id.clone(),
             });
+        }
+        if cancelled {
             self.emit(Effect::StartGrace { turn_id });
         }
         self.proceed();
@@ -147,6 +150,7 @@ impl Thread {
             return;
         };
         let end = turn.ending.unwrap_or(TurnEnd::Completed);
+        let is_completed = end == TurnEnd::Completed;
         self.record(Record::TurnEnded {
             turn_id: turn.id.clone(),
             end: end.clone(),
@@ -174,6 +178,9 @@ impl Thread {
             },
         };
         self.notify(ServerNotification::TurnCompleted(params));
+        if let Some(announcement) = turn.announcement.filter(|_| is_completed) {
+            self.emit(announcement);
+        }
         self.withdraw(turn.questions);
     }
 
@@ -187,7 +194,8 @@ impl Thread {
         let Some(index) = rest.iter().position(is_completed) else {
             return rest;
         };
-        let after = rest.split_off(index + 1);
+        let mut after = rest.split_off(index + 1);
+        after.retain(|effect| !matches!(effect, Effect::Announce { .. }));
         let Some(Effect::Notify(ServerNotification::TurnCompleted(mut params))) = rest.pop() else {
             return after;
         };

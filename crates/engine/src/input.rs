@@ -1,8 +1,9 @@
 //! What can happen to a thread.
 
 use quipu_wire::{
-    GuardianApprovalReview, Json, MessagePhase, RateLimitSnapshot, ServerRequest, ThreadItem,
-    TokenUsageBreakdown, TurnError, TurnPlanStep, UserInput, WebSearchAction,
+    GuardianApprovalReview, HookPromptFragment, HookRunSummary, Json, MessagePhase,
+    RateLimitSnapshot, ServerRequest, ThreadItem, TokenUsageBreakdown, TurnError, TurnPlanStep,
+    UserInput, WebSearchAction,
 };
 
 /// One thing that happened.
@@ -30,6 +31,8 @@ pub enum Input {
     Model { sample: u64, event: ModelEvent },
     /// A tool did something.
     Tool { call_id: String, event: ToolEvent },
+    /// Hooks did something.
+    Hooks { run: u64, report: HookReport },
     /// A client answered a question.
     Answered { question: u64 },
     /// A summary became a history.
@@ -253,6 +256,37 @@ pub enum CallKind {
     ToolSearch(Json),
 }
 
+/// What hooks report while they run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookReport {
+    Started(Vec<HookRunSummary>),
+    Completed(Vec<HookRunSummary>),
+    /// All have ended.
+    Done(HooksDone),
+}
+
+/// What hooks want together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HooksDone {
+    /// What the model is to know.
+    pub context: Vec<Json>,
+    pub verdict: HookVerdict,
+}
+
+/// How a turn goes on after its hooks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum HookVerdict {
+    #[default]
+    Proceed,
+    /// The input is blocked, or the turn is to end.
+    End,
+    /// The model is not done; it goes on with this message.
+    GoOn {
+        prompt: Json,
+        fragments: Vec<HookPromptFragment>,
+    },
+}
+
 /// What a tool reports while it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolEvent {
@@ -279,6 +313,8 @@ pub enum ToolEvent {
         explanation: Option<String>,
         plan: Vec<TurnPlanStep>,
     },
+    /// Hooks before or after the call began or ended.
+    Hooks(HookReport),
     /// All changes of the turn so far.
     DiffUpdated(String),
     /// A message for the model's history that is not the tool's output.

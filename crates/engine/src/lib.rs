@@ -19,6 +19,7 @@ mod compaction;
 mod effect;
 mod ending;
 mod history;
+mod hooks;
 mod ids;
 mod input;
 mod items;
@@ -34,11 +35,11 @@ mod tools;
 mod turn;
 mod usage;
 
-pub use effect::{Answer, Effect, Purpose, Record, Refusal, TurnEnd};
+pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, TurnEnd};
 pub use input::{
-    CallKind, Compacted, Context, Input, Misshapen, ModelEvent, ModelItem, OutputItem,
-    ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage,
-    Waiting,
+    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, Misshapen, ModelEvent,
+    ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta,
+    ToolEvent, UserMessage, Waiting,
 };
 pub use items::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};

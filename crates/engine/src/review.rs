@@ -2,11 +2,11 @@
 
 use quipu_wire::{ThreadItem, Turn, UserInput};
 
-use crate::effect::{Answer, Effect, Purpose, Record};
+use crate::effect::{Answer, Effect, Record};
 use crate::input::{Input, ReviewOutcome, ReviewStart};
 use crate::starting::running;
 use crate::thread::Thread;
-use crate::turn::{ActiveTurn, Review, TurnKind, Work};
+use crate::turn::{ActiveTurn, Pending, Review, TurnKind, Work};
 
 impl Thread {
     /// A client asks for a review. A running turn makes room for it.
@@ -16,7 +16,7 @@ impl Thread {
             return self.replace_turn(Input::Review(review));
         }
         self.begin_review(review);
-        self.sample(Purpose::Review);
+        self.begin_session();
     }
 
     /// Answers the request before its turn can begin.
@@ -40,7 +40,10 @@ impl Thread {
         };
         self.show_started(item.clone());
         self.show_completed(item);
-        self.show_message(review.message);
+        match self.hooks {
+            true => self.queue(Pending::Message(review.message)),
+            false => self.show_message(review.message),
+        }
     }
 
     pub(crate) fn render_review(&mut self) {

@@ -6,9 +6,10 @@ use quipu_wire::{
 };
 
 use crate::effect::{Effect, Purpose};
+use crate::hooks::Intake;
 use crate::input::{Misshapen, ModelEvent};
 use crate::thread::Thread;
-use crate::turn::{Pending, TurnKind, Work};
+use crate::turn::{ActiveTurn, Pending, TurnKind, Work};
 
 impl Thread {
     /// Asks the model with the history as it is.
@@ -175,9 +176,9 @@ impl Thread {
             TurnKind::Review if called => self.sample(Purpose::Review),
             TurnKind::Shell if !turn.shells.is_empty() => {}
             TurnKind::Shell if turn.has_message() => self.promote(),
-            TurnKind::Regular | TurnKind::Review | TurnKind::Compact | TurnKind::Shell => {
-                self.conclude();
-            }
+            TurnKind::Regular => self.wind_up(),
+            TurnKind::Review if turn.review.is_some() => self.wind_up(),
+            TurnKind::Review | TurnKind::Compact | TurnKind::Shell => self.conclude(),
         }
     }
 
@@ -189,18 +190,14 @@ impl Thread {
         self.compact_or_continue();
     }
 
-    fn follow_up(&mut self) {
-        match self.is_too_long() {
+    /// Asks the model again, with what waited for that.
+    pub(crate) fn follow_up(&mut self) {
+        let is_regular = |turn: &ActiveTurn| turn.kind == TurnKind::Regular;
+        match self.is_too_long() && self.active.as_ref().is_some_and(is_regular) {
             true if self.may_compact() => self.begin_summary(true),
             true => {}
-            false => self.continue_turn(),
+            false => self.take_input(Intake::default()),
         }
-    }
-
-    /// Asks the model again, with what waited for that.
-    pub(crate) fn continue_turn(&mut self) {
-        self.take_pending();
-        self.sample(Purpose::Turn);
     }
 
     /// Gives the outputs of the tools to the model, in the order of the calls.

@@ -138,21 +138,23 @@ impl Thread {
         if let Some(record) = context.record {
             self.record(Record::TurnContext(record));
         }
-        self.continue_turn();
+        self.begin_session();
     }
 
-    /// Shows the waiting input and gives it to the model's history.
+    /// At the end of a turn, gives the waiting input to the model's history.
     pub(crate) fn take_pending(&mut self) {
-        while let Some(pending) = self
-            .active
-            .as_mut()
-            .and_then(|turn| turn.pending.pop_front())
-        {
+        while let Some(pending) = self.next_pending() {
             match pending {
+                // Hooks have not seen it, and might have been against it.
+                Pending::Message(_) if self.hooks => {}
                 Pending::Message(message) => self.show_message(message),
                 Pending::Note(note) => self.remember(note),
             }
         }
+    }
+
+    pub(crate) fn next_pending(&mut self) -> Option<Pending> {
+        self.active.as_mut()?.pending.pop_front()
     }
 
     pub(crate) fn show_message(&mut self, message: UserMessage) {

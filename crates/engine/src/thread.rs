@@ -28,6 +28,8 @@ pub struct ThreadSetup {
     pub usage: Option<ThreadTokenUsage>,
     /// Clients also see the items exactly as the model made them.
     pub raw_items: bool,
+    /// The user has hooks.
+    pub hooks: bool,
     /// A random number, from which the ids follow that the thread makes itself.
     pub seed: u128,
 }
@@ -48,6 +50,11 @@ pub struct Thread {
     /// Requests that wait for the running turn to end, in their order.
     pub(crate) waiting: VecDeque<Input>,
     pub(crate) raw_items: bool,
+    /// The user has hooks.
+    pub(crate) hooks: bool,
+    /// Those of the session's start have not run yet.
+    pub(crate) session_start: bool,
+    pub(crate) hook_runs: u64,
     pub(crate) interrupt_note: Option<Json>,
     pub(crate) samples: u64,
     pub(crate) item_ids: Ids,
@@ -76,6 +83,9 @@ impl Thread {
             abandoned: BTreeSet::new(),
             waiting: VecDeque::new(),
             raw_items: setup.raw_items,
+            hooks: setup.hooks,
+            session_start: setup.hooks,
+            hook_runs: 0,
             interrupt_note: None,
             samples: 0,
             item_ids: Ids::new(setup.seed),
@@ -201,6 +211,7 @@ impl Thread {
             Input::Context { turn_id, context } => self.context(&turn_id, context),
             Input::Model { sample, event } => self.model(sample, event),
             Input::Tool { call_id, event } => self.tool(&call_id, event),
+            Input::Hooks { run, report } => self.hooks(run, report),
             Input::Answered { question } => self.answered(question),
             Input::Compacted { turn_id, compacted } => self.compacted(&turn_id, compacted),
             Input::ReviewRendered { turn_id, outcome } => self.review_rendered(&turn_id, outcome),

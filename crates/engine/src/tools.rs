@@ -47,6 +47,7 @@ impl Thread {
                 turn.diff = Some(diff);
                 self.tell_diff();
             }
+            ToolEvent::Hooks(report) => self.tell_hooks(report),
             ToolEvent::Note(note) => self.note(note),
             ToolEvent::Finished { output, end_turn } => {
                 self.tool_finished(call_id, output, end_turn);

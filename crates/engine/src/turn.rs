@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use quipu_wire::{Json, NonSteerableTurnKind};
 
 use crate::bounds::Effort;
-use crate::effect::TurnEnd;
+use crate::effect::{Effect, TurnEnd};
+use crate::hooks::Stage;
 use crate::input::UserMessage;
 use crate::items::Items;
 
@@ -38,6 +39,8 @@ pub enum Work {
     Context,
     /// The model answers.
     Model { sample: u64 },
+    /// Hooks of the user run.
+    Hooks { run: u64, stage: Stage },
     /// The model summarises the history.
     Summary { sample: u64, summary: Summary },
     /// The driver makes a new history out of the summary.
@@ -109,6 +112,10 @@ pub struct ActiveTurn {
     /// The model has answered, and the diff is told again once the calls of that answer are done.
     pub diff_due: bool,
     pub last_agent_message: Option<String>,
+    /// A hook has made the model go on.
+    pub stop_hook_active: bool,
+    /// What tells the user that the turn went as it should, once it has ended.
+    pub announcement: Option<Effect>,
     /// How the turn will end, once it has been told to.
     pub ending: Option<TurnEnd>,
     /// Its tools and commands were told to stop.
@@ -145,6 +152,8 @@ impl ActiveTurn {
             diff: None,
             diff_due: false,
             last_agent_message: None,
+            stop_hook_active: false,
+            announcement: None,
             ending: None,
             cancelled: false,
             review: None,
@@ -170,6 +179,19 @@ impl ActiveTurn {
         self.calls.iter().any(|call| call.output.is_none())
     }
 
+    /// Whether hooks run that the turn waits for.
+    pub fn is_hooking(&self) -> bool {
+        matches!(self.work, Some(Work::Hooks { .. }))
+    }
+
+    /// The last message of the model, also of one that reviews.
+    pub fn last_words(&self) -> Option<String> {
+        match &self.review {
+            Some(review) => review.words.clone(),
+            None => self.last_agent_message.clone(),
+        }
+    }
+
     /// Whether the user waits for an answer.
     pub fn has_message(&self) -> bool {
         self.pending
@@ -186,7 +208,7 @@ impl ActiveTurn {
                 self.work = Some(Work::Rendering);
                 None
             }
-            Some(Work::Context | Work::NewHistory(_)) | None => None,
+            Some(Work::Context | Work::Hooks { .. } | Work::NewHistory(_)) | None => None,
         }
     }
 

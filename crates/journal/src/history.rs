@@ -145,7 +145,7 @@ pub fn first_words(items: &[Json]) -> Option<String> {
 }
 
 /// The text of an item that the user wrote.
-fn said_by_user(item: &Json) -> Option<String> {
+pub fn said_by_user(item: &Json) -> Option<String> {
     #[derive(Deserialize)]
     struct Message {
         role: String,
@@ -157,7 +157,9 @@ fn said_by_user(item: &Json) -> Option<String> {
         text: String,
     }
     let message: Message = item.parse().ok()?;
-    let text: String = message.content.into_iter().map(|part| part.text).collect();
+    let is_mark = |text: &str| text == "</image>" || text.starts_with("<image");
+    let texts = message.content.into_iter().map(|part| part.text);
+    let text: String = texts.filter(|text| !is_mark(text)).collect();
     let injected = INJECTED
         .iter()
         .any(|start| text.trim_start().starts_with(start));

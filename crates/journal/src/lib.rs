@@ -36,7 +36,7 @@ mod writer;
 
 pub use error::{Error, Result};
 pub use event::Event;
-pub use history::{History, LoadedHistory, first_words};
+pub use history::{History, LoadedHistory, first_words, said_by_user};
 pub use lines::MAX_RECORD;
 pub use log::Log;
 pub use query::{Cursor, Page, Query, Summary};

@@ -72,6 +72,8 @@ pub enum Stdio {
     NullStdin,
     /// Three pipes.
     Pipes,
+    /// Nothing to read, and nobody reads what it writes.
+    Null,
     /// A terminal of its own for all three; output arrives as stdout.
     Pty(WindowSize),
 }

@@ -198,6 +198,9 @@ impl Streams {
         if let Stdio::Pty(size) = stdio {
             return Self::open_pty(Pty::open(size)?);
         }
+        if stdio == Stdio::Null {
+            return Self::open_null();
+        }
         let (stdin, our_stdin) = if stdio == Stdio::Pipes {
             let (reader, writer) = io::pipe()?;
             (reader.into(), Some(async_file(writer.into())?))
@@ -214,6 +217,20 @@ impl Streams {
                 (Stream::Stdout, async_file(our_stdout.into())?),
                 (Stream::Stderr, async_file(our_stderr.into())?),
             ],
+        })
+    }
+
+    fn open_null() -> io::Result<Self> {
+        let null = File::options().read(true).write(true).open("/dev/null")?;
+        Ok(Self {
+            theirs: [
+                null.try_clone()?.into(),
+                null.try_clone()?.into(),
+                null.into(),
+            ],
+            stdin: None,
+            terminal: None,
+            output: Vec::new(),
         })
     }
 

@@ -7,6 +7,11 @@ pub(crate) fn timestamp() -> String {
     Utc::now().format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// Now, in seconds.
+pub(crate) fn unix_seconds() -> i64 {
+    Utc::now().timestamp()
+}
+
 /// The local date.
 pub(crate) fn local_date() -> String {
     Local::now().format("%Y-%m-%d").to_string()

@@ -7,10 +7,12 @@
 
 mod accounts;
 mod agents;
+mod announce;
 mod blocking;
 mod budgets;
 mod clock;
 mod commands;
+mod config_folders;
 mod connection;
 #[allow(
     dead_code,
@@ -53,4 +55,5 @@ pub use quipu_journal::Source;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Programs, Settings};
 
+pub(crate) use config_folders::config_folders;
 pub(crate) use cx::{Cx, Reply};

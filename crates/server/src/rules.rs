@@ -1,16 +1,16 @@
 //! The rules in force for a thread: where their files are, what an administrator adds, and what clients
 //! hear of files that cannot be used.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use quipu_config::Snapshot;
 use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRule};
-use quipu_config::{PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot};
 use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
 
-use crate::Server;
 use crate::hub::Client;
+use crate::{Server, config_folders};
 
 /// The rules of these settings, and the files that are left out.
 pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
@@ -26,23 +26,19 @@ pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
 }
 
 /// Tells a client about files of its thread that are not in force, unless it knows.
-pub(crate) async fn tell_left_out(client: &Client, problems: &[RulesProblem]) {
-    for problem in problems {
-        let warning = left_out(problem);
-        if client.is_new_problem(&warning) {
-            tracing::warn!(%problem, "a rules file is not in force");
-            client.notify::<ConfigWarning>(&warning).await;
+pub(crate) async fn tell_left_out(client: &Client, warnings: &[ConfigWarningNotification]) {
+    for warning in warnings {
+        if client.is_new_problem(warning) {
+            let details = warning.details.as_deref();
+            tracing::warn!(details, "{}", warning.summary);
+            client.notify::<ConfigWarning>(warning).await;
         }
     }
 }
 
 fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
-    let home = server.home().join("rules");
-    let mut folders = vec![Path::new(SYSTEM_FOLDER).join("rules"), home];
-    let trusted = snapshot.project().map(|project| project.trusted.iter());
-    let trusted = trusted.into_iter().flatten();
-    folders.extend(trusted.map(|directory| directory.join(PROJECT_FOLDER).join("rules")));
-    folders
+    let folders = config_folders(server, snapshot).into_iter();
+    folders.map(|folder| folder.join("rules")).collect()
 }
 
 fn required_rule(rule: &RequiredRule) -> Result<PrefixRule, PatternError> {

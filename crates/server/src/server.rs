@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::accounts::{LoginCredentials, Logins};
 use crate::agents::Agents;
+use crate::announce::Announcer;
 use crate::budgets::Budgets;
 use crate::commands::Commands;
 use crate::connection::serve;
@@ -34,6 +35,9 @@ use crate::threads::{Message, Threads};
 
 /// How long running turns may take to end once they are told to.
 const INTERRUPT: Duration = Duration::from_secs(2);
+
+/// How long programs that tell the user of a turn may take before the server is stopped.
+const NOTIFY: Duration = Duration::from_secs(5);
 
 /// What may be on its way in each direction of a connection within the process.
 const IN_PROCESS: Limits = Limits {
@@ -56,6 +60,7 @@ pub struct Server {
     pub(crate) identity: Identity,
     pub(crate) threads: Threads,
     pub(crate) agents: Agents,
+    pub(crate) announcer: Announcer,
     pub(crate) store: LazyStore,
     reporting: OnceLock<Reporting>,
     pub(crate) watches: Watches,
@@ -90,6 +95,7 @@ impl Server {
             identity,
             threads: Threads::default(),
             agents: Agents::default(),
+            announcer: Announcer::default(),
             store,
             reporting: OnceLock::new(),
             watches: Watches::default(),
@@ -116,9 +122,11 @@ impl Server {
         ours
     }
 
-    /// Ends what is running and all connections, as the end of the process would, within bounds. For
-    /// those who serve in their own process; [`run`](crate::run) does it by itself.
+    /// Ends what is running and all connections, as the end of the process would, within bounds. Programs
+    /// of the setting `notify` may finish. For those who serve in their own process; [`run`](crate::run)
+    /// does it by itself.
     pub async fn stop(&self) {
+        self.announcer.finish(NOTIFY).await;
         self.interrupt().await;
         self.close().await;
     }
@@ -152,6 +160,7 @@ impl Server {
         if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {
             tracing::error!("some threads did not end in time");
         }
+        self.announcer.end().await;
         if let Some(reporting) = self.reporting.get() {
             reporting.telemetry.flush(telemetry::FLUSH).await;
         }

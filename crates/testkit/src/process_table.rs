@@ -7,6 +7,9 @@ const LEFT: Duration = Duration::from_secs(1);
 /// How long to look for an end when only the end matters, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often to look.
+const EVERY: Duration = Duration::from_millis(5);
+
 /// A number of seconds that no other process sleeps for, so that it can be found.
 pub fn marker() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +31,15 @@ pub fn holding(mark: &str) -> Vec<String> {
     found
 }
 
+/// Waits until a process holds a text in its arguments.
+pub async fn appeared(mark: &str) {
+    let (mut looks, begun) = (tokio::time::interval(EVERY), Instant::now());
+    while holding(mark).is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "no process has `{mark}`");
+        looks.tick().await;
+    }
+}
+
 /// Waits until no process holds a text in its arguments; what is left if some stay.
 pub async fn left(mark: &str) -> Vec<String> {
     left_until(mark, Instant::now() + PATIENCE).await
@@ -41,7 +53,7 @@ pub async fn gone(mark: &str, since: Instant) {
 
 /// The system tells nobody of the end of processes that are not their own, so it is looked for.
 async fn left_until(mark: &str, end: Instant) -> Vec<String> {
-    let mut looks = tokio::time::interval(Duration::from_millis(5));
+    let mut looks = tokio::time::interval(EVERY);
     loop {
         let looked = Instant::now();
         let left = holding(mark);

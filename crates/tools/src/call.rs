@@ -24,6 +24,10 @@ pub struct Finished {
     pub output: Output,
     /// The user wants the whole turn to end.
     pub end_turn: bool,
+    /// What a command that has ended wrote, for the hooks after it.
+    pub(crate) response: Option<String>,
+    /// What the model is to know besides.
+    pub context: Vec<Json>,
 }
 
 /// What the model gets back.
@@ -34,12 +38,20 @@ pub enum Output {
     Parts(Vec<Value>),
 }
 
+impl From<Output> for Finished {
+    fn from(output: Output) -> Finished {
+        Finished {
+            output,
+            end_turn: false,
+            response: None,
+            context: Vec::new(),
+        }
+    }
+}
+
 impl From<String> for Finished {
     fn from(text: String) -> Finished {
-        Finished {
-            output: Output::Text(text),
-            end_turn: false,
-        }
+        Output::Text(text).into()
     }
 }
 
@@ -53,8 +65,8 @@ impl Finished {
     /// The user ended the turn with their answer.
     pub(crate) fn ending(text: &str) -> Finished {
         Finished {
-            output: Output::Text(text.to_owned()),
             end_turn: true,
+            ..Finished::from(text)
         }
     }
 }

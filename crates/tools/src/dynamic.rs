@@ -65,10 +65,7 @@ pub(crate) async fn call(run: &Running) -> Finished {
         Some(elapsed),
     ))
     .await;
-    Finished {
-        output,
-        end_turn: false,
-    }
+    output.into()
 }
 
 fn is_understood(response: &DynamicToolCallResponse) -> bool {

@@ -7,6 +7,7 @@ use quipu_wire::{Json, ServerRequest};
 
 use crate::agents::Agents;
 use crate::guardian::Action;
+use crate::hooks::Advice;
 
 /// What a client answered: a result, or `Err` for an error of the client's own.
 pub type Answer = Result<Json, ()>;
@@ -29,6 +30,14 @@ pub trait Host: Send + Sync {
 
     /// The agents that the thread started, if it can have any.
     fn agents(&self) -> Option<&dyn Agents>;
+
+    /// Runs the user's hooks before a command, or after one that has ended and wrote this.
+    fn hook<'a>(
+        &'a self,
+        call_id: &'a str,
+        command: &'a str,
+        response: Option<&'a str>,
+    ) -> BoxFuture<'a, Advice>;
 
     /// Lets a model judge an action in the user's place. The call may be given up meanwhile.
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment>;

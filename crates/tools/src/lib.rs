@@ -12,6 +12,7 @@ mod call;
 mod dynamic;
 mod exec;
 mod guardian;
+mod hooks;
 mod host;
 mod legacy_approval;
 mod login_shell;
@@ -36,6 +37,7 @@ mod web_search;
 
 pub use call::{Finished, output_item};
 pub use guardian::Action;
+pub use hooks::Advice;
 pub use host::{Answer, Host};
 pub use mcp::{McpScope, elicitation_request, reaction};
 pub use network::Network;

@@ -284,7 +284,10 @@ async fn execute(
                 let all = String::from_utf8_lossy(&done.all).into_owned();
                 run.completed(shown.ended(done.exit_code, all, done.elapsed))
                     .await;
-                return report(run, &done).into();
+                return Finished {
+                    response: response(run, &done),
+                    ..report(run, &done).into()
+                };
             }
         }
     }
@@ -312,6 +315,13 @@ async fn retry(
             _ => None,
         },
     }
+}
+
+/// What a command wrote that has ended by itself.
+fn response(run: &Running, done: &Done) -> Option<String> {
+    let output = String::from_utf8_lossy(&done.all);
+    let ended = !done.cancelled && !done.timed_out;
+    ended.then(|| text::middle_with_lines(&output, run.scope.output_budget).into_owned())
 }
 
 /// The result as the model reads it.

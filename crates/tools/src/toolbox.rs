@@ -18,8 +18,8 @@ use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
 use crate::{
-    agents, apply_patch, dynamic, exec, login_shell, mcp, request_permissions, request_user_input,
-    shell, tool_search, update_plan, view_image,
+    agents, apply_patch, dynamic, exec, hooks, login_shell, mcp, request_permissions,
+    request_user_input, shell, tool_search, update_plan, view_image,
 };
 
 /// The tools that read or change files, or run commands.
@@ -74,7 +74,8 @@ impl Cancel {
         *self.0.borrow()
     }
 
-    pub(crate) async fn cancelled(&self) {
+    /// Waits until it is said.
+    pub async fn cancelled(&self) {
         // The sender is `self`, so waiting cannot fail.
         self.0
             .subscribe()
@@ -149,14 +150,14 @@ impl Toolbox {
             return run.aborted(begun.elapsed()).into();
         }
         let mut finished = tokio::select! {
-            finished = self.dispatch(&run) => finished,
+            finished = hooks::around(self, &run) => finished,
             () = run.given_up.notified() => run.aborted(begun.elapsed()).into(),
         };
         finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);
         finished
     }
 
-    async fn dispatch(&self, run: &Running) -> Finished {
+    pub(crate) async fn dispatch(&self, run: &Running) -> Finished {
         if let Some(agents) = agents::for_call(run) {
             return agents::call(run, agents).await;
         }

@@ -55,10 +55,7 @@ pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     run.completed(item).await;
     let data = base64::engine::general_purpose::STANDARD.encode(bytes);
     let part = json!({ "type": "input_image", "image_url": format!("data:{kind};base64,{data}") });
-    Finished {
-        output: Output::Parts(vec![part]),
-        end_turn: false,
-    }
+    Output::Parts(vec![part]).into()
 }
 
 /// A picture that commands may read too. What is looked at is what was opened: a command may put something

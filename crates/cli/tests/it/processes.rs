@@ -5,7 +5,7 @@ use std::time::Instant;
 use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
-use quipu_testkit::process_table::{gone, holding, marker};
+use quipu_testkit::process_table::{appeared, gone, holding, marker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -33,17 +33,23 @@ struct Running {
 async fn running((tool, sandbox): (&str, &str)) -> Running {
     let home = tempfile::tempdir().unwrap();
     let settings = format!(
-        "model_provider = \"offline\"\nsandbox_mode = \"{sandbox}\"\napproval_policy = \"never\"\n"
+        "model_provider = \"offline\"\nsandbox_mode = \"{sandbox}\"\napproval_policy = \"never\"\n\
+         features.codex_hooks = true\n"
     );
     std::fs::write(home.path().join("config.toml"), settings).unwrap();
+    let mark = marker();
+    let command = stubborn(&mark);
+    if tool == "hook" {
+        let hook = json!({ "type": "command", "command": command });
+        let hooks = json!({ "hooks": { "UserPromptSubmit": [{ "hooks": [hook] }] } });
+        std::fs::write(home.path().join("hooks.json"), hooks.to_string()).unwrap();
+    }
     let mut process = server_in(&home);
     let mut client = Conversation::start(process.stdio()).await;
     let started = client
         .call("thread/start", json!({ "cwd": home.path() }))
         .await;
     let thread = started["thread"]["id"].as_str().unwrap().to_owned();
-    let mark = marker();
-    let command = stubborn(&mark);
     let mut turn = String::new();
     if tool == "thread/shellCommand" {
         client
@@ -70,8 +76,11 @@ async fn running((tool, sandbox): (&str, &str)) -> Running {
             .await;
         answer["turn"]["id"].as_str().unwrap().clone_into(&mut turn);
     }
-    client.skip_to("item/commandExecution/outputDelta").await;
-    assert!(!holding(&mark).is_empty());
+    match tool {
+        "hook" => client.skip_to("hook/started").await,
+        _ => client.skip_to("item/commandExecution/outputDelta").await,
+    };
+    appeared(&mark).await;
     Running {
         _home: home,
         process,
@@ -82,13 +91,14 @@ async fn running((tool, sandbox): (&str, &str)) -> Running {
     }
 }
 
-/// Whose command it is, and what holds it back. The user's own is held back by nothing.
-const WAYS: [(&str, &str); 5] = [
+/// Whose command it is, and what holds it back. The user's own and hooks are held back by nothing.
+const WAYS: [(&str, &str); 6] = [
     ("exec_command", "danger-full-access"),
     ("exec_command", "workspace-write"),
     ("shell_command", "danger-full-access"),
     ("shell_command", "workspace-write"),
     ("thread/shellCommand", "danger-full-access"),
+    ("hook", "workspace-write"),
 ];
 
 /// Commands that their calls do not wait for any more.
@@ -170,6 +180,41 @@ async fn nothing_is_left_after_an_interrupt() {
         running.client.skip_to("turn/completed").await;
         gone(&running.mark, interrupted).await;
     }
+}
+
+/// A server whose user has a stubborn program for the ends of turns, which runs.
+async fn notifying() -> (TempDir, ServerProcess, Conversation, String) {
+    let home = tempfile::tempdir().unwrap();
+    let mark = marker();
+    let program = json!(["bash", "-c", stubborn(&mark)]);
+    let settings = format!("model_provider = \"offline\"\nnotify = {program}\n");
+    std::fs::write(home.path().join("config.toml"), settings).unwrap();
+    let mut process = server_in(&home);
+    let mut client = Conversation::start(process.stdio()).await;
+    let started = client
+        .call("thread/start", json!({ "cwd": home.path() }))
+        .await;
+    let input = json!([{ "type": "text", "text": "hi" }]);
+    let params = json!({ "threadId": started["thread"]["id"], "input": input });
+    client.call("turn/start", params).await;
+    client.skip_to("turn/completed").await;
+    appeared(&mark).await;
+    (home, process, client, mark)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_notify_program_after_its_server() {
+    for signal in [Signal::KILL, Signal::TERM] {
+        let (_home, process, _client, mark) = notifying().await;
+        let signalled = Instant::now();
+        process.signal(signal);
+        gone(&mark, signalled).await;
+    }
+    let (_home, mut process, client, mark) = notifying().await;
+    let left = Instant::now();
+    client.leave().await;
+    gone(&mark, left).await;
+    assert_eq!(process.exit().await.code(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -264,7 +264,7 @@ pub static ROOT: Section = Section::new(
         // What is shown, kept and sent.
         key("hide_agent_reasoning", Bool, "Do not show the model's reasoning: clients get none, live or later.").default("false"),
         key("show_raw_agent_reasoning", Bool, "Keep the model's reasoning in full, not only its summary, for `thread/read` and resumed threads. Clients that follow a turn get it anyway, where the provider sends it.").default("false"),
-        key("notify", STRINGS, "Program started after each turn, with a description as last argument.").no_effect(),
+        key("notify", STRINGS, "Program started when a turn went as it should, with a description as its [last argument](hooks.md#notify)."),
         tui("history", Kind::Table(&HISTORY)),
         key("sqlite_home", Path, "Directory of the database files.").default("`$CODEX_SQLITE_HOME`, else the home directory"),
         key("log_dir", Path, "Directory of the log file `quipu.log`.").default("none: logs go to standard error only"),

@@ -181,7 +181,7 @@ const READERS: &[Reader] = &[
     read(
         "",
         ".session()",
-        &["hide_agent_reasoning", "show_raw_agent_reasoning"],
+        &["hide_agent_reasoning", "show_raw_agent_reasoning", "notify"],
     ),
     read("", ".storage(", &["sqlite_home", "log_dir"]),
     read(

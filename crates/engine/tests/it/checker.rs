@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_engine::{
-    Answer, Effect, Input, ModelEvent, Record, ToolEvent, TurnEnd, TurnKind, Waiting,
+    Answer, Effect, HookPoint, HookReport, HookVerdict, HooksDone, Input, ModelEvent, Record,
+    ToolEvent, TurnEnd, TurnKind, Waiting,
 };
 use quipu_wire::{
-    RequestId, ServerNotification, ThreadActiveFlag, ThreadItem, ThreadStatus, TurnError,
-    TurnStatus, UserInput,
+    HookCompletedNotification, HookStartedNotification, RequestId, ServerNotification,
+    ThreadActiveFlag, ThreadItem, ThreadStatus, TurnError, TurnStatus, UserInput,
 };
 
 use crate::facts::{delta, item_key, recorded_item, running_turn};
@@ -23,8 +24,11 @@ macro_rules! ensure {
 }
 
 /// Checks a whole trace, at whose end nothing may be left open but what lives in the background.
-pub fn check(trace: &[(Input, Vec<Effect>)]) -> Checked {
-    let mut checker = Checker::default();
+pub fn check(trace: &[(Input, Vec<Effect>)], hooks: bool) -> Checked {
+    let mut checker = Checker {
+        hooks,
+        ..Checker::default()
+    };
     for (number, (input, effects)) in trace.iter().enumerate() {
         checker
             .step(input, effects)
@@ -55,6 +59,16 @@ struct Checker {
     closed: bool,
     samples: u64,
     sampling: Option<u64>,
+    /// The user has hooks.
+    hooks: bool,
+    /// The hooks under way, and what they are about.
+    hooking: Option<(u64, HookPoint)>,
+    hook_runs: u64,
+    /// Input that hooks let pass, and input that they did not.
+    passed: BTreeSet<String>,
+    blocked: BTreeSet<String>,
+    /// The log has these items of the history.
+    history: BTreeSet<String>,
     /// Calls and commands that have not ended, with their turns.
     tools: BTreeMap<String, String>,
     /// The commands of the user among all that ever ran, by turn.
@@ -76,6 +90,7 @@ struct Turn {
     end: Option<TurnEnd>,
     is_synced: bool,
     is_over: bool,
+    is_announced: bool,
     /// Its tools were told to stop.
     is_cancelled: bool,
     error: Option<TurnError>,
@@ -152,6 +167,10 @@ impl Checker {
             } if self.sampling == Some(*sample) => {
                 self.sampling = None;
             }
+            Input::Hooks {
+                run,
+                report: HookReport::Done(done),
+            } => self.hooks_done(*run, done),
             Input::Tool { call_id, event } => self.tool(call_id, event),
             Input::Note(note) if !self.closed => {
                 self.notes.insert(note.get().to_owned(), 0);
@@ -162,6 +181,31 @@ impl Checker {
                 is_given_up.then(|| self.abandon_tools(turn_id));
             }
             _ => {}
+        }
+    }
+
+    /// What hooks decide about the input of a turn.
+    fn hooks_done(&mut self, run: u64, done: &HooksDone) {
+        let Some((_, point)) = self.hooking.take_if(|(current, _)| *current == run) else {
+            return;
+        };
+        let is_end = done.verdict == HookVerdict::End;
+        match point {
+            HookPoint::UserPromptSubmit(content) => {
+                let [UserInput::Text { text, .. }] = content.as_slice() else {
+                    return;
+                };
+                match is_end {
+                    true => self.blocked.insert(text.clone()),
+                    false => self.passed.insert(text.clone()),
+                };
+            }
+            // A session that may not begin takes no input.
+            HookPoint::SessionStart if is_end => {
+                let running = self.running.clone().unwrap_or_default();
+                self.messages.retain(|(turn_id, _)| *turn_id != running);
+            }
+            HookPoint::SessionStart | HookPoint::Stop { .. } => {}
         }
     }
 
@@ -250,6 +294,26 @@ impl Checker {
                 self.sampling = Some(*sample);
                 self.is_at_work(turn_id)
             }
+            Effect::RunHooks {
+                run,
+                turn_id,
+                point,
+            } => {
+                ensure!(self.sampling.is_none(), "the model is asked meanwhile");
+                ensure!(self.hooking.is_none(), "hooks run already");
+                ensure!(*run > self.hook_runs, "a run twice");
+                self.hook_runs = *run;
+                self.hooking = Some((*run, point.clone()));
+                self.is_at_work(turn_id)
+            }
+            Effect::Announce { turn_id, .. } => {
+                let turn = self.turn(turn_id)?;
+                let went_well = turn.is_over && turn.end == Some(TurnEnd::Completed);
+                ensure!(went_well, "the turn did not go as it should");
+                let again = std::mem::replace(&mut turn.is_announced, true);
+                ensure!(!again, "it is known already");
+                Ok(())
+            }
             Effect::CancelSample { sample } => {
                 ensure!(self.sampling.take() == Some(*sample), "no such request");
                 Ok(())
@@ -263,6 +327,7 @@ impl Checker {
             }
             Effect::CancelTools { turn_id } => {
                 self.is_running(turn_id)?;
+                self.hooking = None;
                 self.turn(turn_id)?.is_cancelled = true;
                 Ok(())
             }
@@ -323,6 +388,7 @@ impl Checker {
                     end: None,
                     is_synced: false,
                     is_over: false,
+                    is_announced: false,
                     is_cancelled: false,
                     error: None,
                 };
@@ -341,6 +407,7 @@ impl Checker {
                     !self.secrets.contains(item.get()),
                     "this is not for the history"
                 );
+                self.history.insert(item.get().to_owned());
                 if let Some(count) = self.notes.get_mut(item.get()) {
                     *count += 1;
                 }
@@ -398,6 +465,10 @@ impl Checker {
                 Ok(())
             }
             ServerNotification::ServerRequestResolved(it) => self.resolved(&it.request_id),
+            ServerNotification::HookStarted(HookStartedNotification { turn_id, .. })
+            | ServerNotification::HookCompleted(HookCompletedNotification { turn_id, .. }) => {
+                self.is_running(turn_id.as_deref().unwrap_or_default())
+            }
             ServerNotification::ItemAutoApprovalReviewStarted(it) => {
                 self.is_running(&it.turn_id)?;
                 let is_new = self.approval_reviews.insert(it.target_item_id.clone());
@@ -430,10 +501,11 @@ impl Checker {
     fn turn_completed(&mut self, told: &quipu_wire::Turn) -> Checked {
         self.is_running(&told.id)?;
         ensure!(self.sampling.is_none(), "the model is still asked");
-        let shown = self
-            .messages
-            .iter()
-            .find(|(turn_id, _)| *turn_id == told.id);
+        ensure!(self.hooking.is_none(), "hooks still run");
+        let is_cut_short = self.hooks && told.status != TurnStatus::Completed;
+        let shown = self.messages.iter().find(|(turn_id, text)| {
+            *turn_id == told.id && !self.blocked.contains(text) && !is_cut_short
+        });
         ensure!(shown.is_none(), "input was lost: {shown:?}");
         let turn = self.turn(&told.id)?;
         ensure!(turn.is_synced, "the end is not on disk");
@@ -492,6 +564,14 @@ impl Checker {
     }
 
     fn item_completed(&mut self, turn_id: &str, item: &ThreadItem) -> Checked {
+        if let ThreadItem::HookPrompt { fragments, .. } = item {
+            let is_recorded = |text| self.history.contains(text);
+            ensure!(
+                fragments.iter().all(|it| is_recorded(&it.text)),
+                "the end is not recorded"
+            );
+            self.recorded.push(item.clone());
+        }
         let record = self.recorded.iter().position(|recorded| recorded == item);
         let record = record.ok_or("the end is not recorded")?;
         self.recorded.remove(record);
@@ -504,6 +584,10 @@ impl Checker {
         if let ThreadItem::UserMessage { content, .. } = item
             && let [UserInput::Text { text, .. }] = content.as_slice()
         {
+            ensure!(
+                !self.hooks || self.passed.contains(text),
+                "no hook let it pass"
+            );
             self.messages
                 .retain(|message| *message != (turn_id.to_owned(), text.clone()));
         }

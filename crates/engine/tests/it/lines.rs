@@ -1,6 +1,6 @@
 //! Effects as short lines, to be compared with what the reference was seen to send.
 
-use quipu_engine::{Answer, Effect, Purpose, Record, item_id};
+use quipu_engine::{Answer, Effect, HookPoint, Purpose, Record, item_id};
 use quipu_wire::{RequestId, ServerNotification, ThreadItem, ThreadStatus, TurnStatus};
 
 /// Compares effects with lines, one each.
@@ -45,6 +45,12 @@ fn line(effect: &Effect) -> String {
         Effect::RunShell { item_id, .. } => format!("run shell {item_id}"),
         Effect::CancelTools { .. } => "cancel tools".to_owned(),
         Effect::StartGrace { .. } => "start grace".to_owned(),
+        Effect::RunHooks { run, point, .. } => match point {
+            HookPoint::SessionStart => format!("run hooks {run}: session start"),
+            HookPoint::UserPromptSubmit(_) => format!("run hooks {run}: prompt"),
+            HookPoint::Stop { active, .. } => format!("run hooks {run}: stop {active}"),
+        },
+        Effect::Announce { .. } => "announce".to_owned(),
         Effect::Summarise {
             summary, mid_turn, ..
         } => format!("summarise {summary:?} {mid_turn}"),
@@ -122,6 +128,8 @@ fn told(notification: &ServerNotification) -> String {
             format!("{} {}", usage.total.total_tokens, usage.last.total_tokens)
         }
         N::TurnDiffUpdated(it) => it.diff.clone(),
+        N::HookStarted(it) => it.run.id.clone(),
+        N::HookCompleted(it) => it.run.id.clone(),
         _ => String::new(),
     }
 }
@@ -142,6 +150,7 @@ fn told_item(item: &ThreadItem) -> String {
             format!("enteredReviewMode {id} {review:?}")
         }
         ThreadItem::ExitedReviewMode { review, .. } => format!("exitedReviewMode {id} {review:?}"),
+        ThreadItem::HookPrompt { .. } => "hookPrompt".to_owned(),
         ThreadItem::ContextCompaction { .. } => "contextCompaction".to_owned(),
         item => format!("{item:?}"),
     }

@@ -6,6 +6,7 @@ mod bounds;
 mod checker;
 mod endless;
 mod facts;
+mod hooks;
 mod lines;
 mod make;
 mod raw;

@@ -1,14 +1,16 @@
 //! Short ways to make the data that inputs are made of.
 
 use quipu_engine::{
-    CallKind, Compacted, Context, Input, Misshapen, ModelEvent, ModelItem, OutputItem,
-    ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolEvent, UserMessage, Waiting,
+    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, Misshapen, ModelEvent,
+    ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolEvent,
+    UserMessage, Waiting,
 };
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
-    FileChangeRequestApprovalParams, GuardianApprovalReview, GuardianApprovalReviewStatus, Json,
-    McpToolCallStatus, PatchApplyStatus, RateLimitSnapshot, ServerRequest, ThreadItem,
-    TokenUsageBreakdown, TurnError, UserInput,
+    FileChangeRequestApprovalParams, GuardianApprovalReview, GuardianApprovalReviewStatus,
+    HookEventName, HookExecutionMode, HookHandlerType, HookPromptFragment, HookRunStatus,
+    HookRunSummary, HookScope, Json, McpToolCallStatus, PatchApplyStatus, RateLimitSnapshot,
+    ServerRequest, ThreadItem, TokenUsageBreakdown, TurnError, UserInput,
 };
 
 /// An item of a history that can be told from others.
@@ -63,6 +65,44 @@ pub fn shell(turn_id: &str, item_id: &str) -> Input {
 
 pub fn interrupt(reply: u64) -> Input {
     Input::Interrupt { reply: Some(reply) }
+}
+
+pub fn hooks(run: u64, report: HookReport) -> Input {
+    Input::Hooks { run, report }
+}
+
+/// All hooks have ended, and want this.
+pub fn hooks_done(run: u64, verdict: HookVerdict) -> Input {
+    let context = Vec::new();
+    hooks(run, HookReport::Done(HooksDone { context, verdict }))
+}
+
+pub fn go_on(text: &str) -> HookVerdict {
+    let prompt = json(text);
+    let fragments = vec![HookPromptFragment {
+        text: prompt.get().to_owned(),
+        hook_run_id: "stop:0:/hooks.json".to_owned(),
+    }];
+    HookVerdict::GoOn { prompt, fragments }
+}
+
+/// A run of a hook.
+pub fn hook_run() -> HookRunSummary {
+    HookRunSummary {
+        id: "stop:0:/hooks.json".to_owned(),
+        event_name: HookEventName::Stop,
+        handler_type: HookHandlerType::Command,
+        execution_mode: HookExecutionMode::Sync,
+        scope: HookScope::Turn,
+        source_path: "/hooks.json".to_owned(),
+        display_order: 0,
+        status: HookRunStatus::Running,
+        status_message: None,
+        started_at: 0,
+        completed_at: None,
+        duration_ms: None,
+        entries: Vec::new(),
+    }
 }
 
 /// The provider begins to answer, and says as always what the account may still use.

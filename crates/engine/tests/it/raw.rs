@@ -2,11 +2,15 @@
 //! keeps its own ids apart, as it must; everything else may happen, and the laws hold.
 
 use proptest::prelude::*;
-use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{
+    Effect, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent,
+    Waiting,
+};
 
 use crate::make::{
-    ask, call, compacted, completed, context, done, error, failed, finished, grace_over, interrupt,
-    item, json, model, opened, output, rendered, review, shell, start, steer, tokens, tool, words,
+    ask, call, compacted, completed, context, done, error, failed, finished, go_on, grace_over,
+    hook_run, hooks, hooks_done, interrupt, item, json, model, opened, output, rendered, review,
+    shell, start, steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -28,6 +32,7 @@ enum Raw {
     Fault,
     Close,
     Model(u64, ModelEvent),
+    Hooks(u64, HookReport),
     Tool(&'static str, ToolEvent),
 }
 
@@ -57,7 +62,25 @@ fn raw() -> impl Strategy<Value = Raw> {
     let event = (1..6u64, model_event()).prop_map(|(sample, event)| Raw::Model(sample, event));
     let report = (prop::sample::select(&CALLS[..]), tool_event());
     let report = report.prop_map(|(call_id, event)| Raw::Tool(call_id, event));
-    prop_oneof![3 => one, 4 => event, 3 => report]
+    let hooks = (1..6u64, hook_report()).prop_map(|(run, report)| Raw::Hooks(run, report));
+    prop_oneof![3 => one, 4 => event, 3 => report, 2 => hooks]
+}
+
+fn hook_report() -> impl Strategy<Value = HookReport> {
+    let verdict = prop_oneof![
+        3 => Just(HookVerdict::Proceed),
+        1 => Just(HookVerdict::End),
+        1 => Just(go_on("go on")),
+    ];
+    let done = verdict.prop_map(|verdict| {
+        let context = vec![json("known")];
+        HookReport::Done(HooksDone { context, verdict })
+    });
+    prop_oneof![
+        1 => Just(HookReport::Started(vec![hook_run()])),
+        1 => Just(HookReport::Completed(vec![hook_run()])),
+        4 => done,
+    ]
 }
 
 fn model_event() -> impl Strategy<Value = ModelEvent> {
@@ -185,6 +208,7 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
         },
         Raw::Close => Input::Close,
         Raw::Model(sample, event) => model(sample, event),
+        Raw::Hooks(run, report) => hooks(run, report),
         Raw::Tool(call_id, ToolEvent::Note(_)) => {
             tool(call_id, ToolEvent::Note(json(&format!("note {n}"))))
         }
@@ -207,6 +231,7 @@ fn settle(run: &mut Run) {
         for effect in effects {
             match effect {
                 Effect::Sample { sample, .. } => inputs.push(model(sample, completed())),
+                Effect::RunHooks { run, .. } => inputs.push(hooks_done(run, HookVerdict::Proceed)),
                 Effect::RunTool { call, .. } => {
                     inputs.push(tool(
                         &call.call_id,
@@ -242,8 +267,9 @@ proptest! {
         inputs in prop::collection::vec(raw(), 0..60),
         compact_at in prop::option::of(0..20i64),
         is_closed in any::<bool>(),
+        has_hooks in any::<bool>(),
     ) {
-        let mut run = Run::new();
+        let mut run = Run::with_hooks(has_hooks);
         run.thread.set_limits(Some(100), compact_at);
         let mut turns = Vec::new();
         for (raw, n) in beginning.into_iter().chain(inputs).zip(1..) {

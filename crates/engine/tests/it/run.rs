@@ -8,12 +8,18 @@ use crate::make::{call, completed, context, done, json, model, start};
 pub struct Run {
     pub thread: Thread,
     pub trace: Vec<(Input, Vec<Effect>)>,
+    hooks: bool,
 }
 
 impl Run {
     pub fn new() -> Run {
+        Run::with_hooks(false)
+    }
+
+    pub fn with_hooks(hooks: bool) -> Run {
         let setup = ThreadSetup {
             id: "thread".to_owned(),
+            hooks,
             ..ThreadSetup::default()
         };
         let mut thread = Thread::new(setup);
@@ -21,6 +27,7 @@ impl Run {
         Run {
             thread,
             trace: Vec::new(),
+            hooks,
         }
     }
 
@@ -61,7 +68,7 @@ impl Run {
     pub fn check(&self) -> Result<(), String> {
         let result = match self.thread.active_turn() {
             Some(turn) => Err(format!("turn {turn} has not ended")),
-            None => checker::check(&self.trace),
+            None => checker::check(&self.trace, self.hooks),
         };
         result.map_err(|error| format!("{error}\n{}", self.story()))
     }

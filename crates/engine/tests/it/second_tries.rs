@@ -130,7 +130,12 @@ fn a_completed_turn_that_cannot_be_stored_is_told_as_failed() {
     );
     run.steps([start(2, "turn2", "again"), context("turn2")]);
     let ended = run.step(model(2, completed()));
-    let Some(Effect::Notify(ServerNotification::TurnCompleted(params))) = ended.last() else {
+    let [
+        ..,
+        Effect::Notify(ServerNotification::TurnCompleted(params)),
+        Effect::Announce { .. },
+    ] = ended.as_slice()
+    else {
         panic!("{ended:?}");
     };
     assert_eq!(params.turn.status, TurnStatus::Completed);

@@ -84,6 +84,7 @@ fn simple_turn() {
         sync
         thread/status/changed Idle
         turn/completed Completed
+        announce
     "#,
     );
     run.assert_lawful();
@@ -161,6 +162,7 @@ fn command_approval_accept() {
         sync
         thread/status/changed Idle
         turn/completed Completed
+        announce
     "#,
     );
     run.assert_lawful();
@@ -509,6 +511,7 @@ fn review_inline() {
         sync
         thread/status/changed Idle
         turn/completed Completed
+        announce
     "#,
     );
     assert_eq!(run.thread.history(), [json("user action"), json("agent")]);
@@ -714,6 +717,7 @@ fn plan_mode_with_a_question() {
         sync
         thread/status/changed Idle
         turn/completed Completed
+        announce
     "#,
     );
     run.assert_lawful();

@@ -139,6 +139,7 @@ const TURN_END: &str = r#"
     sync
     thread/status/changed Idle
     turn/completed Completed
+    announce
 "#;
 
 /// The request is answered before the turn that makes room for it has ended.

@@ -2,7 +2,10 @@
 //! like. Whatever happens, the laws hold and every turn ends.
 
 use proptest::prelude::*;
-use quipu_engine::{Effect, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{
+    Effect, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent,
+    Waiting,
+};
 use quipu_wire::{RateLimitSnapshot, WebSearchAction};
 
 use crate::make::{
@@ -54,6 +57,7 @@ enum Job {
     NewHistory(String),
     Rendering(String),
     Model(u64),
+    Hooks(u64),
     Tool(Tool),
     Question(u64),
     Grace(String),
@@ -79,8 +83,8 @@ struct World {
 }
 
 impl World {
-    fn new(compact_at: Option<i64>) -> World {
-        let mut run = Run::new();
+    fn new(compact_at: Option<i64>, hooks: bool) -> World {
+        let mut run = Run::with_hooks(hooks);
         run.thread.set_limits(Some(1000), compact_at);
         World {
             run,
@@ -136,6 +140,8 @@ impl World {
             Effect::RenderReview { turn_id, .. } => self.jobs.push(Job::Rendering(turn_id)),
             Effect::StartGrace { turn_id } => self.jobs.push(Job::Grace(turn_id)),
             Effect::Sample { sample, .. } => self.jobs.push(Job::Model(sample)),
+            // Hooks that were cancelled report all the same now and then.
+            Effect::RunHooks { run, .. } => self.jobs.push(Job::Hooks(run)),
             // Some of a cancelled request is on its way all the same.
             Effect::CancelSample { sample } if sample % 2 == 0 => {
                 self.jobs
@@ -189,11 +195,32 @@ impl World {
             Job::Rendering(turn_id) => make::rendered(&turn_id),
             Job::Grace(turn_id) => Input::GraceOver { turn_id },
             Job::Question(question) => Input::Answered { question },
+            Job::Hooks(run) => return self.hooks(who, run, what, which),
             Job::Model(sample) => return self.model(who, sample, what, which),
             Job::Tool(tool) => return self.tool(who, tool, what),
         };
         self.jobs.remove(who);
         self.step(input);
+    }
+
+    fn hooks(&mut self, who: usize, run: u64, what: u8, which: u8) {
+        let n = self.next();
+        let report = match what % 4 {
+            1 => HookReport::Started(vec![make::hook_run()]),
+            2 => HookReport::Completed(vec![make::hook_run()]),
+            _ => {
+                self.jobs.remove(who);
+                let verdict = match which {
+                    1 => HookVerdict::End,
+                    2 => make::go_on(&format!("go on {n}")),
+                    _ => HookVerdict::Proceed,
+                };
+                let context = (what % 4 == 3).then(|| json(&format!("context {n}")));
+                let context = context.into_iter().collect();
+                HookReport::Done(HooksDone { context, verdict })
+            }
+        };
+        self.step(make::hooks(run, report));
     }
 
     fn model(&mut self, who: usize, sample: u64, what: u8, which: u8) {
@@ -318,7 +345,7 @@ impl World {
                 }
             }
         } else {
-            match what % 10 {
+            match what % 11 {
                 0 => ask(n, None),
                 1 => ask(n, Some(Waiting::UserInput)),
                 2 => ToolEvent::PlanUpdated {
@@ -337,6 +364,7 @@ impl World {
                 },
                 8 => make::reviewing(&format!("{id} {}", what % 2)),
                 9 => make::reviewed(&format!("{id} {}", n % 2)),
+                10 => ToolEvent::Hooks(HookReport::Started(vec![make::hook_run()])),
                 _ => make::finished(&format!("output {n}")),
             }
         };
@@ -408,10 +436,11 @@ proptest! {
     fn every_turn_ends_and_every_law_holds(
         compact_at in prop::option::of(0..200i64),
         raw_items in any::<bool>(),
+        hooks in any::<bool>(),
         actions in prop::collection::vec(action(), 0..80),
         is_hopeless in any::<bool>(),
     ) {
-        let mut world = World::new(compact_at);
+        let mut world = World::new(compact_at, hooks);
         if raw_items {
             world.run.thread.show_raw_items();
         }

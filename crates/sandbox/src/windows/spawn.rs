@@ -95,6 +95,10 @@ fn prepare(command: &Command) -> Result<Starter, SpawnError> {
         program: name(command),
         source: io::Error::new(io::ErrorKind::NotFound, "program not found"),
     })?;
+    let output = || match command.stdio {
+        Stdio::Null => Streams::null(),
+        Stdio::NullStdin | Stdio::Pipes | Stdio::Pty(_) => Streams::piped(),
+    };
     let mut starter = Starter::new(found);
     starter
         .args(arguments)
@@ -103,10 +107,10 @@ fn prepare(command: &Command) -> Result<Starter, SpawnError> {
         .envs(command.env.iter().map(|(name, value)| (name, value)))
         .stdin(match command.stdio {
             Stdio::Pipes => Streams::piped(),
-            Stdio::NullStdin | Stdio::Pty(_) => Streams::null(),
+            Stdio::NullStdin | Stdio::Null | Stdio::Pty(_) => Streams::null(),
         })
-        .stdout(Streams::piped())
-        .stderr(Streams::piped())
+        .stdout(output())
+        .stderr(output())
         .creation_flags(CREATE_SUSPENDED | CREATE_NO_WINDOW);
     Ok(starter)
 }

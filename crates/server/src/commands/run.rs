@@ -52,7 +52,7 @@ impl Run {
             .await
             .map_err(|error| ErrorObject::internal(why_not(&error, stdio, nameless)))?;
         let (stdin, input) = match stdio {
-            Stdio::NullStdin => (Stdin::none(), None),
+            Stdio::NullStdin | Stdio::Null => (Stdin::none(), None),
             Stdio::Pipes | Stdio::Pty(_) => {
                 let (stdin, input) = Stdin::streamed();
                 (stdin, Some(input))

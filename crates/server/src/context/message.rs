@@ -1,7 +1,7 @@
 //! Messages for the model's history, in the one form that is stored and sent: built and serialised here
 //! so that no other file spells out the shape of an item.
 
-use quipu_wire::{ContentItem, Json, ResponseItem};
+use quipu_wire::{ContentItem, HookPromptFragment, Json, ResponseItem};
 
 /// A text part of a message to the model.
 pub(crate) fn text(text: impl Into<String>) -> ContentItem {
@@ -39,6 +39,23 @@ pub(crate) fn developer_sections(sections: Vec<String>) -> Option<Json> {
 /// One message in the person's name with a part per section; nothing if there is no section.
 pub(crate) fn user_sections(sections: Vec<String>) -> Option<Json> {
     (!sections.is_empty()).then(|| user(sections.into_iter().map(text).collect()))
+}
+
+/// What hooks want the model to go on with, in the person's name.
+pub(crate) fn hook_prompt(fragments: &[HookPromptFragment]) -> Json {
+    let escape = |text: &str| {
+        text.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    };
+    let parts = fragments.iter().map(|fragment| {
+        let id = escape(&fragment.hook_run_id).replace('"', "&quot;");
+        text(format!(
+            r#"<hook_prompt hook_run_id="{id}">{}</hook_prompt>"#,
+            escape(&fragment.text)
+        ))
+    });
+    user(parts.collect())
 }
 
 fn item(role: &str, content: Vec<ContentItem>) -> Json {

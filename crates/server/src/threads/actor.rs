@@ -16,6 +16,7 @@ use quipu_wire::{CodexErrorInfo, ServerRequest, Thread, ThreadUnsubscribeStatus,
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::hooks::ThreadHooks;
 use super::live::Live;
 use super::mask::Mask;
 use super::mcp::Servers;
@@ -54,6 +55,9 @@ pub(super) struct Actor {
     pub turn: TurnSettings,
     pub sampling: Option<(u64, JoinHandle<()>)>,
     pub tooling: Tooling,
+    pub hooks: ThreadHooks,
+    /// The client whose thread it is, by name; agents have none.
+    pub client: Option<String>,
     pub servers: Servers,
     pub mask: Mask,
     pub questions: BTreeMap<u64, Question>,
@@ -206,6 +210,7 @@ impl Actor {
                 self.subscribers.release().await;
             }
             Message::Tool { call_id, event } => self.tool(call_id, event).await,
+            Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(folders) => self.skills_changed(&folders).await,

@@ -15,6 +15,7 @@ use super::message::Message;
 use super::records::{self, Writing};
 use super::sampler;
 use crate::agents;
+use crate::announce::Announcement;
 
 /// What cancelled tools are given to end by themselves.
 const GRACE: Duration = Duration::from_millis(500);
@@ -80,6 +81,15 @@ impl Actor {
                     task.abort();
                 }
             }
+            Effect::RunHooks {
+                run,
+                turn_id,
+                point,
+            } => return Some(self.run_hooks(run, &turn_id, point)),
+            Effect::Announce {
+                turn_id,
+                last_agent_message,
+            } => self.announce(turn_id, last_agent_message),
             Effect::BuildContext { turn_id } => {
                 let context = self.build_context(&turn_id);
                 return Some(Input::Context { turn_id, context });
@@ -157,6 +167,27 @@ impl Actor {
         let report = self.report_request();
         let task = sampler::start(self.handle.clone(), sample, (asked, report), stream);
         self.sampling = Some((sample, task));
+    }
+
+    /// Starts the user's program for the end of a turn, if there is one.
+    fn announce(&self, turn_id: String, last_assistant_message: Option<String>) {
+        let Some(argv) = self.session.snapshot.session().notify else {
+            return;
+        };
+        let history = self.engine.own_history().iter();
+        let announcement = Announcement {
+            thread_id: self.handle.id.clone(),
+            turn_id,
+            cwd: self.session.cwd_text(),
+            client: self.client.clone(),
+            input_messages: history.filter_map(quipu_journal::said_by_user).collect(),
+            last_assistant_message,
+        };
+        let env = self.server.settings.config.env().vars();
+        let env = env.map(|(key, value)| (key.into(), value.into()));
+        self.server
+            .announcer
+            .start(argv, announcement, env.collect(), self.server.cwd());
     }
 
     fn start_grace(&self, turn_id: String) {

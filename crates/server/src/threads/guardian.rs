@@ -11,7 +11,7 @@ use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolS
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::Agents;
-use quipu_tools::{Action, Answer, Cancel, Host, Scope, ShellTool, Toolbox};
+use quipu_tools::{Action, Advice, Answer, Cancel, Host, Scope, ShellTool, Toolbox};
 use quipu_wire::{
     AskForApproval, GuardianApprovalReview, GuardianApprovalReviewStatus, Json, ReadOnlyAccess,
     ReasoningEffort, ResponseItem, SandboxPolicy, ServerRequest,
@@ -221,6 +221,10 @@ impl Host for Nobody {
 
     fn always_allow<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async {})
+    }
+
+    fn hook<'a>(&'a self, _: &'a str, _: &'a str, _: Option<&'a str>) -> BoxFuture<'a, Advice> {
+        Box::pin(async { Advice::default() })
     }
 
     fn review<'a>(&'a self, _: &'a str, _: Action) -> BoxFuture<'a, Assessment> {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quipu_engine::{ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{HooksDone, ModelEvent, ToolDelta, ToolEvent, Waiting};
 use quipu_rpc::ErrorObject;
 use quipu_tools::Action;
 use quipu_wire::method::request;
 use quipu_wire::{
-    ReviewStartParams, ServerRequest, Thread, ThreadStatus, ThreadUnsubscribeStatus, Turn,
-    TurnStartParams, TurnSteerParams,
+    HookRunSummary, ReviewStartParams, ServerRequest, Thread, ThreadStatus,
+    ThreadUnsubscribeStatus, Turn, TurnStartParams, TurnSteerParams,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -85,6 +85,12 @@ pub(crate) enum Message {
     Tool {
         call_id: String,
         event: ToolReport,
+    },
+    /// The hooks of a point of a turn have ended.
+    Hooks {
+        run: u64,
+        runs: Vec<HookRunSummary>,
+        done: HooksDone,
     },
     Answered {
         question: u64,

@@ -6,6 +6,7 @@ pub(crate) mod child;
 mod deserted;
 mod effects;
 mod guardian;
+mod hooks;
 pub(crate) mod join;
 mod kin;
 mod live;

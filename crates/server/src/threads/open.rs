@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
+use super::hooks::{self, ThreadHooks};
 use super::live::Live;
 use super::mask::Mask;
 use super::mcp::Servers;
@@ -47,15 +48,32 @@ pub(super) fn open(
     parts: Parts,
 ) -> Opened {
     let loaded = rules::load(server, &session.snapshot);
+    let (hooks, hooks_left_out) = hooks::load(server, &session);
+    let left_out = loaded.problems.iter().map(rules::left_out);
+    let left_out: Vec<_> = left_out.chain(hooks_left_out).collect();
+    let hooks = ThreadHooks {
+        hooks: Arc::new(hooks),
+        resumed: matches!(parts.rest, Rest::Places(_)),
+    };
     let opener = followers.first().map(|client| client.id);
     let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string(), opener);
     let thread = parts.thread.clone();
     let tooling = Tooling::new(loaded.rules, network::managed(server, &session));
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope.fleet.clone();
-    let actor = actor(&handle, session.clone(), parts, (server, tooling, servers));
+    let actor = actor(
+        &handle,
+        session.clone(),
+        parts,
+        hooks,
+        (server, tooling, servers),
+    );
+    let introduction = followers.first().and_then(|client| client.introduction());
     let actor = Box::new(Actor {
         subscribers: Subscribers::new(followers),
+        client: introduction
+            .filter(|_| actor.agent.is_none())
+            .map(|it| it.name.clone()),
         ..actor
     });
     let deprecations = session.snapshot.deprecations();
@@ -71,7 +89,7 @@ pub(super) fn open(
             // Nothing of this is kept while the thread runs.
             Box::pin(async move {
                 for client in &followers {
-                    rules::tell_left_out(client, &loaded.problems).await;
+                    rules::tell_left_out(client, &left_out).await;
                     tell_deprecations(client, &deprecations).await;
                 }
             })
@@ -110,6 +128,7 @@ fn actor(
     handle: &ThreadHandle,
     session: Session,
     parts: Parts,
+    hooks: ThreadHooks,
     (server, tooling, servers): (&Arc<Server>, Tooling, Servers),
 ) -> Actor {
     let mut engine = Engine::new(ThreadSetup {
@@ -117,6 +136,7 @@ fn actor(
         history: parts.history,
         usage: parts.usage,
         raw_items: parts.raw_items,
+        hooks: !hooks.hooks.is_empty(),
         seed: Uuid::new_v4().as_u128(),
     });
     engine.set_interrupt_note(notes::turn_aborted());
@@ -138,6 +158,8 @@ fn actor(
         turn: TurnSettings::default(),
         sampling: None,
         tooling,
+        hooks,
+        client: None,
         servers,
         mask: Mask::default(),
         questions: Default::default(),

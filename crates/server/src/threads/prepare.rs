@@ -53,7 +53,7 @@ impl Actor {
             Err(refusal) => return reply.send(Err(refusal)).await,
         };
         if let Some(introduction) = client.introduction() {
-            self.facts_seen_by(&introduction.name);
+            self.client = Some(introduction.name.clone());
         }
         self.report_prompt(&params.input);
         self.renew_skills_for(&params.input);
@@ -103,11 +103,6 @@ impl Actor {
             message,
         })
         .await;
-    }
-
-    /// The client whose turns these are is part of what providers are told.
-    fn facts_seen_by(&mut self, client: &str) {
-        tracing::debug!(thread = self.handle.id, client, "a turn is asked for");
     }
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {

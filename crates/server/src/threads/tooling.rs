@@ -8,14 +8,15 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_config::Feature;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
+use quipu_hooks::Event;
 use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
-    Action, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope, ShellTool, SpecKind,
-    Toolbox, WebSearch,
+    Action, Advice, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope, ShellTool,
+    SpecKind, Toolbox, WebSearch,
 };
 use quipu_wire::{AskForApproval, Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::guardian;
+use super::hooks::Runner;
 use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::session::Session;
@@ -111,7 +113,7 @@ impl Tooling {
         self.toolbox.shut_down();
     }
 
-    fn cancel_for(&mut self, turn_id: &str) -> Cancel {
+    pub fn cancel_for(&mut self, turn_id: &str) -> Cancel {
         self.cancels.entry(turn_id.to_owned()).or_default().clone()
     }
 }
@@ -145,7 +147,7 @@ impl Actor {
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self));
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
         let truncation = self.session.info.truncation_policy;
         tokio::spawn(async move {
             let running = async {
@@ -158,7 +160,9 @@ impl Actor {
                 Finished::from("the tool failed by a defect of the server; try something else")
             });
             let output = quipu_tools::output_item(&call, &finished.output);
-            let output = vec![truncate::recorded_output(&output, truncation).unwrap_or(output)];
+            let output = truncate::recorded_output(&output, truncation).unwrap_or(output);
+            let mut output = vec![output];
+            output.splice(..0, finished.context);
             let event = ToolEvent::Finished {
                 output,
                 end_turn: finished.end_turn,
@@ -178,7 +182,7 @@ impl Actor {
         let cancel = self.tooling.cancel_for(&turn_id);
         let toolbox = self.tooling.toolbox.clone();
         let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self));
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
         tokio::spawn(async move {
             let running = async {
                 fail::point("tool", "thread/shellCommand");
@@ -321,19 +325,22 @@ fn patch_as_text(session: &Session) -> Option<bool> {
 }
 
 /// The thread, as its tools see it.
-struct ThreadHost {
+pub(super) struct ThreadHost {
     thread: ThreadHandle,
     family: Family,
+    /// What runs the hooks of the turn, if there are any.
+    pub(super) hooks: Option<Arc<Runner>>,
 }
 
 impl ThreadHost {
-    fn new(actor: &Actor) -> ThreadHost {
+    fn new(actor: &Actor, turn_id: &str) -> ThreadHost {
         ThreadHost {
             thread: actor.handle.clone(),
             family: Family {
                 server: Arc::clone(&actor.server),
                 parent: actor.handle.clone(),
             },
+            hooks: actor.hook_runner(turn_id),
         }
     }
 }
@@ -392,6 +399,27 @@ impl Host for ThreadHost {
             let allowed = McpMessage::AlwaysAllow { server, tool };
             self.thread.send(Message::Mcp(allowed)).await;
         })
+    }
+
+    fn hook<'a>(
+        &'a self,
+        call_id: &'a str,
+        command: &'a str,
+        response: Option<&'a str>,
+    ) -> BoxFuture<'a, Advice> {
+        let (id, command) = (call_id.to_owned(), command.to_owned());
+        let event = match response {
+            None => Event::PreToolUse {
+                call_id: id,
+                command,
+            },
+            Some(response) => Event::PostToolUse {
+                call_id: id,
+                command,
+                response: response.to_owned(),
+            },
+        };
+        Box::pin(self.run_hooks(call_id, event))
     }
 
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {

@@ -187,7 +187,11 @@ async fn attend(
         toolbox.0.sessions.remove(session.id);
         return run.aborted(begun.elapsed()).into();
     }
-    news(session, begun, max_tokens, toolbox).into()
+    let (news, response) = news(session, begun, max_tokens, toolbox);
+    Finished {
+        response,
+        ..news.into()
+    }
 }
 
 /// Settles whether a command runs; a refusal is the outcome of the call.
@@ -295,7 +299,7 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(begun) => begun,
         Err(error) => return format!("write_stdin failed: {error}").into(),
     };
-    let news = news(&session, begun, arguments.max_output_tokens, toolbox);
+    let (news, _) = news(&session, begun, arguments.max_output_tokens, toolbox);
     let (all, left) = (arguments.chars.len(), untyped.len());
     match left {
         0 => news.into(),
@@ -319,11 +323,17 @@ async fn patience(session: &Session, wait: Duration) {
     }
 }
 
-/// What a process wrote since it was last asked, and how it is.
-fn news(session: &Session, begun: Instant, max_tokens: Option<usize>, toolbox: &Toolbox) -> String {
+/// What a process wrote since it was last asked, and how it is; then only what it wrote, if it has ended.
+fn news(
+    session: &Session,
+    begun: Instant,
+    max_tokens: Option<usize>,
+    toolbox: &Toolbox,
+) -> (String, Option<String>) {
     let seconds = begun.elapsed().as_secs_f64();
     let output = session.take_output();
-    let state = match session.exit_code() {
+    let exit_code = session.exit_code();
+    let state = match exit_code {
         Some(code) => {
             toolbox.0.sessions.remove(session.id);
             format!("Process exited with code {code}")
@@ -333,9 +343,10 @@ fn news(session: &Session, begun: Instant, max_tokens: Option<usize>, toolbox: &
     let chunk: u32 = uuid::Uuid::new_v4().as_fields().0 & 0x00ff_ffff;
     let budget = Budget::Tokens(max_tokens.unwrap_or(MAX_TOKENS));
     let shown = text::middle_with_lines(&output, budget);
-    format!(
+    let news = format!(
         "Command: {}\nChunk ID: {chunk:06x}\nWall time: {seconds:.4} seconds\n{state}\nOriginal token count: {}\nOutput:\n{shown}",
         session.shown.command,
         text::estimated_tokens(&output),
-    )
+    );
+    (news, exit_code.map(|_| shown.into_owned()))
 }

@@ -43,10 +43,7 @@ pub(super) fn success(result: &CallResult, accepts_images: bool) -> Finished {
     }
     let both = blocks.into_iter().zip(&result.content);
     let parts = both.map(|(block, raw)| part(block, raw, accepts_images));
-    Finished {
-        output: Output::Parts(parts.collect()),
-        end_turn: false,
-    }
+    Output::Parts(parts.collect()).into()
 }
 
 /// The output of a call that brought no result.

@@ -1,0 +1,98 @@
+//! The handlers in force, and how clients see a run of one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use quipu_wire::{
+    HookEventName, HookExecutionMode, HookHandlerType, HookRunStatus, HookRunSummary, HookScope,
+};
+
+use crate::file::{self, Problem};
+use crate::matcher::Matcher;
+
+/// A command that runs at an event.
+#[derive(Debug, Clone)]
+pub struct Handler {
+    pub event: HookEventName,
+    /// What the user's shell is given.
+    pub command: String,
+    pub timeout: Duration,
+    /// What clients show while it runs.
+    pub status_message: Option<String>,
+    pub(crate) matcher: Matcher,
+    /// The `hooks.json` that declares it.
+    pub(crate) source: PathBuf,
+    /// Its place among all handlers.
+    pub(crate) order: i64,
+}
+
+impl Handler {
+    /// The id of all its runs.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let event = match self.event {
+            HookEventName::PreToolUse => "pre-tool-use",
+            HookEventName::PostToolUse => "post-tool-use",
+            HookEventName::SessionStart => "session-start",
+            HookEventName::UserPromptSubmit => "user-prompt-submit",
+            HookEventName::Stop => "stop",
+            HookEventName::Unrecognized => "unknown",
+        };
+        format!("{event}:{}:{}", self.order, self.source.display())
+    }
+
+    /// A run that has begun.
+    #[must_use]
+    pub fn started(&self, started_at: i64) -> HookRunSummary {
+        HookRunSummary {
+            id: self.id(),
+            event_name: self.event,
+            handler_type: HookHandlerType::Command,
+            execution_mode: HookExecutionMode::Sync,
+            scope: match self.event {
+                HookEventName::SessionStart => HookScope::Thread,
+                _ => HookScope::Turn,
+            },
+            source_path: self.source.to_string_lossy().into_owned(),
+            display_order: self.order,
+            status: HookRunStatus::Running,
+            status_message: self.status_message.clone(),
+            started_at,
+            completed_at: None,
+            duration_ms: None,
+            entries: Vec::new(),
+        }
+    }
+}
+
+/// All handlers in force, in their order.
+#[derive(Debug, Clone, Default)]
+pub struct Hooks {
+    handlers: Vec<Handler>,
+}
+
+impl Hooks {
+    /// Reads the `hooks.json` of each of these directories, and says what is left out.
+    #[must_use]
+    pub fn load<P: AsRef<Path>>(directories: &[P]) -> (Hooks, Vec<Problem>) {
+        let (mut hooks, mut problems) = (Hooks::default(), Vec::new());
+        for directory in directories {
+            let path = directory.as_ref().join("hooks.json");
+            file::read(&path, &mut hooks.handlers, &mut problems);
+        }
+        (hooks, problems)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handlers.is_empty()
+    }
+
+    /// The handlers of an event. Those of tools match the name of the tool, those of a session's start
+    /// what it starts from; the others have nothing to match.
+    pub fn matching(&self, event: HookEventName, subject: &str) -> Vec<&Handler> {
+        let is_meant =
+            |handler: &&Handler| handler.event == event && handler.matcher.matches(subject);
+        self.handlers.iter().filter(is_meant).collect()
+    }
+}

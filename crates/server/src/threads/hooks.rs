@@ -1,0 +1,364 @@
+//! Running the user's hooks. They are the user's own programs, so nothing confines them, but each has its
+//! time, its output has a limit, and it ends with its descendants: when it is done, when its time is over,
+//! and when its turn is interrupted.
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::{FutureExt as _, StreamExt as _, future, stream};
+use quipu_config::Feature;
+use quipu_engine::{HookPoint, HookReport, HookVerdict, HooksDone, Input, ToolEvent};
+use quipu_hooks::{Call, Decision, Ended, Event, Handler, Hooks, Problem, decide};
+use quipu_sandbox::{Command, Exit, Policy, Spawned, Stdio, Stream};
+use quipu_tools::{Advice, Host as _};
+use quipu_wire::{
+    AskForApproval, ConfigWarningNotification, HookPromptFragment, HookRunStatus, HookRunSummary,
+    Json, UserInput,
+};
+
+use super::actor::Actor;
+use super::message::Message;
+use super::session::Session;
+use super::tooling::ThreadHost;
+use crate::context::message;
+use crate::{Server, clock, config_folders, fail};
+
+/// What a hook may write to each of its streams.
+const MAX_OUTPUT: usize = 1024 * 1024;
+
+/// Hooks of one event that run at the same time; others wait for their turn.
+const MAX_AT_ONCE: usize = 64;
+
+/// The hooks of a thread.
+#[derive(Default)]
+pub(super) struct ThreadHooks {
+    pub hooks: Arc<Hooks>,
+    /// The thread was stored before it was loaded.
+    pub resumed: bool,
+}
+
+/// The hooks that these settings bring, and what of their files is not in force.
+pub(super) fn load(server: &Server, session: &Session) -> (Hooks, Vec<ConfigWarningNotification>) {
+    if !session.has_feature(Feature::CodexHooks) {
+        return Default::default();
+    }
+    let (hooks, problems) = Hooks::load(&config_folders(server, &session.snapshot));
+    (hooks, problems.iter().map(left_out).collect())
+}
+
+fn left_out(problem: &Problem) -> ConfigWarningNotification {
+    ConfigWarningNotification {
+        summary: "Some hooks are not in force.".to_owned(),
+        details: Some(problem.to_string()),
+        path: Some(problem.path.to_string_lossy().into_owned()),
+        range: None,
+    }
+}
+
+/// The hooks of a thread, with what they are told of one of its turns.
+pub(super) struct Runner {
+    hooks: Arc<Hooks>,
+    shell: String,
+    env: Vec<(OsString, OsString)>,
+    thread_id: String,
+    turn_id: String,
+    transcript: Option<PathBuf>,
+    cwd: PathBuf,
+    model: String,
+    bypasses_permissions: bool,
+}
+
+/// The handlers of an event, which are about to run.
+pub(super) struct Begun {
+    runner: Arc<Runner>,
+    event: Event,
+    handlers: Vec<(Handler, HookRunSummary)>,
+}
+
+/// The handlers of an event, which have run, in their order.
+pub(super) struct Done {
+    pub runs: Vec<HookRunSummary>,
+    decisions: Vec<Decision>,
+}
+
+impl Runner {
+    /// Begins with an event; `None` if no handler is for it.
+    pub fn begin(self: &Arc<Self>, event: Event) -> Option<Begun> {
+        let handlers = self.hooks.matching(event.name(), event.subject());
+        let now = clock::unix_seconds();
+        let with_run = |handler: &Handler| (handler.clone(), handler.started(now));
+        (!handlers.is_empty()).then(|| Begun {
+            runner: Arc::clone(self),
+            event,
+            handlers: handlers.into_iter().map(with_run).collect(),
+        })
+    }
+
+    async fn run(&self, handler: &Handler, stdin: &str) -> Ended {
+        let argv = [self.shell.as_str(), "-c", &handler.command];
+        let mut command = Command::new(argv, &self.cwd, Policy::FullAccess);
+        command.env.clone_from(&self.env);
+        command.stdio = Stdio::Pipes;
+        let running = async {
+            match quipu_sandbox::spawn(command).await {
+                Ok(spawned) => attend(spawned, stdin).await,
+                Err(error) => Ended::NotStarted(format!("failed to start hook: {error}")),
+            }
+        };
+        let ended = tokio::time::timeout(handler.timeout, running).await;
+        ended.unwrap_or(Ended::TimedOut(handler.timeout))
+    }
+}
+
+/// Gives a hook its input and waits for its end. Whoever gives up waiting ends it.
+async fn attend(spawned: Spawned, stdin: &str) -> Ended {
+    let Spawned {
+        process,
+        mut output,
+    } = spawned;
+    // A hook need not read what it is given.
+    let mut writing = pin!(
+        async {
+            process.write_stdin(stdin.as_bytes()).await.ok();
+            process.close_stdin().await.ok();
+        }
+        .fuse()
+    );
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    loop {
+        tokio::select! {
+            () = &mut writing => {}
+            chunk = output.next() => {
+                let Some(chunk) = chunk else { break };
+                let kept = match chunk.stream {
+                    Stream::Stdout => &mut stdout,
+                    Stream::Stderr => &mut stderr,
+                };
+                if kept.len() + chunk.bytes.len() > MAX_OUTPUT {
+                    return Ended::Flooded(MAX_OUTPUT);
+                }
+                kept.extend_from_slice(&chunk.bytes);
+            }
+        }
+    }
+    // A hook that closed its output may still read.
+    let (exit, ()) = future::join(process.wait(), async {
+        if !future::FusedFuture::is_terminated(&writing) {
+            writing.await;
+        }
+    })
+    .await;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ended::Exited {
+        code: match exit {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) => None,
+        },
+        stdout: text(stdout),
+        stderr: text(stderr),
+    }
+}
+
+impl Begun {
+    pub fn started(&self) -> Vec<HookRunSummary> {
+        self.handlers.iter().map(|(_, run)| run.clone()).collect()
+    }
+
+    /// Runs the handlers, at the same time. Whoever gives up waiting ends them.
+    pub async fn finish(self) -> Done {
+        let Begun {
+            runner,
+            event,
+            handlers,
+        } = self;
+        let call = Call {
+            event: &event,
+            thread_id: &runner.thread_id,
+            turn_id: &runner.turn_id,
+            transcript: runner.transcript.as_deref(),
+            cwd: &runner.cwd,
+            model: &runner.model,
+            bypasses_permissions: runner.bypasses_permissions,
+        };
+        let stdin = call.to_json();
+        let runs = handlers.into_iter().map(|(handler, run)| {
+            let (runner, stdin) = (&runner, &stdin);
+            async move {
+                let begun = Instant::now();
+                let decision = decide(handler.event, runner.run(&handler, stdin).await);
+                let run = decision.completed(run, clock::unix_seconds(), begun.elapsed());
+                (run, decision)
+            }
+        });
+        let done: Vec<_> = stream::iter(runs).buffered(MAX_AT_ONCE).collect().await;
+        let (runs, decisions) = done.into_iter().unzip();
+        Done { runs, decisions }
+    }
+}
+
+impl Done {
+    fn context(&self) -> Vec<Json> {
+        let texts = self.decisions.iter().filter_map(|it| it.context.clone());
+        texts
+            .map(|text| message::developer(vec![message::text(text)]))
+            .collect()
+    }
+
+    fn any(&self, status: HookRunStatus) -> bool {
+        self.decisions.iter().any(|it| it.status == status)
+    }
+
+    /// How a turn goes on after the hooks of its session or its input.
+    fn verdict(&self) -> HookVerdict {
+        match self.any(HookRunStatus::Blocked) || self.any(HookRunStatus::Stopped) {
+            true => HookVerdict::End,
+            false => HookVerdict::Proceed,
+        }
+    }
+
+    /// How a turn goes on that is done but for its hooks.
+    fn last_verdict(&self) -> HookVerdict {
+        if self.any(HookRunStatus::Stopped) {
+            return HookVerdict::End;
+        }
+        let blocked = self.runs.iter().zip(&self.decisions);
+        let blocked = blocked.filter(|(_, it)| it.status == HookRunStatus::Blocked);
+        let fragments: Vec<HookPromptFragment> = blocked
+            .filter_map(|(run, decision)| {
+                Some(HookPromptFragment {
+                    text: decision.message.clone()?,
+                    hook_run_id: run.id.clone(),
+                })
+            })
+            .collect();
+        match fragments.is_empty() {
+            true => HookVerdict::Proceed,
+            false => HookVerdict::GoOn {
+                prompt: message::hook_prompt(&fragments),
+                fragments,
+            },
+        }
+    }
+
+    /// What hooks want of a command, before or after it.
+    fn advice(&self) -> Advice {
+        let mut messages = self.decisions.iter().filter_map(|it| it.message.clone());
+        let message = match self.runs.first().map(|run| run.event_name) {
+            Some(quipu_wire::HookEventName::PreToolUse) => messages.next(),
+            _ => Some(messages.collect::<Vec<_>>().join("\n\n")).filter(|it| !it.is_empty()),
+        };
+        Advice {
+            context: self.context(),
+            message,
+        }
+    }
+}
+
+impl Actor {
+    /// The hooks of the thread, for a turn; `None` if there are none.
+    pub(super) fn hook_runner(&self, turn_id: &str) -> Option<Arc<Runner>> {
+        let (hooks, session) = (&self.hooks.hooks, &self.session);
+        let env = self.server.settings.config.env().vars();
+        (!hooks.is_empty()).then(|| {
+            Arc::new(Runner {
+                hooks: Arc::clone(hooks),
+                shell: self.server.shell(),
+                env: env.map(|(key, value)| (key.into(), value.into())).collect(),
+                thread_id: self.handle.id.clone(),
+                turn_id: turn_id.to_owned(),
+                transcript: self.log.as_ref().map(|log| log.path().to_owned()),
+                cwd: session.cwd.clone(),
+                model: session.model.clone(),
+                bypasses_permissions: session.approval_policy == AskForApproval::Never,
+            })
+        })
+    }
+
+    /// Runs the hooks of a point of a turn; gives back what is known of them at once.
+    pub fn run_hooks(&mut self, run: u64, turn_id: &str, point: HookPoint) -> Input {
+        let is_last = matches!(point, HookPoint::Stop { .. });
+        let event = match point {
+            HookPoint::SessionStart => Event::SessionStart {
+                resumed: self.hooks.resumed,
+            },
+            HookPoint::UserPromptSubmit(content) => Event::UserPromptSubmit {
+                prompt: said(&content),
+            },
+            HookPoint::Stop {
+                active,
+                last_agent_message,
+            } => Event::Stop {
+                active,
+                last_assistant_message: last_agent_message,
+            },
+        };
+        let runner = self.hook_runner(turn_id);
+        let Some(begun) = runner.and_then(|runner| runner.begin(event)) else {
+            let report = HookReport::Done(HooksDone::default());
+            return Input::Hooks { run, report };
+        };
+        let report = HookReport::Started(begun.started());
+        let (handle, cancel) = (self.handle.clone(), self.tooling.cancel_for(turn_id));
+        tokio::spawn(async move {
+            let running = async {
+                fail::point("hooks", "turn");
+                begun.finish().await
+            };
+            let done = tokio::select! {
+                done = AssertUnwindSafe(running).catch_unwind() => done,
+                () = cancel.cancelled() => return,
+            };
+            let (runs, done) = match done {
+                Ok(done) => {
+                    let verdict = match is_last {
+                        true => done.last_verdict(),
+                        false => done.verdict(),
+                    };
+                    let context = done.context();
+                    (done.runs, HooksDone { context, verdict })
+                }
+                Err(_) => {
+                    tracing::error!("hooks failed by a defect of the server");
+                    Default::default()
+                }
+            };
+            handle.send(Message::Hooks { run, runs, done }).await;
+        });
+        Input::Hooks { run, report }
+    }
+
+    pub async fn hooks_done(&mut self, run: u64, runs: Vec<HookRunSummary>, done: HooksDone) {
+        for report in [HookReport::Completed(runs), HookReport::Done(done)] {
+            self.step(Input::Hooks { run, report }).await;
+        }
+    }
+}
+
+impl ThreadHost {
+    /// Runs the hooks around a command, as part of its call.
+    pub(super) async fn run_hooks(&self, call_id: &str, event: Event) -> Advice {
+        let Some(begun) = self.hooks.as_ref().and_then(|runner| runner.begin(event)) else {
+            return Advice::default();
+        };
+        let started = HookReport::Started(begun.started());
+        self.report(call_id, ToolEvent::Hooks(started)).await;
+        let done = begun.finish().await;
+        let advice = done.advice();
+        let completed = HookReport::Completed(done.runs);
+        self.report(call_id, ToolEvent::Hooks(completed)).await;
+        advice
+    }
+}
+
+/// The words of an input.
+fn said(content: &[UserInput]) -> String {
+    let texts = content.iter().filter_map(|input| match input {
+        UserInput::Text { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
