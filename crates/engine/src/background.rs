@@ -7,6 +7,7 @@ use quipu_wire::{
     ItemCompletedNotification, ItemStartedNotification, ServerNotification, ThreadItem,
 };
 
+use crate::fit::fit;
 use crate::input::ToolEvent;
 use crate::items;
 use crate::thread::Thread;
@@ -160,10 +161,11 @@ impl Thread {
         self.notify(ServerNotification::ItemStarted(params));
     }
 
-    pub(crate) fn late_end(&mut self, item: ThreadItem) {
+    pub(crate) fn late_end(&mut self, mut item: ThreadItem) {
         let Some(turn_id) = self.background.end(items::id(&item)) else {
             return;
         };
+        fit(&mut item);
         self.record_item(turn_id.clone(), item.clone());
         let params = ItemCompletedNotification {
             item,

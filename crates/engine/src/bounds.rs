@@ -1,8 +1,11 @@
 //! Bounds on what a model can make of a turn. One that never comes to an end would otherwise be asked, call tools
-//! and have its history compacted for as long as nobody looks.
+//! and have its history compacted for as long as nobody looks; one that writes without end would start items that
+//! no log can hold.
 
 use quipu_wire::{CodexErrorInfo, TurnError};
 
+use crate::fit::MAX_RECORDED;
+use crate::input::{ModelItem, OutputItem};
 use crate::thread::Thread;
 
 /// Requests to the model in one turn.
@@ -11,6 +14,9 @@ const MAX_REQUESTS: u32 = 5_000;
 const MAX_CALLS: u32 = 10_000;
 /// Compactions in a row after which the first answer is too long again.
 const MAX_FUTILE: u32 = 5;
+/// Bytes of text in one item of the model. As JSON, each may take six.
+pub const MAX_WRITTEN: usize = 5 << 20;
+const _: () = assert!(6 * MAX_WRITTEN < MAX_RECORDED);
 
 /// What a turn has taken so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,6 +92,34 @@ impl Thread {
         );
         self.exhausted(text, CodexErrorInfo::ContextWindowExceeded);
         false
+    }
+
+    /// Whether an item of the model may hold so many bytes of text. Ends the turn instead if not.
+    pub(crate) fn may_write(&mut self, bytes: usize) -> bool {
+        if bytes <= MAX_WRITTEN {
+            return true;
+        }
+        let text = format!(
+            "The model wrote more than {MAX_WRITTEN} bytes into one item, which is too long to be stored. Ask it to \
+             answer in smaller parts."
+        );
+        self.exhausted(text, CodexErrorInfo::Other);
+        false
+    }
+
+    /// The same for an item that it has written in full.
+    pub(crate) fn may_finish(&mut self, output: &OutputItem) -> bool {
+        let raw = output.raw.get().len();
+        let written = match &output.item {
+            _ if raw > MAX_RECORDED => raw,
+            ModelItem::Message { text, .. } => text.as_ref().map_or(0, String::len),
+            ModelItem::Reasoning { summary, content } => {
+                summary.iter().chain(content).map(String::len).sum()
+            }
+            ModelItem::Call(_) | ModelItem::WebSearch { .. } => raw,
+            ModelItem::ImageGeneration { .. } | ModelItem::Other => 0,
+        };
+        self.may_write(written)
     }
 
     fn exhausted(&mut self, message: String, info: CodexErrorInfo) {

@@ -18,6 +18,7 @@ mod bounds;
 mod compaction;
 mod effect;
 mod ending;
+mod fit;
 mod history;
 mod hooks;
 mod ids;
@@ -36,6 +37,7 @@ mod turn;
 mod usage;
 
 pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, TurnEnd};
+pub use fit::MAX_RECORDED;
 pub use input::{
     CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, Misshapen, ModelEvent,
     ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta,

@@ -7,7 +7,9 @@ use quipu_wire::{
     ReasoningTextDeltaNotification, ServerNotification, ThreadItem, WebSearchAction,
 };
 
+use crate::bounds::MAX_WRITTEN;
 use crate::effect::Effect;
+use crate::fit::{cut, fit};
 use crate::input::{ModelItem, OutputItem, ToolCall};
 use crate::items::{self, Writer};
 use crate::thread::Thread;
@@ -18,6 +20,9 @@ const MAX_PARTS: usize = 1024;
 
 impl Thread {
     pub(crate) fn item_started(&mut self, slot: u32, output: OutputItem) {
+        if !self.may_finish(&output) {
+            return;
+        }
         let Some(turn) = &mut self.active else { return };
         let id = output.id;
         let mut item = match output.item {
@@ -63,7 +68,8 @@ impl Thread {
         self.open_item(item, Writer::Slot(slot));
     }
 
-    pub(crate) fn text_delta(&mut self, slot: u32, delta: String) {
+    pub(crate) fn text_delta(&mut self, slot: u32, mut delta: String) {
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
         let Some(ThreadItem::AgentMessage { id, text, .. }) = self.written(Writer::Slot(slot))
         else {
             return;
@@ -78,9 +84,11 @@ impl Thread {
             delta,
         };
         self.notify(ServerNotification::ItemAgentMessageDelta(params));
+        self.may_write(written);
     }
 
-    pub(crate) fn plan_delta(&mut self, delta: String) {
+    pub(crate) fn plan_delta(&mut self, mut delta: String) {
+        let written = self.fit_delta(Writer::Plan, &mut delta);
         if self.written(Writer::Plan).is_none() {
             let mut plan = self.plan(String::new());
             self.claim(&mut plan);
@@ -101,9 +109,13 @@ impl Thread {
             };
             self.notify(ServerNotification::ItemPlanDelta(params));
         }
+        self.may_write(written);
     }
 
     pub(crate) fn plan_done(&mut self, text: String) {
+        if !self.may_write(text.len()) {
+            return;
+        }
         let plan = self.plan(text);
         self.finish_written(Writer::Plan, plan);
     }
@@ -129,7 +141,8 @@ impl Thread {
         self.notify(ServerNotification::ItemReasoningSummaryPartAdded(params));
     }
 
-    pub(crate) fn reasoning_summary(&mut self, slot: u32, index: u32, delta: String) {
+    pub(crate) fn reasoning_summary(&mut self, slot: u32, index: u32, mut delta: String) {
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
         let Some(ThreadItem::Reasoning { id, summary, .. }) = self.written(Writer::Slot(slot))
         else {
             return;
@@ -146,9 +159,11 @@ impl Thread {
             summary_index,
         };
         self.notify(ServerNotification::ItemReasoningSummaryTextDelta(params));
+        self.may_write(written);
     }
 
-    pub(crate) fn reasoning_text(&mut self, slot: u32, index: u32, delta: String) {
+    pub(crate) fn reasoning_text(&mut self, slot: u32, index: u32, mut delta: String) {
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
         let Some(ThreadItem::Reasoning { id, content, .. }) = self.written(Writer::Slot(slot))
         else {
             return;
@@ -165,9 +180,13 @@ impl Thread {
             content_index,
         };
         self.notify(ServerNotification::ItemReasoningTextDelta(params));
+        self.may_write(written);
     }
 
     pub(crate) fn item_done(&mut self, slot: u32, output: OutputItem) {
+        if !self.may_finish(&output) {
+            return;
+        }
         let OutputItem { id, item, raw } = output;
         let writer = Writer::Slot(slot);
         match item {
@@ -259,6 +278,23 @@ impl Thread {
         self.emit(Effect::RunTool { turn_id, call });
     }
 
+    /// Cuts what the model adds to the item there to what the item has room for. Gives the length that the item
+    /// would have had.
+    fn fit_delta(&mut self, writer: Writer, delta: &mut String) -> usize {
+        let before = match self.written(writer) {
+            Some(ThreadItem::AgentMessage { text, .. } | ThreadItem::Plan { text, .. }) => {
+                text.len()
+            }
+            Some(ThreadItem::Reasoning {
+                summary, content, ..
+            }) => summary.iter().chain(&*content).map(String::len).sum(),
+            _ => 0,
+        };
+        let written = before + delta.len();
+        cut(delta, MAX_WRITTEN.saturating_sub(before));
+        written
+    }
+
     fn written(&mut self, writer: Writer) -> Option<&mut ThreadItem> {
         self.active.as_mut()?.items.written(writer)
     }
@@ -328,7 +364,8 @@ impl Thread {
     }
 
     /// Records and tells the end of an item that was closed.
-    pub(crate) fn complete(&mut self, item: ThreadItem) {
+    pub(crate) fn complete(&mut self, mut item: ThreadItem) {
+        fit(&mut item);
         let (_, turn_id) = self.ids();
         self.record_item(turn_id, item.clone());
         self.show_completed(item);

@@ -7,6 +7,7 @@ use quipu_wire::{
 };
 
 use crate::effect::{Record, TurnEnd};
+use crate::fit::fit_output;
 use crate::input::{ToolDelta, ToolEvent};
 use crate::items::{self, Writer};
 use crate::thread::Thread;
@@ -168,6 +169,7 @@ impl Thread {
             self.withdraw_questions(call_id);
         }
         self.abort_reviews_of(call_id);
+        let output: Vec<Json> = output.into_iter().map(fit_output).collect();
         let Some(turn) = &mut self.active else { return };
         let unfinished = turn.items.take_ended(call_id);
         if let Some(call) = turn.calls.iter_mut().find(|call| call.call_id == call_id) {

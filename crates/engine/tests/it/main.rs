@@ -12,6 +12,7 @@ mod make;
 mod raw;
 mod run;
 mod second_tries;
+mod too_long;
 mod transcripts;
 mod turns;
 mod world;

@@ -9,6 +9,9 @@ use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
 impl Handler for ThreadShellCommand {
+    /// What cannot be stored is not taken; a record holds a little more than the command.
+    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+
     async fn handle(cx: Cx, params: ThreadShellCommandParams, reply: Reply<Self>) {
         let command = params.command.trim().to_owned();
         if command.is_empty() {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::{Compacted, Context, Input, Purpose, ReviewOutcome, Start, UserMessage};
+use quipu_engine::{
+    Compacted, Context, Input, MAX_RECORDED, Purpose, ReviewOutcome, Start, UserMessage,
+};
 use quipu_model::{HistoryItem, Reasoning, Request, RequestMeta, ToolSet};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
@@ -58,6 +60,9 @@ impl Actor {
         self.report_prompt(&params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
+        if let Some(error) = too_long(&message) {
+            return reply.send(Err(error)).await;
+        }
         if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
             return reply.send(Err(overloaded())).await;
         }
@@ -93,6 +98,9 @@ impl Actor {
         self.report_prompt(&params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input);
+        if let Some(error) = too_long(&message) {
+            return reply.send(Err(error)).await;
+        }
         if !self.takes_pending(&message) {
             return reply.send(Err(overloaded())).await;
         }
@@ -398,6 +406,15 @@ impl Actor {
         let size = ContextSize::estimated(&self.told.base_instructions, &items);
         i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
     }
+}
+
+/// Why input is refused that cannot be stored, for the images or skills that it names.
+fn too_long(message: &UserMessage) -> Option<ErrorObject> {
+    let sizes = message.history.iter().map(|item| item.get().len());
+    let size = sizes.max().filter(|size| *size > MAX_RECORDED)?;
+    Some(ErrorObject::invalid_request(format!(
+        "the input with the files that it names takes {size} bytes, which exceed the maximum of {MAX_RECORDED}"
+    )))
 }
 
 pub(super) fn history_item(item: &Json) -> HistoryItem {

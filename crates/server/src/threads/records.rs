@@ -10,6 +10,9 @@ use crate::{Server, agents};
 /// How much of a command's output the log keeps.
 const MAX_OUTPUT: usize = 10_000;
 
+// What the engine lets through fits into a record, with what the log adds to it.
+const _: () = assert!(quipu_engine::MAX_RECORDED + (512 << 10) <= quipu_journal::MAX_RECORD);
+
 /// What the lines depend on besides the record.
 pub(super) struct Writing<'a> {
     pub thread_id: &'a str,

@@ -63,12 +63,25 @@ async fn what_is_told_is_stored() {
     assert_eq!(told.len(), 5, "{told:?}");
 }
 
-/// What is too long for a record is not told as done, and the turn says why it fails.
+/// The only item of a kind in the first turn of a thread, as a new server reads it.
+async fn read_again(stage: &mut Stage, thread: &str, kind: &str) -> Value {
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let params = json!({ "threadId": thread });
+    let resumed = client.call("thread/resume", params).await;
+    let turn = &resumed["thread"]["turns"][0];
+    let items = turn["items"].as_array().unwrap().iter();
+    let mut items: Vec<&Value> = items.filter(|item| item["type"] == kind).collect();
+    assert_eq!(items.len(), 1);
+    json!({ "status": turn["status"], "item": items.remove(0) })
+}
+
+/// A result that no record can hold fails its call: it says why, and reads back so.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_record_can_hold_fails_the_turn() {
+async fn a_result_that_no_record_can_hold_fails_its_call() {
     let mut stage = Stage::new().await;
     let (mut client, thread) = stage.thread_with(gate()).await;
-    stage.play([calls("gate", json!({}))]);
+    stage.play([calls("gate", json!({})), json!({ "text": "well" })]);
     say(&mut client, &thread, "work").await;
     let question = client.skip_to("item/tool/call").await;
     let huge = "x".repeat(MAX_RECORD);
@@ -76,17 +89,32 @@ async fn what_no_record_can_hold_fails_the_turn() {
         json!({ "contentItems": [{ "type": "inputText", "text": huge }], "success": true });
     client.reply(&question["id"], answer).await;
     let told = client.until("turn/completed").await;
-    assert!(failure(&told).contains("cannot be stored: a record of"));
-    assert!(completed(&told, "dynamicToolCall").is_empty());
-    stage.play([json!({ "text": "well again" })]);
-    assert_eq!(status(&run(&mut client, &thread, "two").await), "completed");
-    stage.restart().await;
-    let mut client = stage.client().await;
-    let params = json!({ "threadId": thread });
-    let resumed = client.call("thread/resume", params).await;
-    let turns = resumed["thread"]["turns"].as_array().unwrap();
-    let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
-    assert_eq!(statuses, ["failed", "completed"]);
+    assert_eq!(status(&told), "completed");
+    let items = completed(&told, "dynamicToolCall");
+    assert_eq!(items.len(), 1);
+    assert_eq!(items[0]["status"], "failed");
+    let reason = text(&items[0]["contentItems"][0]["text"]);
+    assert!(reason.contains("can be stored"), "{reason}");
+    let stored = read_again(&mut stage, &thread, "dynamicToolCall").await;
+    assert_eq!(stored["status"], "completed");
+    assert_eq!(stored["item"]["status"], "failed");
+    assert_eq!(text(&stored["item"]["contentItems"][0]["text"]), reason);
+}
+
+/// A message that grows without end completes with what fits, and the turn says why it fails.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_no_record_can_hold_completes_with_what_fits() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "x".repeat(6 << 20) })]);
+    say(&mut client, &thread, "work").await;
+    let told = client.until("turn/completed").await;
+    assert!(failure(&told).contains("too long to be stored"));
+    let items = completed(&told, "agentMessage");
+    assert_eq!(items.len(), 1);
+    let stored = read_again(&mut stage, &thread, "agentMessage").await;
+    assert_eq!(stored["status"], "failed");
+    assert_eq!(stored["item"]["text"], items[0]["text"]);
 }
 
 /// Input that could not be stored is refused before it is even decoded.
