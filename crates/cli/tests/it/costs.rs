@@ -27,6 +27,7 @@ async fn the_log_tells_what_an_answer_cost() {
     let pricing = json!({ "prompt": "0.000002", "completion": "0.000004" });
     model.set_models(json!({ "data": [{ "id": "listed", "pricing": pricing }] }));
     let launch = app_server([])
+        .env("ANTHROPIC_API_KEY", "sk-scripted")
         .env("RUST_LOG", "info")
         .env("LOG_FORMAT", "json");
     let home = launch.folder().join("quipu");

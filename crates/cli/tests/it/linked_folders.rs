@@ -29,7 +29,8 @@ async fn the_users_links_are_followed_and_those_of_commands_are_not() {
     let settings = "model_provider = \"offline\"\nsandbox_mode = \"workspace-write\"\napproval_policy = \"never\"\n\
                     [sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
     fs::write(home.path().join("config.toml"), settings).unwrap();
-    let [work, outside, alias] = ["work", "outside", "alias"].map(|it| home.path().join(it));
+    let folder = tempfile::tempdir().unwrap();
+    let [work, outside, alias] = ["work", "outside", "alias"].map(|it| folder.path().join(it));
     fs::create_dir(&work).unwrap();
     fs::create_dir(&outside).unwrap();
     symlink(&work, &alias).unwrap();

@@ -55,6 +55,8 @@ async fn the_same_lines_go_to_a_file_if_the_settings_name_a_directory() {
     let mut process = app_server(["-c", &log_dir]).start();
     let mut raw = Raw::new(process.stdio());
     raw.send(["noise", r#"{"method":"initialized"}"#]).await;
+    let refusal = raw.next().await.unwrap();
+    assert_eq!(refusal["error"]["code"], -32700);
     converse(&mut raw).await;
     raw.end().await;
     process.exit().await;

@@ -274,7 +274,7 @@ async fn what_is_no_conversation_is_told() {
             "words",
             format!("rollout at {} is empty", folder.join("words").display()),
         ),
-        ("pipe", "it is no regular file".to_owned()),
+        ("pipe", "not a regular file".to_owned()),
     ] {
         let path = folder.join(file);
         let by_file = json!({ "rolloutPath": path });
