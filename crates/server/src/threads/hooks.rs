@@ -41,13 +41,21 @@ pub(super) struct ThreadHooks {
     pub resumed: bool,
 }
 
-/// The hooks that these settings bring, and what of their files is not in force.
-pub(super) fn load(server: &Server, session: &Session) -> (Hooks, Vec<ConfigWarningNotification>) {
-    if !session.has_feature(Feature::CodexHooks) {
-        return Default::default();
+impl ThreadHooks {
+    /// The hooks that the settings of a thread bring, and what of their files is not in force.
+    pub fn load(
+        server: &Server,
+        session: &Session,
+        resumed: bool,
+    ) -> (ThreadHooks, Vec<ConfigWarningNotification>) {
+        if !session.has_feature(Feature::CodexHooks) {
+            return Default::default();
+        }
+        let (hooks, problems) = Hooks::load(&config_folders(server, &session.snapshot));
+        let hooks = Arc::new(hooks);
+        let left_out = problems.iter().map(left_out).collect();
+        (ThreadHooks { hooks, resumed }, left_out)
     }
-    let (hooks, problems) = Hooks::load(&config_folders(server, &session.snapshot));
-    (hooks, problems.iter().map(left_out).collect())
 }
 
 fn left_out(problem: &Problem) -> ConfigWarningNotification {
@@ -340,7 +348,24 @@ impl Actor {
 
 impl ThreadHost {
     /// Runs the hooks around a command, as part of its call.
-    pub(super) async fn run_hooks(&self, call_id: &str, event: Event) -> Advice {
+    pub(super) async fn run_hooks(
+        &self,
+        call_id: &str,
+        command: &str,
+        response: Option<&str>,
+    ) -> Advice {
+        let (id, command) = (call_id.to_owned(), command.to_owned());
+        let event = match response {
+            None => Event::PreToolUse {
+                call_id: id,
+                command,
+            },
+            Some(response) => Event::PostToolUse {
+                call_id: id,
+                command,
+                response: response.to_owned(),
+            },
+        };
         let Some(begun) = self.hooks.as_ref().and_then(|runner| runner.begin(event)) else {
             return Advice::default();
         };

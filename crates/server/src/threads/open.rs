@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
-use super::hooks::{self, ThreadHooks};
+use super::hooks::ThreadHooks;
 use super::live::Live;
 use super::mask::Mask;
 use super::mcp::Servers;
@@ -48,13 +48,10 @@ pub(super) fn open(
     parts: Parts,
 ) -> Opened {
     let loaded = rules::load(server, &session.snapshot);
-    let (hooks, hooks_left_out) = hooks::load(server, &session);
+    let resumed = matches!(parts.rest, Rest::Places(_));
+    let (hooks, hooks_left_out) = ThreadHooks::load(server, &session, resumed);
     let left_out = loaded.problems.iter().map(rules::left_out);
     let left_out: Vec<_> = left_out.chain(hooks_left_out).collect();
-    let hooks = ThreadHooks {
-        hooks: Arc::new(hooks),
-        resumed: matches!(parts.rest, Rest::Places(_)),
-    };
     let opener = followers.first().map(|client| client.id);
     let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string(), opener);
     let thread = parts.thread.clone();

@@ -8,7 +8,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_config::Feature;
 use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
-use quipu_hooks::Event;
 use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_policy::guardian::{Assessment, guardian_reviews};
@@ -407,19 +406,7 @@ impl Host for ThreadHost {
         command: &'a str,
         response: Option<&'a str>,
     ) -> BoxFuture<'a, Advice> {
-        let (id, command) = (call_id.to_owned(), command.to_owned());
-        let event = match response {
-            None => Event::PreToolUse {
-                call_id: id,
-                command,
-            },
-            Some(response) => Event::PostToolUse {
-                call_id: id,
-                command,
-                response: response.to_owned(),
-            },
-        };
-        Box::pin(self.run_hooks(call_id, event))
+        Box::pin(self.run_hooks(call_id, command, response))
     }
 
     fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {
