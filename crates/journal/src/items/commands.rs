@@ -37,7 +37,7 @@ pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
         None if end.exit_code == 0 => CommandExecutionStatus::Completed,
         Some(ExecStatus::Failed) | None => CommandExecutionStatus::Failed,
     };
-    // A command that did not run has neither, though the record needs numbers.
+    // A declined command has neither exit code nor duration, though the record needs numbers.
     let ran = status != CommandExecutionStatus::Declined;
     ThreadItem::CommandExecution {
         id: end.call_id,
