@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Prints lines. A reader that has seen enough, such as `head`, is no failure.
+/// Prints lines. A reader that has seen enough, such as `head`, is not an error.
 pub fn lines(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, String> {
     let mut stdout = io::stdout().lock();
     for line in lines {
