@@ -1,7 +1,5 @@
 //! `turn/start`: input for a thread.
 
-use std::sync::Arc;
-
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::TurnStart;
 use quipu_wire::{TurnStartParams, UserInput};
@@ -22,7 +20,7 @@ impl Handler for TurnStart {
         }
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
-                let client = Arc::clone(&cx.client);
+                let client = cx.client.introduction().map(|it| it.name.clone());
                 thread
                     .send(Message::StartTurn {
                         params: Box::new(params),

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Effect, Input, Thread as Engine, TurnEnd, UserMessage};
+use quipu_engine::{Effect, Input, Thread as Engine, TurnEnd};
 use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
 use quipu_rpc::Share;
-use quipu_wire::method::request;
 use quipu_wire::{CodexErrorInfo, ServerRequest, Thread, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -26,11 +25,11 @@ use super::rest::Rest;
 use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
+use crate::Server;
 use crate::agents::{self, Agent};
 use crate::fail;
 use crate::hub::ClientId;
 use crate::questions::Outcome;
-use crate::{Reply, Server};
 
 /// Messages that may wait for a thread.
 const MAILBOX: usize = 256;
@@ -49,7 +48,7 @@ pub(super) struct Actor {
     /// The thread as clients see it, without turns and status.
     pub facts: Thread,
     /// What the model was last told of the settings.
-    pub told: super::prepare::Told,
+    pub told: super::turn_context::Told,
     /// The history as the model crate holds it, so that only what is new is converted.
     pub sent: Vec<HistoryItem>,
     pub turn: TurnSettings,
@@ -176,7 +175,7 @@ impl Actor {
                 params,
                 client,
                 reply,
-            } => self.start_turn(*params, &client, reply).await,
+            } => self.start_turn(*params, client, reply).await,
             Message::Steer { params, reply } => self.steer(params, reply).await,
             Message::Interrupt { reply } => {
                 let reply = self.replies.add(super::replies::Pending::Interrupt(reply));
@@ -230,28 +229,6 @@ impl Actor {
         self.tell_quiet();
     }
 
-    /// Takes room for more input that waits for the model; `false` if the turns of all threads hold too much.
-    pub fn takes_pending(&mut self, message: &UserMessage) -> bool {
-        let bytes = self.engine.pending_bytes() + message.bytes();
-        match &mut self.pending {
-            Some(share) => share.resize(bytes),
-            none => {
-                *none = self.server.budgets.pending.share(bytes);
-                none.is_some()
-            }
-        }
-    }
-
-    fn give_back_pending(&mut self) {
-        let Some(share) = &mut self.pending else {
-            return;
-        };
-        match self.engine.pending_bytes() {
-            0 => self.pending = None,
-            bytes => drop(share.resize(bytes)),
-        }
-    }
-
     /// Tells those who wait for it that no turn runs.
     fn tell_quiet(&mut self) {
         if self.engine.active_turn().is_none() {
@@ -259,17 +236,6 @@ impl Actor {
                 done.send(()).ok();
             }
         }
-    }
-
-    /// The turn exists before the request for it is answered, so that a defect costs one or the other.
-    async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
-        self.prepare_turn(None);
-        let turn_id = uuid::Uuid::now_v7().to_string();
-        let effects = self.engine_step(Input::Compact { turn_id });
-        reply
-            .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
-            .await;
-        self.perform(effects).await;
     }
 
     async fn answered(&mut self, question: u64, outcome: Outcome) {

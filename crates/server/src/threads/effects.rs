@@ -4,16 +4,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Purpose, Record};
+use quipu_engine::{Effect, Input, Record};
 use quipu_wire::{
-    CodexErrorInfo, CollabAgentState, ModeKind, ServerNotification, ServerRequest, ThreadStatus,
-    TurnError,
+    CodexErrorInfo, CollabAgentState, ServerNotification, ServerRequest, ThreadStatus, TurnError,
 };
 
 use super::actor::Actor;
 use super::message::Message;
 use super::records::{self, Writing};
-use super::sampler;
 use crate::agents;
 use crate::announce::Announcement;
 
@@ -152,21 +150,6 @@ impl Actor {
             // A tool that was cancelled no longer listens.
             pending.answer.send(pending.outcome).ok();
         }
-    }
-
-    pub fn sample_now(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        self.turn.reviewing = purpose == Purpose::Review;
-        let request = self.request(turn_id, purpose);
-        let asked = sampler::Asked {
-            model: request.model.clone(),
-            price: self.session.info.price,
-            plan_mode: self.session.mode.mode == ModeKind::Plan,
-            hide_reasoning: self.session.snapshot.session().hide_agent_reasoning,
-        };
-        let stream = self.model.stream(request);
-        let report = self.report_request();
-        let task = sampler::start(self.handle.clone(), sample, (asked, report), stream);
-        self.sampling = Some((sample, task));
     }
 
     /// Starts the user's program for the end of a turn, if there is one.

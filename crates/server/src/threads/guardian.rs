@@ -19,8 +19,8 @@ use quipu_wire::{
 use serde_json::Value;
 
 use super::actor::Actor;
-use super::prepare::{SUBAGENT, history_item};
-use super::{sampler, tooling};
+use super::sampling::{SUBAGENT, history_item};
+use super::{model_stream, tooling};
 use crate::context::{environment, guardian, message};
 
 /// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
@@ -168,9 +168,9 @@ impl Said {
         };
         match raw.parse() {
             Ok(ResponseItem::Message { role, content, .. }) if role == "assistant" => {
-                self.words = sampler::text_of(&content);
+                self.words = model_stream::text_of(&content);
             }
-            Ok(item) => self.calls.extend(sampler::tool_call(item, &raw)),
+            Ok(item) => self.calls.extend(model_stream::tool_call(item, &raw)),
             Err(error) => tracing::warn!(%error, "the reviewer made an item that cannot be read"),
         }
     }

@@ -2,23 +2,14 @@
 
 use std::sync::Arc;
 
-use quipu_engine::{Input, ReviewStart, ShellStart};
-use quipu_journal::{Event, Record, event};
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
-use quipu_wire::{
-    AccountRateLimitsUpdatedNotification, ReviewStartParams, ServerNotification, Thread,
-    ThreadResumeResponse, ThreadRollbackResponse, ThreadShellCommandResponse,
-    ThreadTokenUsageUpdatedNotification, Turn, TurnStatus, UserInput,
-};
+use quipu_wire::{Thread, ThreadResumeResponse, Turn, TurnStatus};
 
 use super::actor::Actor;
 use super::load;
 use super::message::Look;
-use super::replies::Pending;
-use super::rest::Rest;
 use crate::Reply;
-use crate::context::{review, stored};
 use crate::hub::Client;
 
 impl Actor {
@@ -65,7 +56,7 @@ impl Actor {
     }
 
     /// The thread with its turns, the running one as it is.
-    fn with_turns(&mut self) -> Result<Thread, ErrorObject> {
+    pub fn with_turns(&mut self) -> Result<Thread, ErrorObject> {
         let look = self.look();
         let id = super::parse_id(&self.handle.id)?;
         let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
@@ -82,113 +73,6 @@ impl Actor {
             thread.turns.push(live);
         }
         Ok(thread)
-    }
-
-    pub async fn rollback(&mut self, turns: u32, reply: Reply<request::ThreadRollback>) {
-        let answer = self.roll_back(turns).await;
-        reply
-            .send(answer.map(|thread| ThreadRollbackResponse { thread }))
-            .await;
-    }
-
-    async fn roll_back(&mut self, turns: u32) -> Result<Thread, ErrorObject> {
-        if self.engine.active_turn().is_some() {
-            return Err(ErrorObject::invalid_request(
-                "Cannot rollback while a turn is in progress.",
-            ));
-        }
-        let Some(log) = &mut self.log else {
-            return Err(ErrorObject::invalid_request(
-                "thread rollback requires a persisted rollout path",
-            ));
-        };
-        let path = log.path().to_owned();
-        let failed = |error: quipu_journal::Error| {
-            let text = format!(
-                "failed to load rollout `{}` for rollback replay: {}",
-                path.display(),
-                error.reason()
-            );
-            ErrorObject::invalid_request(text)
-        };
-        if !log.is_materialized() {
-            self.server.store.replay(&path).map_err(failed)?;
-        }
-        let rolled_back = Event::ThreadRolledBack(event::ThreadRolledBack { num_turns: turns });
-        log.append(&[Record::from(rolled_back)])
-            .and_then(|()| tokio::task::block_in_place(|| log.sync()))
-            .map_err(failed)?;
-        let (replay, history) = tokio::task::block_in_place(|| {
-            let replay = self.server.store.replay(&path)?;
-            let history = self.server.store.history(&replay.history, &path)?.items;
-            Ok((replay, history))
-        })
-        .map_err(failed)?;
-        let tokens = self.estimate(&history);
-        self.engine.replace_history(history, tokens);
-        self.rest = Rest::Awake;
-        self.sent.clear();
-        self.told.baseline = replay
-            .context
-            .as_ref()
-            .filter(|_| replay.context_is_current)
-            .and_then(stored::baseline);
-        if let Some(token_usage) = self.engine.usage().cloned() {
-            let params = ThreadTokenUsageUpdatedNotification {
-                thread_id: self.handle.id.clone(),
-                turn_id: uuid::Uuid::now_v7().to_string(),
-                token_usage,
-            };
-            self.subscribers
-                .notify(&ServerNotification::ThreadTokenUsageUpdated(params))
-                .await;
-            let rate_limits = self.engine.rate_limits().clone();
-            let params = AccountRateLimitsUpdatedNotification { rate_limits };
-            self.subscribers
-                .notify(&ServerNotification::AccountRateLimitsUpdated(params))
-                .await;
-        }
-        self.with_turns()
-    }
-
-    pub async fn shell(&mut self, command: String, reply: Reply<request::ThreadShellCommand>) {
-        let turn_id = uuid::Uuid::now_v7().to_string();
-        let item_id = uuid::Uuid::new_v4().to_string();
-        let effects = self.engine_step(Input::Shell(ShellStart {
-            turn_id,
-            item_id,
-            command,
-        }));
-        reply.send(Ok(ThreadShellCommandResponse {})).await;
-        self.perform(effects).await;
-    }
-
-    pub async fn review(
-        &mut self,
-        params: ReviewStartParams,
-        merge_base: Option<&str>,
-        reply: Reply<request::ReviewStart>,
-    ) {
-        let label = review::label(&params.target);
-        let prompt = review::prompt(&params.target, merge_base);
-        let content = vec![UserInput::Text {
-            text: prompt,
-            text_elements: Vec::new(),
-        }];
-        let message = self.user_message(content);
-        let reply = Pending::Review {
-            reply,
-            thread_id: self.handle.id.clone(),
-        };
-        let reply = Some(self.replies.add(reply));
-        let turn_id = uuid::Uuid::now_v7().to_string();
-        self.step(Input::Review(ReviewStart {
-            reply,
-            turn_id,
-            label,
-            message,
-        }))
-        .await;
     }
 }
 

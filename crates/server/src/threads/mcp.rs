@@ -101,34 +101,6 @@ impl Actor {
         self.servers = Servers::start(&self.server, &self.session.snapshot, &self.handle);
     }
 
-    /// Asks the model, but not before the servers have started or failed to.
-    pub fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        let fleet = &self.servers.scope.fleet;
-        let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
-        if needs_no_tools || fleet.is_settled() {
-            return self.sample_now(sample, turn_id, purpose);
-        }
-        let (fleet, handle) = (fleet.clone(), self.handle.clone());
-        let turn_id = turn_id.to_owned();
-        let waiting = tokio::spawn(async move {
-            fleet.settled().await;
-            let settled = McpMessage::Settled {
-                sample,
-                turn_id,
-                purpose,
-            };
-            handle.send(Message::Mcp(settled)).await;
-        });
-        self.sampling = Some((sample, waiting));
-    }
-
-    /// The servers are there: asks the model, unless the turn has ended meanwhile.
-    fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        if self.sampling.as_ref().is_some_and(|(it, _)| *it == sample) {
-            self.sample_now(sample, turn_id, purpose);
-        }
-    }
-
     async fn server_says(&mut self, event: FleetEvent) {
         match event {
             FleetEvent::Startup { server, state } => {

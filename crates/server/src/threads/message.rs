@@ -28,7 +28,8 @@ use crate::skills::Followed;
 pub(crate) enum Message {
     StartTurn {
         params: Box<TurnStartParams>,
-        client: Arc<Client>,
+        /// What the client that asked calls itself.
+        client: Option<String>,
         reply: Reply<request::TurnStart>,
     },
     Steer {

@@ -3,6 +3,7 @@
 
 mod actor;
 pub(crate) mod child;
+mod compact;
 mod deserted;
 mod effects;
 mod guardian;
@@ -14,20 +15,26 @@ pub(crate) mod load;
 mod mask;
 mod mcp;
 mod message;
+mod model_stream;
 mod network;
 mod open;
 mod opened;
-mod prepare;
 mod records;
 mod replies;
 mod reports;
 mod rest;
+mod review;
 mod rights;
-mod sampler;
+mod rollback;
+mod sampling;
 mod session;
+mod shell;
 mod skills;
+mod steer;
 mod subscribers;
 mod tooling;
+mod turn_context;
+mod turn_start;
 mod view;
 
 use std::collections::BTreeMap;

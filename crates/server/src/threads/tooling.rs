@@ -28,13 +28,9 @@ use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::session::Session;
 use crate::agents::{self, Family};
-use crate::context::notes;
-use crate::context::truncate::{self, Budget};
+use crate::context::truncate;
 use crate::fail;
 use crate::questions::Outcome;
-
-/// Tokens of a user's own command that the model gets.
-const SHELL_BUDGET: usize = 10_000;
 
 /// A thread's tools and what it takes to stop them.
 pub(super) struct Tooling {
@@ -54,6 +50,10 @@ impl Tooling {
             cancels: HashMap::new(),
             found: Arc::default(),
         }
+    }
+
+    pub fn toolbox(&self) -> Toolbox {
+        self.toolbox.clone()
     }
 
     pub fn set_network(&mut self, network: Option<Arc<Network>>) {
@@ -144,7 +144,7 @@ impl Actor {
         self.report_call(&call);
         let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tooling.cancel_for(&turn_id);
-        let toolbox = self.tooling.toolbox.clone();
+        let toolbox = self.tooling.toolbox();
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
         let truncation = self.session.info.truncation_policy;
@@ -169,43 +169,6 @@ impl Actor {
             handle
                 .send(Message::Tool {
                     call_id: call.call_id,
-                    event: ToolReport::Event(event),
-                })
-                .await;
-        });
-    }
-
-    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) {
-        self.mask.learn(&self.server, &self.session);
-        let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
-        let cancel = self.tooling.cancel_for(&turn_id);
-        let toolbox = self.tooling.toolbox.clone();
-        let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
-        tokio::spawn(async move {
-            let running = async {
-                fail::point("tool", "thread/shellCommand");
-                let run = toolbox.run_shell(scope, host, item_id.clone(), command, cancel);
-                let run = run.await;
-                let record = notes::UserShellCommand {
-                    command: &run.command,
-                    exit_code: run.exit_code,
-                    duration: run.elapsed,
-                    output: &run.output,
-                };
-                notes::user_shell_command(&record, Budget::Tokens(SHELL_BUDGET))
-            };
-            let note = AssertUnwindSafe(running).catch_unwind().await;
-            if note.is_err() {
-                tracing::error!("a command of the user failed by a defect of the server");
-            }
-            let event = ToolEvent::Finished {
-                output: note.into_iter().collect(),
-                end_turn: false,
-            };
-            handle
-                .send(Message::Tool {
-                    call_id: item_id,
                     event: ToolReport::Event(event),
                 })
                 .await;
@@ -332,7 +295,7 @@ pub(super) struct ThreadHost {
 }
 
 impl ThreadHost {
-    fn new(actor: &Actor, turn_id: &str) -> ThreadHost {
+    pub fn new(actor: &Actor, turn_id: &str) -> ThreadHost {
         ThreadHost {
             thread: actor.handle.clone(),
             family: Family {

@@ -1,0 +1,54 @@
+//! `thread/compact/start`: a summary takes the place of the history.
+
+use quipu_engine::{Compacted, Input};
+use quipu_model::HistoryItem;
+use quipu_wire::Json;
+use quipu_wire::method::request;
+
+use super::actor::Actor;
+use super::sampling::history_item;
+use crate::Reply;
+use crate::context::history::ContextSize;
+use crate::context::{compaction, initial};
+
+impl Actor {
+    /// The turn exists before the request for it is answered, so that a defect costs one or the other.
+    pub async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
+        self.prepare_turn(None);
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        let effects = self.engine_step(Input::Compact { turn_id });
+        reply
+            .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
+            .await;
+        self.perform(effects).await;
+    }
+
+    pub fn summarise(&mut self, turn_id: &str, summary: &str, mid_turn: bool) -> Compacted {
+        let facts = self.facts_now();
+        let context = if mid_turn {
+            initial::initial(&facts, None)
+        } else {
+            Vec::new()
+        };
+        let summary = compaction::summary(Some(summary).filter(|it| !it.trim().is_empty()));
+        let history = compaction::replacement(&self.sent, &summary, context);
+        let tokens = self.estimate(&history);
+        self.sent.clear();
+        self.told.baseline = mid_turn.then(|| facts.baseline());
+        let record = mid_turn
+            .then(|| self.turn_context(&facts, turn_id))
+            .flatten();
+        Compacted {
+            history,
+            tokens,
+            record,
+        }
+    }
+
+    /// About how many tokens a history that no provider has counted takes.
+    pub fn estimate(&self, history: &[Json]) -> i64 {
+        let items: Vec<HistoryItem> = history.iter().map(history_item).collect();
+        let size = ContextSize::estimated(&self.told.base_instructions, &items);
+        i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
+    }
+}

@@ -1,0 +1,71 @@
+//! `thread/shellCommand`: a command of the user's own, whose output the model sees.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use quipu_engine::{Input, Purpose, ShellStart, ToolEvent};
+use quipu_tools::Host;
+use quipu_wire::ThreadShellCommandResponse;
+use quipu_wire::method::request;
+
+use super::actor::Actor;
+use super::message::{Message, ToolReport};
+use super::tooling::ThreadHost;
+use crate::context::notes;
+use crate::context::truncate::Budget;
+use crate::{Reply, fail};
+
+/// Tokens of a user's own command that the model gets.
+const SHELL_BUDGET: usize = 10_000;
+
+impl Actor {
+    pub async fn shell(&mut self, command: String, reply: Reply<request::ThreadShellCommand>) {
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        let item_id = uuid::Uuid::new_v4().to_string();
+        let effects = self.engine_step(Input::Shell(ShellStart {
+            turn_id,
+            item_id,
+            command,
+        }));
+        reply.send(Ok(ThreadShellCommandResponse {})).await;
+        self.perform(effects).await;
+    }
+
+    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) {
+        self.mask.learn(&self.server, &self.session);
+        let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
+        let cancel = self.tooling.cancel_for(&turn_id);
+        let toolbox = self.tooling.toolbox();
+        let handle = self.handle.clone();
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
+        tokio::spawn(async move {
+            let running = async {
+                fail::point("tool", "thread/shellCommand");
+                let run = toolbox.run_shell(scope, host, item_id.clone(), command, cancel);
+                let run = run.await;
+                let record = notes::UserShellCommand {
+                    command: &run.command,
+                    exit_code: run.exit_code,
+                    duration: run.elapsed,
+                    output: &run.output,
+                };
+                notes::user_shell_command(&record, Budget::Tokens(SHELL_BUDGET))
+            };
+            let note = AssertUnwindSafe(running).catch_unwind().await;
+            if note.is_err() {
+                tracing::error!("a command of the user failed by a defect of the server");
+            }
+            let event = ToolEvent::Finished {
+                output: note.into_iter().collect(),
+                end_turn: false,
+            };
+            handle
+                .send(Message::Tool {
+                    call_id: item_id,
+                    event: ToolReport::Event(event),
+                })
+                .await;
+        });
+    }
+}

@@ -1,0 +1,130 @@
+//! `turn/start`: the user's input begins a turn, or joins the one that runs.
+
+use std::sync::Arc;
+
+use quipu_engine::{Input, MAX_RECORDED, Start, UserMessage};
+use quipu_rpc::ErrorObject;
+use quipu_wire::method::request;
+use quipu_wire::{Json, TurnStartParams, UserInput};
+
+use super::actor::{Actor, TurnSettings};
+use super::replies::Pending;
+use crate::Reply;
+use crate::context::skills::Skill;
+use crate::context::{input, skills};
+use crate::router::overloaded;
+
+impl Actor {
+    pub async fn start_turn(
+        &mut self,
+        params: TurnStartParams,
+        client: Option<String>,
+        reply: Reply<request::TurnStart>,
+    ) {
+        if params.input.is_empty() {
+            return reply
+                .send(Err(ErrorObject::invalid_request("input must not be empty")))
+                .await;
+        }
+        let rights = match self.session.rights(&self.server, &params) {
+            Ok(rights) => rights,
+            Err(refusal) => return reply.send(Err(refusal)).await,
+        };
+        self.client = client.or(self.client.take());
+        self.report_prompt(&params.input);
+        self.renew_skills_for(&params.input);
+        let message = self.user_message(params.input.clone());
+        if let Some(error) = too_long(&message) {
+            return reply.send(Err(error)).await;
+        }
+        if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
+            return reply.send(Err(overloaded())).await;
+        }
+        self.change_session(rights, &params);
+        self.prepare_turn(params.output_schema);
+        let reply = self.replies.add(Pending::Start(reply));
+        let turn_id = uuid::Uuid::now_v7().to_string();
+        self.step(Input::Start(Start {
+            reply,
+            turn_id,
+            message,
+        }))
+        .await;
+    }
+
+    /// Sets what holds for the next turn, unless one runs that takes the input.
+    pub(super) fn prepare_turn(&mut self, output_schema: Option<Json>) {
+        if self.engine.active_turn().is_some() {
+            return;
+        }
+        self.renew_servers();
+        self.mask.learn(&self.server, &self.session);
+        self.turn = TurnSettings {
+            output_schema,
+            ..TurnSettings::default()
+        };
+        let info = Arc::clone(&self.session.info);
+        self.engine
+            .set_limits(info.effective_context_window(), info.compaction_limit());
+    }
+
+    pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
+        let named = skills::named(&content, &self.told.skills.offered, &[]);
+        let is_picture = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
+        if named.is_empty() && !content.iter().any(is_picture) {
+            return self.read_message(content, Vec::new());
+        }
+        // Files are read where waiting for them holds up nobody else.
+        tokio::task::block_in_place(|| self.read_message(content, named))
+    }
+
+    fn read_message(&self, content: Vec<UserInput>, named: Vec<&Skill>) -> UserMessage {
+        let message = input::user_message(&content);
+        let bodies = named
+            .into_iter()
+            .filter_map(|skill| match skills::load(skill) {
+                Ok(body) => Some(body),
+                Err(warning) => {
+                    tracing::warn!(thread = self.handle.id, warning);
+                    None
+                }
+            });
+        let history = message.into_iter().chain(bodies).collect();
+        UserMessage {
+            item_id: uuid::Uuid::new_v4().to_string(),
+            content,
+            history,
+        }
+    }
+
+    /// Takes room for more input that waits for the model; `false` if the turns of all threads hold too much.
+    pub fn takes_pending(&mut self, message: &UserMessage) -> bool {
+        let bytes = self.engine.pending_bytes() + message.bytes();
+        match &mut self.pending {
+            Some(share) => share.resize(bytes),
+            none => {
+                *none = self.server.budgets.pending.share(bytes);
+                none.is_some()
+            }
+        }
+    }
+
+    pub fn give_back_pending(&mut self) {
+        let Some(share) = &mut self.pending else {
+            return;
+        };
+        match self.engine.pending_bytes() {
+            0 => self.pending = None,
+            bytes => drop(share.resize(bytes)),
+        }
+    }
+}
+
+/// Why input is refused that cannot be stored, for the images or skills that it names.
+pub(super) fn too_long(message: &UserMessage) -> Option<ErrorObject> {
+    let sizes = message.history.iter().map(|item| item.get().len());
+    let size = sizes.max().filter(|size| *size > MAX_RECORDED)?;
+    Some(ErrorObject::invalid_request(format!(
+        "the input with the files that it names takes {size} bytes, which exceed the maximum of {MAX_RECORDED}"
+    )))
+}
