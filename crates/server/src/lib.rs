@@ -18,7 +18,6 @@ mod connection;
     dead_code,
     reason = "texts for apps and sub-agents wait for the tools that use them"
 )]
-mod context;
 mod cx;
 mod fail;
 mod feedback;
@@ -49,9 +48,9 @@ mod telemetry;
 mod threads;
 
 pub use connection::serve;
-pub use context::image::check_image;
 pub use listen::{AuthError, Listen, ListenError, Listening, WebSocketAuth, run};
 pub use quipu_journal::Source;
+pub use quipu_prompt::image::check_image;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Programs, Settings};
 

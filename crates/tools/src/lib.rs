@@ -44,7 +44,6 @@ pub use network::Network;
 pub use sandboxing::{Guarded, hidden as hidden_from_commands, policy as sandbox_policy};
 pub use scope::{Drops, Features, Scope, ShellTool};
 pub use specs::{Spec, SpecKind, specs};
-pub use text::{Budget, estimated_tokens, middle, middle_with_lines, split};
 pub use tool_search::{TOOL_SEARCH, found_tools};
 pub use toolbox::{Cancel, Toolbox};
 pub use user_shell::ShellRun;

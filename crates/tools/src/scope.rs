@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_prompt::budget::Budget;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
 use crate::agents::Role;
 use crate::mcp::McpScope;
 use crate::network::Network;
-use crate::text::Budget;
 use crate::web_search::WebSearch;
 
 /// What holds for the calls of one turn.

@@ -9,6 +9,7 @@ use quipu_policy::commands::{
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_policy::texts::COMMAND_REJECTED;
+use quipu_prompt::budget;
 use quipu_wire::{CommandExecutionStatus, Json};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,6 @@ use crate::approval::{Approval, Asked};
 use crate::call::{Finished, Running};
 use crate::process::{self, Deltas, Done, Shown, Start};
 use crate::scope::Features;
-use crate::text;
 use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
@@ -321,7 +321,7 @@ async fn retry(
 fn response(run: &Running, done: &Done) -> Option<String> {
     let output = String::from_utf8_lossy(&done.all);
     let ended = !done.cancelled && !done.timed_out;
-    ended.then(|| text::middle_with_lines(&output, run.scope.output_budget).into_owned())
+    ended.then(|| budget::middle_with_lines(&output, run.scope.output_budget).into_owned())
 }
 
 /// The result as the model reads it.
@@ -342,10 +342,10 @@ fn report(run: &Running, done: &Done) -> String {
     let output = format!("{note}{output}");
     let budget = run.scope.output_budget;
     if run.answers_in_json() {
-        let output = text::middle_with_lines(&output, budget);
+        let output = budget::middle_with_lines(&output, budget);
         return json_report(&output, done.exit_code, seconds);
     }
-    let short = text::middle(&output, budget);
+    let short = budget::middle(&output, budget);
     let lines = output.lines().count();
     // Of a script only lines that are missing are told of.
     let is_told = matches!(short, Cow::Owned(_))

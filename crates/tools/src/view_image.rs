@@ -1,11 +1,11 @@
-//! `view_image`: the agent looks at a picture.
+//! `view_image`: the agent looks at an image.
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
+use quipu_prompt::image::{self, MAX_IMAGE_BYTES};
 use quipu_sandbox::Rules;
 use quipu_wire::{AbsolutePath, ThreadItem};
 use serde::Deserialize;
@@ -14,9 +14,6 @@ use serde_json::json;
 use crate::call::{Finished, Output, Running};
 use crate::sandboxing;
 use crate::toolbox::Toolbox;
-
-/// Larger pictures are not sent.
-const MAX_BYTES: u64 = 20 * 1024 * 1024;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -43,8 +40,8 @@ pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     let granted = toolbox.grants().all();
     let rules = sandboxing::rules(&run.scope, granted.as_ref());
     let read = tokio::task::block_in_place(|| read(&path, rules.as_ref()));
-    let (kind, bytes) = match read {
-        Ok(picture) => picture,
+    let image_url = match read {
+        Ok(url) => url,
         Err(why) => return why.into(),
     };
     let item = ThreadItem::ImageView {
@@ -53,19 +50,18 @@ pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     };
     run.started(item.clone()).await;
     run.completed(item).await;
-    let data = base64::engine::general_purpose::STANDARD.encode(bytes);
-    let part = json!({ "type": "input_image", "image_url": format!("data:{kind};base64,{data}") });
+    let part = json!({ "type": "input_image", "image_url": image_url });
     Output::Parts(vec![part]).into()
 }
 
-/// A picture that commands may read too. What is looked at is what was opened: a command may put something
-/// else at the path meanwhile.
-fn read(path: &Path, rules: Option<&Rules>) -> Result<(&'static str, Vec<u8>), String> {
+/// The data URL of an image that commands may read too. What is judged is the file that was opened: a command
+/// may put something else at the path meanwhile.
+fn read(path: &Path, rules: Option<&Rules>) -> Result<String, String> {
     let shown = path.display();
     let unlocated = |why: &dyn Display| format!("unable to locate image at `{shown}`: {why}");
     let unusable = |why: &dyn Display| format!("unable to process image at `{shown}`: {why}");
     let can_read = |path: &Path| rules.is_none_or(|rules| rules.can_read(path));
-    let hidden = || unlocated(&"it is outside of the folders that may be read");
+    let hidden = || unlocated(&"it is outside of the directories that may be read");
     if !can_read(path) {
         return Err(hidden());
     }
@@ -78,19 +74,16 @@ fn read(path: &Path, rules: Option<&Rules>) -> Result<(&'static str, Vec<u8>), S
         return Err(hidden());
     }
     let mut bytes = Vec::new();
-    let mut limited = file.take(MAX_BYTES + 1);
+    let mut limited = file.take(MAX_IMAGE_BYTES + 1);
     limited
         .read_to_end(&mut bytes)
         .map_err(|error| unusable(&error))?;
-    if bytes.len() as u64 > MAX_BYTES {
+    if bytes.len() as u64 > MAX_IMAGE_BYTES {
         return Err(unusable(&format_args!(
-            "it is larger than {MAX_BYTES} bytes"
+            "it is larger than {MAX_IMAGE_BYTES} bytes"
         )));
     }
-    match kind(&bytes) {
-        Some(kind) => Ok((kind, bytes)),
-        None => Err(unusable(&"not a PNG, JPEG, GIF or WebP file")),
-    }
+    image::data_url(path, &bytes).map_err(|error| unusable(&error))
 }
 
 /// A path that leads to an open file, wherever the path it was opened at leads by now.
@@ -103,29 +96,4 @@ fn place_of(file: &File, _path: &Path) -> PathBuf {
 #[cfg(not(target_os = "linux"))]
 fn place_of(_file: &File, path: &Path) -> PathBuf {
     path.to_owned()
-}
-
-/// What sort of picture the bytes are, by how they begin.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
-    }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quipu_starlark::{Fault, Position};
+
 use super::Rules;
 use super::network::NetworkRule;
 use super::prefix::PrefixRule;
-use super::starlark::{self, Fault, Position};
+
 use crate::command_line::display;
 
 /// Larger files are refused.
@@ -71,7 +73,10 @@ fn run(source: &str) -> Result<FileRules, Fault> {
         let thread = std::thread::Builder::new()
             .name("rules".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || starlark::run(source));
+            .spawn_scoped(scope, || {
+                let mut rules = FileRules::default();
+                quipu_starlark::run(source, &mut rules).map(|()| rules)
+            });
         let thread = thread.map_err(|error| {
             let at = Position { line: 1, column: 1 };
             Fault::new(at, format!("the file cannot be run: {error}"))

@@ -1,25 +1,29 @@
 //! The functions a rules file can call: `prefix_rule`, `network_rule` and `host_executable`.
 
-use super::file::Examples;
+use super::file::{Examples, FileRules};
 use super::network::{NetworkDecision, NetworkProtocol, NetworkRule, normal_host};
 use super::prefix::{Decision, PrefixRule};
-use super::starlark::{Arguments, Builtin, Fault, Given, Heap, Machine, Position, Value};
+use quipu_starlark::{Arguments, Builtin, Fault, Given, Heap, Host, Position, Value};
 
-/// Each declares something and gives nothing back.
-pub(super) static FUNCTIONS: [Builtin; 3] = [
-    Builtin {
-        name: "prefix_rule",
-        run: prefix_rule,
-    },
-    Builtin {
-        name: "network_rule",
-        run: network_rule,
-    },
-    Builtin {
-        name: "host_executable",
-        run: host_executable,
-    },
+static FUNCTIONS: [Builtin; 3] = [
+    Builtin::of_host("prefix_rule"),
+    Builtin::of_host("network_rule"),
+    Builtin::of_host("host_executable"),
 ];
+
+impl Host for FileRules {
+    fn functions(&self) -> &'static [Builtin] {
+        &FUNCTIONS
+    }
+
+    fn call(&mut self, function: &str, heap: &Heap, given: Arguments) -> Result<(), Fault> {
+        match function {
+            "prefix_rule" => prefix_rule(self, heap, given),
+            "network_rule" => network_rule(self, given),
+            _ => host_executable(self, heap, given),
+        }
+    }
+}
 
 fn required(given: Option<Given>, name: &str, call: Position) -> Result<Given, Fault> {
     given.ok_or_else(|| Fault::new(call, format!("the argument `{name}` is missing")))
@@ -85,20 +89,16 @@ fn justification(given: Option<Given>) -> Result<Option<String>, Fault> {
     Ok(Some(reason))
 }
 
-fn prefix_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+fn prefix_rule(rules: &mut FileRules, heap: &Heap, given: Arguments) -> Result<(), Fault> {
     let call = given.call;
     let [pattern, decision, matching, not_matching, reason] =
         given.bind(["pattern", "decision", "match", "not_match", "justification"])?;
-    let (items, at) = list(
-        &machine.heap,
-        required(pattern, "pattern", call)?,
-        "pattern",
-    )?;
+    let (items, at) = list(heap, required(pattern, "pattern", call)?, "pattern")?;
     let mut pattern = Vec::with_capacity(items.len());
     for item in items {
         pattern.push(match item {
             Value::Text(word) => vec![word.as_ref().to_owned()],
-            Value::List(alternatives) => words(machine.heap.list(*alternatives), "pattern", at)?,
+            Value::List(alternatives) => words(heap.list(*alternatives), "pattern", at)?,
             other => {
                 let found = other.described();
                 let message = format!("`pattern` holds {found}, not a string or list of strings");
@@ -121,12 +121,12 @@ fn prefix_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> 
     let rule = PrefixRule::new(pattern, decision, justification(reason)?)
         .map_err(|error| Fault::new(at, error.to_string()))?;
     let examples = Examples {
-        matching: examples(&machine.heap, matching, "match")?,
-        not_matching: examples(&machine.heap, not_matching, "not_match")?,
+        matching: examples(heap, matching, "match")?,
+        not_matching: examples(heap, not_matching, "not_match")?,
         call,
     };
-    machine.rules.push_prefix(rule, examples);
-    Ok(Value::None)
+    rules.push_prefix(rule, examples);
+    Ok(())
 }
 
 /// Example commands, each a line or a list of words.
@@ -162,7 +162,7 @@ fn examples(heap: &Heap, given: Option<Given>, name: &str) -> Result<Vec<Vec<Str
         .collect()
 }
 
-fn network_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+fn network_rule(rules: &mut FileRules, given: Arguments) -> Result<(), Fault> {
     let call = given.call;
     let [host, protocol, decision, reason] =
         given.bind(["host", "protocol", "decision", "justification"])?;
@@ -181,16 +181,16 @@ fn network_rule(machine: &mut Machine, given: Arguments) -> Result<Value, Fault>
     let name = text((decision, at), "decision")?;
     let decision = NetworkDecision::from_name(&name)
         .ok_or_else(|| Fault::new(at, "`decision` must be \"allow\", \"prompt\" or \"deny\""))?;
-    machine.rules.network.push(NetworkRule {
+    rules.network.push(NetworkRule {
         host,
         protocol,
         decision,
         justification: justification(reason)?,
     });
-    Ok(Value::None)
+    Ok(())
 }
 
-fn host_executable(machine: &mut Machine, given: Arguments) -> Result<Value, Fault> {
+fn host_executable(rules: &mut FileRules, heap: &Heap, given: Arguments) -> Result<(), Fault> {
     let call = given.call;
     let [name, paths] = given.bind(["name", "paths"])?;
     let (name, at) = required(name, "name", call)?;
@@ -198,10 +198,10 @@ fn host_executable(machine: &mut Machine, given: Arguments) -> Result<Value, Fau
     if name.is_empty() || name.contains(['/', '\\']) {
         return Err(Fault::new(
             at,
-            "`name` must be a program's name without folders",
+            "`name` must be a program's name without directories",
         ));
     }
-    let (items, at) = list(&machine.heap, required(paths, "paths", call)?, "paths")?;
+    let (items, at) = list(heap, required(paths, "paths", call)?, "paths")?;
     let paths = words(items, "paths", at)?;
     for path in &paths {
         if !path.starts_with('/') {
@@ -214,6 +214,6 @@ fn host_executable(machine: &mut Machine, given: Arguments) -> Result<Value, Fau
             ));
         }
     }
-    machine.rules.executables.insert(name, paths);
-    Ok(Value::None)
+    rules.executables.insert(name, paths);
+    Ok(())
 }

@@ -10,7 +10,6 @@ mod listing;
 mod load;
 mod network;
 mod prefix;
-mod starlark;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -23,7 +22,7 @@ pub use file::InvalidFile;
 pub use load::{LoadedRules, RulesProblem, load};
 pub use network::{HostError, NetworkDecision, NetworkProtocol, NetworkRule, normal_host};
 pub use prefix::{Decision, PatternError, PrefixRule};
-pub use starlark::Position;
+pub use quipu_starlark::Position;
 
 /// The pooled rules of all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

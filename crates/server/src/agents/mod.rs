@@ -17,9 +17,9 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::Server;
-use crate::context::notes;
 use crate::threads::{Kin, Message, ThreadHandle};
 pub(crate) use family::Family;
+use quipu_prompt::notes;
 pub(crate) use roles::offered as offered_roles;
 
 /// An agent as long as its thread is loaded.

@@ -11,10 +11,10 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::context::review;
 use crate::git_command::Git;
 use crate::threads::{self, Message, Overrides, ThreadHandle, load};
 use crate::{Cx, Reply};
+use quipu_prompt::review;
 
 impl Handler for ReviewStart {
     async fn handle(cx: Cx, mut params: ReviewStartParams, reply: Reply<Self>) {

@@ -6,9 +6,9 @@ use quipu_wire::{TurnStartParams, UserInput};
 use serde_json::json;
 
 use super::Handler;
-use crate::context::input;
 use crate::threads::{self, Message};
 use crate::{Cx, Reply};
+use quipu_prompt::input;
 
 impl Handler for TurnStart {
     /// What cannot be stored is not taken; a record holds a little more than the input.

@@ -8,8 +8,8 @@ use quipu_wire::method::request;
 use super::actor::Actor;
 use super::sampling::history_item;
 use crate::Reply;
-use crate::context::history::ContextSize;
-use crate::context::{compaction, initial};
+use quipu_prompt::history::ContextSize;
+use quipu_prompt::{compaction, initial};
 
 impl Actor {
     /// The turn exists before the request for it is answered, so that a defect costs one or the other.

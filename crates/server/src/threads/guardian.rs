@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::actor::Actor;
 use super::sampling::{SUBAGENT, history_item};
 use super::{model_stream, tooling};
-use crate::context::{environment, guardian, message};
+use quipu_prompt::{environment, guardian, message};
 
 /// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
 const REVIEWER: &str = "gpt-5.4";
@@ -188,7 +188,7 @@ impl Tools {
             .run(Arc::clone(scope), host, call.clone(), cancel)
             .await;
         let output = quipu_tools::output_item(&call, &finished.output);
-        crate::context::truncate::recorded_output(&output, info.truncation_policy).unwrap_or(output)
+        quipu_prompt::truncate::recorded_output(&output, info.truncation_policy).unwrap_or(output)
     }
 }
 

@@ -24,8 +24,8 @@ use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
 use super::tooling::ThreadHost;
-use crate::context::message;
 use crate::{Server, clock, config_folders, fail};
+use quipu_prompt::message;
 
 /// What a hook may write to each of its streams.
 const MAX_OUTPUT: usize = 1024 * 1024;

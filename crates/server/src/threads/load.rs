@@ -23,10 +23,10 @@ use super::session::{Overrides, Session};
 use super::skills::ThreadSkills;
 use super::turn_context::Told;
 use super::view;
-use crate::context::{agents_md, base, notes, stored};
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
 use crate::{Server, clock, git};
+use quipu_prompt::{agents_md, base, notes, stored};
 
 /// How a new thread is to be.
 #[derive(Default)]

@@ -13,9 +13,9 @@ use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
 use super::reports::RequestReport;
-use crate::context::notes;
-use crate::context::speech::{Said, Speech, SpeechFilter};
 use crate::fail;
+use quipu_prompt::notes;
+use quipu_prompt::speech::{Said, Speech, SpeechFilter};
 
 /// Events that travel together at most.
 const BATCH: usize = 256;

@@ -9,7 +9,7 @@ use quipu_wire::NetworkDomainPermission;
 
 use super::session::Session;
 use crate::Server;
-use crate::context::facts::NetworkHosts;
+use quipu_prompt::facts::NetworkHosts;
 
 /// What holds for the commands of a session; `None` if the network is not managed.
 pub(super) fn managed(server: &Server, session: &Session) -> Option<Arc<Network>> {

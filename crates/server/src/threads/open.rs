@@ -24,9 +24,9 @@ use super::session::Session;
 use super::subscribers::Subscribers;
 use super::tooling::Tooling;
 use super::turn_context::Told;
-use crate::context::notes;
 use crate::hub::Client;
 use crate::{Server, agents, rules};
+use quipu_prompt::notes;
 
 /// What a loaded thread is made of, besides its settings.
 pub(super) struct Parts {

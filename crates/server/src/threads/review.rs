@@ -7,7 +7,7 @@ use quipu_wire::{ReviewStartParams, UserInput};
 use super::actor::Actor;
 use super::replies::Pending;
 use crate::Reply;
-use crate::context::review;
+use quipu_prompt::review;
 
 impl Actor {
     pub async fn review(

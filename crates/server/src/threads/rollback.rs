@@ -11,7 +11,7 @@ use quipu_wire::{
 use super::actor::Actor;
 use super::rest::Rest;
 use crate::Reply;
-use crate::context::stored;
+use quipu_prompt::stored;
 
 impl Actor {
     pub async fn rollback(&mut self, turns: u32, reply: Reply<request::ThreadRollback>) {

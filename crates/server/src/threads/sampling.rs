@@ -11,7 +11,7 @@ use super::actor::Actor;
 use super::mcp::McpMessage;
 use super::message::Message;
 use super::model_stream::{self, Asked};
-use crate::context::{compaction, review};
+use quipu_prompt::{compaction, review};
 
 /// The header that names the kind of agent a request is for.
 pub(super) const SUBAGENT: &str = "x-openai-subagent";

@@ -18,8 +18,8 @@ use quipu_wire::{
 use serde_json::Value;
 
 use super::rights::{Environment, add_roots, one_policy};
-use crate::context::plan;
 use crate::{Server, models, providers};
+use quipu_prompt::plan;
 
 /// What a client may choose when it opens a thread.
 #[derive(Debug, Default, Clone)]

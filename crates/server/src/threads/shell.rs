@@ -12,9 +12,9 @@ use quipu_wire::method::request;
 use super::actor::Actor;
 use super::message::{Message, ToolReport};
 use super::tooling::ThreadHost;
-use crate::context::notes;
-use crate::context::truncate::Budget;
 use crate::{Reply, fail};
+use quipu_prompt::notes;
+use quipu_prompt::budget::Budget;
 
 /// Tokens of a user's own command that the model gets.
 const SHELL_BUDGET: usize = 10_000;

@@ -12,8 +12,8 @@ use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
 use crate::Server;
-use crate::context::skills::Skill;
 use crate::skills::Followed;
+use quipu_prompt::skills::Skill;
 
 /// What a thread knows of its skills.
 pub(super) struct ThreadSkills {

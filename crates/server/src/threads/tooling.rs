@@ -28,9 +28,9 @@ use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
 use super::session::Session;
 use crate::agents::{self, Family};
-use crate::context::truncate;
 use crate::fail;
 use crate::questions::Outcome;
+use quipu_prompt::truncate;
 
 /// A thread's tools and what it takes to stop them.
 pub(super) struct Tooling {

@@ -10,8 +10,8 @@ use super::actor::Actor;
 use super::network;
 use super::skills::ThreadSkills;
 use crate::clock;
-use crate::context::facts::{Baseline, Escalation, Facts, ModelFacts, Subagent};
-use crate::context::{initial, stored, update};
+use quipu_prompt::facts::{Baseline, Escalation, Facts, ModelFacts, Subagent};
+use quipu_prompt::{initial, stored, update};
 
 /// What the model was last told, and what stays the same for the life of the thread.
 pub(super) struct Told {

@@ -10,9 +10,9 @@ use quipu_wire::{Json, TurnStartParams, UserInput};
 use super::actor::{Actor, TurnSettings};
 use super::replies::Pending;
 use crate::Reply;
-use crate::context::skills::Skill;
-use crate::context::{input, skills};
 use crate::router::overloaded;
+use quipu_prompt::skills::Skill;
+use quipu_prompt::{input, skills};
 
 impl Actor {
     pub async fn start_turn(

@@ -34,7 +34,7 @@ async fn tools_read_no_more_than_commands_may() {
         );
         json!({ "calls": [{ "name": "apply_patch", "arguments": patch, "custom": true }] })
     };
-    let hidden = "is outside of the folders that may be read";
+    let hidden = "is outside of the directories that may be read";
     for (call, refused) in [
         (view("p.png"), None),
         (view("../shut/p.png"), Some(hidden)),

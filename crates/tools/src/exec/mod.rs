@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use quipu_engine::ToolDelta;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
+use quipu_prompt::budget::{self, Budget};
 use quipu_sandbox::StdinError;
 use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
@@ -23,7 +24,6 @@ use crate::exec::first_look::Launched;
 use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
 use crate::shell::script_argv;
-use crate::text::{self, Budget};
 use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
@@ -342,11 +342,11 @@ fn news(
     };
     let chunk: u32 = uuid::Uuid::new_v4().as_fields().0 & 0x00ff_ffff;
     let budget = Budget::Tokens(max_tokens.unwrap_or(MAX_TOKENS));
-    let shown = text::middle_with_lines(&output, budget);
+    let shown = budget::middle_with_lines(&output, budget);
     let news = format!(
         "Command: {}\nChunk ID: {chunk:06x}\nWall time: {seconds:.4} seconds\n{state}\nOriginal token count: {}\nOutput:\n{shown}",
         session.shown.command,
-        text::estimated_tokens(&output),
+        budget::estimated_tokens(&output),
     );
     (news, exit_code.map(|_| shown.into_owned()))
 }
