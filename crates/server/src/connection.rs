@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use crate::hub::{Client, OpenGuard};
 use crate::listen::{Lost, Place};
 use crate::peer::{Guest, Peer};
+use crate::questions::Question;
 use crate::room::Room;
 use crate::{Cx, Server, questions, router};
 
@@ -245,7 +246,7 @@ async fn receive(cx: &Cx, message: Bytes) {
     match Frame::parse(message) {
         Ok(Frame::Request(request)) => router::route(cx.clone(), request).await,
         Ok(Frame::Answer(answer)) => match cx.client.answers(&answer.id) {
-            Some(method) => settle(cx, &method, answer).await,
+            Some(question) => settle(cx, &question, answer).await,
             None => tracing::debug!(id = %answer.id, "an answer to what was not asked"),
         },
         Ok(Frame::Notification(notification)) => {
@@ -258,14 +259,15 @@ async fn receive(cx: &Cx, message: Bytes) {
 /// Gives an answer to whoever asked. One that cannot be understood counts as a refusal of what was asked for; since
 /// an answer has none itself, the client is told so under no id: its own requests may have the same ids as ours. The
 /// problem may quote the answer, which may be secret, so the log has no part of it.
-async fn settle(cx: &Cx, method: &str, answer: Answer) {
+async fn settle(cx: &Cx, question: &Question, answer: Answer) {
+    let method = question.method.as_str();
     let checked = answer
         .outcome
         .as_ref()
         .map(|it| questions::check(method, it));
     let problem = checked.ok().and_then(Result::err);
-    let id = answer.id.clone();
-    cx.server.questions.answer(answer);
+    let id = answer.id;
+    (question.asker)(question.id, answer.outcome);
     if let Some(problem) = problem {
         let client = cx.client.id.0;
         tracing::warn!(client, %id, method, "answer rejected");

@@ -10,10 +10,8 @@ use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
 use tokio::sync::watch;
 
+use crate::questions::{Asked, Question};
 use crate::room::Room;
-
-/// Questions per client whose answers are still taken.
-const MAX_ASKED: usize = 1024;
 
 /// Problems per client that are remembered as told; a client does not hear of more.
 const MAX_WARNED: usize = 256;
@@ -52,8 +50,7 @@ pub(crate) struct Client {
     introduction: OnceLock<Introduction>,
     /// What it asked and was not answered yet.
     pub room: Arc<Room>,
-    /// Questions that were sent to it and that it did not answer yet, with their methods.
-    asked: Mutex<BTreeMap<i64, String>>,
+    asked: Mutex<Asked>,
     /// The problems of the configuration that it was told about.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
@@ -113,30 +110,17 @@ impl Client {
     }
 
     /// Sends a question, which the client may answer once from now on.
-    pub async fn ask(&self, question: i64, method: &str, message: Bytes) {
-        self.note_question(question, method);
+    pub async fn ask(&self, question: Question, message: Bytes) {
+        self.asked().add(question);
         self.send(message).await;
     }
 
-    fn note_question(&self, question: i64, method: &str) {
-        let mut asked = self.asked();
-        asked.insert(question, method.to_owned());
-        // Others answered the oldest of so many long ago.
-        if asked.len() > MAX_ASKED {
-            asked.pop_first();
-        }
+    /// The question that an answer of the client is for, unless it was not asked it or has answered it.
+    pub fn answers(&self, id: &Id) -> Option<Question> {
+        self.asked().remove(id)
     }
 
-    /// Takes note of an answer; the method of the question, unless the client was not asked this. An answer that
-    /// was meant for the server before a restart must not settle a question of this one, whose ids start anew.
-    pub fn answers(&self, id: &Id) -> Option<String> {
-        match id {
-            Id::Integer(id) => self.asked().remove(id),
-            Id::String(_) => None,
-        }
-    }
-
-    fn asked(&self) -> MutexGuard<'_, BTreeMap<i64, String>> {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,17 +1,25 @@
-//! Requests of ours that wait for a client's answer. The first answer wins; it reaches whoever asked at
-//! once, past all queues, because a turn may be holding one of them while it waits.
+//! Requests of ours to clients, which are called questions. A connection remembers what its client was asked and
+//! who asked; the answer goes straight there, past all queues, because a turn may be holding one of them while it
+//! waits. Whoever asked several clients takes the first answer.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_rpc::{Answer, ErrorObject, Id, RawJson};
+use quipu_rpc::{ErrorObject, Id, RawJson};
 use quipu_wire::{codec, *};
+
+/// Questions per client whose answers are still taken.
+const MAX_ASKED: usize = 1024;
+
+/// Names a question for the life of the process.
+pub(crate) type QuestionId = u64;
 
 /// What a client answered.
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
-type Waiter = Box<dyn FnOnce(i64, Outcome) + Send>;
+/// Takes the answers to questions. It is called by the reader of a connection, so it must not wait.
+pub(crate) type Asker = Arc<dyn Fn(QuestionId, Outcome) + Send + Sync>;
 
 macro_rules! checks {
     ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty;)*) => {
@@ -28,39 +36,48 @@ macro_rules! checks {
 
 quipu_wire::server_requests!(checks);
 
-/// The pending questions of the process. Ids count up from 0 and are never used again.
+/// Makes the ids of questions. They count up from 0 and are never used again.
 #[derive(Default)]
-pub(crate) struct Questions {
-    next: AtomicI64,
-    pending: Mutex<HashMap<i64, Waiter>>,
+pub(crate) struct QuestionIds(AtomicU64);
+
+impl QuestionIds {
+    pub fn next(&self) -> QuestionId {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
-impl Questions {
-    /// Takes an id for a question; `waiter` is called with it and the answer unless it is withdrawn first.
-    pub fn register(&self, waiter: impl FnOnce(i64, Outcome) + Send + 'static) -> i64 {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().insert(id, Box::new(waiter));
-        id
-    }
+/// The id of a question as clients see it.
+pub(crate) fn wire_id(question: QuestionId) -> i64 {
+    i64::try_from(question).unwrap_or(i64::MAX)
+}
 
-    /// Gives a client's answer to whoever waits for it.
-    pub fn answer(&self, answer: Answer) {
-        let waiter = match answer.id {
-            Id::Integer(id) => self.lock().remove(&id).map(|waiter| (id, waiter)),
-            Id::String(_) => None,
-        };
-        match waiter {
-            Some((id, waiter)) => waiter(id, answer.outcome),
-            None => tracing::debug!(id = %answer.id, "an answer that nobody waits for"),
+/// The questions that one client was asked and did not answer yet.
+#[derive(Default)]
+pub(crate) struct Asked(BTreeMap<QuestionId, Question>);
+
+/// A question that one client was asked.
+#[derive(Clone)]
+pub(crate) struct Question {
+    pub id: QuestionId,
+    pub method: String,
+    pub asker: Asker,
+}
+
+impl Asked {
+    pub fn add(&mut self, question: Question) {
+        self.0.insert(question.id, question);
+        // Others answered the oldest of so many long ago.
+        if self.0.len() > MAX_ASKED {
+            self.0.pop_first();
         }
     }
 
-    /// Forgets a question; a later answer is ignored. `false` if it was answered already.
-    pub fn withdraw(&self, id: i64) -> bool {
-        self.lock().remove(&id).is_some()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Waiter>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The question that an answer is for, unless the client was not asked it or has answered it. An answer that was
+    /// meant for the server before a restart must not settle a question of this one, whose ids start at 0 again.
+    pub fn remove(&mut self, id: &Id) -> Option<Question> {
+        match id {
+            Id::Integer(id) => self.0.remove(&u64::try_from(*id).ok()?),
+            Id::String(_) => None,
+        }
     }
 }

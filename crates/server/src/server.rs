@@ -26,7 +26,7 @@ use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::models::RemoteModels;
 use crate::platform;
-use crate::questions::Questions;
+use crate::questions::QuestionIds;
 use crate::search::Searches;
 use crate::settings::Settings;
 use crate::skills::Skills;
@@ -55,7 +55,7 @@ pub struct Server {
     pub(crate) settings: Settings,
     pub(crate) hub: Hub,
     pub(crate) budgets: Budgets,
-    pub(crate) questions: Questions,
+    pub(crate) question_ids: QuestionIds,
     pub(crate) lanes: Lanes,
     pub(crate) identity: Identity,
     pub(crate) threads: Threads,
@@ -90,7 +90,7 @@ impl Server {
             settings,
             hub: Hub::default(),
             budgets: Budgets::default(),
-            questions: Questions::default(),
+            question_ids: QuestionIds::default(),
             lanes: Lanes::default(),
             identity,
             threads: Threads::default(),

@@ -12,12 +12,12 @@ use quipu_wire::{
     ChatgptAuthTokensRefreshResponse,
 };
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::settings;
 use crate::Server;
-use crate::questions::Outcome;
+use crate::questions::{Outcome, Question, wire_id};
 
 /// How long clients may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,45 +61,38 @@ async fn ask(
     server: &Arc<Server>,
     previous_account_id: Option<String>,
 ) -> Result<ChatgptAuthTokensRefreshResponse, String> {
-    let (answer, answered) = oneshot::channel::<Outcome>();
-    let id = server.questions.register(move |_, outcome| {
-        // Whoever asked may have been interrupted.
-        answer.send(outcome).ok();
-    });
-    let _asked = Asked { server, id };
+    let (answer, mut answered) = mpsc::channel::<Outcome>(1);
+    let asker = move |_, outcome| {
+        // Only the first answer is waited for.
+        answer.try_send(outcome).ok();
+    };
+    let question = Question {
+        id: server.question_ids.next(),
+        method: AccountChatgptAuthTokensRefresh::NAME.to_owned(),
+        asker: Arc::new(asker),
+    };
     let params = ChatgptAuthTokensRefreshParams {
         reason: ChatgptAuthTokensRefreshReason::Unauthorized,
         previous_account_id,
     };
-    let method = AccountChatgptAuthTokensRefresh::NAME;
-    let question = write::request(&Id::Integer(id), method, &params);
-    let question = question.map_err(|error| error.to_string())?;
+    let id = Id::Integer(wire_id(question.id));
+    let message = write::request(&id, &question.method, &params);
+    let message = message.map_err(|error| error.to_string())?;
     let clients = server.hub.introduced();
     if clients.is_empty() {
         return Err("auth refresh request canceled: no client is connected".to_owned());
     }
     for client in clients {
-        client.ask(id, method, question.clone()).await;
+        client.ask(question.clone(), message.clone()).await;
     }
-    let outcome = answered
-        .await
-        .map_err(|_| "auth refresh request canceled: it was withdrawn".to_owned())?;
+    drop(question);
+    let outcome = answered.recv().await;
+    let outcome =
+        outcome.ok_or_else(|| "auth refresh request canceled: it was withdrawn".to_owned())?;
     let result = outcome.map_err(|error| {
         let (code, message) = (error.code, error.message);
         format!("auth refresh request failed: code={code} message={message}")
     })?;
     let result: Value = result.decode().map_err(|error| error.to_string())?;
     serde_json::from_value(result).map_err(|error| error.to_string())
-}
-
-/// A question that is forgotten when nobody waits for its answer any more.
-struct Asked<'a> {
-    server: &'a Server,
-    id: i64,
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        self.server.questions.withdraw(self.id);
-    }
 }

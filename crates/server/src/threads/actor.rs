@@ -1,35 +1,30 @@
 //! The task that owns one thread.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{Effect, Input, Thread as Engine, TurnEnd};
-use quipu_journal::Log;
 use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
 use quipu_rpc::Share;
-use quipu_wire::{CodexErrorInfo, ServerRequest, Thread, ThreadUnsubscribeStatus, TurnError};
+use quipu_wire::{CodexErrorInfo, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::audience::Audience;
 use super::hooks::ThreadHooks;
-use super::live::Live;
 use super::mask::Mask;
 use super::mcp::Servers;
 use super::message::{Message, ThreadHandle, ToolReport};
+use super::questions::Questions;
+use super::recorder::Recorder;
 use super::replies::Replies;
-use super::rest::Rest;
 use super::session::Session;
-use super::subscribers::Subscribers;
 use super::tooling::Tooling;
 use crate::Server;
 use crate::agents::{self, Agent};
 use crate::fail;
 use crate::hub::ClientId;
-use crate::questions::Outcome;
 
 /// Messages that may wait for a thread.
 const MAILBOX: usize = 256;
@@ -40,13 +35,11 @@ pub(super) struct Actor {
     pub handle: ThreadHandle,
     pub engine: Engine,
     pub session: Session,
-    /// Where it is stored; `None` for an ephemeral thread.
-    pub log: Option<Log>,
-    pub subscribers: Subscribers,
+    pub audience: Audience,
+    pub recorder: Recorder,
+    pub questions: Questions,
     pub replies: Replies,
     pub model: ModelClient,
-    /// The thread as clients see it, without turns and status.
-    pub facts: Thread,
     /// What the model was last told of the settings.
     pub told: super::turn_context::Told,
     /// The history as the model crate holds it, so that only what is new is converted.
@@ -59,23 +52,11 @@ pub(super) struct Actor {
     pub client: Option<String>,
     pub servers: Servers,
     pub mask: Mask,
-    pub questions: BTreeMap<u64, Question>,
-    /// Since when questions wait, or were declined, while nobody follows the thread.
-    pub deserted: Option<Instant>,
-    /// The running turn as a client that joins now must see it.
-    pub live: Live,
     /// What makes it an agent, if it is one.
     pub agent: Option<Arc<Agent>>,
     /// How the last turn ended, and the agent's last words in it.
     pub ended: Option<(TurnEnd, Option<String>)>,
-    pub elicitations: u64,
     pub reports: super::reports::Reports,
-    /// Where its history is.
-    pub rest: Rest,
-    /// Set when the log failed in the running turn.
-    pub journal_failed: bool,
-    /// Why the log did not take a record. Until its turn ends, which fails, nothing is told as done.
-    pub lost: Option<quipu_journal::Error>,
     pub quiet: Vec<oneshot::Sender<()>>,
     /// What the input that waits for the model takes of what all threads may hold.
     pub pending: Option<Share>,
@@ -91,15 +72,6 @@ pub(super) struct TurnSettings {
     pub reviewing: bool,
     /// A token of the provider that the requests of one turn share.
     pub state: TurnState,
-}
-
-/// A question that waits for its answer.
-pub(super) struct Question {
-    pub request: Option<Box<ServerRequest>>,
-    pub answer: oneshot::Sender<Option<Outcome>>,
-    pub outcome: Option<Outcome>,
-    /// It belongs to no call, so the engine does not know it.
-    pub outside: bool,
 }
 
 /// A mailbox for a thread, and the handle to it.
@@ -118,12 +90,12 @@ impl Actor {
         self.report_start();
         loop {
             let idle = self.server.settings.idle;
-            let wait = self.patience().map_or(idle, |patience| patience.min(idle));
+            let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));
             let message = match tokio::time::timeout(wait, mailbox.recv()).await {
                 Ok(Some(message)) => message,
                 Ok(None) => return,
-                Err(_) if self.patience().is_some() => {
-                    Box::pin(self.decline_deserted()).await;
+                Err(_) if self.time_to_answer().is_some() => {
+                    Box::pin(self.decline_unattended()).await;
                     continue;
                 }
                 Err(_) if Box::pin(self.idle(&mut mailbox)).await => return,
@@ -166,7 +138,7 @@ impl Actor {
     pub(super) async fn receive(&mut self, message: Message) {
         fail::point("thread", message.name());
         if message.needs_history()
-            && let Err(error) = self.wake()
+            && let Err(error) = self.load_history()
         {
             return message.refuse(error).await;
         }
@@ -191,11 +163,13 @@ impl Actor {
             Message::Join { client, reply } => self.join(client, reply).await,
             Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
             Message::Gone(client) => {
-                self.subscribers.remove(client);
+                self.audience.remove(client);
             }
             Message::Rollback { turns, reply } => self.rollback(turns, reply).await,
-            Message::Rename { name } => self.facts.name = Some(name),
-            Message::CountElicitation { delta, done } => self.count_elicitation(delta, done),
+            Message::Rename { name } => self.audience.rename(name),
+            Message::CountElicitation { delta, done } => {
+                done.send(self.questions.count_elicitation(delta)).ok();
+            }
             Message::CleanTerminals => self.tooling.kill_processes(),
             Message::Look { done } => {
                 // Whoever asked may have stopped waiting.
@@ -206,7 +180,7 @@ impl Actor {
                     let effects = self.engine.step(Input::Model { sample, event });
                     self.perform_holding(effects).await;
                 }
-                self.subscribers.release().await;
+                self.audience.release().await;
             }
             Message::Tool { call_id, event } => self.tool(call_id, event).await,
             Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
@@ -238,14 +212,6 @@ impl Actor {
         }
     }
 
-    async fn answered(&mut self, question: u64, outcome: Outcome) {
-        if let Some(pending) = self.questions.get_mut(&question) {
-            pending.outcome = Some(outcome);
-        }
-        self.step(Input::Answered { question }).await;
-        self.settle_outside(question).await;
-    }
-
     async fn tool(&mut self, call_id: String, event: ToolReport) {
         match event {
             ToolReport::Event(event) => {
@@ -262,24 +228,7 @@ impl Actor {
                 request,
                 waiting,
                 answer,
-            } => {
-                let question = self.new_question();
-                self.questions.insert(
-                    question,
-                    Question {
-                        request: None,
-                        answer,
-                        outcome: None,
-                        outside: false,
-                    },
-                );
-                let event = quipu_engine::ToolEvent::Ask {
-                    question,
-                    request,
-                    waiting,
-                };
-                self.step(Input::Tool { call_id, event }).await;
-            }
+            } => self.tool_asks(call_id, request, waiting, answer).await,
             ToolReport::Review { action, case } => {
                 let ready = self.approval_case(&action.planned);
                 let target = action.target.unwrap_or_else(|| call_id.clone());
@@ -292,16 +241,6 @@ impl Actor {
                 }
             }
         }
-    }
-
-    /// An id for a question, whose answer comes as a message.
-    pub fn new_question(&self) -> u64 {
-        let handle = self.handle.clone();
-        let id = self.server.questions.register(move |id, outcome| {
-            let question = u64::try_from(id).unwrap_or(u64::MAX);
-            handle.send_soon(Message::Answered { question, outcome });
-        });
-        u64::try_from(id).unwrap_or(u64::MAX)
     }
 
     /// Gives the engine an input and does what it says; failures of the log come back as a fault.
@@ -322,37 +261,19 @@ impl Actor {
         client: ClientId,
         done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
     ) {
-        let was = self.subscribers.remove(client);
+        let was = self.audience.remove(client);
         let status = match was {
             true => ThreadUnsubscribeStatus::Unsubscribed,
             false => ThreadUnsubscribeStatus::NotSubscribed,
         };
-        done.send((status, was && self.subscribers.is_empty())).ok();
-    }
-
-    fn count_elicitation(&mut self, delta: i64, done: oneshot::Sender<Option<u64>>) {
-        let changed = self.elicitations.checked_add_signed(delta);
-        if let Some(count) = changed {
-            self.elicitations = count;
-        }
-        done.send(changed).ok();
+        done.send((status, was && self.audience.is_empty())).ok();
     }
 
     pub(super) async fn close(&mut self) {
         self.step(Input::Close).await;
         self.tooling.shut_down();
         agents::close_all_of(&self.server, &self.handle).await;
-        if let Some(log) = &mut self.log
-            && let Err(error) = log.close()
-        {
-            tracing::error!(thread = self.handle.id, %error, "the log of an unloaded thread is not complete");
-        }
-    }
-
-    /// The path of the rollout, if it is on disk.
-    pub fn rollout(&self) -> Option<PathBuf> {
-        let log = self.log.as_ref().filter(|log| log.is_materialized())?;
-        Some(log.path().to_owned())
+        self.recorder.close();
     }
 }
 

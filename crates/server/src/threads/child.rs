@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::kin::Heritage;
 use super::open::{Parts, open};
 use super::opened::Opened;
-use super::rest::Rest;
+use super::recorder::HistoryState;
 use super::session::Session;
 use super::{load, view};
 use crate::Server;
@@ -54,7 +54,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Erro
         meta,
         log,
         history: Vec::new(),
-        rest: Rest::Awake,
+        history_state: HistoryState::InMemory,
         usage: None,
         raw_items: false,
     };
@@ -102,7 +102,7 @@ pub(crate) fn with_context(
         meta,
         log: Some(log),
         history,
-        rest: Rest::Awake,
+        history_state: HistoryState::InMemory,
         usage: replay.usage.as_ref().map(load::wire_usage),
         raw_items: false,
     };
@@ -137,7 +137,7 @@ pub(crate) fn stored(
         thread: load::stored_thread(server, replay.meta.id, path)?,
         log: Some(log),
         history,
-        rest: Rest::Awake,
+        history_state: HistoryState::InMemory,
         usage: replay.usage.as_ref().map(load::wire_usage),
         meta: replay.meta,
         raw_items: false,

@@ -5,9 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quipu_engine::{Effect, Input, Record};
-use quipu_wire::{
-    CodexErrorInfo, CollabAgentState, ServerNotification, ServerRequest, ThreadStatus, TurnError,
-};
+use quipu_wire::{CollabAgentState, ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
 use super::message::Message;
@@ -22,7 +20,7 @@ impl Actor {
     /// Performs effects and the ones that follow from them.
     pub async fn perform(&mut self, effects: Vec<Effect>) {
         self.perform_holding(effects).await;
-        self.subscribers.release().await;
+        self.audience.release().await;
     }
 
     /// The same, but what the subscribers are told last is held until it is released.
@@ -30,11 +28,10 @@ impl Actor {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
             if !matches!(effect, Effect::Notify(_) | Effect::Record(_)) {
-                self.subscribers.release().await;
+                self.audience.release().await;
             }
             if effect == Effect::Sync {
-                if let Err(error) = self.sync() {
-                    let error = self.not_stored(&error);
+                if let Some(error) = self.recorder.sync() {
                     queue = self.engine.end_not_stored(error, queue.into()).into();
                 }
             } else if let Some(input) = self.perform_one(effect).await {
@@ -54,13 +51,14 @@ impl Actor {
             // A status shows nothing that is stored.
             Effect::Broadcast(notification) => self.broadcast(&notification).await,
             Effect::Answer { reply, answer } => {
-                let stored = self.flush();
+                let flushed = self.recorder.flush();
                 self.replies.answer(reply, answer).await;
-                return self.fault_once(stored.as_ref());
+                return self.fault(flushed.failure);
             }
             Effect::Ask { question, request } => self.ask(question, request).await,
-            Effect::Withdraw { question } => self.withdraw(question),
-            Effect::Deliver { question, .. } => self.deliver(question),
+            // An answer that still comes finds no question.
+            Effect::Withdraw { .. } => {}
+            Effect::Deliver { question, .. } => self.questions.deliver(question),
             Effect::RunTool { turn_id, call } => self.run_tool(turn_id, call),
             Effect::RunShell {
                 turn_id,
@@ -115,41 +113,17 @@ impl Actor {
     /// Tells the subscribers. What could not be stored must not be told as done; the turn ends as failed
     /// instead.
     async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
-        let stored = self.flush();
-        let is_stored = stored.is_ok() && self.lost.is_none();
-        if is_stored || !matches!(notification, ServerNotification::ItemCompleted(_)) {
+        let flushed = self.recorder.flush();
+        if flushed.is_complete || !matches!(notification, ServerNotification::ItemCompleted(_)) {
             self.follow(notification);
             let outcome = self.outcome(notification);
-            self.subscribers.hold(notification);
+            self.audience.hold(notification);
             if let (Some(agent), Some(outcome)) = (&self.agent, outcome) {
-                self.subscribers.release().await;
+                self.audience.release().await;
                 agent.tell(outcome);
             }
         }
-        self.fault_once(stored.as_ref())
-    }
-
-    /// Asks the subscribers, and whoever joins before there is an answer.
-    async fn ask(&mut self, question: u64, request: Box<ServerRequest>) {
-        self.subscribers.ask(question, &request).await;
-        if let Some(pending) = self.questions.get_mut(&question) {
-            pending.request = Some(request);
-        }
-    }
-
-    fn withdraw(&self, question: u64) {
-        self.server
-            .questions
-            .withdraw(i64::try_from(question).unwrap_or(i64::MAX));
-    }
-
-    /// Gives an answer, or the news that there will be none, to the tool that asked.
-    pub fn deliver(&mut self, question: u64) {
-        self.withdraw(question);
-        if let Some(pending) = self.questions.remove(&question) {
-            // A tool that was cancelled no longer listens.
-            pending.answer.send(pending.outcome).ok();
-        }
+        self.fault(flushed.failure)
     }
 
     /// Starts the user's program for the end of a turn, if there is one.
@@ -183,7 +157,7 @@ impl Actor {
 
     fn record(&mut self, record: Record) -> Option<Input> {
         if let Record::TurnStarted { .. } = &record {
-            self.lost = None;
+            self.recorder.begin_turn();
         } else if let Record::TurnEnded {
             end,
             last_agent_message,
@@ -202,51 +176,14 @@ impl Actor {
             server: &self.server,
         };
         let lines = records::lines(record, &writing);
-        let taken = self.log.as_mut()?.append(&lines);
-        let fault = self.fault_once(taken.as_ref());
-        self.lost = taken.err().or(self.lost.take());
-        fault
+        let failure = self.recorder.append(&lines);
+        self.fault(failure)
     }
 
-    /// Hands what was recorded between turns to the system.
-    pub fn store_now(&mut self) {
-        if let Err(error) = self.flush() {
-            tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
-        }
-    }
-
-    /// Hands what was recorded to the system, before anything that shows it is told.
-    fn flush(&mut self) -> quipu_journal::Result<()> {
-        self.log.as_mut().map_or(Ok(()), quipu_journal::Log::flush)
-    }
-
-    /// Waits until what was recorded is on disk. With it a turn ends, and what failed in it is over.
-    fn sync(&mut self) -> quipu_journal::Result<()> {
-        self.journal_failed = false;
-        let Some(log) = &mut self.log else {
-            return Ok(());
-        };
-        let synced = tokio::task::block_in_place(|| log.sync());
-        self.lost.take().map_or(synced, Err)
-    }
-
-    /// A log that cannot be written ends the turn, once; the records wait for the next try.
-    fn fault_once(&mut self, written: Result<&(), &quipu_journal::Error>) -> Option<Input> {
-        let error = self.not_stored(written.err()?);
-        if self.engine.active_turn().is_none() || std::mem::replace(&mut self.journal_failed, true)
-        {
-            return None;
-        }
+    /// Ends the running turn because of an error, if there are both.
+    fn fault(&self, error: Option<TurnError>) -> Option<Input> {
+        let error = error.filter(|_| self.engine.active_turn().is_some())?;
         Some(Input::Fault { error })
-    }
-
-    fn not_stored(&self, error: &quipu_journal::Error) -> TurnError {
-        tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
-        TurnError {
-            message: format!("The thread cannot be stored: {error}"),
-            codex_error_info: Some(CodexErrorInfo::Other),
-            additional_details: None,
-        }
     }
 
     async fn broadcast(&self, notification: &ServerNotification) {
@@ -257,7 +194,7 @@ impl Actor {
                 return;
             }
         }
-        let Some(message) = super::subscribers::encode(notification) else {
+        let Some(message) = super::audience::encode(notification) else {
             return;
         };
         for client in self.server.hub.introduced() {
@@ -277,7 +214,7 @@ impl Actor {
 
     /// Keeps up with the turns that clients are told of.
     fn follow(&mut self, notification: &ServerNotification) {
-        self.live.follow(notification);
+        self.audience.track(notification);
         self.report(notification);
         match notification {
             ServerNotification::TurnStarted(_) => {

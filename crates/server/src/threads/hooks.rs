@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -278,7 +278,7 @@ impl Actor {
                 env: env.map(|(key, value)| (key.into(), value.into())).collect(),
                 thread_id: self.handle.id.clone(),
                 turn_id: turn_id.to_owned(),
-                transcript: self.log.as_ref().map(|log| log.path().to_owned()),
+                transcript: self.recorder.path().map(Path::to_owned),
                 cwd: session.cwd.clone(),
                 model: session.model.clone(),
                 bypasses_permissions: session.approval_policy == AskForApproval::Never,

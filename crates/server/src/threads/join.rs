@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
-use quipu_wire::{Thread, ThreadResumeResponse, Turn, TurnStatus};
+use quipu_wire::{Thread, ThreadResumeResponse};
 
 use super::actor::Actor;
 use super::load;
@@ -15,32 +15,17 @@ use crate::hub::Client;
 impl Actor {
     /// The thread as it is now.
     pub fn look(&mut self) -> Look {
-        if let Some(log) = &mut self.log
-            && log.is_materialized()
-            && let Err(error) = log.flush()
-        {
-            tracing::error!(thread = self.handle.id, %error, "the thread's log cannot be written");
-        }
+        self.recorder.flush_rollout();
         Look {
-            thread: Thread {
-                status: self.engine.status().clone(),
-                ..self.facts.clone()
-            },
+            thread: self.audience.thread(self.engine.status()),
             cwd: self.session.cwd.clone(),
-            ephemeral: self.log.is_none(),
-            rollout: self.rollout(),
-            live: self.live_turn(),
+            ephemeral: self.recorder.is_ephemeral(),
+            rollout: self.recorder.rollout(),
+            live: self
+                .engine
+                .active_turn()
+                .map(|id| self.audience.live_turn(id)),
         }
-    }
-
-    fn live_turn(&self) -> Option<Turn> {
-        let id = self.engine.active_turn()?.to_owned();
-        Some(Turn {
-            id,
-            items: self.live.items(),
-            status: TurnStatus::InProgress,
-            error: None,
-        })
     }
 
     /// A client joins: it is answered, gets the questions that still wait, then everything that happens.

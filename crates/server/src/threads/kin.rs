@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quipu_engine::{Input, Start};
-use quipu_wire::{Json, SessionSource, SubAgentSource, ThreadStatus, UserInput};
+use quipu_wire::{Json, ThreadStatus, UserInput};
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
@@ -12,7 +12,6 @@ use super::message::{Message, ThreadHandle};
 use super::replies::Pending;
 use super::rights::Bounds;
 use super::session::Session;
-use super::subscribers;
 use crate::agents::Agent;
 use crate::hub::Client;
 
@@ -89,7 +88,7 @@ impl Actor {
                 interrupt,
                 done,
             } => {
-                if let Err(error) = self.wake() {
+                if let Err(error) = self.load_history() {
                     done.send(Err(error.message)).ok();
                     return;
                 }
@@ -108,12 +107,12 @@ impl Actor {
             }
             Kin::Confine(bounds) => self.confine(*bounds),
             Kin::Note(note) => {
-                if let Err(error) = self.wake() {
+                if let Err(error) = self.load_history() {
                     tracing::error!(thread = self.handle.id, %error, "a note for the model is lost");
                     return;
                 }
                 self.step(Input::Note(note)).await;
-                self.store_now();
+                self.recorder.flush_idle();
             }
             Kin::Adopt(agent) => {
                 if matches!(self.engine.status(), ThreadStatus::Active { .. }) {
@@ -131,8 +130,8 @@ impl Actor {
         session.base_instructions = Some(self.told.base_instructions.to_string());
         Heritage {
             session,
-            followers: self.subscribers.all(),
-            depth: self.depth(),
+            followers: self.audience.all(),
+            depth: self.audience.agent_depth(),
             is_ephemeral: look.ephemeral,
             rollout: look.rollout,
         }
@@ -140,15 +139,11 @@ impl Actor {
 
     /// A client gets the questions that still wait, then everything that happens.
     pub async fn follow_with(&mut self, client: Arc<Client>) {
-        if self.subscribers.has(client.id) {
+        if self.audience.has(client.id) {
             return;
         }
-        for (question, pending) in &self.questions {
-            if let Some(request) = &pending.request {
-                subscribers::ask(&client, *question, request).await;
-            }
-        }
-        self.subscribers.add(client);
+        self.ask_again(&client).await;
+        self.audience.add(client);
     }
 
     /// Lets a client follow the thread's agents, too.
@@ -157,14 +152,6 @@ impl Actor {
             if let Some(thread) = agent.thread() {
                 thread.send_soon(Message::Kin(Kin::Follow(Arc::clone(client))));
             }
-        }
-    }
-
-    /// How many agents are above those of this thread; none for a thread of the user's own.
-    pub fn depth(&self) -> i32 {
-        match &self.facts.source {
-            SessionSource::SubAgent(SubAgentSource::ThreadSpawn { depth, .. }) => (*depth).max(1),
-            _ => 0,
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The items of the running turn as a client that joins now must see them: what was told of each last.
+//! The items of the running turn as a client that joins now must see them: each in its last state.
 
 use quipu_engine::{item_id, same_item_kind};
 use quipu_wire::{ServerNotification, ThreadItem};
 
 /// The items that the running turn has so far.
 #[derive(Default)]
-pub(super) struct Live(Vec<ThreadItem>);
+pub(super) struct LiveItems(Vec<ThreadItem>);
 
-impl Live {
+impl LiveItems {
     pub fn items(&self) -> Vec<ThreadItem> {
         self.0.clone()
     }
 
-    /// Takes note of what clients are told.
-    pub fn follow(&mut self, notification: &ServerNotification) {
+    /// Takes note of what clients are notified of.
+    pub fn track(&mut self, notification: &ServerNotification) {
         match notification {
             ServerNotification::TurnStarted(_) | ServerNotification::TurnCompleted(_) => {
                 self.0.clear();
@@ -41,14 +41,14 @@ mod tests {
 
     use super::*;
 
-    fn tell(live: &mut Live, item: ThreadItem) {
+    fn show(live: &mut LiveItems, item: ThreadItem) {
         let (thread_id, turn_id) = (String::new(), String::new());
-        live.follow(&ServerNotification::ItemStarted(ItemStartedNotification {
+        live.track(&ServerNotification::ItemStarted(ItemStartedNotification {
             item: item.clone(),
             thread_id: thread_id.clone(),
             turn_id: turn_id.clone(),
         }));
-        live.follow(&ServerNotification::ItemCompleted(
+        live.track(&ServerNotification::ItemCompleted(
             ItemCompletedNotification {
                 item,
                 thread_id,
@@ -59,15 +59,15 @@ mod tests {
 
     #[test]
     fn the_end_of_a_review_does_not_take_the_place_of_its_beginning() {
-        let (id, review) = ("turn".to_owned(), "words".to_owned());
+        let (id, review) = ("turn".to_owned(), "text".to_owned());
         let entered = ThreadItem::EnteredReviewMode {
             id: id.clone(),
             review: review.clone(),
         };
         let exited = ThreadItem::ExitedReviewMode { id, review };
-        let mut live = Live::default();
-        tell(&mut live, entered.clone());
-        tell(&mut live, exited.clone());
+        let mut live = LiveItems::default();
+        show(&mut live, entered.clone());
+        show(&mut live, exited.clone());
         assert_eq!(live.items(), [entered, exited]);
     }
 }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::message::ThreadHandle;
 use super::open::{Parts, open};
 use super::opened::Opened;
-use super::rest::Rest;
+use super::recorder::HistoryState;
 use super::session::{Overrides, Session};
 use super::skills::ThreadSkills;
 use super::turn_context::Told;
@@ -68,7 +68,7 @@ pub(crate) fn start(
         meta,
         log,
         history: request.history,
-        rest: Rest::Awake,
+        history_state: HistoryState::InMemory,
         usage: None,
         thread,
         told,
@@ -109,7 +109,7 @@ pub(crate) fn resume(
         meta: replay.meta,
         log: Some(log),
         history: Vec::new(),
-        rest: Rest::Places(replay.history),
+        history_state: HistoryState::Located(replay.history),
         usage,
         thread,
         told,
@@ -134,11 +134,15 @@ pub(crate) fn fork(
     session.dynamic_tools = stored_tools(&replay.meta);
     let mut meta = new_meta(server, &session, Some(replay.meta.id));
     meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
-    let (mut log, mut history, rest) = match ephemeral {
-        true => (None, history(server, &replay.history, path)?, Rest::Awake),
+    let (mut log, mut history, history_state) = match ephemeral {
+        true => (
+            None,
+            history(server, &replay.history, path)?,
+            HistoryState::InMemory,
+        ),
         false => {
             let log = server.store.fork(path, meta.clone()).map_err(cannot_fork)?;
-            (Some(log), Vec::new(), Rest::Unread)
+            (Some(log), Vec::new(), HistoryState::Unread)
         }
     };
     if let Some(turn_id) = was_open {
@@ -162,7 +166,7 @@ pub(crate) fn fork(
         meta,
         log,
         history,
-        rest,
+        history_state,
         usage,
         thread,
         told,

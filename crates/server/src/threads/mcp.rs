@@ -7,15 +7,13 @@ use quipu_engine::Purpose;
 use quipu_mcp::{Fleet, FleetEvent, Question as Asked, Reaction, Startup};
 use quipu_policy::mcp::mcp_may_elicit;
 use quipu_tools::{McpScope, elicitation_request, reaction};
-use quipu_wire::{
-    McpServerStartupState, McpServerStatusUpdatedNotification, RequestId, ServerNotification,
-    ServerRequestResolvedNotification,
-};
+use quipu_wire::{McpServerStartupState, McpServerStatusUpdatedNotification, ServerNotification};
 use tokio::sync::{mpsc, oneshot};
 
-use super::actor::{Actor, Question};
+use super::actor::Actor;
 use super::message::{Message, ThreadHandle};
 use super::tooling::answer_of;
+use crate::questions::QuestionId;
 use crate::{Server, mcp};
 
 /// What servers may tell before the thread looks.
@@ -34,7 +32,7 @@ pub(crate) enum McpMessage {
     /// The configuration was read anew.
     Reload,
     /// Nobody waits for the answer of a question any more.
-    QuestionOver { question: u64 },
+    QuestionOver { question: QuestionId },
     /// A tool may be called from now on without asking.
     AlwaysAllow { server: String, tool: String },
 }
@@ -87,7 +85,7 @@ impl Actor {
                 purpose,
             } => self.servers_settled(sample, &turn_id, purpose),
             McpMessage::Reload => self.servers.stale = true,
-            McpMessage::QuestionOver { question } => self.settle_outside(question).await,
+            McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
             McpMessage::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
         }
     }
@@ -115,7 +113,7 @@ impl Actor {
                     error,
                 };
                 let told = ServerNotification::McpServerStartupStatusUpdated(params);
-                self.subscribers.notify(&told).await;
+                self.audience.notify(&told).await;
             }
             FleetEvent::Question { server, question } => self.server_asks(&server, question).await,
         }
@@ -140,16 +138,8 @@ impl Actor {
                 return;
             }
         };
-        let question = self.new_question();
         let (answer, answered) = oneshot::channel();
-        self.subscribers.ask(question, &request).await;
-        let pending = Question {
-            request: Some(request),
-            answer,
-            outcome: None,
-            outside: true,
-        };
-        self.questions.insert(question, pending);
+        let question = self.ask_beside_calls(request, answer).await;
         let handle = self.handle.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -163,20 +153,6 @@ impl Actor {
                 }
             }
         });
-    }
-
-    /// Settles a question that belongs to no call, answered or not.
-    pub async fn settle_outside(&mut self, question: u64) {
-        if !self.questions.get(&question).is_some_and(|it| it.outside) {
-            return;
-        }
-        self.deliver(question);
-        let params = ServerRequestResolvedNotification {
-            thread_id: self.handle.id.clone(),
-            request_id: RequestId::Integer(i64::try_from(question).unwrap_or(i64::MAX)),
-        };
-        let resolved = ServerNotification::ServerRequestResolved(params);
-        self.subscribers.notify(&resolved).await;
     }
 
     /// Keeps for good that a tool may be called.

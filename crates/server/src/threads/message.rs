@@ -19,9 +19,10 @@ use tokio::sync::{mpsc, oneshot};
 use super::guardian::Case;
 use super::kin::Kin;
 use super::mcp::McpMessage;
+use super::questions::AnswerSender;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
-use crate::questions::Outcome;
+use crate::questions::{Outcome, QuestionId};
 use crate::skills::Followed;
 
 /// One thing for a thread to deal with.
@@ -94,7 +95,7 @@ pub(crate) enum Message {
         done: HooksDone,
     },
     Answered {
-        question: u64,
+        question: QuestionId,
         outcome: Outcome,
     },
     /// About the MCP servers of the thread.
@@ -174,7 +175,7 @@ pub(crate) enum ToolReport {
     Ask {
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
-        answer: oneshot::Sender<Option<Outcome>>,
+        answer: AnswerSender,
     },
     /// The user decided about the call.
     Decided {

@@ -2,12 +2,13 @@
 //! holds them. Requests, model events, tool results and answers all reach it as messages.
 
 mod actor;
+mod audience;
 pub(crate) mod child;
 mod compact;
-mod deserted;
 mod effects;
 mod guardian;
 mod hooks;
+mod idle;
 pub(crate) mod join;
 mod kin;
 mod live;
@@ -19,10 +20,11 @@ mod model_stream;
 mod network;
 mod open;
 mod opened;
+mod questions;
+mod recorder;
 mod records;
 mod replies;
 mod reports;
-mod rest;
 mod review;
 mod rights;
 mod rollback;
@@ -31,7 +33,6 @@ mod session;
 mod shell;
 mod skills;
 mod steer;
-mod subscribers;
 mod tooling;
 mod turn_context;
 mod turn_start;

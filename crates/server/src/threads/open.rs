@@ -6,22 +6,24 @@ use quipu_config::Deprecation;
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::{Log, SessionMeta};
 use quipu_wire::method::event::DeprecationNotice;
-use quipu_wire::{DeprecationNoticeNotification, Json, Thread, ThreadTokenUsage};
-use tokio::sync::oneshot;
+use quipu_wire::{
+    ConfigWarningNotification, DeprecationNoticeNotification, Json, Thread, ThreadTokenUsage,
+};
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use super::actor::{self, Actor, TurnSettings};
+use super::audience::Audience;
 use super::hooks::ThreadHooks;
-use super::live::Live;
 use super::mask::Mask;
 use super::mcp::Servers;
-use super::message::ThreadHandle;
+use super::message::Message;
 use super::network;
 use super::opened::{Hold, Opened};
+use super::questions::Questions;
+use super::recorder::{HistoryState, Recorder};
 use super::replies::Replies;
-use super::rest::Rest;
 use super::session::Session;
-use super::subscribers::Subscribers;
 use super::tooling::Tooling;
 use super::turn_context::Told;
 use crate::hub::Client;
@@ -33,7 +35,7 @@ pub(super) struct Parts {
     pub meta: SessionMeta,
     pub log: Option<Log>,
     pub history: Vec<Json>,
-    pub rest: Rest,
+    pub history_state: HistoryState,
     pub usage: Option<ThreadTokenUsage>,
     pub thread: Thread,
     pub told: Told,
@@ -47,37 +49,95 @@ pub(super) fn open(
     session: Session,
     parts: Parts,
 ) -> Opened {
-    let loaded = rules::load(server, &session.snapshot);
-    let resumed = matches!(parts.rest, Rest::Places(_));
-    let (hooks, hooks_left_out) = ThreadHooks::load(server, &session, resumed);
-    let left_out = loaded.problems.iter().map(rules::left_out);
-    let left_out: Vec<_> = left_out.chain(hooks_left_out).collect();
-    let opener = followers.first().map(|client| client.id);
-    let (handle, mailbox) = actor::mailbox(parts.meta.id.to_string(), opener);
+    let rules = rules::load(server, &session.snapshot);
+    let resumed = matches!(parts.history_state, HistoryState::Located(_));
+    let (hooks, hook_problems) = ThreadHooks::load(server, &session, resumed);
+    let problems = rules.problems.iter().map(rules::left_out);
+    let problems: Vec<_> = problems.chain(hook_problems).collect();
+    let opener = followers.first();
+    let id = parts.meta.id.to_string();
+    let (handle, mailbox) = actor::mailbox(id, opener.map(|client| client.id));
     let thread = parts.thread.clone();
-    let tooling = Tooling::new(loaded.rules, network::managed(server, &session));
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope.fleet.clone();
-    let actor = actor(
-        &handle,
-        session.clone(),
-        parts,
-        hooks,
-        (server, tooling, servers),
-    );
-    let introduction = followers.first().and_then(|client| client.introduction());
+    let agent = server.agents.get(&handle.id);
+    let introduction = opener.and_then(|client| client.introduction());
     let actor = Box::new(Actor {
-        subscribers: Subscribers::new(followers),
+        server: Arc::clone(server),
+        handle: handle.clone(),
+        engine: engine(
+            &handle.id,
+            &hooks,
+            parts.history,
+            parts.usage,
+            parts.raw_items,
+        ),
+        audience: Audience::new(followers, parts.thread),
+        recorder: Recorder::new(handle.id.clone(), parts.log, parts.history_state),
+        questions: Questions::new(handle.clone()),
+        replies: Replies::default(),
+        model: server.model_client(&session.provider),
+        told: parts.told,
+        sent: Vec::new(),
+        turn: TurnSettings::default(),
+        sampling: None,
+        tooling: Tooling::new(rules.rules, network::managed(server, &session)),
+        hooks,
         client: introduction
-            .filter(|_| actor.agent.is_none())
+            .filter(|_| agent.is_none())
             .map(|it| it.name.clone()),
-        ..actor
+        servers,
+        mask: Mask::default(),
+        agent,
+        ended: None,
+        reports: Default::default(),
+        quiet: Vec::new(),
+        pending: None,
+        session: session.clone(),
     });
-    let deprecations = session.snapshot.deprecations();
+    let notices = Notices {
+        problems,
+        deprecations: session.snapshot.deprecations(),
+    };
+    let hold = start(actor, mailbox, followers.to_vec(), notices);
+    Opened {
+        handle,
+        thread,
+        session,
+        fleet,
+        hold: Some(hold),
+    }
+}
+
+/// What the clients of a new thread are notified of first.
+struct Notices {
+    problems: Vec<ConfigWarningNotification>,
+    deprecations: Vec<Deprecation>,
+}
+
+impl Notices {
+    async fn send(&self, client: &Client) {
+        rules::tell_left_out(client, &self.problems).await;
+        for Deprecation { summary, details } in &self.deprecations {
+            let notice = DeprecationNoticeNotification {
+                summary: summary.clone(),
+                details: Some(details.clone()),
+            };
+            client.notify::<DeprecationNotice>(&notice).await;
+        }
+    }
+}
+
+/// Runs a thread as soon as it is no longer held back, until it is unloaded.
+fn start(
+    actor: Box<Actor>,
+    mailbox: mpsc::Receiver<Box<Message>>,
+    followers: Vec<Arc<Client>>,
+    notices: Notices,
+) -> Hold {
     let (hold, released) = oneshot::channel::<()>();
+    let (server, handle) = (Arc::clone(&actor.server), actor.handle.clone());
     server.threads.insert(handle.clone());
-    let (server, closed) = (Arc::clone(server), handle.clone());
-    let followers = followers.to_vec();
     tokio::spawn(async move {
         let ended = tokio::spawn(async move {
             if released.await.is_ok() {
@@ -86,8 +146,7 @@ pub(super) fn open(
             // Nothing of this is kept while the thread runs.
             Box::pin(async move {
                 for client in &followers {
-                    rules::tell_left_out(client, &left_out).await;
-                    tell_deprecations(client, &deprecations).await;
+                    notices.send(client).await;
                 }
             })
             .await;
@@ -95,81 +154,30 @@ pub(super) fn open(
         })
         .await;
         if let Err(error) = ended {
-            tracing::error!(thread = closed.id, %error, "a thread ended by a defect of the server");
+            tracing::error!(thread = handle.id, %error, "thread panicked");
         }
-        server.threads.remove(&closed);
-        agents::close_all_of(&server, &closed).await;
-        server.agents.left(&closed.id);
+        server.threads.remove(&handle);
+        agents::close_all_of(&server, &handle).await;
+        server.agents.left(&handle.id);
     });
-    Opened {
-        handle,
-        thread,
-        session,
-        fleet,
-        hold: Some(Hold(hold)),
-    }
+    Hold(hold)
 }
 
-/// Tells which of the settings that hold for a thread should be written in another way.
-async fn tell_deprecations(client: &Client, found: &[Deprecation]) {
-    for Deprecation { summary, details } in found {
-        let notice = DeprecationNoticeNotification {
-            summary: summary.clone(),
-            details: Some(details.clone()),
-        };
-        client.notify::<DeprecationNotice>(&notice).await;
-    }
-}
-
-fn actor(
-    handle: &ThreadHandle,
-    session: Session,
-    parts: Parts,
-    hooks: ThreadHooks,
-    (server, tooling, servers): (&Arc<Server>, Tooling, Servers),
-) -> Actor {
+fn engine(
+    id: &str,
+    hooks: &ThreadHooks,
+    history: Vec<Json>,
+    usage: Option<ThreadTokenUsage>,
+    raw_items: bool,
+) -> Engine {
     let mut engine = Engine::new(ThreadSetup {
-        id: handle.id.clone(),
-        history: parts.history,
-        usage: parts.usage,
-        raw_items: parts.raw_items,
+        id: id.to_owned(),
+        history,
+        usage,
+        raw_items,
         hooks: !hooks.hooks.is_empty(),
         seed: Uuid::new_v4().as_u128(),
     });
     engine.set_interrupt_note(notes::turn_aborted());
-    Actor {
-        server: Arc::clone(server),
-        handle: handle.clone(),
-        engine,
-        model: server.model_client(&session.provider),
-        session,
-        log: parts.log,
-        subscribers: Subscribers::default(),
-        replies: Replies::default(),
-        facts: Thread {
-            turns: Vec::new(),
-            ..parts.thread
-        },
-        told: parts.told,
-        sent: Vec::new(),
-        turn: TurnSettings::default(),
-        sampling: None,
-        tooling,
-        hooks,
-        client: None,
-        servers,
-        mask: Mask::default(),
-        questions: Default::default(),
-        deserted: None,
-        live: Live::default(),
-        agent: server.agents.get(&handle.id),
-        ended: None,
-        elicitations: 0,
-        reports: Default::default(),
-        rest: parts.rest,
-        journal_failed: false,
-        lost: None,
-        quiet: Vec::new(),
-        pending: None,
-    }
+    engine
 }

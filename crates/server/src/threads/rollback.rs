@@ -9,7 +9,6 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
-use super::rest::Rest;
 use crate::Reply;
 use quipu_prompt::stored;
 
@@ -27,7 +26,7 @@ impl Actor {
                 "Cannot rollback while a turn is in progress.",
             ));
         }
-        let Some(log) = &mut self.log else {
+        let Some(log) = self.recorder.log() else {
             return Err(ErrorObject::invalid_request(
                 "thread rollback requires a persisted rollout path",
             ));
@@ -56,7 +55,7 @@ impl Actor {
         .map_err(failed)?;
         let tokens = self.estimate(&history);
         self.engine.replace_history(history, tokens);
-        self.rest = Rest::Awake;
+        self.recorder.set_in_memory();
         self.sent.clear();
         self.told.baseline = replay
             .context
@@ -69,12 +68,12 @@ impl Actor {
                 turn_id: uuid::Uuid::now_v7().to_string(),
                 token_usage,
             };
-            self.subscribers
+            self.audience
                 .notify(&ServerNotification::ThreadTokenUsageUpdated(params))
                 .await;
             let rate_limits = self.engine.rate_limits().clone();
             let params = AccountRateLimitsUpdatedNotification { rate_limits };
-            self.subscribers
+            self.audience
                 .notify(&ServerNotification::AccountRateLimitsUpdated(params))
                 .await;
         }

@@ -112,7 +112,7 @@ impl Actor {
         let label = match purpose {
             Purpose::Review => Some("review"),
             Purpose::Turn | Purpose::Compaction { .. } => {
-                (self.depth() > 0).then_some("collab_spawn")
+                (self.audience.agent_depth() > 0).then_some("collab_spawn")
             }
         };
         let label = label.map(|it| (SUBAGENT, it));

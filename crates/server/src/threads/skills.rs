@@ -82,7 +82,7 @@ impl Actor {
         self.renew_skills();
         self.follow_skills(true);
         let changed = ServerNotification::SkillsChanged(SkillsChangedNotification {});
-        self.subscribers.notify(&changed).await;
+        self.audience.notify(&changed).await;
     }
 
     /// Has the folders of the skills watched, without waiting for it.

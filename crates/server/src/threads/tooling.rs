@@ -193,7 +193,7 @@ impl Actor {
         let snapshot = &self.session.snapshot;
         let allowed = self.session.has_feature(Feature::MultiAgent)
             && purpose != Purpose::Review
-            && self.depth() < snapshot.agents().max_depth;
+            && self.audience.agent_depth() < snapshot.agents().max_depth;
         allowed.then(|| agents::offered_roles(snapshot))
     }
 
@@ -239,7 +239,7 @@ impl Actor {
             accepts_images: session.info.accepts_images(),
             web_search: self.web_search(purpose),
             network: self.tooling.network.clone(),
-            is_subagent: purpose == Purpose::Review || self.depth() > 0,
+            is_subagent: purpose == Purpose::Review || self.audience.agent_depth() > 0,
             agents: self.agent_roles(purpose),
             shell_tool: shell_tool(session),
             patch_as_text: patch_as_text(session),

@@ -2,30 +2,18 @@
 //! gives its history back. The rollout has it, and the next turn reads it again. A thread that was just
 //! resumed begins like that, so that looking at an old thread does not cost what going on with it does.
 
-use quipu_journal::History;
 use quipu_rpc::ErrorObject;
 use quipu_wire::ThreadClosedNotification;
 use quipu_wire::method::event;
 use tokio::sync::mpsc;
 
 use super::actor::Actor;
-use super::load;
 use super::message::Message;
-
-/// Where the history of a loaded thread is.
-pub(crate) enum Rest {
-    /// In memory.
-    Awake,
-    /// In the rollout, at places that are known since it was read.
-    Places(History),
-    /// Somewhere in the rollout.
-    Unread,
-}
 
 impl Actor {
     /// Nothing has happened for a while; whether the thread was unloaded.
     pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
-        let is_stored = self.log.as_ref().is_some_and(|log| log.is_materialized());
+        let is_stored = self.recorder.rollout().is_some();
         // A thread that was never used has nothing to lose.
         let is_safe = is_stored || self.engine.own_history().is_empty();
         if !is_safe || self.engine.active_turn().is_some() || self.tooling.has_processes() {
@@ -33,13 +21,13 @@ impl Actor {
         }
         // An agent stays as long as the thread that started it, and that one while it has any at work.
         let is_needed = self.agent.is_some() || self.server.agents.any_at_work(&self.handle.id);
-        if is_needed || !self.subscribers.is_empty() {
+        if is_needed || !self.audience.is_empty() {
             if is_stored {
-                self.rest();
+                self.release_history();
             }
             return false;
         }
-        // From here on nobody finds the thread. Whoever found it before is heard.
+        // From here on the thread cannot be found. Messages of those that found it before still count.
         self.server.threads.remove(&self.handle);
         if let Ok(message) = mailbox.try_recv() {
             self.server.threads.insert(self.handle.clone());
@@ -55,37 +43,17 @@ impl Actor {
         true
     }
 
-    fn rest(&mut self) {
-        let is_awake = matches!(self.rest, Rest::Awake);
-        let Some(log) = self.log.as_mut().filter(|_| is_awake) else {
-            return;
-        };
-        if let Err(error) = tokio::task::block_in_place(|| log.rest()) {
-            tracing::error!(thread = self.handle.id, %error, "an idle thread keeps what it could not store");
-            return;
+    fn release_history(&mut self) {
+        if self.recorder.release() {
+            self.engine.forget_history();
+            self.sent = Vec::new();
         }
-        self.engine.forget_history();
-        self.sent = Vec::new();
-        self.rest = Rest::Unread;
     }
 
     /// Reads the history again before it is needed.
-    pub fn wake(&mut self) -> Result<(), ErrorObject> {
-        let Some(log) = &self.log else {
-            return Ok(());
-        };
-        let (server, path) = (&self.server, log.path());
-        let history = tokio::task::block_in_place(|| match &self.rest {
-            Rest::Awake => Ok(None),
-            Rest::Places(history) => load::history(server, history, path).map(Some),
-            Rest::Unread => {
-                let replay = load::read(server, path)?;
-                load::history(server, &replay.history, path).map(Some)
-            }
-        })?;
-        if let Some(history) = history {
+    pub fn load_history(&mut self) -> Result<(), ErrorObject> {
+        if let Some(history) = self.recorder.read_history(&self.server)? {
             self.engine.recall_history(history);
-            self.rest = Rest::Awake;
         }
         Ok(())
     }

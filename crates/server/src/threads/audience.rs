@@ -1,0 +1,200 @@
+//! The clients that follow a thread, and what they see of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use quipu_rpc::{Id, write};
+use quipu_wire::{
+    ServerNotification, ServerRequest, SessionSource, SubAgentSource, Thread, ThreadStatus, Turn,
+    TurnStatus,
+};
+
+use super::live::LiveItems;
+use crate::hub::{Client, ClientId};
+use crate::questions::{Asker, Question, QuestionId, wire_id};
+
+/// The room that stays reserved for writing messages.
+const SCRATCH: usize = 64 << 10;
+
+/// The clients that follow a thread, and the thread as they see it.
+pub(super) struct Audience {
+    subscribers: Vec<Subscriber>,
+    /// Without turns and status.
+    thread: Thread,
+    /// The items of the running turn.
+    live: LiveItems,
+    /// Where messages are written, to be copied at their length.
+    scratch: Vec<u8>,
+}
+
+struct Subscriber {
+    client: Arc<Client>,
+    /// What it is sent next.
+    held: VecDeque<Bytes>,
+}
+
+impl Audience {
+    /// The audience of a thread, of which its turns are not kept.
+    pub fn new(clients: &[Arc<Client>], thread: Thread) -> Audience {
+        let mut audience = Audience {
+            subscribers: Vec::new(),
+            thread: Thread {
+                turns: Vec::new(),
+                ..thread
+            },
+            live: LiveItems::default(),
+            scratch: Vec::new(),
+        };
+        for client in clients {
+            audience.add(Arc::clone(client));
+        }
+        audience
+    }
+
+    /// Adds a client; adding it again changes nothing.
+    pub fn add(&mut self, client: Arc<Client>) {
+        if !self.has(client.id) {
+            let held = VecDeque::new();
+            self.subscribers.push(Subscriber { client, held });
+        }
+    }
+
+    /// Removes a client; `false` if it was none.
+    pub fn remove(&mut self, id: ClientId) -> bool {
+        let before = self.subscribers.len();
+        self.subscribers.retain(|it| it.client.id != id);
+        self.subscribers.len() < before
+    }
+
+    pub fn has(&self, id: ClientId) -> bool {
+        self.subscribers.iter().any(|it| it.client.id == id)
+    }
+
+    pub fn all(&self) -> Vec<Arc<Client>> {
+        self.subscribers
+            .iter()
+            .map(|it| Arc::clone(&it.client))
+            .collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.subscribers.is_empty()
+    }
+
+    /// Notifies all of them.
+    pub async fn notify(&mut self, notification: &ServerNotification) {
+        self.hold(notification);
+        self.release().await;
+    }
+
+    /// Notifies all of them when the next [`release`](Self::release) comes; the message is serialised once.
+    /// What leaves together wakes a connection once, which counts at thousands of deltas.
+    pub fn hold(&mut self, notification: &ServerNotification) {
+        let method = notification.method();
+        let mut wanting = self
+            .subscribers
+            .iter_mut()
+            .filter(|it| it.client.wants(method));
+        let Some(first) = wanting.next() else { return };
+        self.scratch.clear();
+        if let Err(error) = serde_json::to_writer(&mut self.scratch, notification) {
+            tracing::error!(%error, "failed to write a notification as JSON");
+            return;
+        }
+        let message = Bytes::copy_from_slice(&self.scratch);
+        self.scratch.shrink_to(SCRATCH);
+        for subscriber in wanting {
+            subscriber.held.push_back(message.clone());
+        }
+        first.held.push_back(message);
+    }
+
+    /// Lets go of what was held.
+    pub async fn release(&mut self) {
+        for Subscriber { client, held } in &mut self.subscribers {
+            if !held.is_empty() {
+                client.send_all(held).await;
+            }
+        }
+    }
+
+    /// Asks all of them.
+    pub async fn ask(&self, question: QuestionId, request: &ServerRequest, asker: &Asker) {
+        for subscriber in &self.subscribers {
+            ask(&subscriber.client, question, request, asker).await;
+        }
+    }
+
+    /// Keeps up with the items that clients are notified of.
+    pub fn track(&mut self, notification: &ServerNotification) {
+        self.live.track(notification);
+    }
+
+    /// The thread without its turns.
+    pub fn thread(&self, status: &ThreadStatus) -> Thread {
+        Thread {
+            status: status.clone(),
+            ..self.thread.clone()
+        }
+    }
+
+    pub fn rename(&mut self, name: String) {
+        self.thread.name = Some(name);
+    }
+
+    /// The running turn, with its items so far.
+    pub fn live_turn(&self, id: &str) -> Turn {
+        Turn {
+            id: id.to_owned(),
+            items: self.live.items(),
+            status: TurnStatus::InProgress,
+            error: None,
+        }
+    }
+
+    /// How many agents are above those of this thread; none for a thread of the user's own.
+    pub fn agent_depth(&self) -> i32 {
+        match &self.thread.source {
+            SessionSource::SubAgent(SubAgentSource::ThreadSpawn { depth, .. }) => (*depth).max(1),
+            _ => 0,
+        }
+    }
+}
+
+/// Sends a question to one client, without what it must not see.
+pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest, asker: &Asker) {
+    let stripped;
+    let request = if client.is_experimental() {
+        request
+    } else {
+        let mut stable = request.clone();
+        stable.strip_experimental();
+        stripped = stable;
+        &stripped
+    };
+    let question = Question {
+        id,
+        method: request.method().to_owned(),
+        asker: Asker::clone(asker),
+    };
+    let wire_id = Id::Integer(wire_id(id));
+    let message = request
+        .params()
+        .and_then(|params| write::request(&wire_id, request.method(), &params));
+    match message {
+        Ok(message) => client.ask(question, message).await,
+        Err(error) => tracing::error!(%error, "failed to write a question as JSON"),
+    }
+}
+
+/// A notification as it leaves.
+pub(super) fn encode(notification: &ServerNotification) -> Option<Bytes> {
+    match serde_json::to_vec(notification) {
+        Ok(message) => Some(message.into()),
+        Err(error) => {
+            tracing::error!(%error, "failed to write a notification as JSON");
+            None
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Questions of a thread to its clients: approvals, input that a tool wants, elicitations of MCP servers. They wait
+//! for the first answer, and clients that join are asked, too. While nobody follows the thread they wait for a
+//! limited time: the turn of a user who is gone goes on without the permission, and ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quipu_engine::{Input, ToolEvent, Waiting};
+use quipu_wire::{RequestId, ServerNotification, ServerRequest, ServerRequestResolvedNotification};
+use tokio::sync::oneshot;
+
+use super::actor::Actor;
+use super::audience;
+use super::message::{Message, ThreadHandle};
+use crate::hub::Client;
+use crate::questions::{Asker, Outcome, QuestionId, wire_id};
+
+/// Where the answer goes; `None` says that there will be none.
+pub(crate) type AnswerSender = oneshot::Sender<Option<Outcome>>;
+
+/// The questions that wait for an answer.
+pub(super) struct Questions {
+    /// Gives the answers of clients to the thread.
+    asker: Asker,
+    pending: BTreeMap<QuestionId, Question>,
+    /// Since when questions wait, or were declined, while nobody follows the thread.
+    unattended_since: Option<Instant>,
+    /// Questions that clients show on their own.
+    elicitations: u64,
+}
+
+struct Question {
+    /// What clients are asked, once they were.
+    request: Option<Box<ServerRequest>>,
+    answer: AnswerSender,
+    outcome: Option<Outcome>,
+    /// It belongs to a call, so the engine knows it.
+    is_of_call: bool,
+}
+
+impl Questions {
+    pub fn new(thread: ThreadHandle) -> Questions {
+        let asker = move |question, outcome| {
+            thread.send_soon(Message::Answered { question, outcome });
+        };
+        Questions {
+            asker: Arc::new(asker),
+            pending: BTreeMap::new(),
+            unattended_since: None,
+            elicitations: 0,
+        }
+    }
+
+    fn add(&mut self, id: QuestionId, answer: AnswerSender, is_of_call: bool) {
+        let question = Question {
+            request: None,
+            answer,
+            outcome: None,
+            is_of_call,
+        };
+        self.pending.insert(id, question);
+    }
+
+    /// Keeps the first answer to a question until it is delivered.
+    fn answer(&mut self, id: QuestionId, outcome: Outcome) {
+        if let Some(question) = self.pending.get_mut(&id) {
+            question.outcome.get_or_insert(outcome);
+        }
+    }
+
+    /// Gives the answer, or the news that there will be none, to whoever asked.
+    pub fn deliver(&mut self, id: QuestionId) {
+        if let Some(question) = self.pending.remove(&id) {
+            // A tool that was cancelled no longer listens.
+            question.answer.send(question.outcome).ok();
+        }
+    }
+
+    /// How much longer questions wait; `None` if none does, or somebody is there to answer.
+    fn time_left(&mut self, is_attended: bool, limit: Duration) -> Option<Duration> {
+        if is_attended {
+            self.unattended_since = None;
+        }
+        if is_attended || self.pending.is_empty() {
+            return None;
+        }
+        let since = *self.unattended_since.get_or_insert_with(Instant::now);
+        Some(limit.saturating_sub(since.elapsed()))
+    }
+
+    /// Counts the questions that clients show on their own; `None` if there would be fewer than none.
+    pub fn count_elicitation(&mut self, delta: i64) -> Option<u64> {
+        self.elicitations = self.elicitations.checked_add_signed(delta)?;
+        Some(self.elicitations)
+    }
+}
+
+impl Actor {
+    /// A tool asks; the engine decides whether clients are.
+    pub async fn tool_asks(
+        &mut self,
+        call_id: String,
+        request: Box<ServerRequest>,
+        waiting: Option<Waiting>,
+        answer: AnswerSender,
+    ) {
+        let question = self.server.question_ids.next();
+        self.questions.add(question, answer, true);
+        let event = ToolEvent::Ask {
+            question,
+            request,
+            waiting,
+        };
+        self.step(Input::Tool { call_id, event }).await;
+    }
+
+    /// Asks on behalf of no call.
+    pub async fn ask_beside_calls(
+        &mut self,
+        request: Box<ServerRequest>,
+        answer: AnswerSender,
+    ) -> QuestionId {
+        let question = self.server.question_ids.next();
+        self.questions.add(question, answer, false);
+        self.ask(question, request).await;
+        question
+    }
+
+    /// Asks the subscribers, and those that join before there is an answer.
+    pub async fn ask(&mut self, id: QuestionId, request: Box<ServerRequest>) {
+        self.audience.ask(id, &request, &self.questions.asker).await;
+        if let Some(question) = self.questions.pending.get_mut(&id) {
+            question.request = Some(request);
+        }
+    }
+
+    /// Asks a client that joins what still waits for an answer.
+    pub async fn ask_again(&self, client: &Client) {
+        for (id, question) in &self.questions.pending {
+            if let Some(request) = &question.request {
+                audience::ask(client, *id, request, &self.questions.asker).await;
+            }
+        }
+    }
+
+    /// A client has answered.
+    pub async fn answered(&mut self, question: QuestionId, outcome: Outcome) {
+        self.questions.answer(question, outcome);
+        self.settle(question).await;
+    }
+
+    /// How much longer questions wait for somebody to follow the thread.
+    pub fn time_to_answer(&mut self) -> Option<Duration> {
+        let limit = self.session.snapshot.session().question_timeout;
+        self.questions.time_left(!self.audience.is_empty(), limit)
+    }
+
+    /// Declines the questions that have waited long enough. Later ones are declined at once, until somebody
+    /// comes back.
+    pub async fn decline_unattended(&mut self) {
+        if self.time_to_answer().is_none_or(|left| !left.is_zero()) {
+            return;
+        }
+        let questions: Vec<QuestionId> = self.questions.pending.keys().copied().collect();
+        tracing::warn!(
+            thread = self.handle.id,
+            questions = questions.len(),
+            "questions declined: no client follows the thread"
+        );
+        for question in questions {
+            // Tools take no answer for a refusal.
+            self.settle(question).await;
+        }
+    }
+
+    /// Settles a question with its answer, or without one.
+    async fn settle(&mut self, question: QuestionId) {
+        self.step(Input::Answered { question }).await;
+        self.settle_beside_calls(question).await;
+    }
+
+    /// Settles a question that belongs to no call, answered or not.
+    pub async fn settle_beside_calls(&mut self, question: QuestionId) {
+        let pending = self.questions.pending.get(&question);
+        if pending.is_none_or(|it| it.is_of_call) {
+            return;
+        }
+        self.questions.deliver(question);
+        let params = ServerRequestResolvedNotification {
+            thread_id: self.handle.id.clone(),
+            request_id: RequestId::Integer(wire_id(question)),
+        };
+        let resolved = ServerNotification::ServerRequestResolved(params);
+        self.audience.notify(&resolved).await;
+    }
+}

@@ -1,0 +1,175 @@
+//! The log of a thread: what is recorded in it, what could not be, and where the history is.
+
+use std::path::{Path, PathBuf};
+
+use quipu_journal::{Error, History, Log, Record};
+use quipu_rpc::ErrorObject;
+use quipu_wire::{CodexErrorInfo, Json, TurnError};
+
+use super::load;
+use crate::Server;
+
+/// Where the history of a loaded thread is.
+pub(crate) enum HistoryState {
+    InMemory,
+    /// In the rollout, at offsets that are known since it was read.
+    Located(History),
+    /// Somewhere in the rollout.
+    Unread,
+}
+
+/// Writes the log of one thread. A log that fails ends the running turn, once; the records wait for the next try.
+pub(super) struct Recorder {
+    thread_id: String,
+    /// `None` for an ephemeral thread.
+    log: Option<Log>,
+    history: HistoryState,
+    /// The running turn was failed because of the log.
+    has_failed: bool,
+    /// Why the log did not take a record. Until its turn ends, which fails, nothing is shown as done.
+    lost: Option<Error>,
+}
+
+impl Recorder {
+    pub fn new(thread_id: String, log: Option<Log>, history: HistoryState) -> Recorder {
+        Recorder {
+            thread_id,
+            log,
+            history,
+            has_failed: false,
+            lost: None,
+        }
+    }
+
+    pub fn is_ephemeral(&self) -> bool {
+        self.log.is_none()
+    }
+
+    /// The path of the rollout, which may not be on disk yet.
+    pub fn path(&self) -> Option<&Path> {
+        self.log.as_ref().map(Log::path)
+    }
+
+    /// The path of the rollout, if it is on disk.
+    pub fn rollout(&self) -> Option<PathBuf> {
+        let log = self.log.as_ref().filter(|log| log.is_materialized())?;
+        Some(log.path().to_owned())
+    }
+
+    /// What failed in the turn before no longer matters.
+    pub fn begin_turn(&mut self) {
+        self.lost = None;
+        self.has_failed = false;
+    }
+
+    /// Adds records; the error is for the running turn.
+    pub fn append(&mut self, records: &[Record]) -> Option<TurnError> {
+        let taken = self.log.as_mut()?.append(records);
+        let failure = self.first_failure(taken.as_ref());
+        self.lost = taken.err().or(self.lost.take());
+        failure
+    }
+
+    /// Hands what was recorded to the system, before anything that shows it is sent.
+    pub fn flush(&mut self) -> Flushed {
+        let flushed = self.log.as_mut().map_or(Ok(()), Log::flush);
+        Flushed {
+            is_complete: flushed.is_ok() && self.lost.is_none(),
+            failure: self.first_failure(flushed.as_ref()),
+        }
+    }
+
+    /// Hands what was recorded between turns to the system.
+    pub fn flush_idle(&mut self) {
+        if let Err(error) = self.log.as_mut().map_or(Ok(()), Log::flush) {
+            self.report(&error);
+        }
+    }
+
+    /// Makes the rollout on disk complete, if it is there.
+    pub fn flush_rollout(&mut self) {
+        if self.rollout().is_some() {
+            self.flush_idle();
+        }
+    }
+
+    /// Waits until what was recorded is on disk. With it a turn ends, and what failed in it is over.
+    pub fn sync(&mut self) -> Option<TurnError> {
+        self.has_failed = false;
+        let log = self.log.as_mut()?;
+        let synced = tokio::task::block_in_place(|| log.sync());
+        let error = self.lost.take().or(synced.err())?;
+        Some(self.report(&error))
+    }
+
+    pub fn close(&mut self) {
+        if let Some(Err(error)) = self.log.as_mut().map(Log::close) {
+            tracing::error!(thread = self.thread_id, %error, "failed to complete the log of an unloaded thread");
+        }
+    }
+
+    /// The log, for records that are not part of a turn.
+    pub fn log(&mut self) -> Option<&mut Log> {
+        self.log.as_mut()
+    }
+
+    /// The history was read or replaced.
+    pub fn set_in_memory(&mut self) {
+        self.history = HistoryState::InMemory;
+    }
+
+    /// Gives back the memory of the log; `true` if the history can be read from it again.
+    pub fn release(&mut self) -> bool {
+        let is_in_memory = matches!(self.history, HistoryState::InMemory);
+        let Some(log) = self.log.as_mut().filter(|_| is_in_memory) else {
+            return false;
+        };
+        if let Err(error) = tokio::task::block_in_place(|| log.rest()) {
+            tracing::error!(thread = self.thread_id, %error, "failed to store an idle thread; it stays in memory");
+            return false;
+        }
+        self.history = HistoryState::Unread;
+        true
+    }
+
+    /// Reads the history if it is not in memory.
+    pub fn read_history(&mut self, server: &Server) -> Result<Option<Vec<Json>>, ErrorObject> {
+        let Some(log) = &self.log else {
+            return Ok(None);
+        };
+        let path = log.path();
+        let history = tokio::task::block_in_place(|| match &self.history {
+            HistoryState::InMemory => Ok(None),
+            HistoryState::Located(history) => load::history(server, history, path).map(Some),
+            HistoryState::Unread => {
+                let replay = load::read(server, path)?;
+                load::history(server, &replay.history, path).map(Some)
+            }
+        })?;
+        self.history = HistoryState::InMemory;
+        Ok(history)
+    }
+
+    /// The error of a turn whose log fails, unless the turn has it already.
+    fn first_failure(&mut self, written: Result<&(), &Error>) -> Option<TurnError> {
+        let error = self.report(written.err()?);
+        (!std::mem::replace(&mut self.has_failed, true)).then_some(error)
+    }
+
+    fn report(&self, error: &Error) -> TurnError {
+        tracing::error!(thread = self.thread_id, %error, "failed to write the log of a thread");
+        TurnError {
+            message: format!("The thread cannot be stored: {error}"),
+            codex_error_info: Some(CodexErrorInfo::Other),
+            additional_details: None,
+        }
+    }
+}
+
+/// What came of handing records to the system.
+pub(super) struct Flushed {
+    /// Everything that was recorded in the turn is stored.
+    pub is_complete: bool,
+    /// For the running turn.
+    pub failure: Option<TurnError>,
+}
