@@ -1,0 +1,113 @@
+//! What operators ask for.
+
+use super::message::{Effect, StopReason};
+use super::{Cycle, Orchestrator};
+use crate::record::Record;
+use crate::time::Millis;
+use crate::tracker::Issue;
+
+/// A request of an operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Poll now.
+    Refresh,
+    /// Work on an issue now: it need not wait for its retry, and is not held any more.
+    Retry { identifier: String },
+    /// End the work on an issue, and hold it until it is asked for.
+    Cancel { identifier: String },
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    #[error("the service knows no issue `{0}`")]
+    UnknownIssue(String),
+    #[error("`{0}` is running")]
+    Running(String),
+    #[error("the service is stopping")]
+    Stopping,
+}
+
+impl Orchestrator {
+    /// Does what an operator asks for, and says what that means. For [`Command::Refresh`] the answer says whether a
+    /// poll was under way already.
+    pub fn command(
+        &mut self,
+        now: Millis,
+        command: &Command,
+    ) -> (Result<&'static str, CommandError>, Vec<Effect>) {
+        let mut out = Vec::new();
+        if self.stopping {
+            return (Err(CommandError::Stopping), out);
+        }
+        let done = match command {
+            Command::Refresh => {
+                let coalesced = self.cycle != Cycle::Idle;
+                self.tick(now, &mut out);
+                Ok(if coalesced { "coalesced" } else { "queued" })
+            }
+            Command::Retry { identifier } => self.retry_now(now, identifier, &mut out),
+            Command::Cancel { identifier } => self.cancel(identifier, &mut out),
+        };
+        (done, out)
+    }
+
+    fn retry_now(
+        &mut self,
+        now: Millis,
+        identifier: &str,
+        out: &mut Vec<Effect>,
+    ) -> Result<&'static str, CommandError> {
+        let id = self.id_of(identifier)?;
+        if self.runs.contains_key(&id) {
+            return Err(CommandError::Running(identifier.to_owned()));
+        }
+        self.remember(&id, |record| record.held = None, out);
+        match self.retries.get(&id).map(|it| it.retry.clone()) {
+            Some(mut retry) => {
+                retry.due_at = now;
+                self.restore_retry(now, &id, retry, out);
+            }
+            None => self.tick(now, out),
+        }
+        Ok("queued")
+    }
+
+    fn cancel(
+        &mut self,
+        identifier: &str,
+        out: &mut Vec<Effect>,
+    ) -> Result<&'static str, CommandError> {
+        let id = self.id_of(identifier)?;
+        if !self.records.contains_key(&id) {
+            let seen = self.idle.iter().find(|it| it.issue_id == id);
+            if let Some(seen) = seen {
+                let issue = Issue::new(&id, &seen.identifier, &seen.title, &seen.state);
+                self.records.insert(id.clone(), Record::new(&issue));
+            }
+        }
+        let why = "cancelled by an operator".to_owned();
+        self.remember(&id, |record| record.held = Some(why), out);
+        self.release(&id, "cancelled by an operator", out);
+        match self.runs.contains_key(&id) {
+            true => {
+                self.stop(&id, StopReason::Operator, out);
+                Ok("stopping")
+            }
+            false => Ok("held"),
+        }
+    }
+
+    /// The id of an issue that is running, waiting, remembered, or was found by the last poll.
+    fn id_of(&self, identifier: &str) -> Result<String, CommandError> {
+        let running = self.runs.iter().find(|it| it.1.identifier == identifier);
+        let known = self.records.values().find(|it| it.identifier == identifier);
+        let idle = self.idle.iter().find(|it| it.identifier == identifier);
+        let id = running
+            .map(|it| it.0)
+            .or(known.map(|it| &it.issue_id))
+            .or(idle.map(|it| &it.issue_id));
+        id.cloned()
+            .ok_or_else(|| CommandError::UnknownIssue(identifier.to_owned()))
+    }
+}

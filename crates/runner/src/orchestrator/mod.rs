@@ -1,0 +1,321 @@
+//! Who decides: a pure state machine. What happened goes in, what is to be done comes out; there is no clock, file,
+//! process or network in here, so a bug report can be a list of inputs.
+
+mod command;
+mod dispatch;
+mod message;
+mod reconcile;
+mod retry;
+mod run;
+mod snapshot;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::record::{Day, Record, Records, Spend, Status};
+use crate::time::Millis;
+use crate::tracker::TrackerError;
+use crate::workspace;
+
+pub use command::{Command, CommandError};
+pub use dispatch::{Verdict, sort_for_dispatch};
+pub use message::{AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Resume};
+pub use snapshot::{issue_details, state};
+
+use message::StopReason;
+use retry::Waiting;
+use run::Run;
+
+/// The state of the service. Every change happens in [`Orchestrator::step`] and [`Orchestrator::command`].
+#[derive(Debug)]
+pub struct Orchestrator {
+    config: Arc<Config>,
+    /// Why nothing is dispatched: the workflow was changed and cannot be used.
+    invalid: Option<String>,
+    /// By issue id, like the other maps.
+    runs: BTreeMap<String, Run>,
+    retries: BTreeMap<String, Waiting>,
+    /// Issues whose workspaces are being removed.
+    cleaning: BTreeSet<String>,
+    records: Records,
+    /// What the last poll found and did not dispatch, with the reason.
+    idle: Vec<Idle>,
+    completed: BTreeSet<String>,
+    totals: Spend,
+    /// How long runs that have ended took.
+    ended_ms: i64,
+    rate_limits: Option<Value>,
+    day: Day,
+    cycle: Cycle,
+    /// A poll was asked for while one was under way.
+    again: bool,
+    last_poll: Option<Millis>,
+    last_error: Option<String>,
+    generation: u64,
+    stopping: bool,
+}
+
+/// An issue that waits, and for what.
+#[derive(Clone, Debug)]
+pub struct Idle {
+    pub issue_id: String,
+    pub identifier: String,
+    pub title: String,
+    pub state: String,
+    pub url: Option<String>,
+    pub why: Verdict,
+}
+
+/// What a poll waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cycle {
+    Idle,
+    Reconciling,
+    Polling,
+}
+
+/// Polls that a freed place causes are at least so far apart.
+const SOONEST_POLL: Millis = 1_000;
+
+impl Orchestrator {
+    /// A service that begins or begins again, with what it remembers.
+    #[must_use]
+    pub fn new(config: Arc<Config>, records: Records, day: Day) -> Orchestrator {
+        Orchestrator {
+            config,
+            invalid: None,
+            runs: BTreeMap::new(),
+            retries: BTreeMap::new(),
+            cleaning: BTreeSet::new(),
+            records,
+            idle: Vec::new(),
+            completed: BTreeSet::new(),
+            totals: Spend::default(),
+            ended_ms: 0,
+            rate_limits: None,
+            day,
+            cycle: Cycle::Idle,
+            again: false,
+            last_poll: None,
+            last_error: None,
+            generation: 0,
+            stopping: false,
+        }
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// What is remembered of the issues.
+    #[must_use]
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Whether an issue is running, waits for a retry, or is being cleaned up.
+    #[must_use]
+    pub fn is_claimed(&self, issue_id: &str) -> bool {
+        self.runs.contains_key(issue_id)
+            || self.retries.contains_key(issue_id)
+            || self.cleaning.contains(issue_id)
+    }
+
+    /// How many agents run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// How many issues wait for a retry.
+    #[must_use]
+    pub fn retrying(&self) -> usize {
+        self.retries.len()
+    }
+
+    /// One step: what happened, at which time, and what is to be done now.
+    pub fn step(&mut self, now: Millis, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let out = &mut effects;
+        match input {
+            Input::Started => self.started(now, out),
+            Input::Tick => self.tick(now, out),
+            Input::Reloaded(loaded) => self.reloaded(now, loaded, out),
+            Input::Refreshed { ids, result } => self.refreshed(now, &ids, result, out),
+            Input::Polled(result) => self.polled(now, result, out),
+            Input::RetryDue {
+                issue_id,
+                generation,
+            } => self.retry_due(&issue_id, generation, out),
+            Input::RetryAsked { issue_id, result } => self.retry_asked(now, &issue_id, result, out),
+            Input::Agent { issue_id, event } => self.heard(now, &issue_id, *event, out),
+            Input::Exited { issue_id, outcome } => self.exited(now, &issue_id, outcome, out),
+            Input::Cleaned { issue_id } => drop(self.cleaning.remove(&issue_id)),
+            Input::Stop => self.stop_all(out),
+        }
+        if self.stopping && self.runs.is_empty() {
+            effects.push(Effect::Finished);
+        }
+        effects
+    }
+
+    /// What was running when the service ended is marked so; retries that waited go on waiting.
+    fn started(&mut self, now: Millis, out: &mut Vec<Effect>) {
+        let ids: Vec<String> = self.records.keys().cloned().collect();
+        for id in ids {
+            let Some(record) = self.records.get_mut(&id) else {
+                continue;
+            };
+            let last = record.attempts.last_mut();
+            if let Some(last) = last.filter(|it| it.status == Status::Running) {
+                last.status = Status::Interrupted;
+                last.ended_at = Some(now);
+                let entry = Entry::of_record(Level::Warn, "run_interrupted", record)
+                    .field("outcome", "the service ended; the thread is resumed");
+                out.push(Effect::Log(entry));
+                out.push(Effect::Save(Box::new(record.clone())));
+            }
+            if let Some(retry) = record.retry.clone() {
+                self.restore_retry(now, &id, retry, out);
+            }
+        }
+        out.push(Effect::Tick { after_ms: 0 });
+    }
+
+    /// Reconcile first, then look for new work.
+    fn tick(&mut self, now: Millis, out: &mut Vec<Effect>) {
+        if self.stopping {
+            return;
+        }
+        if self.cycle != Cycle::Idle {
+            self.again = true;
+            return;
+        }
+        self.again = false;
+        self.stop_stalled(now, out);
+        let ids: Vec<String> = self.runs.keys().cloned().collect();
+        if ids.is_empty() {
+            self.look_for_work(now, out);
+        } else {
+            self.cycle = Cycle::Reconciling;
+            out.push(Effect::Refresh { ids });
+        }
+    }
+
+    fn look_for_work(&mut self, now: Millis, out: &mut Vec<Effect>) {
+        if let Some(error) = &self.invalid {
+            let entry = Entry::new(Level::Error, "dispatch_skipped").field("reason", error);
+            out.push(Effect::Log(entry));
+            self.end_cycle(now, out);
+            return;
+        }
+        self.cycle = Cycle::Polling;
+        out.push(Effect::Poll {
+            states: self.config.tracker.active_states.clone(),
+        });
+    }
+
+    fn end_cycle(&mut self, now: Millis, out: &mut Vec<Effect>) {
+        self.cycle = Cycle::Idle;
+        self.last_poll = Some(now);
+        let interval = i64::try_from(self.config.poll_interval.as_millis()).unwrap_or(i64::MAX);
+        let after_ms = match std::mem::take(&mut self.again) {
+            true => 0,
+            false => interval,
+        };
+        out.push(Effect::Tick { after_ms });
+    }
+
+    /// A place is free again: issues that waited for one need not wait for the next poll.
+    fn place_is_free(&self, now: Millis, out: &mut Vec<Effect>) {
+        let waited = self.idle.iter().any(|it| it.why == Verdict::NoSlots);
+        if waited && self.cycle == Cycle::Idle && !self.stopping {
+            let since = now - self.last_poll.unwrap_or(now);
+            let after_ms = (SOONEST_POLL - since).max(0);
+            let interval = self.config.poll_interval.as_millis();
+            if u128::try_from(after_ms).is_ok_and(|it| it < interval) {
+                out.push(Effect::Tick { after_ms });
+            }
+        }
+    }
+
+    /// A new configuration, or why the last one stays in force and nothing more is dispatched.
+    fn reloaded(
+        &mut self,
+        now: Millis,
+        loaded: Result<Arc<Config>, String>,
+        out: &mut Vec<Effect>,
+    ) {
+        match loaded {
+            Ok(config) => {
+                self.config = config;
+                self.invalid = None;
+                out.push(Effect::Log(Entry::new(Level::Info, "workflow_reloaded")));
+                if self.cycle == Cycle::Idle && self.last_poll.is_some() {
+                    self.tick(now, out);
+                }
+            }
+            Err(error) => {
+                let entry = Entry::new(Level::Error, "workflow_invalid")
+                    .field("outcome", "the last good configuration stays in force")
+                    .field("error", &error);
+                out.push(Effect::Log(entry));
+                self.invalid = Some(error);
+            }
+        }
+    }
+
+    /// A failed read of the tracker is an event for operators, and nothing else.
+    fn tracker_failed(&mut self, what: &'static str, error: &TrackerError, out: &mut Vec<Effect>) {
+        let entry = Entry::new(Level::Error, "tracker_failed")
+            .field("operation", what)
+            .field("error", error);
+        out.push(Effect::Log(entry));
+        self.last_error = Some(error.to_string());
+    }
+
+    fn stop_all(&mut self, out: &mut Vec<Effect>) {
+        self.stopping = true;
+        let ids: Vec<String> = self.runs.keys().cloned().collect();
+        for id in ids {
+            self.stop(&id, StopReason::Shutdown, out);
+        }
+    }
+
+    /// Removes the workspace of an issue; it cannot be dispatched meanwhile.
+    fn clean(&mut self, issue_id: &str, identifier: &str, out: &mut Vec<Effect>) {
+        self.cleaning.insert(issue_id.to_owned());
+        out.push(Effect::Clean {
+            issue_id: issue_id.to_owned(),
+            identifier: identifier.to_owned(),
+        });
+    }
+
+    /// Changes what is remembered of an issue, and stores it.
+    fn remember(
+        &mut self,
+        issue_id: &str,
+        change: impl FnOnce(&mut Record),
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(record) = self.records.get_mut(issue_id) {
+            change(record);
+            out.push(Effect::Save(Box::new(record.clone())));
+        }
+    }
+
+    /// Whether another issue that is claimed has the same workspace, which a tracker with two issues of one name causes.
+    fn workspace_is_taken(&self, issue_id: &str, identifier: &str) -> bool {
+        let key = workspace::key(identifier);
+        let taken = |id: &String, other: &str| id != issue_id && workspace::key(other) == key;
+        let mut runs = self.runs.iter();
+        let mut retries = self.retries.iter();
+        runs.any(|(id, run)| taken(id, &run.identifier))
+            || retries.any(|(id, waiting)| taken(id, &waiting.identifier))
+    }
+}
