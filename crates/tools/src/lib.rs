@@ -46,5 +46,5 @@ pub use scope::{Drops, Features, Scope, ShellTool};
 pub use specs::{Spec, SpecKind, specs};
 pub use tool_search::{TOOL_SEARCH, found_tools};
 pub use toolbox::{Cancel, Toolbox};
-pub use user_shell::ShellRun;
+pub use user_shell::{ShellRun, UserShell};
 pub use web_search::WebSearch;

@@ -65,9 +65,10 @@ impl Shown {
         self.item(status, output, Some(exit_code), Some(millis))
     }
 
-    /// A command that never ran.
+    /// A command that never ran. The log reads it back so: with numbers, unless it was declined without a reason.
     pub fn refused(&self, status: CommandExecutionStatus, why: Option<&str>) -> ThreadItem {
-        let ran = why.map(|_| (-1, 0));
+        let is_bare = status == CommandExecutionStatus::Declined && why.is_none();
+        let ran = (!is_bare).then_some((-1, 0));
         self.item(
             status,
             why.map(str::to_owned),

@@ -8,14 +8,14 @@ use quipu_engine::{CallKind, ToolCall};
 use quipu_policy::actions::command_actions;
 use quipu_policy::command_line::display;
 use quipu_sandbox::{Command, Policy};
-use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
+use quipu_wire::{CommandExecutionSource, CommandExecutionStatus, ThreadItem};
 
 use crate::call::Running;
 use crate::host::Host;
 use crate::process::{self, Deltas, Shown};
 use crate::scope::Scope;
 use crate::shell::words;
-use crate::toolbox::{Cancel, Toolbox};
+use crate::toolbox::Cancel;
 
 /// How long such a command may take.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -29,16 +29,22 @@ pub struct ShellRun {
     pub output: String,
 }
 
-impl Toolbox {
-    /// Runs a command of the user in their shell.
-    pub async fn run_shell(
-        &self,
+/// A command of the user, to be run in their shell.
+pub struct UserShell {
+    run: Running,
+    argv: Vec<String>,
+    shown: Shown,
+    command: String,
+}
+
+impl UserShell {
+    pub fn new(
         scope: Arc<Scope>,
         host: Arc<dyn Host>,
         item_id: String,
         command: String,
         cancel: Cancel,
-    ) -> ShellRun {
+    ) -> UserShell {
         let argv = words(&scope.shell, true, &command);
         let shown = Shown {
             id: item_id.clone(),
@@ -62,13 +68,33 @@ impl Toolbox {
             ends_turn: Arc::default(),
             given_up: Arc::default(),
         };
+        UserShell {
+            run,
+            argv,
+            shown,
+            command,
+        }
+    }
+
+    /// Its item at the start, which the caller reports: the turn may end before the command runs.
+    pub fn started(&self) -> ThreadItem {
+        self.shown.started()
+    }
+
+    /// Runs the command and reports everything but its start.
+    pub async fn run(self) -> ShellRun {
+        let UserShell {
+            run,
+            argv,
+            shown,
+            command,
+        } = self;
         run_shown(run, argv, shown, command).await
     }
 }
 
 /// Runs the command of an item.
 async fn run_shown(run: Running, argv: Vec<String>, shown: Shown, command: String) -> ShellRun {
-    run.started(shown.started()).await;
     let cwd: PathBuf = run.scope.cwd.clone();
     let mut started = Command::new(&argv, cwd, Policy::FullAccess);
     started.env = run

@@ -37,8 +37,10 @@ pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
         None if end.exit_code == 0 => CommandExecutionStatus::Completed,
         Some(ExecStatus::Failed) | None => CommandExecutionStatus::Failed,
     };
-    // A declined command has neither exit code nor duration, though the record needs numbers.
-    let ran = status != CommandExecutionStatus::Declined;
+    let output = Some(end.aggregated_output).filter(|output| !output.is_empty());
+    // A command that was declined without a reason has neither exit code nor duration, though the record needs
+    // numbers.
+    let has_numbers = status != CommandExecutionStatus::Declined || output.is_some();
     ThreadItem::CommandExecution {
         id: end.call_id,
         command: command_line(&end.command),
@@ -47,9 +49,9 @@ pub(super) fn ended(end: ExecCommandEnd) -> ThreadItem {
         source: end.source.into(),
         status,
         command_actions: end.parsed_cmd.into_iter().map(action).collect(),
-        aggregated_output: Some(end.aggregated_output).filter(|output| !output.is_empty() && ran),
-        exit_code: ran.then_some(end.exit_code),
-        duration_ms: ran.then(|| end.duration.as_millis()),
+        aggregated_output: output,
+        exit_code: has_numbers.then_some(end.exit_code),
+        duration_ms: has_numbers.then(|| end.duration.as_millis()),
     }
 }
 

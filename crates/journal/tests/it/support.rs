@@ -139,12 +139,13 @@ pub fn rollout_of(lines: &[Value]) -> Vec<u8> {
     bytes
 }
 
-/// Recorded turns with what we say of commands that were declined: they have no output, code or duration.
+/// Recorded turns with what we say of commands that were declined without a reason: they have no code or duration.
 pub fn declined_did_not_run(turns: &mut Value) {
     let turns = turns.as_array_mut().unwrap().iter_mut();
     for item in turns.flat_map(|turn| turn["items"].as_array_mut().unwrap()) {
-        if item["type"] == "commandExecution" && item["status"] == "declined" {
-            for member in ["aggregatedOutput", "exitCode", "durationMs"] {
+        let is_declined = item["type"] == "commandExecution" && item["status"] == "declined";
+        if is_declined && item["aggregatedOutput"].is_null() {
+            for member in ["exitCode", "durationMs"] {
                 item[member] = Value::Null;
             }
         }

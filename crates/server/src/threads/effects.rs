@@ -64,7 +64,7 @@ impl Actor {
                 turn_id,
                 item_id,
                 command,
-            } => self.run_shell(turn_id, item_id, command),
+            } => return Some(self.run_shell(turn_id, item_id, command)),
             Effect::CancelTools { turn_id } => self.tooling.cancel(&turn_id),
             Effect::StartGrace { turn_id } => self.start_grace(turn_id),
             Effect::Sample {

@@ -85,7 +85,7 @@ impl Mask {
         }
     }
 
-    fn item(&self, item: ThreadItem) -> ThreadItem {
+    pub fn item(&self, item: ThreadItem) -> ThreadItem {
         let hidden = Json::new(&item).ok().and_then(|it| self.hidden(&it));
         hidden.and_then(|it| it.parse().ok()).unwrap_or(item)
     }

@@ -94,7 +94,7 @@ struct Reader {
 /// A message while the model says it.
 struct Speaking {
     filter: SpeechFilter,
-    /// Its start, held back in plan mode until there are words for the person.
+    /// Its start, held back until there are words for the person: a message without any is not stored.
     unsaid: Option<Box<OutputItem>>,
     plan: Option<String>,
 }
@@ -208,16 +208,18 @@ impl Reader {
         if !matches!(item.item, ModelItem::Message { .. }) {
             return out.push(ModelEvent::ItemStarted { slot, item });
         }
-        let mut speaking = Speaking {
-            filter: SpeechFilter::new(self.asked.plan_mode),
-            unsaid: None,
+        let has_words =
+            matches!(&item.item, ModelItem::Message { text: Some(text), .. } if !text.is_empty());
+        let mut unsaid = Some(item);
+        if has_words && !self.asked.plan_mode {
+            begin(slot, &mut unsaid, out);
+        }
+        let filter = SpeechFilter::new(self.asked.plan_mode);
+        let speaking = Speaking {
+            filter,
+            unsaid,
             plan: None,
         };
-        if self.asked.plan_mode {
-            speaking.unsaid = Some(item);
-        } else {
-            out.push(ModelEvent::ItemStarted { slot, item });
-        }
         self.messages.insert(slot, speaking);
     }
 
@@ -232,6 +234,7 @@ impl Reader {
         };
         if filter.shows(&delta) {
             if !delta.is_empty() {
+                begin(slot, unsaid, out);
                 out.push(ModelEvent::TextDelta { slot, delta });
             }
             return;
@@ -271,12 +274,11 @@ impl Reader {
             }
             *text = said.text;
         }
-        if self.asked.plan_mode
-            && let ModelItem::Message { text, .. } = &mut item.item
+        let is_plan = self.asked.plan_mode;
+        if let ModelItem::Message { text, .. } = &mut item.item
             && !was_said
-            && text.as_ref().is_none_or(|text| text.trim().is_empty())
         {
-            *text = None;
+            text.take_if(|text| text.is_empty() || (is_plan && text.trim().is_empty()));
         }
         out.push(ModelEvent::ItemDone { slot, item });
     }
@@ -298,6 +300,12 @@ impl Reader {
     }
 }
 
+/// Passes on the start of a message that was held back.
+fn begin(slot: u32, unsaid: &mut Option<Box<OutputItem>>, out: &mut Vec<ModelEvent>) {
+    let started = unsaid.take();
+    out.extend(started.map(|item| ModelEvent::ItemStarted { slot, item }));
+}
+
 /// Passes on a piece of speech: words to the person belong to the message, the plan is an item of its own.
 fn pass(
     slot: u32,
@@ -309,9 +317,7 @@ fn pass(
     match speech {
         Speech::Text("") => {}
         Speech::Text(text) => {
-            if let Some(item) = unsaid.take() {
-                out.push(ModelEvent::ItemStarted { slot, item });
-            }
+            begin(slot, unsaid, out);
             out.push(ModelEvent::TextDelta {
                 slot,
                 delta: text.to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{Input, Purpose, ShellStart, ToolEvent};
-use quipu_tools::Host;
+use quipu_tools::{Host, UserShell};
 use quipu_wire::ThreadShellCommandResponse;
 use quipu_wire::method::request;
 
@@ -32,18 +32,22 @@ impl Actor {
         self.perform(effects).await;
     }
 
-    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) {
+    /// Starts a command of the user; its item begins at once, so that it begins before its turn ends.
+    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) -> Input {
         self.mask.learn(&self.server, &self.session);
         let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
         let cancel = self.tooling.cancel_for(&turn_id);
-        let toolbox = self.tooling.toolbox();
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
+        let shell = UserShell::new(scope, host, item_id.clone(), command, cancel);
+        let started = Input::Tool {
+            call_id: item_id.clone(),
+            event: ToolEvent::ItemStarted(self.mask.item(shell.started())),
+        };
         tokio::spawn(async move {
             let running = async {
                 fail::point("tool", "thread/shellCommand");
-                let run = toolbox.run_shell(scope, host, item_id.clone(), command, cancel);
-                let run = run.await;
+                let run = shell.run().await;
                 let record = notes::UserShellCommand {
                     command: &run.command,
                     exit_code: run.exit_code,
@@ -67,5 +71,6 @@ impl Actor {
                 })
                 .await;
         });
+        started
     }
 }

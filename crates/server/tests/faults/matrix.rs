@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::Semaphore;
@@ -26,6 +26,8 @@ const GRAVEYARDS: usize = 4;
 const KILLS: (usize, usize) = (100, 1000);
 /// How long chaos lasts if nobody says.
 const CHAOS_SECONDS: u64 = 15;
+/// The choices that every ordinary run tries, besides some that nobody has tried.
+const CHAOS_SEED: u64 = 1;
 /// How often a long run tries every cell.
 const SOAK: usize = 3;
 
@@ -101,8 +103,8 @@ async fn run(words: &[String]) -> Report {
     if words.is_empty() || fits("rounds of kill -9") {
         kill(&mut report).await;
     }
-    if fits("chaos") {
-        report.chaos = Some(chaos().await);
+    if words.is_empty() || fits("chaos") {
+        report.chaos = chaos().await;
     }
     report
 }
@@ -117,13 +119,35 @@ async fn guarded(
     }
 }
 
-/// Chaos, for as long as `QUIPU_CHAOS_SECONDS` says and with the choices of `QUIPU_CHAOS_SEED`.
-async fn chaos() -> Result<String, String> {
+/// Chaos, for as long as `QUIPU_CHAOS_SECONDS` says and with the choices of `QUIPU_CHAOS_SEED`, or else with two
+/// sets of choices at once.
+async fn chaos() -> Vec<Result<String, String>> {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
-    let seconds = number("QUIPU_CHAOS_SECONDS").unwrap_or(CHAOS_SECONDS);
-    let seed = number("QUIPU_CHAOS_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    let time = Duration::from_secs(number("QUIPU_CHAOS_SECONDS").unwrap_or(CHAOS_SECONDS));
+    let seeds = match number("QUIPU_CHAOS_SEED") {
+        Some(seed) => vec![seed],
+        None => vec![CHAOS_SEED, untried_seed()],
+    };
+    let mut runs = JoinSet::new();
+    for seed in seeds {
+        runs.spawn(chaos_with(seed, time));
+    }
+    let mut outcomes = Vec::new();
+    while let Some(done) = runs.join_next().await {
+        outcomes.push(done.unwrap_or_else(|error| Err(format!("the test failed: {error}"))));
+    }
+    outcomes
+}
+
+/// A number that differs from run to run; the report has it.
+fn untried_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |it| u64::from(it.subsec_nanos()))
+}
+
+async fn chaos_with(seed: u64, time: Duration) -> Result<String, String> {
     let mut chaos = Chaos::new(seed).await?;
-    let outcome = chaos.run(Duration::from_secs(seconds)).await;
+    let outcome = chaos.run(time).await;
     let counts = &chaos.counts;
     let summary = format!(
         "chaos with seed {seed}: {} servers, {} requests, {} turns, {} answers to questions, {} threads compared",

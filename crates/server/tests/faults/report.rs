@@ -23,8 +23,8 @@ pub struct Report {
     /// Rounds of `kill -9`, and those that held.
     pub kills: (usize, usize),
     pub broken_kills: Vec<String>,
-    /// What chaos did, or how a law broke in it.
-    pub chaos: Option<Result<String, String>>,
+    /// What each run of chaos did, or how a law broke in it.
+    pub chaos: Vec<Result<String, String>>,
 }
 
 impl Report {
@@ -43,7 +43,7 @@ impl Report {
 
     pub fn holds(&self) -> bool {
         let (tried, held) = self.counts();
-        let chaos = !matches!(self.chaos, Some(Err(_)));
+        let chaos = self.chaos.iter().all(Result::is_ok);
         tried == held && self.kills.0 == self.kills.1 && chaos
     }
 
@@ -101,10 +101,11 @@ impl Report {
         for reason in &self.broken_kills {
             writeln!(out, "\n✗ kill -9: {reason}").unwrap_or_default();
         }
-        match &self.chaos {
-            Some(Ok(summary)) => writeln!(out, "\n{summary}").unwrap_or_default(),
-            Some(Err(reason)) => writeln!(out, "\n✗ {reason}").unwrap_or_default(),
-            None => {}
+        for run in &self.chaos {
+            match run {
+                Ok(summary) => writeln!(out, "\n{summary}").unwrap_or_default(),
+                Err(reason) => writeln!(out, "\n✗ {reason}").unwrap_or_default(),
+            }
         }
         out
     }

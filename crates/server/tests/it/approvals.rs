@@ -62,6 +62,40 @@ fn answers() -> [(Option<Value>, bool, &'static str, &'static str); 5] {
     ]
 }
 
+/// A command that did not run is read back with the output, exit code and duration that it was sent with.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_that_did_not_run_are_read_back_as_they_were_sent() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = asking(&stage).await;
+    let mut sent = Vec::new();
+    for tool in ["exec_command", "shell_command"] {
+        for (answer, _, status, end) in answers().into_iter().skip(1) {
+            stage.play([touch(tool)]);
+            if end == "completed" {
+                stage.play([json!({ "text": "noted" })]);
+            }
+            say(&mut client, &thread, "do it").await;
+            let question = client.skip_to(COMMAND).await["id"].clone();
+            match answer {
+                Some(answer) => client.reply(&question, answer).await,
+                None => client.refuse(&question).await,
+            }
+            let told = client.until("turn/completed").await;
+            let item = completed(&told, "commandExecution")[0].clone();
+            assert_eq!(item["status"], status);
+            sent.push(item);
+        }
+    }
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let params = json!({ "threadId": thread, "includeTurns": true });
+    let read = client.call("thread/read", params).await;
+    let turns = read["thread"]["turns"].as_array().unwrap().iter();
+    let items = turns.flat_map(|turn| turn["items"].as_array().unwrap());
+    let commands = items.filter(|item| item["type"] == "commandExecution");
+    assert_eq!(commands.cloned().collect::<Vec<_>>(), sent);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_answer_has_its_effect() {
     let stage = Stage::new().await;

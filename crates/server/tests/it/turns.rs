@@ -36,6 +36,34 @@ async fn a_plain_turn_is_told_in_order() {
     assert_eq!(completed(&told, "agentMessage")[0]["text"], "Hello");
 }
 
+/// A message that the model begins and says nothing in is not stored, so it is not shown either.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_without_words_is_not_shown() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let silent = [
+        json!({ "text": "" }),
+        json!({ "deltas": [""], "cut": true }),
+    ];
+    for answer in silent {
+        stage.play([answer, json!({ "text": "said" })]);
+        let told = run(&mut client, &thread, "well?").await;
+        let shown = order(&told);
+        let started = shown.iter().filter(|it| *it == "item/started agentMessage");
+        let texts = completed(&told, "agentMessage");
+        assert!(texts.iter().all(|it| it["text"] == "said"), "{texts:?}");
+        assert_eq!(started.count(), texts.len());
+    }
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let params = json!({ "threadId": thread, "includeTurns": true });
+    let read = client.call("thread/read", params).await;
+    let turns = read["thread"]["turns"].as_array().unwrap().iter();
+    let items = turns.flat_map(|turn| turn["items"].as_array().unwrap());
+    let mut messages = items.filter(|item| item["type"] == "agentMessage");
+    assert!(messages.all(|it| it["text"] == "said"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_turn_knows_the_first() {
     let stage = Stage::new().await;
