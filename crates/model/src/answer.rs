@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::decoder::{Context, Decoder, Slots, Step};
+use crate::decoder::{self, Context, Decode, Slots, Step};
 use crate::error::ErrorKind;
 use crate::event::ModelEvent;
 use crate::provider::WireApi;
@@ -12,14 +12,14 @@ use crate::sse;
 /// An answer as far as it was read.
 pub(crate) struct Body {
     parser: sse::Parser,
-    pub(crate) decoder: Decoder,
+    pub(crate) decoder: Box<dyn Decode>,
     bytes: u64,
     pub(crate) events: u64,
     pub(crate) unreadable: u64,
 }
 
 impl Body {
-    pub(crate) fn new(decoder: Decoder) -> Self {
+    pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         Self {
             parser: sse::Parser::default(),
             decoder,
@@ -47,7 +47,7 @@ impl Body {
             .map_err(|error| ErrorKind::TooLarge(format!("the provider {error}")))?;
         while let Some(data) = self.parser.next_event() {
             self.events += 1;
-            match self.decoder.event(data, out)? {
+            match decoder::event(&mut *self.decoder, data, out)? {
                 Step::More => {}
                 Step::Done => return Ok(Step::Done),
                 Step::Unreadable => self.unreadable += 1,
@@ -60,7 +60,7 @@ impl Body {
     pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
         if let Some(data) = self.parser.finish() {
             self.events += 1;
-            match self.decoder.event(data, out)? {
+            match decoder::event(&mut *self.decoder, data, out)? {
                 Step::More => {}
                 Step::Done => return Ok(Step::Done),
                 Step::Unreadable => self.unreadable += 1,
@@ -82,7 +82,7 @@ pub fn read_answer<'a>(
         provider: "recorded".into(),
         request: Arc::new(request),
     };
-    let mut body = Body::new(Decoder::new(wire, context, Slots::default()));
+    let mut body = Body::new((wire.format().decoder)(context, Slots::default()));
     let mut events = Vec::new();
     for chunk in chunks {
         match body.read(chunk, u64::MAX, &mut events) {

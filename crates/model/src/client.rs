@@ -13,13 +13,14 @@ use crate::error::{ErrorKind, ModelError};
 use crate::event::OutputItem;
 use crate::exchange::{Source, current, exchange, refused};
 use crate::failure::Failure;
+use crate::format::Transport;
 use crate::http::{Call, Endpoint, Http};
 use crate::item::Item;
-use crate::provider::{ProviderConfig, WireApi};
+use crate::provider::ProviderConfig;
 use crate::repair::repaired;
 use crate::request::{Request, RequestMeta};
+use crate::responses;
 use crate::stream::ModelStream;
-use crate::{anthropic, chat, responses};
 
 const MODELS_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most of an answer that is read in one piece: a model list or a compacted history.
@@ -99,33 +100,31 @@ impl Shared {
 
     /// The body of a sampling request.
     pub(crate) fn encode(&self, request: &Request) -> Result<Bytes, ErrorKind> {
-        let encode = match self.provider.wire_api {
-            WireApi::Responses => responses::encode::body,
-            WireApi::Chat => chat::encode::body,
-            WireApi::Anthropic => anthropic::encode::body,
-            WireApi::Offline => return Ok(Bytes::new()),
-        };
+        let format = self.provider.wire_api.format();
+        if format.transport == Transport::Script {
+            return Ok(Bytes::new());
+        }
         let history = repaired(request, &self.id);
-        let body = encode(request, &history, &self.provider).map_err(unprintable)?;
+        let body = (format.encode)(request, &history, &self.provider).map_err(unprintable)?;
         Ok(body.into())
     }
 
     async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
         let wire = self.provider.wire_api;
-        if wire == WireApi::Offline {
+        let format = wire.format();
+        if format.transport == Transport::Script {
             return Ok(Vec::new());
         }
         let credentials = current(self).await?;
         let mut call = Call::new(&self.provider, Endpoint::Models, &credentials, meta)?;
-        let extra = match (wire, &credentials) {
-            (WireApi::Anthropic, _) => "limit=1000",
-            (_, Credentials::ChatGpt { .. }) => "client_version=0.118.0",
-            _ => "",
+        let query = match &credentials {
+            Credentials::ChatGpt { .. } => Some("client_version=0.118.0"),
+            _ => format.models_query,
         };
-        if !extra.is_empty() {
+        if let Some(query) = query {
             call.url
                 .push(if call.url.contains('?') { '&' } else { '?' });
-            call.url.push_str(extra);
+            call.url.push_str(query);
         }
         let response = call.send(&self.http, None, MODELS_TIMEOUT).await?;
         if !response.status().is_success() {

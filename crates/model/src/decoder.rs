@@ -1,14 +1,15 @@
-//! What the decoders of the three formats share: the outcome of one event, and the slots of items.
+//! What the decoders of all formats share: the trait, the outcome of one event, and the slots of items.
 
+use std::fmt;
 use std::sync::Arc;
+
+use reqwest::header::HeaderMap;
 
 use crate::error::ErrorKind;
 use crate::event::{ModelEvent, OutputItem};
 use crate::history::HistoryItem;
 use crate::item::Item;
-use crate::provider::WireApi;
 use crate::request::Request;
-use crate::{anthropic, chat, responses};
 
 /// What an event did to the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Context {
 }
 
 /// Hands out slots and writes the events that carry items.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Slots(pub(crate) u32);
 
 impl Slots {
@@ -73,67 +74,33 @@ pub(crate) fn done(slot: u32, item: &Item, out: &mut Vec<ModelEvent>) {
     });
 }
 
-/// The decoder of one stream.
-#[derive(Debug)]
-pub(crate) enum Decoder {
-    Responses(Box<responses::decode::Decoder>),
-    Chat(Box<chat::decode::Decoder>),
-    Anthropic(Box<anthropic::decode::Decoder>),
-}
+/// Reads the events of one answer in one wire format.
+pub(crate) trait Decode: fmt::Debug + Send {
+    /// The headers of the answer, before its first event.
+    fn headers(&mut self, _headers: &HeaderMap, _out: &mut Vec<ModelEvent>) {}
 
-impl Decoder {
-    pub(crate) fn new(wire: WireApi, context: Context, slots: Slots) -> Self {
-        match wire {
-            WireApi::Responses | WireApi::Offline => {
-                Self::Responses(Box::new(responses::decode::Decoder::new(context, slots)))
-            }
-            WireApi::Chat => Self::Chat(Box::new(chat::decode::Decoder::new(context, slots))),
-            WireApi::Anthropic => {
-                Self::Anthropic(Box::new(anthropic::decode::Decoder::new(context, slots)))
-            }
-        }
-    }
-
-    /// Reads the data of one event. Bytes that are no UTF-8 are replaced, not fatal.
-    pub(crate) fn event(
-        &mut self,
-        data: &[u8],
-        out: &mut Vec<ModelEvent>,
-    ) -> Result<Step, ErrorKind> {
-        match std::str::from_utf8(data) {
-            Ok(text) => self.text_event(text, out),
-            Err(_) => {
-                tracing::warn!("an event of a model stream was not UTF-8");
-                self.text_event(&String::from_utf8_lossy(data), out)
-            }
-        }
-    }
-
-    fn text_event(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
-        match self {
-            Self::Responses(decoder) => decoder.event(data, out),
-            Self::Chat(decoder) => decoder.event(data, out),
-            Self::Anthropic(decoder) => decoder.event(data, out),
-        }
-    }
+    /// The data of one event.
+    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind>;
 
     /// The stream ended. Formats without a final event may be complete by now.
-    pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
-        match self {
-            Self::Responses(_) => Err(ErrorKind::stream("stream closed before response.completed")),
-            Self::Anthropic(_) => Err(closed_early()),
-            Self::Chat(decoder) => decoder.end(out),
-        }
-    }
+    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind>;
 
     /// The slots, to go on counting in the next attempt.
-    pub(crate) fn slots(&self) -> Slots {
-        let next = match self {
-            Self::Responses(decoder) => decoder.slots.0,
-            Self::Chat(decoder) => decoder.slots.0,
-            Self::Anthropic(decoder) => decoder.slots.0,
-        };
-        Slots(next)
+    fn slots(&self) -> Slots;
+}
+
+/// Reads the data of one event. Bytes that are not UTF-8 are replaced, not fatal.
+pub(crate) fn event(
+    decoder: &mut dyn Decode,
+    data: &[u8],
+    out: &mut Vec<ModelEvent>,
+) -> Result<Step, ErrorKind> {
+    match std::str::from_utf8(data) {
+        Ok(text) => decoder.event(text, out),
+        Err(_) => {
+            tracing::warn!("event of a model stream was not UTF-8");
+            decoder.event(&String::from_utf8_lossy(data), out)
+        }
     }
 }
 
@@ -155,6 +122,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::provider::WireApi;
 
     /// JSON made of the words that the formats know, in places where they need not fit.
     fn value() -> impl Strategy<Value = Value> {
@@ -277,11 +245,11 @@ mod tests {
             events in proptest::collection::vec(event(), 0..30),
             wire in select(vec![WireApi::Responses, WireApi::Chat, WireApi::Anthropic]),
         ) {
-            let mut decoder = Decoder::new(wire, context(), Slots::default());
+            let mut decoder = (wire.format().decoder)(context(), Slots::default());
             let mut out = Vec::new();
             let mut ended = false;
             for data in &events {
-                match decoder.event(data.as_bytes(), &mut out) {
+                match decoder.event(data, &mut out) {
                     Ok(Step::More | Step::Unreadable) => {}
                     Ok(Step::Done) | Err(_) => { ended = true; break }
                 }

@@ -269,23 +269,23 @@ impl ModelError {
     /// The reason for programs. Where the official server has a reason it is that one; of formats that it
     /// does not speak, more can be told.
     pub fn info(&self) -> CodexErrorInfo {
-        match self.wire {
-            WireApi::Responses | WireApi::Offline => self.official_info(),
-            WireApi::Chat | WireApi::Anthropic => match &self.kind {
-                ErrorKind::BadRequest(_) => CodexErrorInfo::BadRequest,
-                ErrorKind::Unreachable(_) => CodexErrorInfo::HttpConnectionFailed {
-                    http_status_code: None,
-                },
-                ErrorKind::UnexpectedStatus(_) => CodexErrorInfo::ResponseStreamConnectionFailed {
-                    http_status_code: self.http_status(),
-                },
-                ErrorKind::Stream { .. } | ErrorKind::TooLarge(_) => {
-                    CodexErrorInfo::ResponseStreamDisconnected {
-                        http_status_code: None,
-                    }
-                }
-                _ => self.official_info(),
+        if self.wire.format().is_official {
+            return self.official_info();
+        }
+        match &self.kind {
+            ErrorKind::BadRequest(_) => CodexErrorInfo::BadRequest,
+            ErrorKind::Unreachable(_) => CodexErrorInfo::HttpConnectionFailed {
+                http_status_code: None,
             },
+            ErrorKind::UnexpectedStatus(_) => CodexErrorInfo::ResponseStreamConnectionFailed {
+                http_status_code: self.http_status(),
+            },
+            ErrorKind::Stream { .. } | ErrorKind::TooLarge(_) => {
+                CodexErrorInfo::ResponseStreamDisconnected {
+                    http_status_code: None,
+                }
+            }
+            _ => self.official_info(),
         }
     }
 

@@ -15,9 +15,9 @@ use crate::client::Shared;
 use crate::credentials::{Credentials, CredentialsLost, Recovered, Secrets};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
+use crate::format::Transport;
 use crate::http::{Call, Endpoint, silence};
 use crate::offline::{self, Opening, Playing};
-use crate::provider::WireApi;
 use crate::rate_limits::active_snapshot;
 use crate::reach::root_cause;
 use crate::refusal::Refusal;
@@ -97,9 +97,9 @@ pub(crate) async fn exchange(
     loop {
         let attempt = *attempts;
         *attempts += 1;
-        let sent = match shared.provider.wire_api {
-            WireApi::Offline => play(shared, request, attempt).await,
-            _ => send(shared, request, endpoint, body, &credentials).await,
+        let sent = match shared.provider.wire_api.format().transport {
+            Transport::Script => play(shared, request, attempt).await,
+            Transport::Http => send(shared, request, endpoint, body, &credentials).await,
         };
         let failure = match sent {
             Ok(Ok(answer)) => return Ok(answer),

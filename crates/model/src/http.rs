@@ -13,7 +13,8 @@ use tokio::time::timeout;
 use crate::credentials::{Credentials, Secret, Secrets};
 use crate::error::ErrorKind;
 use crate::failure::Failure;
-use crate::provider::{ProviderConfig, WireApi, env_var, public_url};
+use crate::format::Format;
+use crate::provider::{ProviderConfig, env_var, public_url};
 use crate::reach::{Unreachable, root_cause};
 use crate::refusal::Refusal;
 use crate::request::RequestMeta;
@@ -24,7 +25,6 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
-const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Makes the HTTP client when it is first needed.
 #[derive(Debug, Default)]
@@ -77,13 +77,11 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    fn path(self, wire: WireApi) -> &'static str {
-        match (self, wire) {
-            (Self::Models, _) => "models",
-            (Self::Compact, _) => "responses/compact",
-            (Self::Sample, WireApi::Chat) => "chat/completions",
-            (Self::Sample, WireApi::Anthropic) => "messages",
-            (Self::Sample, WireApi::Responses | WireApi::Offline) => "responses",
+    fn path(self, format: &Format) -> &'static str {
+        match self {
+            Self::Models => "models",
+            Self::Compact => "responses/compact",
+            Self::Sample => format.path,
         }
     }
 
@@ -110,9 +108,9 @@ impl Call {
         credentials: &Credentials,
         meta: &RequestMeta,
     ) -> Result<Self, ErrorKind> {
-        let wire = provider.wire_api;
+        let format = provider.wire_api.format();
         let token = Token::find(provider, credentials)?;
-        let url = url(provider, endpoint.path(wire), credentials)?;
+        let url = url(provider, endpoint.path(format), credentials)?;
         let mut headers = HeaderMap::new();
         for (name, value) in provider.http_headers.iter().flatten() {
             set(&mut headers, name, value)?;
@@ -123,11 +121,11 @@ impl Call {
             }
         }
         headers.insert(ACCEPT, endpoint.accepts());
-        add_meta(&mut headers, wire, meta)?;
+        add_meta(&mut headers, format, meta)?;
         let mut secrets = Secrets::default();
         provider.add_secrets(&mut secrets);
         if let Some(token) = token {
-            token.add_to(&mut headers, wire)?;
+            token.add_to(&mut headers, format)?;
             secrets.add(token.secret.expose());
         }
         if let Credentials::ChatGpt {
@@ -259,14 +257,13 @@ impl Token {
         }))
     }
 
-    fn add_to(&self, headers: &mut HeaderMap, wire: WireApi) -> Result<(), ErrorKind> {
-        let (name, value) = if wire == WireApi::Anthropic && self.is_key {
-            (
-                HeaderName::from_static("x-api-key"),
+    fn add_to(&self, headers: &mut HeaderMap, format: &Format) -> Result<(), ErrorKind> {
+        let (name, value) = match format.key_header.filter(|_| self.is_key) {
+            Some(name) => (
+                HeaderName::from_static(name),
                 self.secret.expose().to_owned(),
-            )
-        } else {
-            (AUTHORIZATION, format!("Bearer {}", self.secret.expose()))
+            ),
+            None => (AUTHORIZATION, format!("Bearer {}", self.secret.expose())),
         };
         let mut value = HeaderValue::from_str(&value).map_err(|_| {
             ErrorKind::Configuration("the key holds characters that no header can carry".into())
@@ -277,35 +274,13 @@ impl Token {
     }
 }
 
-fn add_meta(headers: &mut HeaderMap, wire: WireApi, meta: &RequestMeta) -> Result<(), ErrorKind> {
+fn add_meta(headers: &mut HeaderMap, format: &Format, meta: &RequestMeta) -> Result<(), ErrorKind> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let mut optional = vec![
         ("originator", meta.originator.as_str()),
         ("user-agent", &meta.user_agent),
     ];
-    match wire {
-        WireApi::Responses => {
-            optional.extend([
-                ("session_id", meta.thread_id.as_str()),
-                ("x-client-request-id", &meta.thread_id),
-                (
-                    "x-codex-turn-metadata",
-                    meta.turn_metadata.as_deref().unwrap_or_default(),
-                ),
-                (
-                    "x-codex-turn-state",
-                    meta.turn_state.get().unwrap_or_default(),
-                ),
-            ]);
-            optional.extend(
-                meta.headers
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), value.as_str())),
-            );
-        }
-        WireApi::Anthropic => optional.push(("anthropic-version", ANTHROPIC_VERSION)),
-        WireApi::Chat | WireApi::Offline => {}
-    }
+    optional.extend((format.headers)(meta));
     for (name, value) in optional {
         if !value.is_empty() {
             set(headers, name, value)?;

@@ -19,6 +19,7 @@ mod error;
 mod event;
 mod exchange;
 mod failure;
+mod format;
 mod history;
 mod http;
 mod item;

@@ -244,10 +244,8 @@ impl ProviderConfig {
     }
 
     pub(crate) fn output_style(&self) -> StructuredOutput {
-        self.structured_output.unwrap_or(match self.wire_api {
-            WireApi::Responses | WireApi::Chat | WireApi::Offline => StructuredOutput::Native,
-            WireApi::Anthropic => StructuredOutput::Tool,
-        })
+        self.structured_output
+            .unwrap_or(self.wire_api.format().structured_output)
     }
 }
 

@@ -8,7 +8,7 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
 use crate::error::{ErrorKind, UnexpectedStatus, status_line};
-use crate::provider::{ProviderConfig, WireApi};
+use crate::provider::ProviderConfig;
 use crate::rate_limits::{active_limit_name, text};
 use crate::retry::retry_after_header;
 use crate::text::shortened;
@@ -72,7 +72,7 @@ impl Refusal {
         if code == "context_length_exceeded" || is_overflow(message) {
             return ErrorKind::ContextWindowExceeded;
         }
-        if matches!(provider.wire_api, WireApi::Chat | WireApi::Anthropic)
+        if !provider.wire_api.format().is_official
             && let Some(reason) = self.foreign_reason(provider, code, kind, &fields)
         {
             return reason;
@@ -199,14 +199,14 @@ impl Refusal {
         if !is_missing.contains(&self.status) || is_about_model || provider.id == "openai" {
             return None;
         }
-        match provider.wire_api {
-            WireApi::Responses => Some(format!(
+        if provider.wire_api.format().is_official {
+            return Some(format!(
                 "for a server that speaks Chat Completions, set `wire_api = \"chat\"` in [model_providers.{}]",
                 provider.id
-            )),
-            _ if self.url.contains("/v1") => None,
-            _ => Some("most servers expect a `base_url` that ends in /v1".into()),
+            ));
         }
+        let misses_version = !self.url.contains("/v1");
+        misses_version.then(|| "most servers expect a `base_url` that ends in /v1".into())
     }
 
     fn request_id(&self) -> Option<String> {

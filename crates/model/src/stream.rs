@@ -9,19 +9,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::CONTENT_TYPE;
 use tokio::time::{sleep, timeout};
 
 use crate::answer::Body;
 use crate::client::Shared;
 use crate::credentials::Secrets;
-use crate::decoder::{Context, Decoder, Slots, Step};
+use crate::decoder::{Context, Slots, Step};
 use crate::error::ErrorKind;
 use crate::event::{ModelEvent, Opened, Retrying};
 use crate::exchange::{Answer, Source, exchange};
 use crate::failure::Failure;
 use crate::http::{Endpoint, silence};
-use crate::provider::WireApi;
 use crate::rate_limits::{snapshots, text};
 use crate::reach::is_loopback;
 use crate::request::Request;
@@ -182,22 +181,20 @@ impl Driver {
     }
 
     fn begin(&mut self, answer: Answer, out: &mut Vec<ModelEvent>) -> Reading {
-        let wire = self.shared.provider.wire_api;
+        let format = self.shared.provider.wire_api.format();
         let headers = answer.headers;
         let context = Context {
             provider: Arc::clone(&self.shared.id),
             request: Arc::clone(&self.request),
         };
-        let mut decoder = Decoder::new(wire, context, std::mem::take(&mut self.slots));
+        let mut decoder = (format.decoder)(context, std::mem::take(&mut self.slots));
         out.push(ModelEvent::Opened(Opened {
             reasoning_included: headers.contains_key("x-reasoning-included"),
             models_etag: text(&headers, "x-models-etag").map(str::to_owned),
         }));
         let limits = snapshots(&headers).into_iter().map(Box::new);
         out.extend(limits.map(ModelEvent::RateLimits));
-        if matches!(wire, WireApi::Responses | WireApi::Offline) {
-            self.read_headers(&headers, &mut decoder, out);
-        }
+        decoder.headers(&headers, out);
         Reading {
             source: answer.source,
             body: Body::new(decoder),
@@ -207,21 +204,12 @@ impl Driver {
         }
     }
 
-    fn read_headers(&self, headers: &HeaderMap, decoder: &mut Decoder, out: &mut Vec<ModelEvent>) {
-        if let Some(state) = text(headers, "x-codex-turn-state") {
-            self.request.meta.turn_state.set(state);
-        }
-        if let Decoder::Responses(decoder) = decoder {
-            decoder.response_headers(headers, out);
-        }
-    }
-
     /// Local servers of Chat Completions have been seen to close a stream without a word when the prompt
     /// is longer than their context.
     fn suspect_overflow(&self, failure: &mut Failure) {
         let provider = &self.shared.provider;
         let is_local = is_loopback(provider.base_url.as_deref().unwrap_or_default());
-        if provider.wire_api != WireApi::Chat || !is_local {
+        if !provider.wire_api.format().hides_overflow || !is_local {
             return;
         }
         let tokens = self.body.as_ref().map_or(0, Bytes::len) as i64 / BYTES_PER_TOKEN;

@@ -7,6 +7,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::provider::WireApi;
+
 /// One tool.
 #[derive(Debug, Clone)]
 pub enum ToolSpec {
@@ -113,9 +115,7 @@ pub struct ToolSet(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     specs: Vec<ToolSpec>,
-    responses: OnceLock<Box<RawValue>>,
-    chat: OnceLock<Box<RawValue>>,
-    anthropic: OnceLock<Box<RawValue>>,
+    printed: [OnceLock<Box<RawValue>>; WireApi::COUNT],
 }
 
 impl ToolSet {
@@ -139,26 +139,19 @@ impl ToolSet {
             .any(|tool| matches!(tool, ToolSpec::Custom { .. }) && tool.name() == Some(wanted))
     }
 
-    pub(crate) fn responses_json(&self) -> &RawValue {
-        self.0.responses.get_or_init(|| print(self.specs()))
-    }
-
-    pub(crate) fn chat_json(&self) -> &RawValue {
-        self.0
-            .chat
-            .get_or_init(|| print(&crate::chat::encode::tools(self.specs())))
-    }
-
-    pub(crate) fn anthropic_json(&self) -> &RawValue {
-        self.0
-            .anthropic
-            .get_or_init(|| print(&crate::anthropic::encode::tools(self.specs())))
+    /// The tools as one wire format writes them, printed once.
+    pub(crate) fn printed<'a, T: Serialize>(
+        &'a self,
+        wire: WireApi,
+        shape: impl FnOnce(&'a [ToolSpec]) -> T,
+    ) -> &'a RawValue {
+        self.0.printed[wire as usize].get_or_init(|| print(&shape(self.specs())))
     }
 }
 
 /// Tools hold only strings and JSON that was parsed before, so printing them cannot fail; an empty
 /// list stands in for the impossible.
-fn print<T: Serialize + ?Sized>(tools: &T) -> Box<RawValue> {
+fn print<T: Serialize>(tools: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(tools).unwrap_or_else(|error| {
         tracing::error!(%error, "tools could not be printed");
         RawValue::NULL.to_owned()

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::encode::REDACTED;
-use crate::decoder::{Context, Slots, Step, done, incomplete};
+use crate::decoder::{Context, Decode, Slots, Step, closed_early, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, SummaryPart};
@@ -75,7 +75,7 @@ struct UsageField {
 #[derive(Debug)]
 pub(crate) struct Decoder {
     context: Context,
-    pub(crate) slots: Slots,
+    slots: Slots,
     response_id: String,
     blocks: Vec<(u32, Block)>,
     usage: UsageField,
@@ -121,50 +121,6 @@ impl Decoder {
             has_usage: false,
             stop_reason: None,
         }
-    }
-
-    pub(crate) fn event(
-        &mut self,
-        data: &str,
-        out: &mut Vec<ModelEvent>,
-    ) -> Result<Step, ErrorKind> {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else {
-            return Ok(Step::Unreadable);
-        };
-        let index = event.index.unwrap_or(0);
-        match &*event.kind {
-            "content_block_delta" => {
-                let Some(delta) = event.delta else {
-                    return Ok(Step::Unreadable);
-                };
-                self.delta(index, delta, out);
-            }
-            "content_block_start" => {
-                let Some(start) = event.content_block else {
-                    return Ok(Step::Unreadable);
-                };
-                self.start(index, start, out);
-            }
-            "content_block_stop" => self.stop(index, out),
-            "message_start" => {
-                let Some(message) = event.message else {
-                    return Ok(Step::Unreadable);
-                };
-                self.response_id = message.id.unwrap_or_default();
-                self.add_usage(message.usage);
-            }
-            "message_delta" => {
-                self.add_usage(event.usage);
-                self.stop_reason = event.delta.and_then(|delta| delta.stop_reason);
-            }
-            "message_stop" => {
-                self.complete(out)?;
-                return Ok(Step::Done);
-            }
-            "error" => return Err(reported(event.error)),
-            _ => {}
-        }
-        Ok(Step::More)
     }
 
     fn start(&mut self, index: u32, start: BlockStart<'_>, out: &mut Vec<ModelEvent>) {
@@ -356,6 +312,56 @@ impl Decoder {
             output_error: None,
         })));
         Ok(())
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else {
+            return Ok(Step::Unreadable);
+        };
+        let index = event.index.unwrap_or(0);
+        match &*event.kind {
+            "content_block_delta" => {
+                let Some(delta) = event.delta else {
+                    return Ok(Step::Unreadable);
+                };
+                self.delta(index, delta, out);
+            }
+            "content_block_start" => {
+                let Some(start) = event.content_block else {
+                    return Ok(Step::Unreadable);
+                };
+                self.start(index, start, out);
+            }
+            "content_block_stop" => self.stop(index, out),
+            "message_start" => {
+                let Some(message) = event.message else {
+                    return Ok(Step::Unreadable);
+                };
+                self.response_id = message.id.unwrap_or_default();
+                self.add_usage(message.usage);
+            }
+            "message_delta" => {
+                self.add_usage(event.usage);
+                self.stop_reason = event.delta.and_then(|delta| delta.stop_reason);
+            }
+            "message_stop" => {
+                self.complete(out)?;
+                return Ok(Step::Done);
+            }
+            "error" => return Err(reported(event.error)),
+            _ => {}
+        }
+        Ok(Step::More)
+    }
+
+    fn end(&mut self, _out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
+        Err(closed_early())
+    }
+
+    fn slots(&self) -> Slots {
+        self.slots.clone()
     }
 }
 

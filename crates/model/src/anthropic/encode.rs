@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::{Block, CallResult, Conversation, Entry, Part};
 use crate::history::HistoryItem;
-use crate::provider::ProviderConfig;
+use crate::provider::{ProviderConfig, WireApi};
 use crate::request::{Reasoning, Request, ToolChoice};
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
 use crate::tools::{ToolSpec, custom_description, custom_parameters};
@@ -147,7 +147,10 @@ pub(crate) fn body(
     let output_tool = structured::as_tool(request, style)
         .map(|schema| serde_json::to_string(&tool(OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION, schema)))
         .transpose()?;
-    let tools = structured::with_tool(request.tools.anthropic_json(), output_tool);
+    let tools = structured::with_tool(
+        request.tools.printed(WireApi::Anthropic, tools),
+        output_tool,
+    );
     let has_tools = tools.get() != "[]";
     let max_tokens = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let (thinking, effort) = thinking(request, &conversation, max_tokens);
@@ -193,7 +196,7 @@ fn tool<'a, P>(
 }
 
 /// The tools as JSON functions; what only the provider of another format runs is left out.
-pub(crate) fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
+fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
     specs
         .iter()
         .filter_map(|spec| match spec {

@@ -6,7 +6,7 @@ use quipu_wire::{
 };
 use serde::Deserialize;
 
-use super::built_in::{anthropic_models, offline_models, openai_models};
+use super::built_in::{anthropic_models, openai_models};
 use crate::provider::WireApi;
 use crate::request::Reasoning;
 use crate::usage::{Price, Usage};
@@ -219,9 +219,9 @@ impl Default for ModelInfo {
 impl ModelInfo {
     /// What is known about a model, or defaults.
     pub fn lookup(slug: &str, wire: WireApi) -> Self {
-        let offline = offline_models().iter().filter(|_| wire == WireApi::Offline);
         let known = openai_models().iter().chain(anthropic_models());
-        Self::among(slug, known.chain(offline)).unwrap_or_else(|| Self::unknown(slug, wire))
+        let known = known.chain((wire.format().models)());
+        Self::among(slug, known).unwrap_or_else(|| Self::unknown(slug, wire))
     }
 
     /// What a list says about a model: the longest slug that the name begins with, also behind one
@@ -253,7 +253,7 @@ impl ModelInfo {
     /// Defaults for a model nobody knows. Outside the Responses API a patch tool in the form of a
     /// JSON function and parallel calls are safe to offer, and an effort is sent when asked for.
     pub fn unknown(slug: &str, wire: WireApi) -> Self {
-        let foreign = matches!(wire, WireApi::Chat | WireApi::Anthropic);
+        let foreign = !wire.format().is_official;
         Self {
             slug: slug.to_owned(),
             display_name: slug.to_owned(),

@@ -3,22 +3,15 @@
 use quipu_wire::{Model, ModelListResponse};
 use thiserror::Error;
 
-use super::built_in::{anthropic_models, offline_models, openai_models};
 use super::info::{ModelInfo, Visibility};
 use crate::built_in::BuiltIn;
-use crate::provider::{ProviderConfig, WireApi};
+use crate::provider::ProviderConfig;
 
 /// All models for a provider, in order: the built-in ones that fit it, then what it lists itself.
 /// An entry of the provider replaces the built-in one of the same slug. When there is neither, its default
 /// model is better than none.
 pub fn list(provider: &ProviderConfig, remote: Vec<ModelInfo>) -> Vec<ModelInfo> {
-    let built_in: &[ModelInfo] = match provider.wire_api {
-        WireApi::Responses => openai_models(),
-        WireApi::Offline => offline_models(),
-        WireApi::Anthropic => anthropic_models(),
-        WireApi::Chat => &[],
-    };
-    let mut models = built_in.to_vec();
+    let mut models = (provider.wire_api.format().models)().to_vec();
     for model in remote {
         match models.iter_mut().find(|known| known.slug == model.slug) {
             Some(known) => *known = model,
@@ -91,7 +84,9 @@ pub fn page(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::openai_models;
     use crate::catalogue::Price;
+    use crate::provider::WireApi;
 
     fn slugs(page: &ModelListResponse) -> Vec<&str> {
         page.data.iter().map(|model| model.id.as_str()).collect()

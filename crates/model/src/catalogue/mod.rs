@@ -7,6 +7,7 @@ mod listing;
 mod remote;
 
 pub use crate::usage::Price;
+pub(crate) use built_in::offline_models;
 pub use built_in::{DEFAULT_MODEL, anthropic_models, openai_models};
 pub use info::{
     ApplyPatchTool, EffortLevel, ModelInfo, ModelUpgrade, ShellType, Truncation, TruncationMode,

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::decoder::{Context, Slots, Step, closed_early, done, incomplete};
+use crate::decoder::{Context, Decode, Slots, Step, closed_early, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, ReasoningPart};
@@ -89,7 +89,7 @@ struct CompletionDetails {
 #[derive(Debug)]
 pub(crate) struct Decoder {
     context: Context,
-    pub(crate) slots: Slots,
+    slots: Slots,
     response_id: String,
     open: Option<Open>,
     calls: Vec<Call>,
@@ -124,41 +124,6 @@ impl Decoder {
             finish_reason: None,
             usage: None,
         }
-    }
-
-    pub(crate) fn event(
-        &mut self,
-        data: &str,
-        out: &mut Vec<ModelEvent>,
-    ) -> Result<Step, ErrorKind> {
-        if data.trim() == "[DONE]" {
-            self.finish_reason.get_or_insert_with(|| "stop".into());
-            self.end(out)?;
-            return Ok(Step::Done);
-        }
-        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
-            return Ok(Step::Unreadable);
-        };
-        if let Some(error) = chunk.error.filter(|raw| raw.get() != "null") {
-            return Err(reported(error));
-        }
-        if let Some(id) = chunk.id
-            && self.response_id.is_empty()
-        {
-            self.response_id = id.0.into_owned();
-        }
-        if let Some(usage) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
-            self.usage = Some(usage.usage());
-        }
-        if let Some(choice) = chunk.choices.into_iter().next() {
-            if let Some(delta) = choice.delta {
-                self.delta(delta, out);
-            }
-            if choice.finish_reason.is_some() {
-                self.finish_reason = choice.finish_reason;
-            }
-        }
-        Ok(Step::More)
     }
 
     fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<ModelEvent>) {
@@ -268,30 +233,6 @@ impl Decoder {
         }
     }
 
-    /// The stream is over; what it held decides whether the answer is complete.
-    pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
-        let Some(reason) = self.finish_reason.take() else {
-            return Err(closed_early());
-        };
-        self.close(out);
-        match reason.as_str() {
-            "length" => return Err(ErrorKind::Unfinished(incomplete("max_output_tokens"))),
-            "content_filter" => return Err(ErrorKind::Unfinished(incomplete("content_filter"))),
-            _ => {}
-        }
-        self.calls.sort_by_key(|call| call.index);
-        for call in std::mem::take(&mut self.calls) {
-            let item = self.call_item(call);
-            self.slots.whole(&item, out);
-        }
-        out.push(ModelEvent::Completed(Box::new(Completed {
-            response_id: std::mem::take(&mut self.response_id),
-            usage: self.usage.take(),
-            output_error: None,
-        })));
-        Ok(())
-    }
-
     fn call_item(&self, call: Call) -> Item {
         let Call {
             id,
@@ -331,6 +272,67 @@ impl Decoder {
             arguments,
             call_id,
         }
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
+        if data.trim() == "[DONE]" {
+            self.finish_reason.get_or_insert_with(|| "stop".into());
+            self.end(out)?;
+            return Ok(Step::Done);
+        }
+        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
+            return Ok(Step::Unreadable);
+        };
+        if let Some(error) = chunk.error.filter(|raw| raw.get() != "null") {
+            return Err(reported(error));
+        }
+        if let Some(id) = chunk.id
+            && self.response_id.is_empty()
+        {
+            self.response_id = id.0.into_owned();
+        }
+        if let Some(usage) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
+            self.usage = Some(usage.usage());
+        }
+        if let Some(choice) = chunk.choices.into_iter().next() {
+            if let Some(delta) = choice.delta {
+                self.delta(delta, out);
+            }
+            if choice.finish_reason.is_some() {
+                self.finish_reason = choice.finish_reason;
+            }
+        }
+        Ok(Step::More)
+    }
+
+    /// The stream is over; what it held decides whether the answer is complete.
+    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
+        let Some(reason) = self.finish_reason.take() else {
+            return Err(closed_early());
+        };
+        self.close(out);
+        match reason.as_str() {
+            "length" => return Err(ErrorKind::Unfinished(incomplete("max_output_tokens"))),
+            "content_filter" => return Err(ErrorKind::Unfinished(incomplete("content_filter"))),
+            _ => {}
+        }
+        self.calls.sort_by_key(|call| call.index);
+        for call in std::mem::take(&mut self.calls) {
+            let item = self.call_item(call);
+            self.slots.whole(&item, out);
+        }
+        out.push(ModelEvent::Completed(Box::new(Completed {
+            response_id: std::mem::take(&mut self.response_id),
+            usage: self.usage.take(),
+            output_error: None,
+        })));
+        Ok(())
+    }
+
+    fn slots(&self) -> Slots {
+        self.slots.clone()
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::{Block, CallResult, Conversation, Entry, Part};
 use crate::history::HistoryItem;
-use crate::provider::ProviderConfig;
+use crate::provider::{ProviderConfig, WireApi};
 use crate::request::{Reasoning, Request, ToolChoice};
 use crate::responses::encode::SCHEMA_NAME;
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
@@ -122,7 +122,7 @@ pub(crate) fn body(
             serde_json::to_string(&function(OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION, schema))
         })
         .transpose()?;
-    let tools = structured::with_tool(request.tools.chat_json(), output_tool);
+    let tools = structured::with_tool(request.tools.printed(WireApi::Chat, tools), output_tool);
     let has_tools = tools.get() != "[]";
     serde_json::to_vec(&Body {
         model: &request.model,
@@ -179,7 +179,7 @@ fn function<'a, P>(
 }
 
 /// The tools as JSON functions; what only the provider of another format runs is left out.
-pub(crate) fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
+fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
     specs
         .iter()
         .filter_map(|spec| match spec {

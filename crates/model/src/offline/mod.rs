@@ -12,15 +12,33 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tokio::time::sleep;
 
+use crate::catalogue::offline_models;
+use crate::format::{Format, Transport};
 use crate::history::HistoryItem;
 use crate::item::{ContentPart, Item, ItemKind};
+use crate::provider::StructuredOutput;
 use crate::refusal::Refusal;
 use crate::request::Request;
+use crate::responses;
 use crate::script::{Script, Step, Tokens};
 use play::{Ending, Player};
 
 /// How much of an answer comes at once.
 const CHUNK: usize = 16 * 1024;
+
+pub(crate) static FORMAT: Format = Format {
+    transport: Transport::Script,
+    path: "responses",
+    encode: |_, _, _| Ok(Vec::new()),
+    decoder: responses::decoder,
+    key_header: None,
+    headers: |_| Vec::new(),
+    models_query: None,
+    models: offline_models,
+    structured_output: StructuredOutput::Native,
+    is_official: true,
+    hides_overflow: false,
+};
 
 /// What opening a scripted answer gives.
 pub(crate) enum Opening {

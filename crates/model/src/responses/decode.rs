@@ -8,10 +8,11 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::decoder::{Context, Slots, Step, done, incomplete};
+use crate::decoder::{Context, Decode, Slots, Step, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, ItemKind};
+use crate::rate_limits::text;
 use crate::retry::retry_after_text;
 use crate::text::Text;
 use crate::usage::Usage;
@@ -40,7 +41,7 @@ struct Event<'a> {
 #[derive(Debug)]
 pub(crate) struct Decoder {
     context: Context,
-    pub(crate) slots: Slots,
+    slots: Slots,
     open: Vec<Open>,
     rerouted: bool,
 }
@@ -60,60 +61,6 @@ impl Decoder {
             open: Vec::new(),
             rerouted: false,
         }
-    }
-
-    pub(crate) fn event(
-        &mut self,
-        data: &str,
-        out: &mut Vec<ModelEvent>,
-    ) -> Result<Step, ErrorKind> {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else {
-            return Ok(Step::Unreadable);
-        };
-        match &*event.kind {
-            "response.output_text.delta" => {
-                let Some(delta) = text_of(event.delta) else {
-                    return Ok(Step::Unreadable);
-                };
-                let slot = self.slot_for(ItemKind::Message, &event, out);
-                out.push(ModelEvent::TextDelta { slot, delta });
-            }
-            "response.reasoning_summary_text.delta" => {
-                let Some(delta) = text_of(event.delta) else {
-                    return Ok(Step::Unreadable);
-                };
-                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
-                let index = event.summary_index.unwrap_or(0);
-                out.push(ModelEvent::ReasoningSummaryDelta { slot, index, delta });
-            }
-            "response.reasoning_text.delta" => {
-                let Some(delta) = text_of(event.delta) else {
-                    return Ok(Step::Unreadable);
-                };
-                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
-                let index = event.content_index.unwrap_or(0);
-                out.push(ModelEvent::ReasoningTextDelta { slot, index, delta });
-            }
-            "response.reasoning_summary_part.added" => {
-                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
-                let index = event.summary_index.unwrap_or(0);
-                out.push(ModelEvent::ReasoningPartAdded { slot, index });
-            }
-            "response.output_item.added" => self.added(event.item, out),
-            "response.output_item.done" => return Ok(self.item_done(event.item, out)),
-            "response.completed" => return self.completed(&event, out),
-            "response.failed" => return Err(failure(event.response)),
-            "response.incomplete" => return Err(ErrorKind::stream(cut_short(event.response))),
-            "error" => {
-                let message = event
-                    .message
-                    .as_deref()
-                    .unwrap_or("the provider reported an error");
-                return Err(ErrorKind::stream(message));
-            }
-            _ => self.served_by(&event, out),
-        }
-        Ok(Step::More)
     }
 
     /// The open item that a delta belongs to: by id, else the newest of the kind, else a new one.
@@ -248,12 +195,74 @@ impl Decoder {
             });
         }
     }
+}
 
-    /// The same from the response's own headers.
-    pub(crate) fn response_headers(&mut self, headers: &HeaderMap, out: &mut Vec<ModelEvent>) {
-        if let Some(model) = crate::rate_limits::text(headers, "openai-model") {
+impl Decode for Decoder {
+    fn headers(&mut self, headers: &HeaderMap, out: &mut Vec<ModelEvent>) {
+        if let Some(state) = text(headers, "x-codex-turn-state") {
+            self.context.request.meta.turn_state.set(state);
+        }
+        if let Some(model) = text(headers, "openai-model") {
             self.report_model(model, out);
         }
+    }
+
+    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else {
+            return Ok(Step::Unreadable);
+        };
+        match &*event.kind {
+            "response.output_text.delta" => {
+                let Some(delta) = text_of(event.delta) else {
+                    return Ok(Step::Unreadable);
+                };
+                let slot = self.slot_for(ItemKind::Message, &event, out);
+                out.push(ModelEvent::TextDelta { slot, delta });
+            }
+            "response.reasoning_summary_text.delta" => {
+                let Some(delta) = text_of(event.delta) else {
+                    return Ok(Step::Unreadable);
+                };
+                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
+                let index = event.summary_index.unwrap_or(0);
+                out.push(ModelEvent::ReasoningSummaryDelta { slot, index, delta });
+            }
+            "response.reasoning_text.delta" => {
+                let Some(delta) = text_of(event.delta) else {
+                    return Ok(Step::Unreadable);
+                };
+                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
+                let index = event.content_index.unwrap_or(0);
+                out.push(ModelEvent::ReasoningTextDelta { slot, index, delta });
+            }
+            "response.reasoning_summary_part.added" => {
+                let slot = self.slot_for(ItemKind::Reasoning, &event, out);
+                let index = event.summary_index.unwrap_or(0);
+                out.push(ModelEvent::ReasoningPartAdded { slot, index });
+            }
+            "response.output_item.added" => self.added(event.item, out),
+            "response.output_item.done" => return Ok(self.item_done(event.item, out)),
+            "response.completed" => return self.completed(&event, out),
+            "response.failed" => return Err(failure(event.response)),
+            "response.incomplete" => return Err(ErrorKind::stream(cut_short(event.response))),
+            "error" => {
+                let message = event
+                    .message
+                    .as_deref()
+                    .unwrap_or("the provider reported an error");
+                return Err(ErrorKind::stream(message));
+            }
+            _ => self.served_by(&event, out),
+        }
+        Ok(Step::More)
+    }
+
+    fn end(&mut self, _out: &mut Vec<ModelEvent>) -> Result<(), ErrorKind> {
+        Err(ErrorKind::stream("stream closed before response.completed"))
+    }
+
+    fn slots(&self) -> Slots {
+        self.slots.clone()
     }
 }
 

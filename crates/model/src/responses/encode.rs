@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::history::HistoryItem;
 use crate::item::ItemKind;
-use crate::provider::ProviderConfig;
+use crate::provider::{ProviderConfig, WireApi};
 use crate::request::{Reasoning, Request, ToolChoice};
 
 /// The name under which a wanted output shape is sent.
@@ -86,7 +86,7 @@ pub(crate) fn body(
         model: &request.model,
         instructions: &request.instructions,
         input: input(history, provider.is_azure()),
-        tools: request.tools.responses_json(),
+        tools: request.tools.printed(WireApi::Responses, |specs| specs),
         tool_choice: match &request.tool_choice {
             ToolChoice::Auto => "auto".into(),
             ToolChoice::Function(name) => json!({"type": "function", "name": name}),
@@ -116,7 +116,7 @@ pub(crate) fn compact_body(
         model: &request.model,
         input: input(history, provider.is_azure()),
         instructions: &request.instructions,
-        tools: request.tools.responses_json(),
+        tools: request.tools.printed(WireApi::Responses, |specs| specs),
         parallel_tool_calls: request.parallel_tool_calls,
         reasoning: request.reasoning.as_ref().map(reasoning),
         text: text(request),

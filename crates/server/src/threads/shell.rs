@@ -13,8 +13,8 @@ use super::actor::Actor;
 use super::message::{Message, ToolReport};
 use super::tooling::ThreadHost;
 use crate::{Reply, fail};
-use quipu_prompt::notes;
 use quipu_prompt::budget::Budget;
+use quipu_prompt::notes;
 
 /// Tokens of a user's own command that the model gets.
 const SHELL_BUDGET: usize = 10_000;
