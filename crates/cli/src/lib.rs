@@ -8,7 +8,6 @@ mod demo;
 mod exec;
 mod heap;
 mod logging;
-mod patch_program;
 mod runtime;
 mod session;
 mod version;
@@ -22,10 +21,7 @@ use args::{Args, Command};
 /// The program.
 pub fn main() -> ExitCode {
     // Commands are started by a copy of this program, which does that and nothing else.
-    quipu_sandbox::maybe_run_helper();
-    if let Some(code) = patch_program::maybe_run() {
-        return code;
-    }
+    quipu_embed::init();
     let name = version::ProgramName::of_this_process();
     let version = &*name.version().leak();
     let command = Args::command()

@@ -12,7 +12,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quipu_rpc::Connection;
+use quipu_rpc::{Connection, Line, Lines};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::watch;
@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use crate::ServerExit;
 use crate::family::Family;
+use crate::observe::{self, Observe, Received};
 use crate::options::Spawn;
 use crate::transport::MESSAGE_LIMIT;
 
@@ -41,7 +42,10 @@ pub(crate) struct Server {
     clippy::disallowed_methods,
     reason = "the sandbox needs a hook in `main`, which a library cannot demand; the group is killed on drop"
 )]
-pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
+pub(crate) fn start(
+    spawn: &Spawn,
+    observer: &Arc<dyn Observe>,
+) -> io::Result<(Connection, Server)> {
     let mut command = Command::new(found_from_here(&spawn.program)?);
     command
         .args(&spawn.args)
@@ -63,7 +67,7 @@ pub(crate) fn start(spawn: &Spawn) -> io::Result<(Connection, Server)> {
     let gone = || io::Error::from(io::ErrorKind::NotFound);
     let stdin = child.stdin.take().ok_or_else(gone)?;
     let stdout = child.stdout.take().ok_or_else(gone)?;
-    let stderr = Tail::follow(child.stderr.take().ok_or_else(gone)?);
+    let stderr = Tail::follow(child.stderr.take().ok_or_else(gone)?, Arc::clone(observer));
     let family = Family::new(&child, mark)?;
     let connection = Connection::lines(stdout, stdin, MESSAGE_LIMIT);
     Ok((
@@ -96,7 +100,22 @@ impl Exit {
     }
 }
 
+/// What is known of a server for as long as its connection lives.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    pub pid: u32,
+    pub stderr: Kept,
+}
+
 impl Server {
+    /// Its process; nothing if that is gone already.
+    pub fn identity(&self) -> Option<Identity> {
+        Some(Identity {
+            pid: self.child.id()?,
+            stderr: self.stderr.kept.clone(),
+        })
+    }
+
     /// Watches the process until its end, which `stop` brings about: its input is closed by then, so
     /// it has `grace` to leave by itself.
     pub fn supervise(self, stop: watch::Receiver<bool>, grace: Duration) -> Exit {
@@ -150,32 +169,58 @@ impl Drop for Server {
 
 /// The end of what a process writes to standard error.
 struct Tail {
-    kept: Arc<Mutex<VecDeque<u8>>>,
+    kept: Kept,
     reading: JoinHandle<()>,
 }
 
 impl Tail {
-    fn follow(mut stderr: ChildStderr) -> Tail {
-        let kept = Arc::new(Mutex::new(VecDeque::with_capacity(STDERR)));
-        let keep = Arc::clone(&kept);
+    fn follow(mut stderr: ChildStderr, observer: Arc<dyn Observe>) -> Tail {
+        let kept = Kept::default();
+        let keep = kept.clone();
         let reading = tokio::spawn(async move {
+            let mut lines = Lines::new(observe::SHOWN);
+            let show = |line| {
+                if let Line::Text(text) = line {
+                    observer.received(Received::Stderr(&observe::beginning(&text)));
+                }
+            };
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-                let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend(&buffer[..read]);
-                let excess = kept.len().saturating_sub(STDERR);
-                kept.drain(..excess);
+                keep.add(&buffer[..read]);
+                let mut rest = &buffer[..read];
+                while let Some(line) = lines.next(&mut rest) {
+                    show(line);
+                }
             }
+            lines.finish().into_iter().for_each(show);
         });
         Tail { kept, reading }
     }
 
-    /// All that there is, cut at a character.
+    /// All that there is.
     async fn finish(&mut self) -> String {
         if timeout(LAST_WORDS, &mut self.reading).await.is_err() {
             self.reading.abort();
         }
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        self.kept.text()
+    }
+}
+
+/// The last bytes of a stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept(Arc<Mutex<VecDeque<u8>>>);
+
+impl Kept {
+    fn add(&self, bytes: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let excess = kept.len().saturating_sub(STDERR);
+        kept.drain(..excess);
+    }
+
+    /// What is there, cut at a character.
+    pub fn text(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();
         let start = match bytes.len() {
             STDERR => bytes.iter().position(|byte| byte & 0xc0 != 0x80),

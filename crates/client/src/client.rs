@@ -9,10 +9,10 @@ use quipu_wire_macros::calls;
 use serde::Deserialize;
 
 use crate::feed::{EventStream, Feed};
-use crate::link::Link;
+use crate::link::{Ears, Link, Rules};
 use crate::options::ThreadDefaults;
 use crate::scope::Scope;
-use crate::{Call, Cause, ConnectError, Error, Options, Result, Version};
+use crate::{Call, Cause, ConnectError, Error, Options, Result, TurnLimits, Version};
 
 /// A connection to a server, cheap to clone. It stays open until [`disconnect`](Self::disconnect) or
 /// until the last clone, [`Call`] and [`TurnStream`](crate::TurnStream) is dropped; then a child
@@ -26,6 +26,7 @@ use crate::{Call, Cause, ConnectError, Error, Options, Result, Version};
 pub struct Client {
     pub(crate) link: Arc<Link>,
     pub(crate) defaults: Arc<ThreadDefaults>,
+    pub(crate) turn_limits: TurnLimits,
     server: Arc<ServerInfo>,
 }
 
@@ -49,6 +50,8 @@ pub struct ServerInfo {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Greeting {
+    /// Only a server that tells it can be checked for its version.
+    #[serde(default)]
     user_agent: String,
     codex_home: Option<String>,
     platform_family: Option<String>,
@@ -83,10 +86,19 @@ impl Client {
             timeouts,
             retry,
             event_buffer,
+            first_id,
             handler,
+            observer,
         } = options;
-        let (connection, server) = transport.open(timeouts.request).await?;
-        let link = Link::start(connection, server, handler, timeouts, retry, event_buffer);
+        let (connection, server) = transport.open(timeouts.handshake, &observer).await?;
+        let ears = Ears { handler, observer };
+        let rules = Rules {
+            timeouts,
+            retry,
+            event_buffer,
+            first_id,
+        };
+        let link = Link::start(connection, server, ears, rules);
         let events = listen(&link, Scope::All);
         let hello = InitializeParams {
             client_info: ClientInfo {
@@ -104,6 +116,10 @@ impl Client {
                 let client = Client {
                     link,
                     defaults: Arc::new(defaults),
+                    turn_limits: TurnLimits {
+                        silence: timeouts.turn_silence,
+                        total: timeouts.turn_total,
+                    },
                     server: Arc::new(server),
                 };
                 Ok((client, events))
@@ -159,6 +175,29 @@ impl Client {
         self.link.close().await;
     }
 
+    /// The same connection, with other limits for the turns and reviews that are started through it.
+    #[must_use]
+    pub fn with_turn_limits(&self, limits: TurnLimits) -> Client {
+        Client {
+            turn_limits: limits,
+            ..self.clone()
+        }
+    }
+
+    /// The process of a server that this client started.
+    #[must_use]
+    pub fn server_pid(&self) -> Option<u32> {
+        self.link.child.as_ref().map(|child| child.pid)
+    }
+
+    /// The end of what a server that this client started has written to standard error, at most 8 KiB. Empty for other
+    /// servers.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        let child = self.link.child.as_ref();
+        child.map(|child| child.stderr.text()).unwrap_or_default()
+    }
+
     /// Waits until the connection has ended, and says why.
     pub async fn closed(&self) -> Cause {
         self.link.hub.closed().await
@@ -185,7 +224,7 @@ async fn greet(
     minimum: Option<Version>,
 ) -> Result<ServerInfo, ConnectError> {
     let method = request::Initialize::NAME;
-    let limit = link.timeouts.request;
+    let limit = link.timeouts.handshake;
     let answer = tokio::time::timeout(limit, link.send(method, hello).answer()).await;
     let answer = answer.unwrap_or(Err(Error::TimedOut { method, limit }))?;
     let greeting: Greeting = answer.decode().map_err(|error| Error::Unreadable {

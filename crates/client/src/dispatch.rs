@@ -7,8 +7,9 @@ use quipu_rpc::{CloseReason, Event as Message, Inbox};
 use tokio::sync::watch;
 
 use crate::child::Exit;
-use crate::event::Event;
+use crate::event::{self, Event};
 use crate::hub::Hub;
+use crate::observe::{self, Observe, Received};
 use crate::questions::Questions;
 use crate::{Cause, ServerExit};
 
@@ -16,6 +17,7 @@ pub(crate) struct Dispatch {
     pub inbox: Inbox,
     pub hub: Arc<Hub>,
     pub questions: Questions,
+    pub observer: Arc<dyn Observe>,
     /// Whether this client leaves, and a child process with it.
     pub stop: watch::Sender<bool>,
     /// How a child process ended.
@@ -44,22 +46,39 @@ impl Dispatch {
     fn take(&mut self, message: Message) {
         match message {
             Message::Notification(told) => {
+                self.observer.received(Received::Notification {
+                    method: &told.method,
+                    params: event::text(told.params.as_ref()),
+                });
                 if told.method == "serverRequest/resolved" {
                     self.questions.resolved(told.params.as_ref());
                 }
                 self.hub.notify(&told);
             }
-            Message::Request(request) => self.questions.ask(request),
-            Message::Malformed(error) => self.malformed(error.to_string()),
+            Message::Request(request) => {
+                self.observer.received(Received::Question {
+                    method: &request.method,
+                    params: event::text(request.params.as_ref()),
+                });
+                self.questions.ask(request);
+            }
+            Message::Malformed { error, message } => {
+                self.malformed(error.to_string(), observe::beginning(&message));
+            }
             Message::Oversized { length } => {
-                self.malformed(format!("a message of {length} bytes is too long"));
+                let error = format!("a message of {length} bytes is too long");
+                self.malformed(error, String::new());
             }
         }
     }
 
-    fn malformed(&self, error: String) {
-        let size = error.len();
-        self.hub.tell(Event::Malformed { error }, size);
+    fn malformed(&self, error: String, text: String) {
+        self.observer.received(Received::Malformed {
+            error: &error,
+            text: &text,
+        });
+        let size = error.len() + text.len();
+        self.hub.tell(Event::Malformed { error, text }, size);
     }
 }
 

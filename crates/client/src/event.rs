@@ -38,6 +38,8 @@ pub enum Event {
     Malformed {
         /// What is wrong with it.
         error: String,
+        /// The beginning of what came, at most 64 KiB.
+        text: String,
     },
     /// The connection ended; nothing follows.
     Closed(Cause),

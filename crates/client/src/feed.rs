@@ -83,6 +83,8 @@ impl Feed {
         state.scope = scope.clone();
         state.is_pending = false;
         state.entries.retain(|entry| match &entry.place {
+            // The end of a turn that is not named.
+            Some((None, None)) => true,
             Some((thread, turn)) => scope.covers(Place {
                 thread: thread.as_deref(),
                 turn: turn.as_deref(),

@@ -48,6 +48,16 @@ use serde::Serialize;
 /// server no longer wants the answer, the method's future is dropped. As in any task, do not block
 /// the thread: hand what blocks to `tokio::task::spawn_blocking`.
 pub trait Handler: Send + Sync + 'static {
+    /// Answers any question as it came, before it is understood. Default: nothing, which leaves it to the methods
+    /// below.
+    fn intercept(
+        &self,
+        _method: &str,
+        _params: &Json,
+    ) -> impl Future<Output = Option<Result<Json, ErrorObject>>> + Send {
+        ready(None)
+    }
+
     /// May this command run? Default: it is declined, and the turn goes on without it.
     fn approve_command(
         &self,
@@ -165,10 +175,24 @@ impl Handler for Defaults {}
 
 /// A [`Handler`] of any type: one question in, one answer out.
 pub(crate) trait Answers: Send + Sync {
+    fn intercept<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a Json,
+    ) -> BoxFuture<'a, Option<Result<Json, ErrorObject>>>;
+
     fn answer(&self, request: ServerRequest) -> BoxFuture<'_, Result<Json, ErrorObject>>;
 }
 
 impl<H: Handler> Answers for H {
+    fn intercept<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a Json,
+    ) -> BoxFuture<'a, Option<Result<Json, ErrorObject>>> {
+        Handler::intercept(self, method, params).boxed()
+    }
+
     fn answer(&self, request: ServerRequest) -> BoxFuture<'_, Result<Json, ErrorObject>> {
         use ServerRequest as Ask;
         match request {

@@ -74,6 +74,8 @@ impl Hub {
         }
         let ids = Ids::of(event::text(notification.params.as_ref()));
         let place = ids.place();
+        // Some servers end a turn without naming it.
+        let unnamed_end = notification.method == "turn/completed" && place == Place::default();
         let size = notification
             .params
             .as_ref()
@@ -87,7 +89,11 @@ impl Hub {
                 recorder.note(&event(), size, place);
             }
         }
-        for feed in listeners.feeds.iter().filter(|it| it.wants(place)) {
+        if unnamed_end {
+            listeners.recorders.iter().for_each(|it| it.end_unnamed());
+        }
+        let concerned = |feed: &&Arc<Feed>| unnamed_end || feed.wants(place);
+        for feed in listeners.feeds.iter().filter(concerned) {
             feed.push(&event(), size, place);
         }
     }

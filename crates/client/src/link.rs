@@ -9,11 +9,12 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
-use crate::child::Server;
+use crate::child::{Identity, Server};
 use crate::dispatch::Dispatch;
 use crate::event::{self, Event, LateAnswer};
 use crate::handler::Answers;
 use crate::hub::Hub;
+use crate::observe::Observe;
 use crate::questions::Questions;
 use crate::{Error, Retry, Timeouts};
 
@@ -29,9 +30,25 @@ pub(crate) struct Link {
     pub timeouts: Timeouts,
     pub retry: Retry,
     pub event_buffer: Limits,
+    /// The server, if this client started it.
+    pub child: Option<Identity>,
     stop: watch::Sender<bool>,
     late: Arc<Semaphore>,
     runtime: Handle,
+}
+
+/// Those to whom what the server sends of its own accord goes first.
+pub(crate) struct Ears {
+    pub handler: Arc<dyn Answers>,
+    pub observer: Arc<dyn Observe>,
+}
+
+/// How a connection is dealt with.
+pub(crate) struct Rules {
+    pub timeouts: Timeouts,
+    pub retry: Retry,
+    pub event_buffer: Limits,
+    pub first_id: i64,
 }
 
 impl Drop for Link {
@@ -45,23 +62,30 @@ impl Link {
     pub fn start(
         connection: Connection,
         server: Option<Server>,
-        handler: Arc<dyn Answers>,
-        timeouts: Timeouts,
-        retry: Retry,
-        event_buffer: Limits,
+        ears: Ears,
+        rules: Rules,
     ) -> Arc<Link> {
+        let Rules {
+            timeouts,
+            retry,
+            event_buffer,
+            first_id,
+        } = rules;
         let options = PeerOptions {
             linger: LINGER,
+            first_id,
             ..PeerOptions::default()
         };
         let (peer, inbox) = Peer::start(connection, options);
         let hub = Hub::new();
         let (stop, stopped) = watch::channel(false);
+        let child = server.as_ref().and_then(Server::identity);
         let exit = server.map(|server| server.supervise(stopped, timeouts.shutdown));
         let dispatch = Dispatch {
             inbox,
             hub: Arc::clone(&hub),
-            questions: Questions::new(Arc::clone(&hub), handler, timeouts.handler),
+            questions: Questions::new(Arc::clone(&hub), ears.handler, timeouts.handler),
+            observer: ears.observer,
             stop: stop.clone(),
             exit,
         };
@@ -72,6 +96,7 @@ impl Link {
             timeouts,
             retry,
             event_buffer,
+            child,
             stop,
             late: Arc::new(Semaphore::new(MOST_LATE)),
             runtime: Handle::current(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{Stream, stream};
+use quipu_wire::method::{Method as _, request};
 use quipu_wire::{
     CommandExecParams, CommandExecResponse, ModelListParams, ModelListResponse, ReviewStartParams,
     ReviewStartResponse, Thread, ThreadArchiveParams, ThreadCompactStartParams, ThreadForkParams,
@@ -10,17 +11,30 @@ use quipu_wire::{
     Turn, TurnInterruptParams, TurnStartParams, TurnSteerParams,
 };
 
-use crate::{Client, Result};
+use crate::{Client, Error, Result};
 
 /// What a server gives a command that names no time limit.
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+
+/// Refuses what a server began without saying under which id: nothing could be done with it.
+pub(crate) fn identified(method: &'static str, id: &str) -> Result<()> {
+    match id {
+        "" => Err(Error::Unreadable {
+            method,
+            error: "the id is missing or empty".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
 
 impl Client {
     /// Starts a thread. Model, working directory, approval policy and sandbox that the params leave
     /// open are those of the [`Options`](crate::Options).
     pub async fn start_thread(&self, params: ThreadStartParams) -> Result<Thread> {
         let params = self.with_defaults(params);
-        Ok(self.thread_start(params).await?.thread)
+        let thread = self.thread_start(params).await?.thread;
+        identified(request::ThreadStart::NAME, &thread.id)?;
+        Ok(thread)
     }
 
     /// The params with what the [`Options`](crate::Options) say in the fields that are open, for use
@@ -52,7 +66,9 @@ impl Client {
             sandbox: params.sandbox.or(defaults.sandbox),
             ..params
         };
-        Ok(self.thread_resume(params).await?.thread)
+        let thread = self.thread_resume(params).await?.thread;
+        identified(request::ThreadResume::NAME, &thread.id)?;
+        Ok(thread)
     }
 
     /// Copies a thread's history into a new thread. Model, approval policy and sandbox are those of the
@@ -66,7 +82,9 @@ impl Client {
             sandbox: defaults.sandbox,
             ..ThreadForkParams::default()
         };
-        Ok(self.thread_fork(params).await?.thread)
+        let thread = self.thread_fork(params).await?.thread;
+        identified(request::ThreadFork::NAME, &thread.id)?;
+        Ok(thread)
     }
 
     /// Reads a stored thread without loading it.
@@ -138,7 +156,9 @@ impl Client {
 
     /// Begins a turn and does not wait for its end; see [`run_turn`](Self::run_turn).
     pub async fn start_turn(&self, params: TurnStartParams) -> Result<Turn> {
-        Ok(self.turn_start(params).await?.turn)
+        let turn = self.turn_start(params).await?.turn;
+        identified(request::TurnStart::NAME, &turn.id)?;
+        Ok(turn)
     }
 
     /// Adds input to the running turn; returns the turn's id.

@@ -10,6 +10,7 @@ use quipu_rpc::{Connection, Limits};
 use quipu_wire::{AskForApproval, SandboxMode};
 
 use crate::handler::{Answers, Defaults, Handler};
+use crate::observe::{Observe, Received};
 use crate::{Retry, Version};
 
 /// The oldest server that the client is tested with.
@@ -38,7 +39,9 @@ pub struct Options {
     pub(crate) timeouts: Timeouts,
     pub(crate) retry: Retry,
     pub(crate) event_buffer: Limits,
+    pub(crate) first_id: i64,
     pub(crate) handler: Arc<dyn Answers>,
+    pub(crate) observer: Arc<dyn Observe>,
 }
 
 /// The way to a server.
@@ -70,6 +73,8 @@ pub(crate) struct ThreadDefaults {
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
+    /// From the start of the server, or of the connection, to its answer to `initialize`: 30 seconds.
+    pub handshake: Duration,
     /// From sending a request to its answer: 30 seconds. One call can have its own with
     /// [`Call::timeout`](crate::Call::timeout).
     pub request: Duration,
@@ -86,10 +91,20 @@ pub struct Timeouts {
     pub shutdown: Duration,
 }
 
+/// How long the turns of a client may take; see [`Client::with_turn_limits`](crate::Client::with_turn_limits).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// How long a turn may be silent, as [`Timeouts::turn_silence`] has it.
+    pub silence: Option<Duration>,
+    /// How long a turn may take in all.
+    pub total: Option<Duration>,
+}
+
 impl Default for Timeouts {
     fn default() -> Timeouts {
         let minutes = |count: u64| Duration::from_secs(60 * count);
         Timeouts {
+            handshake: Duration::from_secs(30),
             request: Duration::from_secs(30),
             turn_silence: Some(minutes(5)),
             turn_total: Some(minutes(5)),
@@ -116,7 +131,9 @@ impl Options {
                 messages: 8192,
                 bytes: 64 << 20,
             },
+            first_id: 0,
             handler: Arc::new(Defaults),
+            observer: Arc::new(|_: Received<'_>| {}),
         }
     }
 
@@ -289,6 +306,22 @@ impl Options {
             messages: events,
             bytes,
         };
+        self
+    }
+
+    /// The id of the first request; the others count on from there. 0 if not given.
+    #[must_use]
+    pub fn first_request_id(mut self, id: i64) -> Options {
+        self.first_id = id;
+        self
+    }
+
+    /// Who is shown everything that the server writes, as it came and in order: notifications, questions, lines that
+    /// are not messages, and standard error. It is called where messages are read, so it must not block. Nothing
+    /// is lost on the way, unlike in a stream of events that is read too slowly.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Fn(Received<'_>) + Send + Sync + 'static) -> Options {
+        self.observer = Arc::new(observer);
         self
     }
 

@@ -48,13 +48,7 @@ impl Questions {
             params,
             responder,
         } = request;
-        let read = match self.tasks.len() {
-            MOST.. => Err(ErrorObject::new(
-                codes::OVERLOADED,
-                "this client answers too many questions at once",
-            )),
-            _ => read(&method, event::text(params.as_ref())),
-        };
+        let is_refused = self.tasks.len() >= MOST;
         let guard = self.hub.question(params.as_ref());
         let handler = Arc::clone(&self.handler);
         let limit = self.limit;
@@ -63,9 +57,12 @@ impl Questions {
         self.open.insert(id, settle);
         self.tasks.spawn(async move {
             let thinking = async {
-                match read {
-                    Ok(request) => think(&*handler, request, limit).await,
-                    Err(error) => Err(error),
+                match is_refused {
+                    true => Err(ErrorObject::new(
+                        codes::OVERLOADED,
+                        "this client answers too many questions at once",
+                    )),
+                    false => think(&*handler, &method, &event::json(params.as_ref()), limit).await,
                 }
             };
             tokio::select! {
@@ -114,12 +111,17 @@ fn read(method: &str, params: &str) -> Result<ServerRequest, ErrorObject> {
 /// The handler's answer, or the safe default if it panics or takes too long.
 async fn think(
     handler: &dyn Answers,
-    request: ServerRequest,
+    method: &str,
+    params: &Json,
     limit: Option<Duration>,
 ) -> Result<Json, ErrorObject> {
-    let again = request.clone();
-    let method = again.method();
-    let thinking = AssertUnwindSafe(async { handler.answer(request).await }).catch_unwind();
+    let thinking = AssertUnwindSafe(async {
+        match handler.intercept(method, params).await {
+            Some(answer) => answer,
+            None => handler.answer(read(method, params.get())?).await,
+        }
+    });
+    let thinking = thinking.catch_unwind();
     let thought = match limit {
         Some(limit) => tokio::time::timeout(limit, thinking).await,
         None => Ok(thinking.await),
@@ -129,7 +131,7 @@ async fn think(
         Ok(Err(_)) => tracing::error!(method, "a handler panicked; the default is answered"),
         Err(_) => tracing::warn!(method, "a handler took too long; the default is answered"),
     }
-    Defaults.answer(again).await
+    Defaults.answer(read(method, params.get())?).await
 }
 
 async fn reply(responder: Responder, answer: Result<Json, ErrorObject>) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quipu_wire::{ServerNotification, ThreadItem, ThreadTokenUsage, Turn};
+use quipu_wire::{ServerNotification, ThreadItem, ThreadTokenUsage, Turn, TurnStatus};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -39,6 +39,8 @@ struct State {
     scope: Scope,
     records: HashMap<(String, String), Record>,
     heard: Instant,
+    /// A turn ended without being named, which can only be the one that is watched.
+    unnamed_end: bool,
     closed: Option<Cause>,
 }
 
@@ -60,6 +62,7 @@ impl Recorder {
                 scope,
                 records: HashMap::new(),
                 heard: Instant::now(),
+                unnamed_end: false,
                 closed: None,
             }),
             ended: Notify::new(),
@@ -128,25 +131,39 @@ impl Recorder {
         self.lock().heard
     }
 
-    /// Waits for the end of the turn that the scope was narrowed to.
-    pub async fn ending(&self) -> Result<CompletedTurn, Cause> {
+    /// A turn ended, and the server did not say which.
+    pub fn end_unnamed(&self) {
+        self.lock().unnamed_end = true;
+        self.ended.notify_waiters();
+    }
+
+    /// Waits for the end of the turn that the scope was narrowed to; `turn` is how it began.
+    pub async fn ending(&self, turn: &Turn) -> Result<CompletedTurn, Cause> {
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            if let Some(ending) = self.try_ending() {
+            if let Some(ending) = self.try_ending(turn) {
                 return ending;
             }
             ended.await;
         }
     }
 
-    fn try_ending(&self) -> Option<Result<CompletedTurn, Cause>> {
+    fn try_ending(&self, begun: &Turn) -> Option<Result<CompletedTurn, Cause>> {
         let mut state = self.lock();
         let record = state.records.values_mut().next();
         if let Some(record) = record.filter(|record| record.turn.is_some()) {
             let turn = record.turn.take()?;
             return Some(Ok(mem::take(record).complete(turn)));
+        }
+        if state.unnamed_end {
+            let record = state.records.values_mut().next().map(mem::take);
+            let turn = Turn {
+                status: TurnStatus::Completed,
+                ..begun.clone()
+            };
+            return Some(Ok(record.unwrap_or_default().complete(turn)));
         }
         state.closed.clone().map(Err)
     }

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_rpc::{Connection, websocket};
 
 use crate::ConnectError;
 use crate::child::{self, Server};
+use crate::observe::Observe;
 use crate::options::Transport;
 
 /// The longest message that is read, as servers have it.
@@ -15,10 +17,14 @@ pub(crate) const MESSAGE_LIMIT: usize = 256 << 20;
 
 impl Transport {
     /// Connects, or starts the server.
-    pub async fn open(self, limit: Duration) -> Result<(Connection, Option<Server>), ConnectError> {
+    pub async fn open(
+        self,
+        limit: Duration,
+        observer: &Arc<dyn Observe>,
+    ) -> Result<(Connection, Option<Server>), ConnectError> {
         match self {
             Transport::Connection(connection) => Ok((connection, None)),
-            Transport::Spawn(spawn) => match child::start(&spawn) {
+            Transport::Spawn(spawn) => match child::start(&spawn, observer) {
                 Ok((connection, server)) => Ok((connection, Some(server))),
                 Err(source) => Err(ConnectError::Spawn {
                     program: spawn.program,

@@ -6,7 +6,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_wire::method::request;
+use quipu_wire::method::{Method as _, request};
 use quipu_wire::{
     ReviewStartParams, Turn, TurnError, TurnInterruptParams, TurnStartParams, TurnStatus,
 };
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::feed::Feed;
+use crate::named::identified;
 use crate::record::Recorder;
 use crate::scope::Scope;
 use crate::{Call, Cause, Client, CompletedTurn, Error, Result, TurnLimit};
@@ -121,7 +122,7 @@ impl Watch {
         // An owner that is gone is noticed below.
         drop(know.send((thread.clone(), turn.clone())));
         tokio::select! {
-            ending = self.recorder.ending() => Some(result(ending)),
+            ending = self.recorder.ending(&turn) => Some(result(ending)),
             limit = self.overdue(&thread) => Some(self.stop(&thread, turn, limit).await),
             wanted = unwanted => {
                 if wanted.is_err() {
@@ -134,10 +135,10 @@ impl Watch {
 
     /// Waits until the turn exceeds a limit.
     async fn overdue(&self, thread: &str) -> TurnLimit {
-        let limits = self.client.link.timeouts;
+        let limits = self.client.turn_limits;
         loop {
-            let total = limits.turn_total.map(TurnLimit::Total);
-            let silence = limits.turn_silence.map(TurnLimit::Silence);
+            let total = limits.total.map(TurnLimit::Total);
+            let silence = limits.silence.map(TurnLimit::Silence);
             let next = [total, silence]
                 .into_iter()
                 .flatten()
@@ -167,7 +168,7 @@ impl Watch {
     async fn stop(&self, thread: &str, turn: Turn, limit: TurnLimit) -> Result<CompletedTurn> {
         let ended = async {
             self.interrupt(thread, &turn).await;
-            self.recorder.ending().await
+            self.recorder.ending(&turn).await
         };
         let outcome = match timeout(INTERRUPTED, ended).await {
             Ok(Ok(done)) => done,
@@ -194,9 +195,14 @@ impl Watch {
 impl Asked {
     async fn answer(self) -> Result<(String, Turn)> {
         match self {
-            Asked::Turn { thread, call } => Ok((thread, call.await?.turn)),
+            Asked::Turn { thread, call } => {
+                let turn = call.await?.turn;
+                identified(request::TurnStart::NAME, &turn.id)?;
+                Ok((thread, turn))
+            }
             Asked::Review(call) => {
                 let answer = call.await?;
+                identified(request::ReviewStart::NAME, &answer.turn.id)?;
                 Ok((answer.review_thread_id, answer.turn))
             }
         }

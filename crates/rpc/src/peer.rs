@@ -188,7 +188,12 @@ pub enum Event {
     /// A notification.
     Notification(Notification),
     /// A message that is not a frame; the connection goes on.
-    Malformed(FrameError),
+    Malformed {
+        /// Why not.
+        error: FrameError,
+        /// The message as it came.
+        message: Bytes,
+    },
     /// A message over the limit, discarded; the connection goes on.
     Oversized {
         /// Its length in bytes.
@@ -271,7 +276,7 @@ impl Reading {
 
     async fn take(&self, message: Bytes) -> Result<(), CloseReason> {
         let length = message.len();
-        let event = match Frame::parse(message) {
+        let event = match Frame::parse(message.clone()) {
             Ok(Frame::Answer(answer)) => {
                 let id = answer.id.clone();
                 match self.calls.answer(answer) {
@@ -295,7 +300,7 @@ impl Reading {
                 })
             }
             Ok(Frame::Notification(notification)) => Event::Notification(notification),
-            Err(error) => Event::Malformed(error),
+            Err(error) => Event::Malformed { error, message },
         };
         self.deliver(event, length).await
     }

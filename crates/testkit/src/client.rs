@@ -259,7 +259,7 @@ fn name(event: &Event) -> &str {
     match event {
         Event::Request(request) => &request.method,
         Event::Notification(notification) => &notification.method,
-        Event::Malformed(_) => "(malformed)",
+        Event::Malformed { .. } => "(malformed)",
         Event::Oversized { .. } => "(oversized)",
     }
 }

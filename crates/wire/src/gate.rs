@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Json;
+
 /// A type that may hold experimental fields or variants.
 pub trait Gated {
     /// The descriptor of the first experimental part in use, in declaration order.
@@ -12,6 +14,9 @@ pub trait Gated {
     /// Removes what a client without the `experimentalApi` capability must not see.
     fn strip_experimental(&mut self) {}
 }
+
+/// Nothing is known of what it holds.
+impl Gated for Json {}
 
 impl<T: Gated> Gated for Option<T> {
     fn experimental_use(&self) -> Option<&'static str> {

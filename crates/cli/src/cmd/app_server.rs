@@ -1,14 +1,13 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
 use quipu_config::{Env, Home, Loader, Overrides};
-use quipu_server::{Listen, Listening, Server, Settings, WebSocketAuth};
+use quipu_server::{Listen, Listening, Server, WebSocketAuth};
 
 use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
 use crate::banner;
 use crate::heap;
 use crate::logging::Logging;
-use crate::patch_program;
 use crate::runtime;
 use crate::version::ProgramName;
 
@@ -27,9 +26,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, None);
-    let mut settings = Settings::new(config);
-    patch_program::offer(&mut settings);
-    let server = Server::new(settings);
+    let server = Server::new(quipu_embed::settings(config));
     let announce = |place: &Listening| banner::show(place, &logging);
     let served = runtime.block_on(quipu_server::run(server, args.listen, auth, announce));
     // Reading standard input may hold a thread that nothing can wake.

@@ -25,11 +25,10 @@ use quipu_client::{Client, Error, Event, EventStream, Options, Timeouts, TurnStr
 use quipu_config::settings::ModelSettings;
 use quipu_config::{Snapshot, Trust};
 use quipu_model::Usable;
-use quipu_server::{Server, Settings, Source};
+use quipu_server::{Server, Source};
 
 use crate::args::ConfigArgs;
 use crate::logging::Logging;
-use crate::patch_program;
 use crate::runtime;
 use args::ExecArgs;
 use job::{Job, Work};
@@ -65,10 +64,9 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     }
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, Some(SHOWN));
-    let mut settings = Settings::new(config);
+    let mut settings = quipu_embed::settings(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;
-    patch_program::offer(&mut settings);
     let output = Output::new(job.json, color, job.last_message.take());
     let model = found.model();
     let (done, stopped) = runtime.block_on(async {

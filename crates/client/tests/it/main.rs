@@ -10,6 +10,7 @@ mod events;
 mod examples;
 mod handshake;
 mod limits;
+mod observer;
 mod official;
 mod peers;
 mod questions;

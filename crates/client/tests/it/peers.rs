@@ -133,7 +133,7 @@ async fn the_exit_of_a_child_in_the_middle_of_a_turn_tells_its_last_words() {
 async fn a_server_that_never_answers_is_given_up() {
     let (options, Peer(_silent)) = unconnected();
     let options = options.timeouts(Timeouts {
-        request: Duration::from_millis(50),
+        handshake: Duration::from_millis(50),
         ..Timeouts::default()
     });
     let error = within("the time limit", Client::connect(options))

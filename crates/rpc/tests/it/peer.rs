@@ -84,7 +84,7 @@ async fn what_the_other_side_sends_comes_in_order_with_the_duty_to_answer() {
     );
     assert!(matches!(
         within(inbox.next()).await,
-        Some(Event::Malformed(_))
+        Some(Event::Malformed { .. })
     ));
     drop(within(inbox.next()).await);
     assert!(text(&mut other.reader).await.contains("-32603"));

@@ -3,7 +3,6 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use quipu_patch::CommandOutput;
@@ -17,8 +16,8 @@ const MAX_PATCH: u64 = quipu_patch::MAX_FILE_BYTES;
 /// How wrong usage ends.
 const USAGE: i32 = 2;
 
-/// Applies a patch, if that is the name this process was started under.
-pub fn maybe_run() -> Option<ExitCode> {
+/// Applies a patch, if that is the name this process was started under; the code to exit with.
+pub fn maybe_run() -> Option<i32> {
     let mut arguments = std::env::args_os();
     let program = arguments.next()?;
     let name = Path::new(&program).file_name()?;
@@ -36,7 +35,7 @@ pub fn maybe_run() -> Option<ExitCode> {
     // Whoever does not read what is said has the exit code.
     io::stdout().write_all(output.stdout.as_bytes()).ok();
     io::stderr().write_all(output.stderr.as_bytes()).ok();
-    Some(ExitCode::from(u8::try_from(output.exit_code).unwrap_or(1)))
+    Some(output.exit_code)
 }
 
 fn from_stdin() -> CommandOutput {
