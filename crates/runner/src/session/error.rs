@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quipu_client::{ErrorObject, TurnLimit};
+use quipu_client::{Cause, ConnectError, Error, ErrorObject, TurnLimit};
 use serde_json::Value;
+
+use super::Launch;
 
 /// Why a session could not start, or why it ended. After any of these the server is gone with everything that it
 /// started; the next prompt needs a new session.
@@ -136,4 +138,56 @@ fn reason(params: &Value) -> String {
         .iter()
         .find_map(|place| params.pointer(place)?.as_str());
     text.unwrap_or("the server gave no reason").to_owned()
+}
+
+/// Exit codes by which a shell says that it could not run a command.
+const NOT_RUN: [i32; 2] = [126, 127];
+
+/// Why no client could be connected.
+pub(super) fn of_connect(launch: &Launch, error: &ConnectError) -> SessionError {
+    match error {
+        ConnectError::Handshake(Error::Closed(Cause::ServerExited(exit)))
+            if exit.status.code().is_some_and(|it| NOT_RUN.contains(&it)) =>
+        {
+            SessionError::NotStarted {
+                command: launch.to_string(),
+                reason: exit.stderr.trim().to_owned(),
+            }
+        }
+        ConnectError::Handshake(error) => of_call("initialize", error),
+        other => SessionError::NotStarted {
+            command: launch.to_string(),
+            reason: other.to_string(),
+        },
+    }
+}
+
+/// Why a call has no answer.
+pub(super) fn of_call(method: &'static str, error: &Error) -> SessionError {
+    match error {
+        Error::TimedOut { limit, .. } => SessionError::ResponseTimeout {
+            method,
+            limit: *limit,
+        },
+        Error::Refused { error, .. } => SessionError::ResponseError {
+            method,
+            error: error.clone(),
+        },
+        Error::Closed(cause) => gone(cause),
+        other => SessionError::ResponseError {
+            method,
+            error: ErrorObject::internal(other.to_string()),
+        },
+    }
+}
+
+/// The end of a server that was not asked for.
+pub(super) fn gone(cause: &Cause) -> SessionError {
+    SessionError::PortExit {
+        status: match cause {
+            Cause::ServerExited(exit) => exit.status.code(),
+            _ => None,
+        },
+        reason: cause.to_string(),
+    }
 }

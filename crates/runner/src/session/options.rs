@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_embed::Embedded;
 use serde_json::Value;
 
 use super::{Event, Tool};
@@ -51,6 +52,18 @@ pub enum Launch {
     Program(PathBuf),
     /// A command line, such as `codex app-server`, which `bash -lc` runs as a child process.
     Shell(String),
+    /// Quipu's server in this very process.
+    Embedded(Embedded),
+}
+
+impl fmt::Display for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Launch::Program(program) => write!(f, "{} app-server", program.display()),
+            Launch::Shell(command) => f.write_str(command),
+            Launch::Embedded(_) => f.write_str("the server in this process"),
+        }
+    }
 }
 
 /// How long things may take.
