@@ -2,7 +2,10 @@
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+};
+use std::path::Path;
 
 use quipu_config::Env;
 use tokio::signal::unix::{SignalKind, signal};
@@ -69,8 +72,20 @@ pub(crate) fn stop_signals() -> [io::Result<Signal>; 2] {
     [SignalKind::terminate(), SignalKind::interrupt()].map(signal)
 }
 
-/// The user's shell.
+/// The user's shell, or one that every system has if `SHELL` is no shell: accounts of services have
+/// `/usr/sbin/nologin` or `/bin/false` there.
 pub(crate) fn shell(env: &Env) -> String {
-    let shell = env.get("SHELL").filter(|shell| shell.starts_with('/'));
-    shell.unwrap_or("/bin/bash").to_owned()
+    let usual = ["/bin/bash", "/bin/sh"];
+    let shell = env.get("SHELL").into_iter().chain(usual);
+    let found = shell.into_iter().find(|shell| is_shell(Path::new(shell)));
+    found.unwrap_or("/bin/sh").to_owned()
+}
+
+/// Whether a path is absolute and names a program whose name is that of a shell.
+fn is_shell(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let metadata = std::fs::metadata(path);
+    path.is_absolute()
+        && name.is_some_and(|name| name.ends_with("sh"))
+        && metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }

@@ -594,3 +594,22 @@ async fn clients_are_told_what_is_not_in_force() {
         ))
     );
 }
+
+/// Accounts of services have no shell, or one that runs nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_run_whatever_the_users_shell_is() {
+    for (shell, used) in [
+        ("/bin/sh", "/bin/sh"),
+        ("/nonexistent", "/bin/bash"),
+        ("/bin/false", "/bin/bash"),
+        ("bash", "/bin/bash"),
+    ] {
+        let mut stage = stage(&[("UserPromptSubmit", "echo $0 > shell.txt")]).await;
+        stage.restart_with_env(&[("SHELL", shell)]);
+        let (mut client, thread) = stage.thread().await;
+        let told = run(&mut client, &thread, "hi").await;
+        assert_eq!(runs(&told)[0].0, "completed", "{shell}");
+        let kept = fs::read_to_string(stage.folder().join("shell.txt")).unwrap();
+        assert_eq!(kept.trim(), used, "{shell}");
+    }
+}
