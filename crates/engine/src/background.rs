@@ -1,186 +1,177 @@
 //! What outlives the turn that started it: processes of the model, and commands of the user that ran
 //! beside a turn. They go on to report under their item, with the id of their turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use quipu_wire::{
-    ItemCompletedNotification, ItemStartedNotification, ServerNotification, ThreadItem,
-};
+use quipu_wire::{Json, ThreadItem};
 
-use crate::fit::fit;
+use crate::effect::Effect;
+use crate::ids::{CallId, ItemId, TurnId};
 use crate::input::ToolEvent;
-use crate::items;
-use crate::thread::Thread;
+use crate::item;
+use crate::out::Out;
 
-/// Work without a turn, by the id of its item.
+/// Work without a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Background(BTreeMap<String, Leftover>);
+pub struct Background {
+    /// What still runs, by the id of its item.
+    tasks: BTreeMap<ItemId, Task>,
+    /// Calls that were given up and have not reported their end yet.
+    abandoned: BTreeSet<CallId>,
+}
 
-/// One piece of such work.
+/// One process or command.
 #[derive(Debug, Clone, PartialEq)]
-struct Leftover {
-    turn_id: String,
+struct Task {
+    turn_id: TurnId,
     item: Progress,
-    /// A command of the user: the model is told its output, at its end.
+    /// A command of the user, whose output goes into the model's history.
     is_shell: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Progress {
-    ToCome,
-    /// The item as it is to end if nothing more is heard of it.
+    NotStarted,
+    /// The item as it is to end if it reports nothing more.
     Open(Box<ThreadItem>),
     Ended,
 }
 
 impl Background {
-    pub fn ids(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
+    /// The ids under which work of earlier turns may still report.
+    pub fn ids(&self) -> impl Iterator<Item = &ItemId> {
+        self.tasks.keys().chain(&self.abandoned)
     }
 
     pub fn has(&self, item_id: &str) -> bool {
-        self.0.contains_key(item_id)
+        self.tasks.contains_key(item_id)
     }
 
     /// The turn of an open item.
-    pub fn turn_of_item(&self, item_id: &str) -> Option<&str> {
-        let leftover = self.0.get(item_id)?;
-        matches!(leftover.item, Progress::Open(_)).then_some(&leftover.turn_id)
+    pub fn turn_of_item(&self, item_id: &str) -> Option<&TurnId> {
+        let task = self.tasks.get(item_id)?;
+        matches!(task.item, Progress::Open(_)).then_some(&task.turn_id)
+    }
+
+    /// Keeps the ids of calls that were given up, until they report their end.
+    pub fn abandon(&mut self, calls: impl IntoIterator<Item = CallId>) {
+        self.abandoned.extend(calls);
     }
 
     /// Keeps the open item of a process.
-    pub fn keep_process(&mut self, turn_id: String, item: ThreadItem) {
-        let id = items::id(&item).to_owned();
-        let item = Progress::Open(Box::new(item));
-        self.0.insert(
-            id,
-            Leftover {
-                turn_id,
-                item,
-                is_shell: false,
-            },
-        );
+    pub fn keep_process(&mut self, turn_id: TurnId, item: ThreadItem) {
+        let id = item::id(&item).to_owned();
+        let task = Task {
+            turn_id,
+            item: Progress::Open(Box::new(item)),
+            is_shell: false,
+        };
+        self.tasks.insert(id, task);
     }
 
-    /// Keeps a command of the user. `was_shown` tells whether its item has begun.
+    /// Keeps a command of the user, with its open item. `was_shown` says whether the item has started.
     pub fn keep_shell(
         &mut self,
-        id: String,
-        turn_id: String,
+        id: ItemId,
+        turn_id: TurnId,
         item: Option<ThreadItem>,
         was_shown: bool,
     ) {
         let item = match item {
-            Some(item) => Progress::Open(Box::new(item)),
+            Some(item) => Progress::Open(Box::new(item::abandoned(item))),
             None if was_shown => Progress::Ended,
-            None => Progress::ToCome,
+            None => Progress::NotStarted,
         };
-        self.0.insert(
-            id,
-            Leftover {
-                turn_id,
-                item,
-                is_shell: true,
-            },
-        );
-    }
-
-    /// Ends an item; gives back its turn if it was open.
-    fn end(&mut self, item_id: &str) -> Option<String> {
-        let leftover = self.0.get_mut(item_id)?;
-        let Progress::Open(_) = std::mem::replace(&mut leftover.item, Progress::Ended) else {
-            return None;
+        let task = Task {
+            turn_id,
+            item,
+            is_shell: true,
         };
-        let turn_id = leftover.turn_id.clone();
-        if !leftover.is_shell {
-            self.0.remove(item_id);
-        }
-        Some(turn_id)
+        self.tasks.insert(id, task);
     }
 
-    fn open_items(&self) -> Vec<ThreadItem> {
-        let open = self.0.values().filter_map(|leftover| match &leftover.item {
-            Progress::Open(item) => Some((**item).clone()),
-            Progress::ToCome | Progress::Ended => None,
-        });
-        open.collect()
-    }
-}
-
-impl Thread {
-    /// A report for which no call of the running turn waits.
-    pub(crate) fn late_tool(&mut self, call_id: &str, event: ToolEvent) {
+    /// Takes a report for which no call of a turn waits. Returns what the model's history is to have of it.
+    #[must_use]
+    pub fn report(&mut self, call_id: &CallId, event: ToolEvent, out: &mut Out) -> Vec<Json> {
         match event {
-            ToolEvent::ItemStarted(item) => self.late_start(item),
-            ToolEvent::Delta(delta) => self.tool_delta(call_id, delta),
-            ToolEvent::ItemCompleted(item) => {
-                let id = items::id(&item);
-                if self
-                    .active
-                    .as_ref()
-                    .is_some_and(|turn| turn.items.has_tool_item(id))
-                {
-                    return self.finish_item(item);
+            ToolEvent::ItemStarted(item) => self.start_item(item, out),
+            ToolEvent::Delta(delta) => {
+                if let Some(turn_id) = self.turn_of_item(call_id) {
+                    out.of_turn(turn_id).tool_delta(call_id.clone(), delta);
                 }
-                self.late_end(item);
             }
-            ToolEvent::Note(note) => self.note(note),
-            // The call is over: nobody may answer any more.
-            ToolEvent::Ask { question, .. } => self.deliver(question, call_id.to_owned()),
+            ToolEvent::ItemCompleted(item) => self.end_item(item, out),
+            ToolEvent::Note(note) => return vec![note],
+            // The call is over, so its question is not asked any more.
+            ToolEvent::Ask { question, .. } => out.emit(Effect::Deliver {
+                question,
+                call_id: call_id.clone(),
+            }),
             ToolEvent::Finished { output, .. } => {
                 self.abandoned.remove(call_id);
-                let Some(leftover) = self.background.0.get(call_id).filter(|it| it.is_shell) else {
-                    return;
-                };
-                if let Progress::Open(item) = &leftover.item {
-                    self.late_end((**item).clone());
-                }
-                self.background.0.remove(call_id);
-                output.into_iter().for_each(|note| self.note(note));
+                return self.end_shell(call_id, output, out);
             }
+            // Of a call that was given up; its turn has ended without it.
             ToolEvent::ApprovalReviewStarted { .. }
             | ToolEvent::ApprovalReviewCompleted { .. }
             | ToolEvent::PlanUpdated { .. }
             | ToolEvent::Hooks(_)
             | ToolEvent::DiffUpdated(_) => {}
         }
+        Vec::new()
     }
 
-    fn late_start(&mut self, item: ThreadItem) {
-        let leftover = self.background.0.get_mut(items::id(&item));
-        let Some(leftover) = leftover.filter(|it| it.item == Progress::ToCome) else {
+    fn start_item(&mut self, item: ThreadItem, out: &mut Out) {
+        let task = self.tasks.get_mut(item::id(&item));
+        if let Some(task) = task.filter(|task| task.item == Progress::NotStarted) {
+            task.item = Progress::Open(Box::new(item::abandoned(item.clone())));
+            out.of_turn(&task.turn_id).item_started(item);
+        }
+    }
+
+    /// Completes an item, if it is open.
+    pub fn end_item(&mut self, item: ThreadItem, out: &mut Out) {
+        let id = item::id(&item).to_owned();
+        let Some(task) = self.tasks.get_mut(&id) else {
             return;
         };
-        leftover.item = Progress::Open(Box::new(items::abandoned(item.clone())));
-        let turn_id = leftover.turn_id.clone();
-        let params = ItemStartedNotification {
-            item,
-            thread_id: self.id.clone(),
-            turn_id,
-        };
-        self.notify(ServerNotification::ItemStarted(params));
+        let before = std::mem::replace(&mut task.item, Progress::Ended);
+        if matches!(before, Progress::Open(_)) {
+            out.of_turn(&task.turn_id).complete_item(item);
+            if !task.is_shell {
+                self.tasks.remove(&id);
+            }
+        }
     }
 
-    pub(crate) fn late_end(&mut self, mut item: ThreadItem) {
-        let Some(turn_id) = self.background.end(items::id(&item)) else {
-            return;
-        };
-        fit(&mut item);
-        self.record_item(turn_id.clone(), item.clone());
-        let params = ItemCompletedNotification {
-            item,
-            thread_id: self.id.clone(),
-            turn_id,
-        };
-        self.notify(ServerNotification::ItemCompleted(params));
+    /// Ends a command of the user; a process only ends with its item.
+    fn end_shell(&mut self, id: &ItemId, output: Vec<Json>, out: &mut Out) -> Vec<Json> {
+        match self.tasks.remove(id) {
+            Some(task) if task.is_shell => {
+                task.give_up(out);
+                output
+            }
+            Some(process) => {
+                self.tasks.insert(id.clone(), process);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
     }
 
-    /// Ends all that goes on without a turn, as given up.
-    pub(crate) fn end_background(&mut self) {
-        self.background
-            .open_items()
-            .into_iter()
-            .for_each(|item| self.late_end(item));
-        self.background = Background::default();
+    /// Ends everything, as given up.
+    pub fn end(&mut self, out: &mut Out) {
+        self.abandoned.clear();
+        for task in std::mem::take(&mut self.tasks).into_values() {
+            task.give_up(out);
+        }
+    }
+}
+
+impl Task {
+    fn give_up(self, out: &mut Out) {
+        if let Progress::Open(item) = self.item {
+            out.of_turn(&self.turn_id).complete_item(*item);
+        }
     }
 }

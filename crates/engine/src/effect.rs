@@ -142,6 +142,16 @@ pub enum TurnEnd {
     Failed(TurnError),
 }
 
+impl TurnEnd {
+    /// How a turn ends that was to end so already. A failure stays one.
+    pub(crate) fn or(self, later: Self) -> Self {
+        match (&self, &later) {
+            (Self::Failed(_), Self::Interrupted) => self,
+            _ => later,
+        }
+    }
+}
+
 /// What a log keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {

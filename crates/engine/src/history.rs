@@ -17,8 +17,8 @@ pub struct History {
 
 impl History {
     /// A history read from a log, with the tokens last counted for it.
-    pub fn new(items: Vec<Json>, counted: i64) -> History {
-        History {
+    pub fn new(items: Vec<Json>, counted: i64) -> Self {
+        Self {
             items,
             counted,
             added: 0,
@@ -34,23 +34,23 @@ impl History {
         self.items.push(item);
     }
 
-    /// Notes what the provider counted for everything so far.
-    pub fn counted(&mut self, tokens: i64) {
+    /// Takes the number of tokens that the provider counted for everything so far.
+    pub fn set_counted(&mut self, tokens: i64) {
         self.counted = tokens;
         self.added = 0;
     }
 
     pub fn replace(&mut self, items: Vec<Json>, tokens: i64) {
-        *self = History::new(items, tokens);
+        *self = Self::new(items, tokens);
     }
 
-    /// Gives up the items, but not what is known of their size.
-    pub fn forget(&mut self) {
+    /// Drops the items, but keeps what is known of their size.
+    pub fn unload(&mut self) {
         self.items = Vec::new();
     }
 
-    /// Takes back the items that were given up.
-    pub fn recall(&mut self, items: Vec<Json>) {
+    /// Takes back the items that were unloaded.
+    pub fn restore(&mut self, items: Vec<Json>) {
         self.items = items;
     }
 

@@ -1,58 +1,18 @@
-//! Ids for items that nobody else names. They look random, but follow from a seed that comes in with the
-//! thread: the engine has no randomness of its own.
+//! The ids that inputs, effects and state carry.
 
-/// Makes one id after another, in the form of random UUIDs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ids {
-    seed: u128,
-    made: u64,
-}
-
-impl Ids {
-    pub fn new(seed: u128) -> Ids {
-        Ids { seed, made: 0 }
-    }
-
-    pub fn make(&mut self) -> String {
-        self.made += 1;
-        let [high, low] = [(self.seed >> 64) as u64, self.seed as u64]
-            .map(|half| scatter(half.wrapping_add(self.made.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
-        format!(
-            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-            high >> 32,
-            (high >> 16) & 0xffff,
-            high & 0xfff,
-            0x8000 | (low >> 48) & 0x3fff,
-            low & 0xffff_ffff_ffff,
-        )
-    }
-}
-
-/// Spreads the bits of a number over all of it (SplitMix64).
-fn scatter(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_differ_and_have_the_form_of_random_ones() {
-        let mut ids = Ids::new(7);
-        let made: Vec<String> = (0..1000).map(|_| ids.make()).collect();
-        let different: std::collections::BTreeSet<_> = made.iter().collect();
-        assert_eq!(different.len(), made.len());
-        for id in &made {
-            let groups: Vec<usize> = id.split('-').map(str::len).collect();
-            assert_eq!(groups, [8, 4, 4, 4, 12], "{id}");
-            assert!(
-                id[14..].starts_with('4') && "89ab".contains(&id[19..20]),
-                "{id}"
-            );
-        }
-        assert_ne!(Ids::new(8).make(), made[0]);
-    }
-}
+/// A conversation.
+pub type ThreadId = String;
+/// One piece of work in a thread.
+pub type TurnId = String;
+/// One thing that happened in a turn.
+pub type ItemId = String;
+/// A tool call. The item that shows it has the same id.
+pub type CallId = String;
+/// A question to the user.
+pub type QuestionId = u64;
+/// A client's request that waits for its answer.
+pub type ReplyToken = u64;
+/// A request to the model.
+pub type SampleId = u64;
+/// A run of hooks.
+pub type HookRunId = u64;

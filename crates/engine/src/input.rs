@@ -6,6 +6,8 @@ use quipu_wire::{
     UserInput, WebSearchAction,
 };
 
+use crate::effect::Effect;
+
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -51,6 +53,9 @@ pub enum Input {
     GraceOver { turn_id: String },
     /// The driver itself failed: a full disk, a defect.
     Fault { error: TurnError },
+    /// `Effect::Sync` failed, so the end of a turn is not stored. `rest` are the effects that were to follow; those
+    /// of this step take their place.
+    NotStored { error: TurnError, rest: Vec<Effect> },
     /// The thread is being unloaded.
     Close,
 }

@@ -12,27 +12,18 @@
 //! - every question asked is resolved;
 //! - the status told is the status that is.
 
-mod approval_reviews;
 mod background;
-mod bounds;
-mod compaction;
 mod effect;
-mod ending;
 mod fit;
 mod history;
-mod hooks;
 mod ids;
 mod input;
-mod items;
-mod questions;
-mod review;
-mod sampling;
-mod starting;
+mod item;
+mod out;
+mod sequence;
+mod shared;
 mod status;
-mod streaming;
-mod telling;
 mod thread;
-mod tools;
 mod turn;
 mod usage;
 
@@ -43,6 +34,6 @@ pub use input::{
     ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta,
     ToolEvent, UserMessage, Waiting,
 };
-pub use items::{id as item_id, same_kind as same_item_kind};
+pub use item::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};
 pub use turn::{MAX_PENDING, MAX_PENDING_BYTES, TurnKind};

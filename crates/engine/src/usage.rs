@@ -1,18 +1,18 @@
-//! What the thread has used.
+//! The tokens that a thread has used, and the rate limits of its account.
 
 use quipu_wire::{RateLimitSnapshot, ThreadTokenUsage, TokenUsageBreakdown};
 
 /// Token counts and rate limits as last known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Usage {
-    /// `None` until the provider or the log has told any.
+    /// `None` until the provider or the log has reported any.
     tokens: Option<ThreadTokenUsage>,
-    pub rate_limits: RateLimitSnapshot,
+    rate_limits: RateLimitSnapshot,
 }
 
 impl Usage {
-    pub fn new(tokens: Option<ThreadTokenUsage>) -> Usage {
-        Usage {
+    pub fn new(tokens: Option<ThreadTokenUsage>) -> Self {
+        Self {
             tokens,
             rate_limits: unknown_limits(),
         }
@@ -22,6 +22,11 @@ impl Usage {
         self.tokens.as_ref()
     }
 
+    pub fn rate_limits(&self) -> &RateLimitSnapshot {
+        &self.rate_limits
+    }
+
+    /// Adds what a response used.
     pub fn add(&mut self, last: TokenUsageBreakdown, window: Option<i64>) {
         let total = self.tokens.take().map_or(zero(), |tokens| tokens.total);
         let total = TokenUsageBreakdown {
@@ -73,8 +78,8 @@ impl Usage {
         });
     }
 
-    /// Takes over a limit; what it does not say of the account stays as it was.
-    pub fn limit(&mut self, limits: RateLimitSnapshot) {
+    /// Updates the rate limits; what the provider leaves out stays as it was.
+    pub fn update_limits(&mut self, limits: RateLimitSnapshot) {
         let before = std::mem::replace(&mut self.rate_limits, limits);
         let now = &mut self.rate_limits;
         now.credits = now.credits.take().or(before.credits);

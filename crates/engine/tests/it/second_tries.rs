@@ -1,7 +1,7 @@
 //! What is tried again: a final message of the wrong shape, and a summary of too long a history. And
 //! what is told when the end of a turn cannot be stored.
 
-use quipu_engine::{Effect, ModelEvent, Purpose};
+use quipu_engine::{Effect, Input, ModelEvent, Purpose};
 use quipu_wire::{ServerNotification, TurnStatus};
 
 use crate::lines::assert_lines;
@@ -116,9 +116,10 @@ fn a_completed_turn_that_cannot_be_stored_is_told_as_failed() {
     let mut run = asking();
     let effects = run.step(model(1, completed()));
     let sync = effects.iter().position(|it| *it == Effect::Sync).unwrap();
-    let told = run
-        .thread
-        .end_not_stored(error("no room"), effects[sync + 1..].to_vec());
+    let told = run.thread.step(Input::NotStored {
+        error: error("no room"),
+        rest: effects[sync + 1..].to_vec(),
+    });
     assert_lines(
         &told,
         r#"
@@ -147,7 +148,10 @@ fn any_other_end_stays_what_it_is() {
     let mut run = asking();
     let effects = run.step(crate::make::interrupt(2));
     assert_eq!(
-        run.thread.end_not_stored(error("no room"), effects.clone()),
+        run.thread.step(Input::NotStored {
+            error: error("no room"),
+            rest: effects.clone()
+        }),
         effects
     );
 }

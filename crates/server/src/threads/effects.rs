@@ -32,13 +32,13 @@ impl Actor {
             }
             if effect == Effect::Sync {
                 if let Some(error) = self.recorder.sync() {
-                    queue = self.engine.end_not_stored(error, queue.into()).into();
+                    let rest = queue.into();
+                    queue = self.engine.step(Input::NotStored { error, rest }).into();
                 }
             } else if let Some(input) = self.perform_one(effect).await {
                 queue.extend(self.engine.step(input));
             }
         }
-        self.engine.reuse(queue.into());
     }
 
     /// Performs one effect; what came of it at once is given back as an input.

@@ -1,0 +1,278 @@
+//! The effects of a step, collected in order, and the notifications among them.
+
+use quipu_wire::{
+    CommandExecutionOutputDeltaNotification, ErrorNotification, FileChangeOutputDeltaNotification,
+    HookCompletedNotification, HookStartedNotification, ItemCompletedNotification,
+    ItemStartedNotification, McpToolCallProgressNotification, RawResponseItemCompletedNotification,
+    ResponseItem, ServerNotification, TerminalInteractionNotification, ThreadItem,
+    TurnDiffUpdatedNotification, TurnError,
+};
+
+use crate::effect::{Answer, Effect, Record, Refusal};
+use crate::fit::fit;
+use crate::ids::{ItemId, ReplyToken, ThreadId, TurnId};
+use crate::input::{HookReport, Input, ToolDelta, ToolEvent};
+
+/// The effects of the current step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Out {
+    thread_id: ThreadId,
+    effects: Vec<Effect>,
+}
+
+impl Out {
+    pub fn new(thread_id: ThreadId) -> Self {
+        Self {
+            thread_id,
+            effects: Vec::new(),
+        }
+    }
+
+    pub fn thread_id(&self) -> &ThreadId {
+        &self.thread_id
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    /// Ends the step.
+    pub fn take(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Adds an effect. Most steps, such as a delta of the model, have one, so the list begins with room for one:
+    /// its default would be the largest allocation of a delta.
+    pub fn emit(&mut self, effect: Effect) {
+        if self.effects.capacity() == 0 {
+            self.effects.reserve_exact(1);
+        }
+        self.effects.push(effect);
+    }
+
+    pub fn record(&mut self, record: Record) {
+        self.emit(Effect::Record(record));
+    }
+
+    pub fn notify(&mut self, notification: ServerNotification) {
+        self.emit(Effect::Notify(notification));
+    }
+
+    pub fn answer(&mut self, reply: ReplyToken, answer: Answer) {
+        self.emit(Effect::Answer { reply, answer });
+    }
+
+    pub fn refuse(&mut self, reply: ReplyToken, refusal: Refusal) {
+        self.answer(reply, Answer::Refused(refusal));
+    }
+
+    /// Answers whoever waits for what an input would have done. An interrupt has nothing left to do.
+    pub fn refuse_input(&mut self, input: Input, refusal: Refusal) {
+        match input {
+            Input::Start(start) => self.refuse(start.reply, refusal),
+            Input::Steer { reply, .. } => self.refuse(reply, refusal),
+            Input::Review(review) => {
+                if let Some(reply) = review.reply {
+                    self.refuse(reply, refusal);
+                }
+            }
+            Input::Interrupt { reply: Some(reply) } => self.answer(reply, Answer::Done),
+            Input::Tool {
+                call_id,
+                event: ToolEvent::Ask { question, .. },
+            } => self.emit(Effect::Deliver { question, call_id }),
+            _ => {}
+        }
+    }
+
+    /// The same list, for what concerns a turn.
+    pub fn of_turn<'a>(&'a mut self, turn_id: &'a TurnId) -> TurnOut<'a> {
+        TurnOut { out: self, turn_id }
+    }
+}
+
+/// The effects of the current step, for what concerns a turn: its notifications carry the turn's id.
+pub struct TurnOut<'a> {
+    out: &'a mut Out,
+    turn_id: &'a TurnId,
+}
+
+impl TurnOut<'_> {
+    pub fn turn_id(&self) -> &TurnId {
+        self.turn_id
+    }
+
+    /// The ids of the thread and of the turn.
+    pub fn ids(&self) -> (ThreadId, TurnId) {
+        (self.out.thread_id.clone(), self.turn_id.clone())
+    }
+
+    pub fn notify(&mut self, notification: ServerNotification) {
+        self.out.notify(notification);
+    }
+
+    pub fn item_started(&mut self, item: ThreadItem) {
+        let (thread_id, turn_id) = self.ids();
+        let params = ItemStartedNotification {
+            item,
+            thread_id,
+            turn_id,
+        };
+        self.notify(ServerNotification::ItemStarted(params));
+    }
+
+    /// Notifies of the end of an item that is in the log already.
+    pub fn item_completed(&mut self, item: ThreadItem) {
+        let (thread_id, turn_id) = self.ids();
+        let params = ItemCompletedNotification {
+            item,
+            thread_id,
+            turn_id,
+        };
+        self.notify(ServerNotification::ItemCompleted(params));
+    }
+
+    /// Notifies of an item that begins and ends at once, and is in the log already.
+    pub fn item(&mut self, item: ThreadItem) {
+        self.item_started(item.clone());
+        self.item_completed(item);
+    }
+
+    /// Records the end of an item, and notifies of it.
+    pub fn complete_item(&mut self, mut item: ThreadItem) {
+        fit(&mut item);
+        self.record_item(item.clone());
+        self.item_completed(item);
+    }
+
+    fn record_item(&mut self, item: ThreadItem) {
+        self.out.record(match item {
+            ThreadItem::AgentMessage {
+                id: item_id,
+                text,
+                phase,
+                ..
+            } => Record::AgentMessage {
+                item_id,
+                text,
+                phase,
+            },
+            ThreadItem::Reasoning {
+                id: item_id,
+                summary,
+                content,
+            } => Record::Reasoning {
+                item_id,
+                summary,
+                content,
+            },
+            item => Record::Item {
+                turn_id: self.turn_id.clone(),
+                item,
+            },
+        });
+    }
+
+    /// Notifies of an item exactly as the model made it.
+    pub fn raw_item(&mut self, item: ResponseItem) {
+        let (thread_id, turn_id) = self.ids();
+        let params = RawResponseItemCompletedNotification {
+            thread_id,
+            turn_id,
+            item,
+        };
+        self.notify(ServerNotification::RawResponseItemCompleted(params));
+    }
+
+    pub fn error(&mut self, error: TurnError, will_retry: bool) {
+        let (thread_id, turn_id) = self.ids();
+        let params = ErrorNotification {
+            error,
+            will_retry,
+            thread_id,
+            turn_id,
+        };
+        self.notify(ServerNotification::Error(params));
+    }
+
+    pub fn diff(&mut self, diff: String) {
+        let (thread_id, turn_id) = self.ids();
+        let params = TurnDiffUpdatedNotification {
+            thread_id,
+            turn_id,
+            diff,
+        };
+        self.notify(ServerNotification::TurnDiffUpdated(params));
+    }
+
+    /// Notifies that hooks started or completed.
+    pub fn hooks(&mut self, report: HookReport) {
+        match report {
+            HookReport::Started(runs) => {
+                for run in runs {
+                    let (thread_id, turn_id) = self.ids();
+                    let params = HookStartedNotification {
+                        thread_id,
+                        turn_id: Some(turn_id),
+                        run,
+                    };
+                    self.notify(ServerNotification::HookStarted(params));
+                }
+            }
+            HookReport::Completed(runs) => {
+                for run in runs {
+                    let (thread_id, turn_id) = self.ids();
+                    let params = HookCompletedNotification {
+                        thread_id,
+                        turn_id: Some(turn_id),
+                        run,
+                    };
+                    self.notify(ServerNotification::HookCompleted(params));
+                }
+            }
+            HookReport::Done(_) => {}
+        }
+    }
+
+    /// Notifies of more of a tool's item.
+    pub fn tool_delta(&mut self, item_id: ItemId, delta: ToolDelta) {
+        let (thread_id, turn_id) = self.ids();
+        self.notify(match delta {
+            ToolDelta::CommandOutput(delta) => ServerNotification::ItemCommandExecutionOutputDelta(
+                CommandExecutionOutputDeltaNotification {
+                    thread_id,
+                    turn_id,
+                    item_id,
+                    delta,
+                },
+            ),
+            ToolDelta::PatchOutput(delta) => {
+                ServerNotification::ItemFileChangeOutputDelta(FileChangeOutputDeltaNotification {
+                    thread_id,
+                    turn_id,
+                    item_id,
+                    delta,
+                })
+            }
+            ToolDelta::McpProgress(message) => {
+                ServerNotification::ItemMcpToolCallProgress(McpToolCallProgressNotification {
+                    thread_id,
+                    turn_id,
+                    item_id,
+                    message,
+                })
+            }
+            ToolDelta::TerminalInput { process_id, stdin } => {
+                ServerNotification::ItemCommandExecutionTerminalInteraction(
+                    TerminalInteractionNotification {
+                        thread_id,
+                        turn_id,
+                        item_id,
+                        process_id,
+                        stdin,
+                    },
+                )
+            }
+        });
+    }
+}

@@ -1,0 +1,196 @@
+//! A turn from its start to its end. The thread hands it inputs; it says what becomes of it ([`Next`]).
+
+mod approval_reviews;
+mod bounds;
+mod calls;
+mod compaction;
+mod end;
+mod hooks;
+mod items;
+mod pending;
+mod questions;
+mod review;
+mod sampling;
+mod start;
+mod stream;
+mod tools;
+
+use quipu_wire::{Json, NonSteerableTurnKind, TurnError};
+
+use self::approval_reviews::ApprovalReviews;
+use self::bounds::Effort;
+use self::calls::Calls;
+use self::compaction::Summary;
+pub use self::end::{Ending, end_as_failed};
+use self::hooks::Stage;
+use self::items::Items;
+use self::pending::Pending;
+pub use self::pending::{MAX_PENDING, MAX_PENDING_BYTES};
+use self::questions::Questions;
+use self::review::Review;
+pub use self::review::accept_review;
+use crate::effect::{Effect, TurnEnd};
+use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId, TurnId};
+use crate::shared::Shared;
+
+/// What a turn is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnKind {
+    /// The user asked something.
+    Regular,
+    Review,
+    Compact,
+    /// The user ran a command.
+    Shell,
+}
+
+impl TurnKind {
+    /// Why input cannot be added to such a turn, if it cannot.
+    fn refuses_input(self) -> Option<NonSteerableTurnKind> {
+        match self {
+            Self::Regular | Self::Shell => None,
+            Self::Review => Some(NonSteerableTurnKind::Review),
+            Self::Compact => Some(NonSteerableTurnKind::Compact),
+        }
+    }
+}
+
+/// What becomes of a turn after an input.
+#[derive(Debug)]
+pub enum Next {
+    /// It has just been created and does its first step.
+    Begin,
+    /// It goes on waiting.
+    Wait,
+    /// Something it waited for has ended: it goes on if nothing else is under way.
+    Proceed,
+    /// It has done its work.
+    Conclude,
+    /// It ends as soon as what is under way has stopped.
+    Stop(TurnEnd),
+    /// It ends now; what is under way is given up.
+    Abandon(TurnEnd),
+}
+
+/// What becomes of a turn; an error if it fails.
+pub type Progress = Result<Next, TurnError>;
+
+/// The one thing besides tools that a turn waits for.
+#[derive(Debug, Clone, PartialEq)]
+enum Work {
+    /// The driver builds the context of the turn.
+    Context,
+    /// The model answers.
+    Model { sample: SampleId },
+    /// Hooks of the user run.
+    Hooks { run: HookRunId, stage: Stage },
+    /// The model summarises the history.
+    Summary { sample: SampleId, summary: Summary },
+    /// The driver makes a new history out of the summary.
+    NewHistory(Summary),
+    /// The driver makes a review out of the reviewer's last message.
+    Rendering,
+}
+
+/// A turn from its start to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    id: TurnId,
+    kind: TurnKind,
+    pending: Pending,
+    /// Clients that wait for the end of the turn.
+    interrupts: Vec<ReplyToken>,
+    work: Option<Work>,
+    calls: Calls,
+    items: Items,
+    questions: Questions,
+    approval_reviews: ApprovalReviews,
+    diff: Option<String>,
+    /// The model has answered, and the diff is sent again once the calls of that answer have ended.
+    is_diff_due: bool,
+    last_agent_message: Option<String>,
+    /// A hook has made the model continue.
+    stop_hook_active: bool,
+    /// What lets the user know of a turn that completed.
+    announcement: Option<Effect>,
+    /// A review has a history of its own.
+    review: Option<Review>,
+    was_rerouted: bool,
+    /// The model was asked to correct the shape of its final message.
+    was_corrected: bool,
+    effort: Effort,
+}
+
+impl Turn {
+    fn new(id: TurnId, kind: TurnKind) -> Self {
+        Self {
+            id,
+            kind,
+            pending: Pending::default(),
+            interrupts: Vec::new(),
+            work: None,
+            calls: Calls::default(),
+            items: Items::default(),
+            questions: Questions::default(),
+            approval_reviews: ApprovalReviews::default(),
+            diff: None,
+            is_diff_due: false,
+            last_agent_message: None,
+            stop_hook_active: false,
+            announcement: None,
+            review: None,
+            was_rerouted: false,
+            was_corrected: false,
+            effort: Effort::default(),
+        }
+    }
+
+    pub fn id(&self) -> &TurnId {
+        &self.id
+    }
+
+    /// The size of the input that waits for the model, in bytes.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.bytes()
+    }
+
+    /// The history that the model is sent, if it is not the thread's.
+    pub fn own_history(&self) -> Option<&[Json]> {
+        self.review.as_ref().map(|review| review.history.as_slice())
+    }
+
+    /// A client waits for the end of the turn.
+    pub fn add_interrupt(&mut self, reply: Option<ReplyToken>) {
+        self.interrupts.extend(reply);
+    }
+
+    /// Queues a message for the model that clients do not see.
+    pub fn add_note(&mut self, note: Json) {
+        self.pending.push_note(note);
+    }
+
+    pub fn answered(&mut self, question: QuestionId, shared: &mut Shared) {
+        self.questions.answered(question, shared);
+    }
+
+    /// Adds to the history that the model sees: the thread's, or the one that a review has for itself.
+    fn remember(&mut self, item: Json, shared: &mut Shared) {
+        // What is not of a known form is kept, but cannot be shown.
+        let raw = shared.settings.raw_items.then(|| item.parse().ok());
+        match &mut self.review {
+            Some(review) => review.history.push(item),
+            None => shared.remember(item),
+        }
+        if let Some(item) = raw.flatten() {
+            shared.out.of_turn(&self.id).raw_item(item);
+        }
+    }
+
+    /// The last message of the model, also of one that reviews.
+    fn last_message(&self) -> Option<String> {
+        match &self.review {
+            Some(review) => review.last_message.clone(),
+            None => self.last_agent_message.clone(),
+        }
+    }
+}

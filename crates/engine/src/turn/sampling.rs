@@ -1,0 +1,346 @@
+//! Asking the model, and what follows from its answer.
+
+use quipu_wire::{
+    AccountRateLimitsUpdatedNotification, Json, MessagePhase, ModelRerouteReason,
+    ModelReroutedNotification, RateLimitSnapshot, ServerNotification, ThreadItem,
+    ThreadTokenUsageUpdatedNotification, TokenUsageBreakdown, TurnError,
+};
+
+use super::bounds::check_output;
+use super::compaction::When;
+use super::hooks::Intake;
+use super::items::Writer;
+use super::{Next, Progress, Turn, TurnKind, Work};
+use crate::effect::{Effect, Purpose};
+use crate::ids::{ItemId, SampleId};
+use crate::input::{Misshapen, ModelEvent, ModelItem, OutputItem, ToolCall};
+use crate::shared::Shared;
+
+impl Turn {
+    /// Asks the model with the history as it is.
+    pub(super) fn sample(&mut self, purpose: Purpose, shared: &mut Shared) -> Progress {
+        self.effort.count_request()?;
+        let sample = shared.sequence.next_sample();
+        self.work = Some(Work::Model { sample });
+        shared.out.emit(Effect::Sample {
+            sample,
+            turn_id: self.id.clone(),
+            purpose,
+        });
+        Ok(Next::Wait)
+    }
+
+    /// Takes an event of a request to the model.
+    pub fn model(&mut self, sample: SampleId, event: ModelEvent, shared: &mut Shared) -> Progress {
+        match &mut self.work {
+            Some(Work::Model { sample: current }) if *current == sample => {
+                self.response(event, shared)
+            }
+            Some(Work::Summary {
+                sample: current,
+                summary,
+            }) if *current == sample => {
+                summary.read(&event);
+                self.summary_event(event, shared)
+            }
+            // The request has ended or was cancelled.
+            _ => Ok(Next::Wait),
+        }
+    }
+
+    fn response(&mut self, event: ModelEvent, shared: &mut Shared) -> Progress {
+        let out = &mut shared.out.of_turn(&self.id);
+        match event {
+            ModelEvent::RateLimits(limits) => self.update_limits(*limits, shared),
+            ModelEvent::Rerouted { from, to } => self.rerouted(from, to, shared),
+            ModelEvent::ItemStarted { slot, item } => {
+                let is_review = self.review.is_some();
+                self.items.stream_started(slot, *item, is_review, out)?;
+            }
+            ModelEvent::TextDelta { slot, delta } => self.items.text_delta(slot, delta, out)?,
+            ModelEvent::PlanDelta { delta } => self.items.plan_delta(delta, out)?,
+            ModelEvent::PlanDone { text } => self.items.plan_done(text, out)?,
+            ModelEvent::ReasoningPartAdded { slot, index } => {
+                self.items.reasoning_part_added(slot, index, out);
+            }
+            ModelEvent::ReasoningSummaryDelta { slot, index, delta } => {
+                self.items
+                    .reasoning_summary_delta(slot, index, delta, out)?;
+            }
+            ModelEvent::ReasoningTextDelta { slot, index, delta } => {
+                self.items.reasoning_text_delta(slot, index, delta, out)?;
+            }
+            ModelEvent::ItemDone { slot, item } => self.item_done(slot, *item, shared)?,
+            ModelEvent::Retrying { error } => {
+                self.items.close_streamed(out);
+                out.error(error, true);
+            }
+            ModelEvent::Completed { usage, misshapen } => {
+                return self.response_completed(usage, misshapen, shared);
+            }
+            ModelEvent::Failed {
+                error,
+                window_exceeded,
+            } => return Err(self.response_failed(error, window_exceeded, shared)),
+        }
+        Ok(Next::Wait)
+    }
+
+    /// The provider says its limits as it begins to answer, or refuses to.
+    pub(super) fn update_limits(&mut self, limits: RateLimitSnapshot, shared: &mut Shared) {
+        shared.usage.update_limits(limits);
+        self.notify_usage(shared);
+    }
+
+    fn rerouted(&mut self, from_model: String, to_model: String, shared: &mut Shared) {
+        if std::mem::replace(&mut self.was_rerouted, true) {
+            return;
+        }
+        let mut out = shared.out.of_turn(&self.id);
+        let (thread_id, turn_id) = out.ids();
+        let params = ModelReroutedNotification {
+            thread_id,
+            turn_id,
+            from_model,
+            to_model,
+            reason: ModelRerouteReason::HighRiskCyberActivity,
+        };
+        out.notify(ServerNotification::ModelRerouted(params));
+    }
+
+    fn item_done(
+        &mut self,
+        slot: u32,
+        output: OutputItem,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        check_output(&output)?;
+        let OutputItem { id, item, raw } = output;
+        let writer = Writer::Slot(slot);
+        let item = match item {
+            ModelItem::Message { text, phase } => {
+                self.message_done(writer, id, text, phase, shared);
+                self.remember(raw, shared);
+                return Ok(());
+            }
+            ModelItem::Reasoning { summary, content } => {
+                let item = ThreadItem::Reasoning {
+                    id,
+                    summary,
+                    content,
+                };
+                let out = &mut shared.out.of_turn(&self.id);
+                self.items.finish_written(writer, item, out);
+                self.remember(raw, shared);
+                return Ok(());
+            }
+            ModelItem::Call(call) => return self.call(call, raw, shared),
+            ModelItem::Other => {
+                self.remember(raw, shared);
+                return Ok(());
+            }
+            ModelItem::WebSearch { query, action } => ThreadItem::WebSearch { id, query, action },
+            ModelItem::ImageGeneration {
+                status,
+                revised_prompt,
+                result,
+                saved_path,
+            } => ThreadItem::ImageGeneration {
+                id,
+                status,
+                revised_prompt,
+                result,
+                saved_path,
+            },
+        };
+        self.remember(raw, shared);
+        let out = &mut shared.out.of_turn(&self.id);
+        self.items.finish_written(writer, item, out);
+        Ok(())
+    }
+
+    fn message_done(
+        &mut self,
+        writer: Writer,
+        id: ItemId,
+        text: Option<String>,
+        phase: Option<MessagePhase>,
+        shared: &mut Shared,
+    ) {
+        if let Some(review) = &mut self.review {
+            review.last_message = text.or(review.last_message.take());
+            return;
+        }
+        let out = &mut shared.out.of_turn(&self.id);
+        let Some(text) = text else {
+            // A message that shows nothing may have been started with text.
+            return self.items.close_written(writer, out);
+        };
+        if !text.trim().is_empty() {
+            self.last_agent_message = Some(text.clone());
+        }
+        let item = ThreadItem::AgentMessage {
+            id,
+            text,
+            phase,
+            memory_citation: None,
+        };
+        self.items.finish_written(writer, item, out);
+    }
+
+    /// The model calls a tool.
+    fn call(
+        &mut self,
+        mut call: ToolCall,
+        raw: Json,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        self.effort.count_call()?;
+        let call_id = self.items.claim(&call.call_id);
+        self.calls.add(call_id.clone());
+        let raw = match call_id == call.call_id {
+            true => raw,
+            false => with_call_id(&raw, &call_id),
+        };
+        self.remember(raw, shared);
+        call.call_id = call_id;
+        let turn_id = self.id.clone();
+        shared.out.emit(Effect::RunTool { turn_id, call });
+        Ok(())
+    }
+
+    fn response_completed(
+        &mut self,
+        usage: Option<TokenUsageBreakdown>,
+        misshapen: Option<Box<Misshapen>>,
+        shared: &mut Shared,
+    ) -> Progress {
+        self.items.close_streamed(&mut shared.out.of_turn(&self.id));
+        self.count_usage(usage, shared);
+        self.work = None;
+        self.is_diff_due = true;
+        if let Some(misshapen) = misshapen {
+            self.correct(*misshapen)?;
+        }
+        Ok(Next::Proceed)
+    }
+
+    /// The final message has the wrong shape: the model may try once more, then the turn fails. If the turn goes
+    /// on anyway, it was not the final one.
+    fn correct(&mut self, Misshapen { note, error }: Misshapen) -> Result<(), TurnError> {
+        if !self.calls.has_calls() && self.pending.is_empty() {
+            if std::mem::replace(&mut self.was_corrected, true) {
+                return Err(error);
+            }
+            self.pending.push_note(note);
+        }
+        Ok(())
+    }
+
+    /// Records what a response used, and notifies of it. What a review uses is not the thread's.
+    pub(super) fn count_usage(&mut self, usage: Option<TokenUsageBreakdown>, shared: &mut Shared) {
+        if self.kind == TurnKind::Review {
+            return;
+        }
+        if let Some(usage) = usage {
+            shared.history.set_counted(usage.total_tokens);
+            shared.usage.add(usage, shared.settings.window);
+        }
+        shared.record_usage();
+        self.notify_usage(shared);
+    }
+
+    fn response_failed(
+        &mut self,
+        error: TurnError,
+        window_exceeded: bool,
+        shared: &mut Shared,
+    ) -> TurnError {
+        self.items.close_streamed(&mut shared.out.of_turn(&self.id));
+        self.work = None;
+        let window = shared.settings.window.filter(|_| window_exceeded);
+        if let Some(window) = window.filter(|_| self.kind != TurnKind::Review) {
+            shared.usage.fill(window);
+            shared.history.set_counted(window);
+            shared.record_usage();
+            self.notify_usage(shared);
+        }
+        error
+    }
+
+    /// Notifies of the tokens used, if any are known, and of the rate limits. Not for a review, whose usage is not
+    /// the thread's.
+    pub(super) fn notify_usage(&self, shared: &mut Shared) {
+        if self.kind == TurnKind::Review {
+            return;
+        }
+        let mut out = shared.out.of_turn(&self.id);
+        if let Some(token_usage) = shared.usage.tokens().cloned() {
+            let (thread_id, turn_id) = out.ids();
+            let params = ThreadTokenUsageUpdatedNotification {
+                thread_id,
+                turn_id,
+                token_usage,
+            };
+            out.notify(ServerNotification::ThreadTokenUsageUpdated(params));
+        }
+        let rate_limits = shared.usage.rate_limits().clone();
+        let params = AccountRateLimitsUpdatedNotification { rate_limits };
+        out.notify(ServerNotification::AccountRateLimitsUpdated(params));
+    }
+
+    /// Goes on if the turn waits for nothing: with the next request to the model, or to the end.
+    pub fn proceed(&mut self, shared: &mut Shared) -> Progress {
+        if self.work.is_some() || self.calls.is_running() {
+            return Ok(Next::Wait);
+        }
+        let called = self.calls.has_calls();
+        if std::mem::take(&mut self.is_diff_due)
+            && let Some(diff) = self.diff.clone().filter(|diff| !diff.is_empty())
+        {
+            shared.out.of_turn(&self.id).diff(diff);
+        }
+        self.take_outputs(shared);
+        match self.kind {
+            TurnKind::Regular if called || !self.pending.is_empty() => self.follow_up(shared),
+            TurnKind::Review if called => self.sample(Purpose::Review, shared),
+            TurnKind::Shell if self.calls.has_shells() => Ok(Next::Wait),
+            TurnKind::Shell if self.pending.has_message() => {
+                // Input came while the user's own command ran: the turn goes on as an ordinary one.
+                self.kind = TurnKind::Regular;
+                self.compact_or_continue(shared)
+            }
+            TurnKind::Regular => self.response_final(shared),
+            TurnKind::Review if self.review.is_some() => self.response_final(shared),
+            TurnKind::Review | TurnKind::Compact | TurnKind::Shell => Ok(Next::Conclude),
+        }
+    }
+
+    /// Asks the model again, with the pending input.
+    pub(super) fn follow_up(&mut self, shared: &mut Shared) -> Progress {
+        if shared.is_history_too_long() && self.kind == TurnKind::Regular {
+            self.effort.count_compaction(shared.settings.compact_at)?;
+            return self.summarise(When::MidTurn, shared);
+        }
+        self.take_input(Intake::default(), shared)
+    }
+
+    /// Adds the outputs of the tools to the model's history, in the order of the calls.
+    pub(super) fn take_outputs(&mut self, shared: &mut Shared) {
+        for item in self.calls.take_outputs() {
+            self.remember(item, shared);
+        }
+    }
+}
+
+/// A call of a model as the history must keep it when its id had to change: outputs refer to their call by id.
+fn with_call_id(raw: &Json, call_id: &str) -> Json {
+    let mut call = raw.to_value();
+    match call.as_object_mut() {
+        Some(members) => {
+            members.insert("call_id".to_owned(), call_id.into());
+            call.into()
+        }
+        None => raw.clone(),
+    }
+}
