@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use quipu_config::Overrides;
-use quipu_server::Listen;
+use quipu_server::{Listen, Origin};
 
 use crate::exec::args::ExecArgs;
 
@@ -202,6 +202,9 @@ pub struct AuthArgs {
     /// Tolerated clock difference between client and server, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub ws_max_clock_skew_seconds: Option<u64>,
+    /// Web page whose scripts may connect, such as `http://localhost:5173`; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    pub ws_allow_origin: Vec<Origin>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -238,6 +241,13 @@ pub enum AppServerCommand {
         /// Include experimental methods and fields
         #[arg(long)]
         experimental: bool,
+    },
+    /// Write the generated part of the TypeScript client
+    #[command(name = "generate-ts-client", hide = true)]
+    TypeScriptClient {
+        /// Directory to write to
+        #[arg(short, long, value_name = "DIR")]
+        out: PathBuf,
     },
     /// Write the protocol reference as Markdown
     #[command(name = "generate-reference", hide = true)]

@@ -74,13 +74,19 @@ impl Head {
             .map(|(_, value)| value.as_slice())
     }
 
-    /// Whether a header that lists words contains this one, in any case.
-    fn lists(&self, name: &str, word: &str) -> bool {
+    /// The words of a header that lists them.
+    pub fn words<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.headers
             .iter()
-            .filter(|(it, _)| it == name)
+            .filter(move |(it, _)| it == name)
             .flat_map(|(_, value)| value.split(|byte| *byte == b','))
-            .any(|it| it.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
+            .map(<[u8]>::trim_ascii)
+    }
+
+    /// Whether a header that lists words contains this one, in any case.
+    fn lists(&self, name: &str, word: &str) -> bool {
+        self.words(name)
+            .any(|it| it.eq_ignore_ascii_case(word.as_bytes()))
     }
 
     /// The key of a websocket upgrade, or why this request is none.
@@ -218,15 +224,24 @@ impl HttpRequest {
     }
 
     /// Answers with an upgrade, after which the stream carries websocket frames; an unsuitable
-    /// request is handed back to be answered.
-    pub async fn upgrade(mut self, message_limit: usize) -> Result<Connection, UpgradeError> {
+    /// request is handed back to be answered. The first of the subprotocols that the client offers too
+    /// is agreed on.
+    pub async fn upgrade(
+        mut self,
+        message_limit: usize,
+        subprotocols: &[&str],
+    ) -> Result<Connection, UpgradeError> {
         let key = match self.head.upgrade_key() {
             Ok(key) => derive_accept_key(key),
             Err(why) => return Err(UpgradeError::Unsuitable { request: self, why }),
         };
+        let offered = |name: &&&str| self.head.lists("sec-websocket-protocol", name);
+        let agreed = subprotocols.iter().find(offered);
+        let agreed = agreed.map(|name| format!("sec-websocket-protocol: {name}\r\n"));
         let text = format!(
             "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
-             sec-websocket-accept: {key}\r\n\r\n"
+             sec-websocket-accept: {key}\r\n{}\r\n",
+            agreed.unwrap_or_default()
         );
         let writing = self.stream.write_all(text.as_bytes());
         match tokio::time::timeout(self.timeout, writing).await {

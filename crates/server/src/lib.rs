@@ -48,7 +48,9 @@ mod telemetry;
 mod threads;
 
 pub use connection::serve;
-pub use listen::{AuthError, Listen, ListenError, Listening, WebSocketAuth, run};
+pub use listen::{
+    Admission, AuthError, Listen, ListenError, Listening, Origin, WebSocketAuth, run,
+};
 pub use quipu_journal::Source;
 pub use quipu_prompt::image::check_image;
 pub use server::Server;

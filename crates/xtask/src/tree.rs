@@ -8,7 +8,7 @@ use crate::Outcome;
 use crate::rust_text::{self, Part};
 
 /// Folders that hold build output or somebody's tools, never the project's own files.
-const SKIPPED: &[&str] = &["target", "node_modules", ".git"];
+const SKIPPED: &[&str] = &["target", "node_modules", "dist", "build", ".git"];
 
 /// Hidden folders that do belong to the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".github"];

@@ -1,7 +1,7 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
 use quipu_config::{Env, Home, Loader, Overrides};
-use quipu_server::{Listen, Listening, Server, WebSocketAuth};
+use quipu_server::{Admission, Listen, Listening, Server, WebSocketAuth};
 
 use super::generate;
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
@@ -21,14 +21,14 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let mut overrides = Overrides::default();
     common.add_to(&mut overrides)?;
     args.config.add_to(&mut overrides)?;
-    let auth = auth(args.auth, &args.listen)?;
+    let admission = admission(args.auth, &args.listen)?;
     let config = load(Env::from_process(), overrides)?;
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, None);
     let server = Server::new(quipu_embed::settings(config));
     let announce = |place: &Listening| banner::show(place, &logging);
-    let served = runtime.block_on(quipu_server::run(server, args.listen, auth, announce));
+    let served = runtime.block_on(quipu_server::run(server, args.listen, admission, announce));
     // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();
     logging.finish();
@@ -64,6 +64,15 @@ fn listens_there(listen: &Listen) -> Result<(), String> {
         Listen::WebSocket(_) => Ok(()),
         _ => Err("`--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else".into()),
     }
+}
+
+fn admission(mut args: AuthArgs, listen: &Listen) -> Result<Admission, String> {
+    let origins = std::mem::take(&mut args.ws_allow_origin);
+    if !origins.is_empty() && !matches!(listen, Listen::WebSocket(_)) {
+        return Err("`--ws-allow-origin` needs `--listen ws://IP:PORT`".into());
+    }
+    let auth = auth(args, listen)?;
+    Ok(Admission { auth, origins })
 }
 
 fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {

@@ -22,6 +22,9 @@ pub fn run(command: AppServerCommand) -> Result<(), String> {
             let written = write_all(&out, &schema::typescript(surface(experimental)))?;
             prettier.map_or(Ok(()), |prettier| format(&prettier, &written))
         }
+        AppServerCommand::TypeScriptClient { out } => {
+            write_all(&out, &schema::typescript_client()).map(drop)
+        }
         AppServerCommand::Reference { out } => {
             write(&out, &schema::reference()).map_err(|error| cannot_write(&out, &error))
         }

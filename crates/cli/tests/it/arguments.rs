@@ -208,6 +208,12 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
             "Error: `--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else\n",
         ),
         (
+            "app-server --ws-allow-origin http://localhost",
+            1,
+            "Error: `--ws-allow-origin` needs `--listen ws://IP:PORT`\n",
+        ),
+        ("app-server --ws-allow-origin *", 2, "`*` is not an origin"),
+        (
             "app-server --ws-token-file f",
             1,
             "Error: websocket auth flags require `--ws-auth capability-token` or `--ws-auth signed-bearer-token`\n",

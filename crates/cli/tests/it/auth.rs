@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use tempfile::TempDir;
 
-use crate::http::{UPGRADE, ask};
+use crate::http::{UPGRADE, ask, upgrade};
 use crate::support::{app_server, converse};
 
 const TOKEN: &str = "let me in, for I know the long word";
@@ -64,6 +64,37 @@ async fn refused(url: &str, authorization: Option<&str>) -> String {
         "{answer}"
     );
     answer.split("\r\n\r\n").nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn pages_that_are_allowed_may_connect() {
+    let token = "0123456789abcdef0123456789abcdef";
+    let mut process = start(
+        "capability-token",
+        "--ws-token-file",
+        token,
+        &["--ws-allow-origin", "http://localhost:5173"],
+    );
+    let url = process.url().await;
+    let page = "\r\nOrigin: http://localhost:5173";
+    let offered = format!("{page}\r\nSec-WebSocket-Protocol: quipu, quipu.bearer.{token}");
+    for (headers, status) in [
+        (offered.clone(), "101"),
+        (format!("{page}\r\nAuthorization: Bearer {token}"), "101"),
+        (page.to_owned(), "401"),
+        (offered.replace("bearer.", "bearer.x"), "401"),
+        (offered.replace("5173", "5174"), "403"),
+        (offered.replace("localhost", "localhost.example.com"), "403"),
+        (offered.replace("http://localhost:5173", "null"), "403"),
+    ] {
+        let answer = upgrade(&url, &headers).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{headers}: {answer}"
+        );
+        let agreed = answer.contains("sec-websocket-protocol: quipu\r\n");
+        assert_eq!(agreed, headers == offered, "{answer}");
+    }
 }
 
 #[tokio::test]

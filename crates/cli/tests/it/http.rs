@@ -1,7 +1,7 @@
 //! The HTTP side of the websocket listener: probes, refusals, and what precedes an upgrade.
 
 use quipu_testkit::client::within;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
 use crate::support::websocket_server;
@@ -21,6 +21,21 @@ pub async fn ask(url: &str, head: &str) -> String {
 
 pub const UPGRADE: &str = "GET / HTTP/1.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
      sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==";
+
+/// The status line and headers of the answer to an upgrade, which stays open.
+pub async fn upgrade(url: &str, headers: &str) -> String {
+    let address = url.strip_prefix("ws://").unwrap();
+    let stream = TcpStream::connect(address).await.unwrap();
+    let mut stream = BufReader::new(stream);
+    let text = format!("{UPGRADE}\r\nhost: {address}{headers}\r\n\r\n");
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    while !answer.ends_with("\r\n\r\n") {
+        let line = within("a header", stream.read_line(&mut answer));
+        assert_ne!(line.await.unwrap(), 0, "{answer}");
+    }
+    answer
+}
 
 #[tokio::test]
 async fn requests_other_than_upgrades_are_answered() {

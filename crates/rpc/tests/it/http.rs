@@ -115,7 +115,7 @@ async fn an_upgrade_is_answered_with_the_key_of_the_standard() {
     // A text frame with "{}" follows at once, masked with zeros.
     let eager = [UPGRADE.as_bytes(), &[0x81, 0x82, 0, 0, 0, 0, b'{', b'}']].concat();
     let (request, mut client) = send(&eager, HeadLimits::default()).await;
-    let mut connection = request.unwrap().upgrade(BIG).await.unwrap();
+    let mut connection = request.unwrap().upgrade(BIG, &[]).await.unwrap();
     assert_eq!(text(&mut connection.reader).await, "{}");
     let mut answer = [0; 129];
     within(client.read_exact(&mut answer)).await.unwrap();
@@ -145,7 +145,7 @@ async fn an_unsuitable_upgrade_is_handed_back() {
         (UPGRADE.replace("13", "12"), NoUpgrade::Version, 400),
     ] {
         let (request, client) = request(&text).await;
-        let error = request.upgrade(BIG).await.unwrap_err();
+        let error = request.upgrade(BIG, &[]).await.unwrap_err();
         let UpgradeError::Unsuitable {
             request,
             why: found,

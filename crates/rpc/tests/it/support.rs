@@ -69,7 +69,7 @@ pub async fn listen() -> (TcpListener, String) {
 pub async fn accept_websocket(listener: &TcpListener, message_limit: usize) -> Connection {
     accept_http(listener)
         .await
-        .upgrade(message_limit)
+        .upgrade(message_limit, &[])
         .await
         .unwrap()
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use quipu_rpc::http::{Head, HeadLimits, HttpRequest, NoUpgrade, Response, UpgradeError};
 use quipu_rpc::websocket::ByteStream;
 
-use super::{MESSAGE_LIMIT, WebSocketAuth};
+use super::admission::SUBPROTOCOL;
+use super::{Admission, MESSAGE_LIMIT};
 use crate::Server;
 use crate::connection::serve_guest;
 use crate::peer::Guest;
@@ -17,7 +18,7 @@ pub(super) async fn greet(
     server: Arc<Server>,
     stream: impl ByteStream,
     guest: Guest,
-    auth: &WebSocketAuth,
+    admission: &Admission,
 ) {
     let read = tokio::select! {
         read = HttpRequest::read(stream, HeadLimits::default()) => read,
@@ -30,7 +31,7 @@ pub(super) async fn greet(
         Err(error) => return tracing::debug!(peer = %guest.peer, %error, "no HTTP request"),
     };
     let peer = guest.peer.clone();
-    if let Err(error) = answer(server, request, guest, auth).await {
+    if let Err(error) = answer(server, request, guest, admission).await {
         tracing::debug!(%peer, %error, "a client left before its answer");
     }
 }
@@ -39,16 +40,16 @@ async fn answer(
     server: Arc<Server>,
     request: HttpRequest,
     guest: Guest,
-    auth: &WebSocketAuth,
+    admission: &Admission,
 ) -> io::Result<()> {
-    if let Some(answer) = plain_answer(request.head(), auth) {
+    if let Some(answer) = plain_answer(request.head(), admission) {
         if answer.status == 401 {
             let reason = &answer.body;
             tracing::warn!(peer = %guest.peer, reason, "authentication failed");
         }
         return request.respond(answer.response()).await;
     }
-    match request.upgrade(MESSAGE_LIMIT).await {
+    match request.upgrade(MESSAGE_LIMIT, &[SUBPROTOCOL]).await {
         Ok(connection) => {
             serve_guest(server, connection, guest).await;
             Ok(())
@@ -94,9 +95,9 @@ impl From<NoUpgrade> for Answer {
     }
 }
 
-/// Browsers are turned away first, probes are answered without credentials, then credentials decide.
-fn plain_answer(head: &Head, auth: &WebSocketAuth) -> Option<Answer> {
-    if head.header("origin").is_some() {
+/// Pages that are not allowed are turned away first, probes are answered without credentials, then credentials decide.
+fn plain_answer(head: &Head, admission: &Admission) -> Option<Answer> {
+    if !admission.allows_origin(head) {
         return Some(Answer::status(403));
     }
     if matches!(head.path.as_str(), "/readyz" | "/healthz") {
@@ -111,7 +112,7 @@ fn plain_answer(head: &Head, auth: &WebSocketAuth) -> Option<Answer> {
     if let Err(why) = head.upgrade_key() {
         return Some(why.into());
     }
-    let refused = auth.check(head.header("authorization")).err()?;
+    let refused = admission.check(head).err()?;
     Some(Answer {
         body: refused.to_owned(),
         ..Answer::status(401)

@@ -1,6 +1,7 @@
 //! Where clients come from: standard input and output, a websocket port, a unix socket, or nowhere.
 
 mod accept;
+mod admission;
 mod auth;
 mod http;
 mod places;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use admission::{Admission, Origin};
 pub use auth::{AuthError, WebSocketAuth};
 pub(crate) use places::{Lost, Place};
 
@@ -100,14 +102,14 @@ impl fmt::Display for Listening {
 pub async fn run(
     server: Arc<Server>,
     listen: Listen,
-    auth: WebSocketAuth,
+    admission: Admission,
     announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
     // Boxed, because the compiler gives up on the size of so many futures within each other.
     match listen {
         Listen::Stdio => Box::pin(stdio::run(server)).await,
         Listen::WebSocket(address) => {
-            Box::pin(websocket::run(server, address, auth, announce)).await?
+            Box::pin(websocket::run(server, address, admission, announce)).await?
         }
         Listen::Unix(path) => Box::pin(unix::run(server, &path, announce)).await?,
         Listen::Off => off(&server).await,

@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use super::stop::StopSignals;
-use super::{ListenError, Listening, MESSAGE_LIMIT, WebSocketAuth, accept, http};
+use super::{Admission, ListenError, Listening, MESSAGE_LIMIT, accept, http};
 use crate::Server;
 use crate::connection::serve_guest;
 use crate::peer::{Guest, Peer};
@@ -92,7 +92,7 @@ async fn greet(server: Arc<Server>, mut stream: UnixStream, guest: Guest) {
     let reader = io::Cursor::new(first.to_vec()).chain(reader);
     if first == *b"G" {
         let stream = tokio::io::join(reader, writer);
-        return http::greet(server, stream, guest, &WebSocketAuth::None).await;
+        return http::greet(server, stream, guest, &Admission::ALL_PROGRAMS).await;
     }
     let connection = Connection::lines(reader, writer, MESSAGE_LIMIT);
     serve_guest(server, connection, guest).await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::stop::StopSignals;
-use super::{ListenError, Listening, WebSocketAuth, accept, http};
+use super::{Admission, ListenError, Listening, WebSocketAuth, accept, http};
 use crate::Server;
 use crate::peer::{Guest, Peer};
 
@@ -18,10 +18,10 @@ const BACKLOG: u32 = 1024;
 pub(super) async fn run(
     server: Arc<Server>,
     address: SocketAddr,
-    auth: WebSocketAuth,
+    admission: Admission,
     announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
-    if !address.ip().is_loopback() && auth == WebSocketAuth::None {
+    if !address.ip().is_loopback() && admission.auth == WebSocketAuth::None {
         return Err(ListenError::OpenToTheNetwork(address));
     }
     let signals = StopSignals::listen();
@@ -32,8 +32,8 @@ pub(super) async fn run(
     let listener = bind(address).map_err(bind_error)?;
     let address = listener.local_addr().map_err(bind_error)?;
     announce(&Listening::WebSocket(address));
-    let auth = Arc::new(auth);
-    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest, Arc::clone(&auth));
+    let admission = Arc::new(admission);
+    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest, Arc::clone(&admission));
     let next = async || {
         let (stream, address) = listener.accept().await?;
         Ok((stream, Peer::Tcp(address)))
@@ -54,9 +54,9 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, auth: Arc<WebSocketAuth>) {
+async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, admission: Arc<Admission>) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a client's socket keeps its delay");
     }
-    http::greet(server, stream, guest, &auth).await;
+    http::greet(server, stream, guest, &admission).await;
 }

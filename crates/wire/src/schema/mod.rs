@@ -1,5 +1,5 @@
 //! The published forms of the protocol, made from the method table and the type descriptions:
-//! JSON Schema, TypeScript, and the reference page.
+//! JSON Schema, TypeScript, the generated part of the TypeScript client, and the reference page.
 //!
 //! Each generator returns file names with their contents; writing them is the caller's business.
 
@@ -9,12 +9,14 @@ mod json_printer;
 mod reference;
 mod roots;
 mod typescript;
+mod typescript_client;
 
 use std::collections::BTreeMap;
 
 pub use json::json_schemas;
 pub use reference::reference;
 pub use typescript::typescript;
+pub use typescript_client::typescript_client;
 
 /// Generated files by their path below the output folder.
 pub type Files = BTreeMap<String, String>;

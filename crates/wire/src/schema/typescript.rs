@@ -1,4 +1,5 @@
-//! TypeScript: a file per type, in the folders and under the names the official server uses.
+//! TypeScript: a file per type, in the folders and under the names the official server uses. The
+//! TypeScript client has the same types in one file (`typescript_client.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,8 +12,8 @@ use crate::method::{
     CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
 };
 
-const HEADER: &str = "// GENERATED CODE! DO NOT MODIFY BY HAND!\n\n";
-const JSON_VALUE: &str = "export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;\n";
+pub(super) const HEADER: &str = "// GENERATED CODE! DO NOT MODIFY BY HAND!\n\n";
+pub(super) const JSON_VALUE: &str = "export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;\n";
 
 /// All TypeScript files of a surface.
 #[must_use]
@@ -24,7 +25,7 @@ pub fn typescript(surface: Surface) -> Files {
         } else {
             Place::Root
         };
-        let mut printer = Printer::new(surface, folder);
+        let mut printer = Printer::new(surface, Layout::PerType(folder));
         let body = printer.definition(def);
         let imports = printer.imports(def.ts_name);
         let doc = comment(def.doc, "");
@@ -35,7 +36,7 @@ pub fn typescript(surface: Surface) -> Files {
         files.insert(path, text);
     }
     for (name, doc, rows, requests) in unions(surface) {
-        let mut printer = Printer::new(surface, Place::Root);
+        let mut printer = Printer::new(surface, Layout::PerType(Place::Root));
         let body = printer.union(&rows, requests);
         let text = format!(
             "{}{}export type {name} = {body};\n",
@@ -88,7 +89,7 @@ fn unions(surface: Surface) -> [Union; 3] {
 }
 
 /// Every type with a file of its own, by path.
-fn types(surface: Surface) -> BTreeMap<String, &'static TypeDef> {
+pub(super) fn types(surface: Surface) -> BTreeMap<String, &'static TypeDef> {
     let legacy = CLIENT_REQUESTS
         .iter()
         .filter(|row| row.stability == Stability::Legacy);
@@ -135,7 +136,7 @@ fn index(files: &Files, folder: &str) -> String {
     text
 }
 
-fn comment(doc: &str, before: &str) -> String {
+pub(super) fn comment(doc: &str, before: &str) -> String {
     if doc.is_empty() {
         return String::new();
     }
@@ -145,19 +146,42 @@ fn comment(doc: &str, before: &str) -> String {
     format!("{before}/**\n{} */\n", lines.collect::<String>())
 }
 
-/// Prints one file, remembering what it imports.
-struct Printer {
+/// The name of a type where all are in one file: two names exist in both versions of the protocol.
+pub(super) fn one_file_name(def: &TypeDef) -> String {
+    match (def.ts_name, def.place) {
+        ("SessionSource" | "WebSearchAction", Place::Root) => format!("Legacy{}", def.ts_name),
+        (name, _) => name.to_owned(),
+    }
+}
+
+/// Where the printed types live.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Each in a file of its own, in this folder.
+    PerType(Place),
+    /// All in one file, with the members of later protocol versions.
+    OneFile {
+        /// Whether clients write values of the type. They may leave out what has a default.
+        written: bool,
+    },
+}
+
+/// Prints types, remembering what they refer to.
+pub(super) struct Printer {
     surface: Surface,
-    place: Place,
+    pub(super) layout: Layout,
     imports: BTreeMap<String, String>,
+    /// The types referred to, for a layout in one file.
+    pub(super) referred: Vec<&'static TypeDef>,
 }
 
 impl Printer {
-    fn new(surface: Surface, place: Place) -> Printer {
+    pub(super) fn new(surface: Surface, layout: Layout) -> Printer {
         Printer {
             surface,
-            place,
+            layout,
             imports: BTreeMap::new(),
+            referred: Vec::new(),
         }
     }
 
@@ -172,8 +196,13 @@ impl Printer {
         text
     }
 
-    fn import(&mut self, name: &str, place: Place) -> String {
-        let from = match (self.place, place) {
+    fn import(&mut self, def: &'static TypeDef) -> String {
+        let name = def.ts_name;
+        let Layout::PerType(here) = self.layout else {
+            self.referred.push(def);
+            return one_file_name(def);
+        };
+        let from = match (here, def.place) {
             (_, Place::Both) | (Place::V2, Place::V2) | (Place::Root, Place::Root) => {
                 format!("./{name}")
             }
@@ -185,7 +214,7 @@ impl Printer {
     }
 
     fn json_value(&mut self) -> String {
-        let from = if self.place == Place::V2 {
+        let from = if self.layout == Layout::PerType(Place::V2) {
             "../serde_json/JsonValue"
         } else {
             "./serde_json/JsonValue"
@@ -194,7 +223,7 @@ impl Printer {
         "JsonValue".into()
     }
 
-    fn definition(&mut self, def: &TypeDef) -> String {
+    pub(super) fn definition(&mut self, def: &TypeDef) -> String {
         match &def.shape {
             Shape::Alias(ty) => self.ty(*ty),
             Shape::Struct(fields, _) => self.structure(fields),
@@ -243,9 +272,10 @@ impl Printer {
     }
 
     fn fields(&mut self, fields: &[Field]) -> String {
+        let base_only = matches!(self.layout, Layout::PerType(_));
         let hidden = |field: &&Field| {
             field.flatten
-                || field.since.is_some()
+                || (field.since.is_some() && base_only)
                 || field.write_only
                 || (field.experimental && self.surface == Surface::Stable)
         };
@@ -264,7 +294,9 @@ impl Printer {
             other => other,
         };
         let mut ty = match bare {
-            Ty::Integer(_) if field.bigint => "bigint".to_owned(),
+            Ty::Integer(_) if field.bigint && matches!(self.layout, Layout::PerType(_)) => {
+                "bigint".to_owned()
+            }
             Ty::Json if field.unknown => "unknown".to_owned(),
             Ty::List(Ty::Json) if field.unknown => "unknown[]".to_owned(),
             other => self.ty(other),
@@ -273,14 +305,26 @@ impl Printer {
         if nullable {
             ty += " | null";
         }
-        let mark = match field.absence {
-            Absence::Optional | Absence::Sparse => "?",
-            Absence::Never | Absence::Nullable => "",
+        let mark = match self.may_be_left_out(field) {
+            true => "?",
+            false => "",
         };
         format!("{}{}{mark}: {ty},", comment(field.doc, "\n"), field.name)
     }
 
-    fn ty(&mut self, ty: Ty) -> String {
+    /// Whether a value without the member has the type.
+    pub(super) fn may_be_left_out(&self, field: &Field) -> bool {
+        let later = field.since.is_some();
+        match (field.absence, self.layout) {
+            (Absence::Optional | Absence::Sparse, _) => true,
+            (Absence::Never, Layout::OneFile { written: true }) => later || field.default.is_some(),
+            (Absence::Nullable, Layout::OneFile { written: true }) => true,
+            (Absence::Never | Absence::Nullable, Layout::OneFile { .. }) => later,
+            (Absence::Never | Absence::Nullable, Layout::PerType(_)) => false,
+        }
+    }
+
+    pub(super) fn ty(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Bool => "boolean".into(),
             Ty::String => "string".into(),
@@ -291,7 +335,7 @@ impl Printer {
             Ty::Map(inner) => format!("{{ [key in string]?: {} }}", self.ty(*inner)),
             Ty::Named(def) => match def() {
                 def if def.place == Place::Nowhere => self.definition(def),
-                def => self.import(def.ts_name, def.place),
+                def => self.import(def),
             },
         }
     }

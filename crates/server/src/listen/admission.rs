@@ -1,0 +1,105 @@
+//! Who may connect to a websocket listener: which web pages, and with which credentials.
+
+use std::fmt;
+use std::str::FromStr;
+
+use quipu_rpc::http::Head;
+
+use super::WebSocketAuth;
+
+/// The subprotocol that is agreed on with a client that offers it. Browsers can present a token in no other
+/// place, and close the connection if the server agrees to nothing that they offer.
+pub(super) const SUBPROTOCOL: &str = "quipu";
+
+/// Begins the subprotocol that carries a token.
+const TOKEN_SUBPROTOCOL: &[u8] = b"quipu.bearer.";
+
+/// Who may connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admission {
+    /// What clients must present.
+    pub auth: WebSocketAuth,
+    /// The web pages whose scripts may connect; programs other than browsers name none.
+    pub origins: Vec<Origin>,
+}
+
+impl Admission {
+    /// Everyone who can reach the listener, but no web page.
+    pub const ALL_PROGRAMS: Admission = Admission {
+        auth: WebSocketAuth::None,
+        origins: Vec::new(),
+    };
+
+    /// Whether the page that a request comes from may make it.
+    pub(super) fn allows_origin(&self, head: &Head) -> bool {
+        head.header("origin").is_none_or(|origin| {
+            let mut allowed = self.origins.iter();
+            allowed.any(|it| it.0.as_bytes() == origin)
+        })
+    }
+
+    /// Checks the credentials of a request; the error is what the client gets.
+    pub(super) fn check(&self, head: &Head) -> Result<(), &'static str> {
+        if let Some(header) = head.header("authorization") {
+            return self.auth.check(Some(header));
+        }
+        let mut offered = head.words("sec-websocket-protocol");
+        let token = offered.find_map(|word| word.strip_prefix(TOKEN_SUBPROTOCOL));
+        let header = token.map(|token| [b"Bearer ", token].concat());
+        self.auth.check(header.as_deref())
+    }
+}
+
+/// The origin of a web page, as browsers send it: `https://example.com` or `http://localhost:5173`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Origin, String> {
+        let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
+            let letters = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            letters && !host.is_empty() && !host.contains(['/', '?', '#', '@', '*', ' '])
+        });
+        match is_origin {
+            true => Ok(Origin(text.to_ascii_lowercase())),
+            false => Err(format!(
+                "`{text}` is not an origin; expected `http://HOST:PORT` or `https://HOST`, as the browser sends it"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_a_scheme_and_a_host() {
+        for good in [
+            "http://localhost:5173",
+            "https://Example.com",
+            "http://[::1]:80",
+        ] {
+            let origin: Origin = good.parse().unwrap();
+            assert_eq!(origin.to_string(), good.to_lowercase());
+        }
+        for bad in [
+            "null",
+            "*",
+            "localhost",
+            "http://",
+            "http://a/",
+            "https://*.a.b",
+        ] {
+            assert!(bad.parse::<Origin>().is_err(), "{bad}");
+        }
+    }
+}
