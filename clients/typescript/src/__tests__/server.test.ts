@@ -1,14 +1,13 @@
 /** The client against the real server, with its offline model, over standard streams and websockets. */
 
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { AbortedError, CodexClient, type CodexClientOptions, isItem, RefusedError, tool, TurnFailedError } from "../index.ts";
-import { next, noQuipu, QUIPU, quipu, type Scratch, scratch, script, until } from "./support.ts";
+import { listener } from "./listener.ts";
+import { next, noQuipu, quipu, scratch, script, until } from "./support.ts";
 
 const skip = noQuipu;
 
@@ -164,29 +163,6 @@ test("twenty thousand deltas go through a stream in order", { skip }, () =>
     assert.equal((await stream.result()).agentMessage.length, 160_000);
   }));
 
-/** A server on a websocket, and its address. */
-async function listener({ home, work }: Scratch, args: string[] = [], port = 0): Promise<{ process: ChildProcess; url: string }> {
-  const base = ["app-server", "-c", 'model_provider="offline"', "--listen", `ws://127.0.0.1:${port}`];
-  const env = { ...process.env, QUIPU_HOME: home, CODEX_HOME: home };
-  const child = spawn(QUIPU ?? "quipu", [...base, ...args], { cwd: work, env, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once("exit", () => reject(new Error(said)));
-    child.stderr.on("data", (piece) => {
-      said += String(piece);
-      const address = /ws:\/\/[\d.]+:\d+/.exec(said);
-      if (address && said.endsWith("\n")) resolve(address[0]);
-    });
-  });
-  return { process: child, url };
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const exit = once(child, "exit");
-  child.kill(signal);
-  await exit;
-}
-
 test("a websocket needs the right token", { skip }, async () => {
   using place = scratch();
   const token = "0123456789abcdef0123456789abcdef";
@@ -204,14 +180,13 @@ test("a websocket needs the right token", { skip }, async () => {
     assert.equal(agentMessage, large);
     await client.disconnect();
   } finally {
-    await ended(server.process, "SIGKILL");
+    await server.end();
   }
 });
 
 test("a websocket is connected again, and what was in use goes on", { skip }, async () => {
   using place = scratch();
   const first = await listener(place);
-  const port = Number(new URL(first.url).port);
   const client = new CodexClient({ url: first.url, model: null, reconnect: { firstDelayMs: 20, longestDelayMs: 100, attempts: 200 } });
   await client.connect();
   const { id: threadId } = await client.startThread({ cwd: place.work });
@@ -220,7 +195,7 @@ test("a websocket is connected again, and what was in use goes on", { skip }, as
   for await (const event of stream) {
     if (event.method === "item/agentMessage/delta") {
       // The turn dies with its server; the next one finds it closed as interrupted, and the client learns it.
-      await ended(first.process, "SIGKILL");
+      await first.end();
       break;
     }
   }
@@ -228,35 +203,34 @@ test("a websocket is connected again, and what was in use goes on", { skip }, as
   const [reconnecting, reconnected] = [next(client, "reconnecting"), next(client, "reconnected")];
   if (client.connected) await reconnecting;
   const waiting = client.runTurn({ threadId, input: script({ text: "again" }) });
-  const second = await listener(place, [], port);
+  const second = await listener(place, [], first.port);
   try {
     await reconnected;
     assert.equal((await waiting).agentMessage, "again");
     await client.disconnect();
   } finally {
-    await ended(second.process, "SIGKILL");
+    await second.end();
   }
 });
 
 test("a turn that ends while the connection is broken is reported after it", { skip }, async () => {
   using place = scratch();
   const first = await listener(place);
-  const port = Number(new URL(first.url).port);
   const client = new CodexClient({ url: first.url, model: null, reconnect: { firstDelayMs: 20, longestDelayMs: 100, attempts: 200 } });
   await client.connect();
   const { id: threadId } = await client.startThread({ cwd: place.work });
   const begun = next(client, "item:agentMessage:delta");
   const running = client.runTurn({ threadId, input: script({ deltas: 10_000, every: 20 }) });
   await begun;
-  await ended(first.process, "SIGKILL");
-  const second = await listener(place, [], port);
+  await first.end();
+  const second = await listener(place, [], first.port);
   try {
     const { turn, items } = await running;
     assert.equal(turn.status, "interrupted");
     assert.ok(items.some((item) => item.type === "userMessage"));
     await client.disconnect();
   } finally {
-    await ended(second.process, "SIGKILL");
+    await second.end();
   }
 });
 
@@ -270,7 +244,7 @@ test("a client that gives up says so to everyone who waits", { skip }, async () 
   const { id: threadId } = await client.startThread({ cwd: place.work });
   const running = client.runTurn({ threadId, input: script({ hang: 100_000 }) });
   await next(client, "turn:started");
-  await ended(server.process, "SIGKILL");
+  await server.end();
   await assert.rejects(running, /websocket was closed/);
   await until(() => errors.length === 1);
   await assert.rejects(client.listModels(), /not connected/);
