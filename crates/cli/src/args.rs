@@ -80,12 +80,46 @@ pub enum Command {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Show which sandbox this machine supports
-    Sandbox,
+    /// Run a command under a sandbox policy, or show which sandbox this machine supports
+    Sandbox(SandboxArgs),
     /// List stored sessions, the latest first
     Threads(ThreadsArgs),
     /// Print the version
     Version,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct SandboxArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// What the command may do; as configured (`sandbox_mode`) if omitted
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<PolicyArg>,
+    /// Command to run, with its arguments, as the agent's commands run. It has no terminal; its output and
+    /// exit code are passed on. If omitted, show which sandbox this machine supports
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PolicyArg {
+    /// Read files, write none, no network
+    ReadOnly,
+    /// Write in the current directory and temporary directories too
+    WorkspaceWrite,
+    /// No sandbox
+    FullAccess,
+}
+
+impl PolicyArg {
+    /// The value of `sandbox_mode`.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::FullAccess => "danger-full-access",
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -40,7 +40,7 @@ pub fn main() -> ExitCode {
         Command::Logout { config } => {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
         }
-        Command::Sandbox => cmd::sandbox::run(),
+        Command::Sandbox(sandbox) => cmd::sandbox::run(sandbox, &args.config),
         Command::Init(init) => cmd::init::run(init, &args.config),
         Command::Providers(providers) => cmd::providers::run(providers, &args.config),
         Command::Models(models) => cmd::models::run(models, &args.config),

@@ -47,6 +47,7 @@ mod startup_warnings;
 mod telemetry;
 mod threads;
 
+pub use commands::configured_command;
 pub use connection::serve;
 pub use listen::{
     Admission, AuthError, Listen, ListenError, Listening, Origin, WebSocketAuth, run,

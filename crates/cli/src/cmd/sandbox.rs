@@ -1,19 +1,97 @@
-//! `quipu sandbox`: says what keeps commands inside their policy on this machine. It is found out by building a
-//! jail, as the server does, and not by looking at versions.
+//! `quipu sandbox`: runs a command under a policy, or says what keeps commands inside their policy on this
+//! machine. That is found out by building a jail, as the server does, and not by looking at versions.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Fails where nothing can, so that a script can ask.
-pub fn run() -> Result<ExitCode, String> {
+use quipu_config::{Env, Overrides, Table};
+use quipu_sandbox::{Command, Exit, Process, Spawned, Stdio, Stream};
+use serde_json::json;
+use tokio::io::AsyncReadExt as _;
+
+use super::app_server;
+use crate::args::{ConfigArgs, SandboxArgs};
+
+/// Bytes of standard input that are passed on at once.
+const PIECE: usize = 64 * 1024;
+
+pub fn run(args: SandboxArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    let found = runtime
-        .block_on(quipu_sandbox::capabilities())
-        .map_err(|error| error.to_string())?;
-    writeln!(std::io::stdout(), "{found}").map_err(|error| error.to_string())?;
+    if args.command.is_empty() {
+        return runtime.block_on(report());
+    }
+    let mut overrides = Overrides::default();
+    common.add_to(&mut overrides)?;
+    args.config.add_to(&mut overrides)?;
+    if let Some(policy) = args.policy {
+        let chosen = Table::from_iter([("sandbox_mode".to_owned(), json!(policy.mode()))]);
+        let chosen = overrides.add_json(&chosen);
+        chosen.map_err(|error| error.to_string())?;
+    }
+    let config = app_server::load(Env::from_process(), overrides)?;
+    let command = quipu_server::configured_command(&config, &args.command)?;
+    let done = runtime.block_on(attend(command));
+    // Reading standard input may hold a thread that nothing can wake.
+    runtime.shutdown_background();
+    done
+}
+
+/// Says what is in force. Fails where nothing is, so that a script can ask.
+async fn report() -> Result<ExitCode, String> {
+    let found = quipu_sandbox::capabilities().await;
+    let found = found.map_err(|error| error.to_string())?;
+    writeln!(io::stdout(), "{found}").map_err(|error| error.to_string())?;
     found.check().map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Passes input and output on until the command ends.
+async fn attend(mut command: Command) -> Result<ExitCode, String> {
+    command.stdio = Stdio::Pipes;
+    let Spawned {
+        process,
+        mut output,
+    } = quipu_sandbox::spawn(command)
+        .await
+        .map_err(|error| error.to_string())?;
+    let passing = async {
+        while let Some(chunk) = output.next().await {
+            let passed = match chunk.stream {
+                Stream::Stdout => io::stdout()
+                    .write_all(&chunk.bytes)
+                    .and_then(|()| io::stdout().flush()),
+                Stream::Stderr => io::stderr().write_all(&chunk.bytes),
+            };
+            // Nobody reads any more, so the command is not needed.
+            if passed.is_err() {
+                return process.kill();
+            }
+        }
+    };
+    tokio::select! {
+        () = passing => {}
+        () = feed(&process) => {}
+    }
+    let code = match process.wait().await {
+        Exit::Code(code) => code,
+        Exit::Signal(signal) => 128 + signal,
+    };
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+/// Gives the command what comes in; never ends, as the end of input is not that of the command.
+async fn feed(process: &Process) {
+    let mut input = tokio::io::stdin();
+    let mut bytes = vec![0; PIECE];
+    while let Ok(count @ 1..) = input.read(&mut bytes).await {
+        if process.write_stdin(&bytes[..count]).await.is_err() {
+            break;
+        }
+    }
+    // A command that has closed its input need not be told.
+    process.close_stdin().await.ok();
+    std::future::pending().await
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::exec::{Place, call, script};
 
 /// Both ends of a terminal: the person's and the program's.
-fn terminal() -> (File, OwnedFd) {
+pub fn terminal() -> (File, OwnedFd) {
     let (mut person, mut program) = (0, 0);
     // SAFETY: the call writes two descriptors to where it is told and keeps nothing.
     let opened = unsafe {

@@ -14,6 +14,7 @@ use quipu_sandbox::Process;
 use crate::hub::ClientId;
 use stdin::Stdin;
 
+pub use plan::configured_command;
 pub(crate) use plan::{Plan, window_size};
 pub(crate) use run::Run;
 pub(crate) use stdin::WriteError;

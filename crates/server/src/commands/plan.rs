@@ -1,14 +1,15 @@
 //! What a `command/exec` asks for, checked in the order that decides which error a client sees.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_config::{LoadRequest, Snapshot, Table};
+use quipu_config::{LoadRequest, Loader, Snapshot, Table};
 use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
 use quipu_tools::{Guarded, sandbox_policy};
-use quipu_wire::{CommandExecParams, CommandExecTerminalSize};
+use quipu_wire::{CommandExecParams, CommandExecTerminalSize, SandboxPolicy};
 
 use crate::Cx;
 use crate::threads::one_policy;
@@ -172,31 +173,54 @@ fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Poli
             given
         }
     };
-    let user_home = cx.server.settings.config.env().user_home();
-    let credentials = config.hidden_paths(user_home);
-    let guarded = Guarded {
-        home: cx.server.home(),
-        credentials: &credentials,
-        trusted: &config.trusted_projects(),
-    };
-    Ok(sandbox_policy(policy, cx.server.cwd(), guarded))
+    Ok(confined(&cx.server.settings.config, config, policy))
 }
 
-fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Policy) -> Command {
-    let env = cx.server.settings.config.env();
-    let shell_environment = config.shell_environment();
-    let mut vars = shell_environment.apply(env.vars());
+/// A policy with what this program guards, for work in the directory that it was started in.
+fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPolicy) -> Policy {
+    let credentials = snapshot.hidden_paths(config.env().user_home());
+    let guarded = Guarded {
+        home: config.home().path(),
+        credentials: &credentials,
+        trusted: &snapshot.trusted_projects(),
+    };
+    sandbox_policy(policy, config.env().cwd(), guarded)
+}
+
+/// The variables of commands under a policy.
+fn variables(config: &Loader, snapshot: &Snapshot, policy: &Policy) -> BTreeMap<String, String> {
+    let shell_environment = snapshot.shell_environment();
+    let mut vars = shell_environment.apply(config.env().vars());
     if policy.is_enforced() && policy.network() == Network::Off {
         vars.retain(|name, _| !shell_environment.withholds(name));
     }
+    vars
+}
+
+/// A command that runs under the configured policy, as those of clients do that name none, for programs
+/// that attend to it themselves.
+pub fn configured_command(config: &Loader, argv: &[String]) -> Result<Command, String> {
+    let snapshot = config.load(&LoadRequest::default());
+    let snapshot = snapshot.map_err(|error| error.to_string())?;
+    let policy = confined(config, &snapshot, &snapshot.permissions().sandbox_policy);
+    let vars = variables(config, &snapshot, &policy);
+    Ok(prepared(
+        config,
+        argv,
+        config.env().cwd().to_owned(),
+        policy,
+        vars,
+    ))
+}
+
+fn command(cx: &Cx, params: &CommandExecParams, snapshot: &Snapshot, policy: Policy) -> Command {
+    let config = &cx.server.settings.config;
+    let mut vars = variables(config, snapshot, &policy);
     for (name, value) in params.env.iter().flatten() {
         match value {
             Some(value) => vars.insert(name.clone(), value.clone()),
             None => vars.remove(name),
         };
-    }
-    if policy.network() == Network::Off {
-        vars.insert(NO_NETWORK.to_owned(), "1".to_owned());
     }
     let cwd = match params.cwd.as_deref() {
         // No name is no folder, which is found out when the command is to start there.
@@ -204,11 +228,24 @@ fn command(cx: &Cx, params: &CommandExecParams, config: &Snapshot, policy: Polic
         Some(cwd) => cx.server.cwd().join(cwd),
         None => cx.server.cwd().to_owned(),
     };
-    let mut command = Command::new(&params.command, cwd, policy);
+    prepared(config, &params.command, cwd, policy, vars)
+}
+
+fn prepared(
+    config: &Loader,
+    argv: &[String],
+    cwd: PathBuf,
+    policy: Policy,
+    mut vars: BTreeMap<String, String>,
+) -> Command {
+    if policy.network() == Network::Off {
+        vars.insert(NO_NETWORK.to_owned(), "1".to_owned());
+    }
+    let mut command = Command::new(argv, cwd, policy);
     command.env = vars
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
-    command.search_path = env.get("PATH").map(Into::into);
+    command.search_path = config.env().get("PATH").map(Into::into);
     command
 }

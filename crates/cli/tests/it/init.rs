@@ -1,0 +1,127 @@
+//! `quipu init` on a terminal, and what it finds on this machine.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+
+use quipu_testkit::client::within;
+use quipu_testkit::model::ModelServer;
+use serde_json::json;
+
+use crate::exec::Place;
+use crate::exec_terminal::terminal;
+
+/// A person who answers each prompt once; what the screen showed in the end.
+fn converse(mut screen: File, answers: &[(&str, &str)]) -> String {
+    let mut seen = String::new();
+    let mut answers = answers.iter();
+    let mut next = answers.next();
+    let mut bytes = [0; 4096];
+    // Reading fails when nobody has the other end any more.
+    while let Ok(count @ 1..) = screen.read(&mut bytes) {
+        seen += &String::from_utf8_lossy(&bytes[..count]);
+        if let Some((prompt, answer)) = next
+            && seen.ends_with(prompt)
+        {
+            screen.write_all(answer.as_bytes()).unwrap();
+            screen.write_all(b"\n").unwrap();
+            next = answers.next();
+        }
+    }
+    assert!(next.is_none(), "nobody asked {next:?}: {seen}");
+    seen
+}
+
+/// Runs `quipu init` on a terminal; whether it succeeded, and what was seen.
+async fn init(
+    place: &Place,
+    vars: &[(&str, &str)],
+    answers: &'static [(&'static str, &'static str)],
+) -> (bool, String) {
+    let (person, program) = terminal();
+    let mut command = place.quipu(&["init", "--no-test"]);
+    command
+        .envs(vars.iter().copied())
+        .stdin(program.try_clone().unwrap())
+        .stdout(program.try_clone().unwrap())
+        .stderr(program);
+    let mut child = command.spawn().unwrap();
+    // The program's end must not stay open here.
+    drop(command);
+    let talking = tokio::task::spawn_blocking(move || converse(person, answers));
+    let seen = within("the end of init", talking).await.unwrap();
+    let status = within("its status", child.wait()).await.unwrap();
+    (status.success(), seen)
+}
+
+fn fresh() -> Place {
+    let place = Place::new();
+    fs::remove_dir_all(place.folder.path().join(".quipu")).unwrap();
+    place
+}
+
+fn config(place: &Place) -> String {
+    let file = place.folder.path().join(".quipu/config.toml");
+    fs::read_to_string(file).unwrap_or_default()
+}
+
+const KEYS: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "k"), ("GROQ_API_KEY", "k")];
+
+#[tokio::test]
+async fn a_person_picks_one_of_several_providers() {
+    for (answers, provider) in [
+        (&[("default 1] ", "2")], "groq"),
+        (&[("default 1] ", "")], "anthropic"),
+    ] {
+        let place = fresh();
+        let (done, seen) = init(&place, &KEYS, answers).await;
+        assert!(done, "{seen}");
+        assert!(
+            seen.contains("1. anthropic: ANTHROPIC_API_KEY is set"),
+            "{seen}"
+        );
+        assert_eq!(config(&place), format!("model_provider = \"{provider}\"\n"));
+    }
+    let place = fresh();
+    let (done, seen) = init(&place, &KEYS, &[("default 1] ", "x")]).await;
+    assert!(
+        !done && seen.contains("`x` is not a number from 1 to "),
+        "{seen}"
+    );
+    assert_eq!(config(&place), "");
+}
+
+#[tokio::test]
+async fn the_home_of_the_official_program_is_shared_only_on_a_yes() {
+    for (answers, shared) in [(&[("[y/N] ", "y")], true), (&[("[y/N] ", "")], false)] {
+        let place = fresh();
+        let theirs = place.folder.path().join(".codex");
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("config.toml"), "model_provider = \"groq\"\n").unwrap();
+        let (done, seen) = init(&place, &KEYS[..1], answers).await;
+        assert!(done, "{seen}");
+        let own = place.folder.path().join(".quipu");
+        assert_eq!(own.is_symlink(), shared, "{seen}");
+        let provider = if shared { "groq" } else { "anthropic" };
+        assert_eq!(config(&place), format!("model_provider = \"{provider}\"\n"));
+    }
+}
+
+#[tokio::test]
+async fn a_local_server_is_found_by_its_port() {
+    let model = ModelServer::start().await.unwrap();
+    model.set_models(json!({ "data": [{ "id": "tiny" }] }));
+    let url = model.base_url();
+    let place = fresh();
+    let vars = [("CODEX_OSS_BASE_URL", url.as_str())];
+    let (done, seen) = init(&place, &vars, &[]).await;
+    assert!(done, "{seen}");
+    let found = format!("1. ollama: a server listens at {url}");
+    assert!(seen.contains(&found), "{seen}");
+    assert_eq!(
+        config(&place),
+        "model_provider = \"ollama\"\nmodel = \"tiny\"\n"
+    );
+    drop(model);
+    let (done, seen) = init(&fresh(), &vars, &[]).await;
+    assert!(!done && !seen.contains(&found), "{seen}");
+}
