@@ -9,6 +9,7 @@ pub mod agents;
 mod apply_patch;
 mod approval;
 mod call;
+mod clock;
 mod dynamic;
 mod exec;
 mod guardian;
@@ -36,6 +37,7 @@ mod wanted;
 mod web_search;
 
 pub use call::{Finished, output_item};
+pub use clock::Clock;
 pub use guardian::Action;
 pub use hooks::Advice;
 pub use host::{Answer, Host};

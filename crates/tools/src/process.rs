@@ -260,7 +260,7 @@ pub(crate) async fn wait(
         timed_out: false,
         cancelled: false,
     };
-    let deadline = tokio::time::sleep(limit);
+    let deadline = run.scope.clock.sleep(limit);
     tokio::pin!(deadline);
     loop {
         tokio::select! {

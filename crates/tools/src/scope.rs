@@ -10,6 +10,7 @@ use quipu_prompt::budget::Budget;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
 use crate::agents::Role;
+use crate::clock::Clock;
 use crate::mcp::McpScope;
 use crate::network::Network;
 use crate::web_search::WebSearch;
@@ -62,6 +63,8 @@ pub struct Scope {
     pub patch_as_text: Option<bool>,
     /// How much of a command's output the model gets, if it is waited for.
     pub output_budget: Budget,
+    /// By which the limits of commands are measured.
+    pub clock: Clock,
     /// The longest look at a command in the background that types nothing.
     pub longest_poll: Duration,
     pub features: Features,

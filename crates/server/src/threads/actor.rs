@@ -163,7 +163,7 @@ impl Actor {
             Message::Join { client, reply } => self.join(client, reply).await,
             Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
             Message::Gone(client) => {
-                self.audience.remove(client);
+                self.remove(client);
             }
             Message::Rollback { turns, reply } => self.rollback(turns, reply).await,
             Message::Rename { name } => self.audience.rename(name),
@@ -261,12 +261,21 @@ impl Actor {
         client: ClientId,
         done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
     ) {
-        let was = self.audience.remove(client);
+        let was = self.remove(client);
         let status = match was {
             true => ThreadUnsubscribeStatus::Unsubscribed,
             false => ThreadUnsubscribeStatus::NotSubscribed,
         };
         done.send((status, was && self.audience.is_empty())).ok();
+    }
+
+    /// Removes a client; `false` if it did not follow the thread.
+    fn remove(&mut self, client: ClientId) -> bool {
+        let was = self.audience.remove(client);
+        if self.audience.is_empty() {
+            self.questions.forget_elicitations();
+        }
+        was
     }
 
     pub(super) async fn close(&mut self) {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::{Input, ToolEvent, Waiting};
+use quipu_tools::Clock;
 use quipu_wire::{RequestId, ServerNotification, ServerRequest, ServerRequestResolvedNotification};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::actor::Actor;
 use super::audience;
@@ -26,8 +27,8 @@ pub(super) struct Questions {
     pending: BTreeMap<QuestionId, Question>,
     /// Since when questions wait, or were declined, while nobody follows the thread.
     unattended_since: Option<Instant>,
-    /// Questions that clients show on their own.
-    elicitations: u64,
+    /// How many questions clients show on their own; meanwhile the time limits of commands stand still.
+    elicitations: watch::Sender<u64>,
 }
 
 struct Question {
@@ -48,7 +49,7 @@ impl Questions {
             asker: Arc::new(asker),
             pending: BTreeMap::new(),
             unattended_since: None,
-            elicitations: 0,
+            elicitations: watch::Sender::new(0),
         }
     }
 
@@ -91,8 +92,19 @@ impl Questions {
 
     /// Counts the questions that clients show on their own; `None` if there would be fewer than none.
     pub fn count_elicitation(&mut self, delta: i64) -> Option<u64> {
-        self.elicitations = self.elicitations.checked_add_signed(delta)?;
-        Some(self.elicitations)
+        let count = self.elicitations.borrow().checked_add_signed(delta)?;
+        self.elicitations.send_replace(count);
+        Some(count)
+    }
+
+    /// Forgets those questions when nobody is left to answer them, so that time goes on.
+    pub fn forget_elicitations(&mut self) {
+        self.elicitations.send_replace(0);
+    }
+
+    /// The clock that they stop.
+    pub fn clock(&self) -> Clock {
+        Clock::new(self.elicitations.subscribe())
     }
 }
 

@@ -14,8 +14,8 @@ use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
-    Action, Advice, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope, ShellTool,
-    SpecKind, Toolbox, WebSearch,
+    Action, Advice, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope,
+    ShellTool, SpecKind, Toolbox, WebSearch,
 };
 use quipu_wire::{AskForApproval, Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;
@@ -244,6 +244,7 @@ impl Actor {
             shell_tool: shell_tool(session),
             patch_as_text: patch_as_text(session),
             output_budget: truncate::budget(session.info.truncation_policy),
+            clock: self.questions.clock(),
             longest_poll: session.snapshot.tools().background_terminal_max_timeout,
             features: Features {
                 allow_login_shell: session.snapshot.permissions().allow_login_shell,

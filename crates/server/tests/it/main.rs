@@ -35,6 +35,7 @@ mod models;
 mod network;
 mod notify;
 mod order;
+mod pauses;
 mod pending;
 mod permissions;
 mod plugins;

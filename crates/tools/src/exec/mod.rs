@@ -178,7 +178,7 @@ async fn attend(
     let begun = Instant::now();
     tokio::select! {
         () = run.cancel.cancelled() => {}
-        () = patience(session, wait) => {}
+        () = patience(run, session, wait) => {}
     }
     // Asked, not heard: an interrupt wakes its listeners one after the other.
     if run.cancel.is_cancelled() {
@@ -288,7 +288,7 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
             tokio::time::sleep(AFTER_WRITE).await;
         }
         let begun = Instant::now();
-        patience(&session, wait).await;
+        patience(run, &session, wait).await;
         Ok(begun)
     };
     let looked: Result<Instant, StdinError> = tokio::select! {
@@ -316,10 +316,10 @@ fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {
 }
 
 /// Waits for the end of a process or of the agent's patience.
-async fn patience(session: &Session, wait: Duration) {
+async fn patience(run: &Running, session: &Session, wait: Duration) {
     tokio::select! {
         () = session.ended() => {}
-        () = tokio::time::sleep(wait) => {}
+        () = run.scope.clock.sleep(wait) => {}
     }
 }
 
