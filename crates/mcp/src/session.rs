@@ -152,8 +152,12 @@ impl Session {
                 method => back.answer(message::refusal(id, METHOD_NOT_FOUND, method)),
             },
             None => {
-                let shown = String::from_utf8_lossy(&text[..text.len().min(200)]);
-                tracing::warn!(server = self.server, %shown, "not a message of MCP");
+                // What it says instead may hold a secret.
+                tracing::warn!(
+                    server = self.server,
+                    bytes = text.len(),
+                    "not a message of MCP"
+                );
             }
         }
     }

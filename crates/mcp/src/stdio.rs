@@ -26,6 +26,10 @@ pub(crate) const TOO_LONG: &str = "the server sent a message of more than 32 MiB
 const GRACE: Duration = Duration::from_secs(2);
 /// What is logged of a line of its standard error.
 const MAX_LOG_LINE: usize = 4096;
+/// Parts of the names of variables that hold secrets.
+const SECRET_NAMES: [&str; 4] = ["KEY", "SECRET", "TOKEN", "PASSWORD"];
+/// What is shorter is a word rather than a secret.
+const SHORTEST_SECRET: usize = 8;
 
 /// A program to start.
 #[derive(Clone)]
@@ -63,8 +67,30 @@ pub(crate) async fn connect(program: &Program, session: &Arc<Session>) -> Result
     let (lines, queue) = mpsc::channel(QUEUE);
     let link = Link::Stdio(lines);
     tokio::spawn(write(spawned.process, queue, Arc::clone(session)));
-    tokio::spawn(read(spawned.output, Arc::clone(session), link.back()));
+    let secrets = program.secrets();
+    tokio::spawn(read(
+        spawned.output,
+        Arc::clone(session),
+        link.back(),
+        secrets,
+    ));
     Ok(link)
+}
+
+impl Program {
+    /// The values in its environment that must not get into a log, the longest first.
+    fn secrets(&self) -> Vec<String> {
+        let is_secret = |(name, value): &&(OsString, OsString)| {
+            let name = name.to_string_lossy().to_ascii_uppercase();
+            value.len() >= SHORTEST_SECRET && SECRET_NAMES.iter().any(|it| name.contains(it))
+        };
+        let secrets = self.env.iter().filter(is_secret);
+        let mut secrets: Vec<String> = secrets
+            .map(|(_, value)| value.to_string_lossy().into_owned())
+            .collect();
+        secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        secrets
+    }
 }
 
 /// Why a program was not started, as the system says it.
@@ -103,7 +129,7 @@ async fn write(process: Process, mut queue: mpsc::Receiver<Vec<u8>>, session: Ar
     session.close(None);
 }
 
-async fn read(mut output: Output, session: Arc<Session>, back: BackLink) {
+async fn read(mut output: Output, session: Arc<Session>, back: BackLink, secrets: Vec<String>) {
     let mut lines = Lines::new(MAX_MESSAGE);
     let mut log = Lines::new(MAX_LOG_LINE);
     while let Some(chunk) = output.next().await {
@@ -111,7 +137,10 @@ async fn read(mut output: Output, session: Arc<Session>, back: BackLink) {
             Stream::Stdout => lines.push(&chunk.bytes, |line| session.receive(line, None, &back)),
             Stream::Stderr => {
                 log.push(&chunk.bytes, |line| {
-                    let line = String::from_utf8_lossy(line);
+                    let mut line = String::from_utf8_lossy(line).into_owned();
+                    for secret in &secrets {
+                        line = line.replace(secret.as_str(), "[redacted]");
+                    }
                     tracing::info!(server = session.server, %line, "an MCP server writes");
                 });
                 true

@@ -64,6 +64,10 @@ impl Client {
         &self.0.provider
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
     /// Asks the model. Nothing happens until the stream is read; dropping it cancels.
     pub fn stream(&self, request: Request) -> ModelStream {
         ModelStream::new(Arc::clone(&self.0), request)
@@ -109,7 +113,7 @@ impl Shared {
         Ok(body.into())
     }
 
-    async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
+    pub(crate) async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
         let wire = self.provider.wire_api;
         let format = wire.format();
         if format.transport == Transport::Script {
@@ -165,7 +169,7 @@ impl Shared {
     }
 }
 
-async fn whole(mut source: Source) -> Result<Vec<u8>, Failure> {
+pub(crate) async fn whole(mut source: Source) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = source.chunk().await? {
         if body.len() + chunk.len() > UNARY_LIMIT {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use futures_util::future::BoxFuture;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -152,6 +153,16 @@ impl Secrets {
             }
         }
         hidden
+    }
+
+    /// Hides them in the values of headers.
+    pub(crate) fn hide_in(&self, headers: &mut HeaderMap) {
+        for value in headers.values_mut() {
+            let hidden = value.to_str().ok().and_then(|text| self.hide(text));
+            if let Some(Ok(hidden)) = hidden.map(HeaderValue::try_from) {
+                *value = hidden;
+            }
+        }
     }
 
     /// The same for those who need a text in any case.

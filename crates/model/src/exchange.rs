@@ -26,6 +26,10 @@ use crate::retry::backoff;
 
 /// A longer wait than this is not made in silence.
 const LONGEST_SILENCE: Duration = Duration::from_secs(2);
+/// How long a refusal may wait for the list of models that it names.
+const LIST_PATIENCE: Duration = Duration::from_secs(3);
+/// How many models it names.
+const NAMED: usize = 10;
 /// How many tokens are tried for one request, whatever their source thinks.
 const MAX_RECOVERIES: u32 = 3;
 
@@ -114,7 +118,11 @@ pub(crate) async fn exchange(
                     recoveries += 1;
                     continue;
                 }
-                refused(shared, &refusal)
+                let failure = refused(shared, &refusal);
+                match refusal.is_unknown_model(&request.model) {
+                    true => with_models(shared, request, failure).await,
+                    false => failure,
+                }
             }
             Err(failure) => failure,
         };
@@ -146,7 +154,8 @@ async fn send(
     if !response.status().is_success() {
         return Ok(Err(Box::new(call.refusal(response).await)));
     }
-    let headers = std::mem::take(response.headers_mut());
+    let mut headers = std::mem::take(response.headers_mut());
+    call.secrets.hide_in(&mut headers);
     let source = Source::Http(Box::new(response));
     Ok(Ok(Answer {
         source,
@@ -189,6 +198,34 @@ pub(crate) fn refused(shared: &Shared, refusal: &Refusal) -> Failure {
         transient: refusal.status.is_server_error(),
         rate_limits,
     }
+}
+
+/// The refusal of a model that does not exist, with the models that do. OpenAI's list has everything that
+/// it ever offered, so it would not help.
+async fn with_models(shared: &Shared, request: &Request, mut failure: Failure) -> Failure {
+    if shared.provider.id == "openai" {
+        return failure;
+    }
+    let Ok(Ok(models)) = timeout(LIST_PATIENCE, shared.models(&request.meta)).await else {
+        return failure;
+    };
+    let mut names: Vec<&str> = models.iter().map(|it| it.slug.as_str()).collect();
+    if names.is_empty() || names.contains(&request.model.as_str()) {
+        return failure;
+    }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let hint = format!("set `model` to one of: {}{more}", names.join(", "));
+    match &mut failure.kind {
+        ErrorKind::UnexpectedStatus(unexpected) => unexpected.hint = Some(hint),
+        ErrorKind::BadRequest(text) => text.push_str(&format!("; {hint}")),
+        _ => {}
+    }
+    failure
 }
 
 pub(crate) async fn current(shared: &Shared) -> Result<Credentials, Failure> {

@@ -181,12 +181,7 @@ impl Call {
     pub(crate) async fn refusal(&self, response: reqwest::Response) -> Refusal {
         let status = response.status();
         let mut headers = response.headers().clone();
-        for value in headers.values_mut() {
-            let hidden = value.to_str().ok().and_then(|text| self.secrets.hide(text));
-            if let Some(Ok(hidden)) = hidden.map(HeaderValue::try_from) {
-                *value = hidden;
-            }
-        }
+        self.secrets.hide_in(&mut headers);
         let body = read_bounded(response).await;
         let body = self
             .secrets

@@ -41,6 +41,7 @@ mod text;
 mod tools;
 mod usage;
 mod usage_limit;
+mod window;
 
 pub use answer::read_answer;
 pub use built_in::{Access, BUILT_IN, BuiltIn, Choice, NoModel, Usable, choose, local_servers};

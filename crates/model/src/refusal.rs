@@ -106,6 +106,27 @@ impl Refusal {
         }
     }
 
+    /// Whether the provider says that it has no such model. Each mark is of one kind of server.
+    pub(crate) fn is_unknown_model(&self, model: &str) -> bool {
+        let fields = self.fields();
+        let code = fields.code.as_ref().and_then(serde_json::Value::as_str);
+        let statuses = [StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
+        if !statuses.contains(&self.status) || code == Some("model_not_found") {
+            return code == Some("model_not_found");
+        }
+        let message = fields.message.unwrap_or_default();
+        let rest = message.replacen(model, "", 1).to_ascii_lowercase();
+        let marks = [
+            "not found",
+            "not exist",
+            "not a valid model",
+            "unknown model",
+        ];
+        let is_missing = marks.iter().any(|mark| rest.contains(mark))
+            || fields.kind.as_deref() == Some("not_found_error");
+        message.contains(model) && rest.contains("model") && is_missing
+    }
+
     /// The status and the provider's explanation, in one line.
     pub(crate) fn summary(&self) -> String {
         let explanation = self.explanation(&self.fields());

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use quipu_rpc::{Id, Outbox, write};
 use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
+use quipu_wire::method::event::ConfigWarning;
 use tokio::sync::watch;
 
 use crate::questions::{Asked, Question};
@@ -100,6 +101,15 @@ impl Client {
     /// Whether the client did not opt out of a method.
     pub fn wants(&self, method: &str) -> bool {
         self.introduction().is_none_or(|it| it.wants(method))
+    }
+
+    /// Warns the client of a problem, unless it knows.
+    pub async fn warn(&self, warning: &ConfigWarningNotification) {
+        if self.is_new_problem(warning) {
+            let details = warning.details.as_deref();
+            tracing::warn!(details, "{}", warning.summary);
+            self.notify::<ConfigWarning>(warning).await;
+        }
     }
 
     /// Takes note that the client is told of a problem; `false` if it was before.

@@ -46,6 +46,7 @@ mod skills;
 mod startup_warnings;
 mod telemetry;
 mod threads;
+mod windows;
 
 pub use commands::configured_command;
 pub use connection::serve;

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
-use quipu_model::{BuiltIn, ProviderConfig, RequestMeta, WireApi};
+use quipu_model::{BuiltIn, ModelError, ProviderConfig, RequestMeta, WireApi};
 use quipu_rpc::ErrorObject;
 use tokio::runtime::Handle;
 
 use crate::Server;
+use crate::windows::{self, Windows};
 
 /// The most models that an error lists.
 const NAMED: usize = 10;
@@ -22,9 +23,12 @@ const RESPITE: Duration = Duration::from_secs(30);
 /// By which a limit in tokens becomes one in bytes.
 const BYTES_PER_TOKEN: i64 = 4;
 
-/// What the provider in use listed last.
+/// What the provider in use listed last, and the windows that providers were asked for.
 #[derive(Default)]
-pub(crate) struct RemoteModels(Mutex<Option<Listed>>);
+pub(crate) struct RemoteModels {
+    listed: Mutex<Option<Listed>>,
+    pub windows: Windows,
+}
 
 struct Listed {
     provider: ProviderConfig,
@@ -50,28 +54,21 @@ pub(crate) async fn list(
     catalogue::list(provider, remote)
 }
 
-/// What is known about a model: by the user's own list, else by what the provider said when it was last
-/// asked for a list, else built in; with what the settings say. Nobody is asked now.
+/// What is known about a model, with what the settings say and what is assumed of its window if nobody
+/// knows. Nobody is asked now.
 pub(crate) fn info(
     server: &Server,
     snapshot: &Snapshot,
     provider: &ProviderConfig,
     model: &str,
 ) -> Arc<ModelInfo> {
-    let mut info = match own(snapshot, provider) {
-        Some(own) => provider.model(model, &own),
-        None => server
-            .remote_models
-            .last(provider, |listed| provider.model(model, listed)),
-    };
-    if !info.known {
-        tracing::warn!(
-            model,
-            "nothing is known of this model, so defaults are used; `model_context_window` and `model_catalog_json` can say more"
-        );
-    }
+    let mut info = known(server, snapshot, provider, model);
     let settings = snapshot.model();
-    info.context_window = settings.context_window.or(info.context_window);
+    info.context_window = settings
+        .context_window
+        .or(info.context_window)
+        .or_else(|| server.remote_models.windows.of(provider, model))
+        .or_else(|| Some(windows::assumed(provider)));
     info.auto_compact_token_limit = settings
         .auto_compact_token_limit
         .or(info.auto_compact_token_limit);
@@ -85,6 +82,22 @@ pub(crate) fn info(
         };
     }
     Arc::new(info)
+}
+
+/// What is known about a model: by the user's own list, else by what the provider said when it was last
+/// asked for a list, else built in.
+pub(crate) fn known(
+    server: &Server,
+    snapshot: &Snapshot,
+    provider: &ProviderConfig,
+    model: &str,
+) -> ModelInfo {
+    match own(snapshot, provider) {
+        Some(own) => provider.model(model, &own),
+        None => server
+            .remote_models
+            .last(provider, |listed| provider.model(model, listed)),
+    }
 }
 
 /// The model that is used when nobody says which: the first of the user's own list, the provider's default,
@@ -152,28 +165,24 @@ fn own(snapshot: &Snapshot, provider: &ProviderConfig) -> Option<Vec<ModelInfo>>
 }
 
 /// Whether a provider's own list is worth asking for. OpenAI's has everything that was ever offered.
-fn lists_models(provider: &ProviderConfig) -> bool {
+pub(crate) fn lists_models(provider: &ProviderConfig) -> bool {
     provider.id != "openai" && provider.wire_api != WireApi::Offline
 }
 
 /// The models that a provider lists, or why there is no list.
-type Remote = Result<Vec<ModelInfo>, String>;
+pub(crate) type Remote = Result<Vec<ModelInfo>, ModelError>;
 
 /// What the provider lists, asked for at most once in a while.
-async fn remote(server: &Server, provider: &ProviderConfig) -> Remote {
+pub(crate) async fn remote(server: &Server, provider: &ProviderConfig) -> Remote {
     if let Some(models) = server.remote_models.get(provider) {
         return models;
     }
-    let meta = RequestMeta {
-        originator: server.identity.originator().to_owned(),
-        user_agent: server.identity.user_agent(server.settings.config.env()),
-        ..RequestMeta::default()
-    };
-    let (models, lasts) = match server.model_client(provider).models(&meta).await {
+    let client = server.model_client(provider);
+    let (models, lasts) = match client.models(&meta(server)).await {
         Ok(models) => (Ok(models), FRESH),
         Err(error) => {
             tracing::warn!(provider = provider.id, %error, "the provider did not list its models");
-            (Err(error.to_string()), RESPITE)
+            (Err(error), RESPITE)
         }
     };
     server.remote_models.set(Listed {
@@ -184,9 +193,18 @@ async fn remote(server: &Server, provider: &ProviderConfig) -> Remote {
     models
 }
 
+/// How this program presents itself outside turns.
+pub(crate) fn meta(server: &Server) -> RequestMeta {
+    RequestMeta {
+        originator: server.identity.originator().to_owned(),
+        user_agent: server.identity.user_agent(server.settings.config.env()),
+        ..RequestMeta::default()
+    }
+}
+
 impl RemoteModels {
     fn get(&self, provider: &ProviderConfig) -> Option<Remote> {
-        let listed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         listed
             .as_ref()
             .filter(|listed| listed.provider == *provider && Instant::now() < listed.until)
@@ -195,7 +213,7 @@ impl RemoteModels {
 
     /// What the provider listed last, however long ago.
     fn last<T>(&self, provider: &ProviderConfig, look: impl FnOnce(&[ModelInfo]) -> T) -> T {
-        let listed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let listed = listed
             .as_ref()
             .filter(|listed| listed.provider == *provider);
@@ -204,6 +222,6 @@ impl RemoteModels {
     }
 
     fn set(&self, listed: Listed) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
     }
 }

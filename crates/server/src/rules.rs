@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use quipu_config::Snapshot;
 use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRule};
 use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
-use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
 
-use crate::hub::Client;
 use crate::{Server, config_folders};
 
 /// The rules of these settings, and the files that are left out.
@@ -23,17 +21,6 @@ pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
         }
     }
     loaded
-}
-
-/// Tells a client about files of its thread that are not in force, unless it knows.
-pub(crate) async fn tell_left_out(client: &Client, warnings: &[ConfigWarningNotification]) {
-    for warning in warnings {
-        if client.is_new_problem(warning) {
-            let details = warning.details.as_deref();
-            tracing::warn!(details, "{}", warning.summary);
-            client.notify::<ConfigWarning>(warning).await;
-        }
-    }
 }
 
 fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {

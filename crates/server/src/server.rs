@@ -14,7 +14,7 @@ use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
 use tokio::time::timeout;
 
-use crate::accounts::{LoginCredentials, Logins};
+use crate::accounts::{CommandCredentials, LoginCredentials, Logins, PrintedTokens};
 use crate::agents::Agents;
 use crate::announce::Announcer;
 use crate::budgets::Budgets;
@@ -70,6 +70,7 @@ pub struct Server {
     pub(crate) accounts: Accounts,
     pub(crate) logins: Logins,
     pub(crate) remote_models: RemoteModels,
+    pub(crate) printed_tokens: PrintedTokens,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then.
     pub(crate) stopping: AtomicBool,
@@ -105,6 +106,7 @@ impl Server {
             accounts,
             logins: Logins::default(),
             remote_models: RemoteModels::default(),
+            printed_tokens: PrintedTokens::default(),
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
         })
@@ -221,7 +223,10 @@ impl Server {
         {
             return client.clone();
         }
-        let client = if provider.requires_openai_auth {
+        let client = if let Some(command) = &provider.auth {
+            let printed = CommandCredentials::new(Weak::clone(&self.this), command.clone());
+            ModelClient::new(provider.clone(), printed)
+        } else if provider.requires_openai_auth {
             let login = LoginCredentials(Weak::clone(&self.this));
             ModelClient::new(provider.clone(), login)
         } else {

@@ -81,7 +81,7 @@ fn row(model: &ModelInfo, default: Option<&str>) -> String {
         true => "*",
         false => " ",
     };
-    let window = model.context_window.filter(|_| model.known);
+    let window = model.context_window;
     let window = window.map_or("unknown".to_owned(), |tokens| format!("{tokens} tokens"));
     format!("{mark} {:<44} {window:>16}", model.slug)
 }
@@ -90,7 +90,7 @@ fn json_line(model: &ModelInfo, default: Option<&str>) -> String {
     let line = json!({
         "id": model.slug,
         "name": model.display_name,
-        "context_window": model.context_window.filter(|_| model.known),
+        "context_window": model.context_window,
         "is_default": default == Some(&*model.slug),
     });
     line.to_string()

@@ -10,10 +10,20 @@ use Kind::{Bool, Number, Path, Str, Word};
 static AUTH: Section = Section::new(
     "ModelProviderAuthInfo",
     &[
-        key("command", Str, "Program that prints a token.").required(),
+        key(
+            "command",
+            Str,
+            "Program that prints a token; it also runs when the provider refuses the last one.",
+        )
+        .required(),
         key("args", STRINGS, "Its arguments.").shown("[]"),
         key("timeout_ms", POSITIVE, "How long it may take.").shown("5000"),
-        key("refresh_interval_ms", POSITIVE, "How long a token is used.").shown("300000"),
+        key(
+            "refresh_interval_ms",
+            POSITIVE,
+            "How long a token is used before the program runs again.",
+        )
+        .shown("300000"),
         key("cwd", Path, "Directory it starts in.").cwd(),
     ],
 );
@@ -54,7 +64,7 @@ pub static MODEL_PROVIDER: Section = Section::new(
             Str,
             "The key itself; prefer `env_key`.",
         ),
-        key("auth", Kind::Table(&AUTH), "A program that prints the key."),
+        key("auth", Kind::Table(&AUTH), "A program that prints the key, in place of `env_key`."),
         key(
             "wire_api",
             Word(&["responses", "chat", "anthropic"]),

@@ -11,7 +11,8 @@ use crate::provider::WireApi;
 use crate::request::Reasoning;
 use crate::usage::{Price, Usage};
 
-const DEFAULT_CONTEXT_WINDOW: i64 = 272_000;
+/// What is assumed of models that OpenAI or a user lists without a window.
+pub const DEFAULT_CONTEXT_WINDOW: i64 = 272_000;
 const DEFAULT_TRUNCATION: i64 = 10_000;
 const EFFECTIVE_PERCENT: i64 = 95;
 const COMPACTION_PERCENT: i64 = 90;
@@ -157,7 +158,7 @@ pub struct ModelInfo {
     pub supports_parallel_tool_calls: bool,
     /// Whether it takes images in full detail.
     pub supports_image_detail_original: bool,
-    /// How many tokens it can read.
+    /// How many tokens it can read, if anybody said it.
     pub context_window: Option<i64>,
     /// At how many tokens a history is compacted.
     pub auto_compact_token_limit: Option<i64>,
@@ -175,9 +176,6 @@ pub struct ModelInfo {
     pub max_output_tokens: Option<u64>,
     /// What it costs.
     pub price: Option<Price>,
-    /// Whether this is knowledge rather than a default.
-    #[serde(skip_deserializing)]
-    pub known: bool,
 }
 
 impl Default for ModelInfo {
@@ -211,7 +209,6 @@ impl Default for ModelInfo {
             supports_personality: false,
             max_output_tokens: None,
             price: None,
-            known: true,
         }
     }
 }
@@ -260,7 +257,7 @@ impl ModelInfo {
             apply_patch_tool_type: foreign.then_some(ApplyPatchTool::Function),
             supports_parallel_tool_calls: foreign,
             supports_reasoning_summaries: foreign,
-            known: false,
+            context_window: None,
             ..Self::default()
         }
     }
@@ -355,7 +352,7 @@ mod tests {
     #[test]
     fn names_are_matched_by_the_longest_prefix() {
         let of = |slug| ModelInfo::lookup(slug, WireApi::Responses);
-        assert!(of("gpt-5.1-codex-2026-01-01").known);
+        assert!(of("gpt-5.1-codex-2026-01-01").context_window.is_some());
         assert_eq!(of("gpt-5.1-codex-max-x").display_name, "gpt-5.1-codex-max");
         assert_eq!(of("openai/gpt-5.4").display_name, "gpt-5.4");
         assert_eq!(of("openai/gpt-5.4").slug, "openai/gpt-5.4");
@@ -363,14 +360,14 @@ mod tests {
             of("anthropic/claude-sonnet-5").context_window,
             Some(1_000_000)
         );
-        assert!(!of("a/b/gpt-5").known);
+        assert_eq!(of("a/b/gpt-5").context_window, None);
     }
 
     #[test]
     fn unknown_models_get_defaults() {
         let model = ModelInfo::lookup("nobody-knows", WireApi::Responses);
-        assert!(!model.known && model.accepts_images() && model.default_reasoning_level.is_none());
-        assert_eq!(model.effective_context_window(), Some(258_400));
+        assert!(model.accepts_images() && model.default_reasoning_level.is_none());
+        assert_eq!(model.context_window, None);
         assert_eq!(model.apply_patch_tool_type, None);
         assert_eq!(model.reasoning(Some(ReasoningEffort::High), None), None);
         assert_eq!(model.verbosity(Some(Verbosity::High)), None);
@@ -396,7 +393,8 @@ mod tests {
     fn a_catalogue_entry_needs_only_its_slug() {
         let model: ModelInfo =
             serde_json::from_str(r#"{"slug":"x","visibility":"hide","later":1}"#).unwrap();
-        assert!(model.known && model.to_wire(false).hidden);
+        assert_eq!(model.context_window, Some(DEFAULT_CONTEXT_WINDOW));
+        assert!(model.to_wire(false).hidden);
         assert_eq!(model.to_wire(true).display_name, "x");
     }
 }

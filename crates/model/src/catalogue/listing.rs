@@ -84,8 +84,8 @@ pub fn page(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::openai_models;
     use crate::catalogue::Price;
+    use crate::catalogue::openai_models;
     use crate::provider::WireApi;
 
     fn slugs(page: &ModelListResponse) -> Vec<&str> {

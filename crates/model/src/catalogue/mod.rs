@@ -10,8 +10,8 @@ pub use crate::usage::Price;
 pub(crate) use built_in::offline_models;
 pub use built_in::{DEFAULT_MODEL, anthropic_models, openai_models};
 pub use info::{
-    ApplyPatchTool, EffortLevel, ModelInfo, ModelUpgrade, ShellType, Truncation, TruncationMode,
-    Visibility, WebSearchTool,
+    ApplyPatchTool, DEFAULT_CONTEXT_WINDOW, EffortLevel, ModelInfo, ModelUpgrade, ShellType,
+    Truncation, TruncationMode, Visibility, WebSearchTool,
 };
 pub use listing::{ListError, list, page};
 pub use remote::parse_models;

@@ -37,10 +37,8 @@ struct Entry {
 
 #[derive(Deserialize)]
 struct Meta {
-    /// What llama.cpp was started with.
+    /// What llama.cpp was started with. What the model was trained with, `n_ctx_train`, may be more.
     n_ctx: Option<i64>,
-    /// What the model was trained with, which may be more.
-    n_ctx_train: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -89,7 +87,7 @@ impl Entry {
         let window = self
             .loaded_context_length
             .or(self.context_length)
-            .or(self.meta.and_then(|meta| meta.n_ctx.or(meta.n_ctx_train)));
+            .or(self.meta.and_then(|meta| meta.n_ctx));
         if let Some(window) = window.filter(|window| *window > 0) {
             info.context_window = Some(window);
         }
@@ -103,7 +101,6 @@ impl Entry {
             .pricing
             .and_then(|pricing| pricing.price())
             .or(info.price);
-        info.known = true;
         info
     }
 }
@@ -133,6 +130,7 @@ mod tests {
         let models = parse_models(plain, WireApi::Chat).unwrap();
         assert_eq!(models.len(), 2);
         assert_eq!(models[0].slug, "qwen3:8b");
+        assert_eq!(models[0].context_window, None);
         assert_eq!(models[1].context_window, Some(128_000));
 
         let rich = r#"{"data":[{"id":"a/b","name":"B","context_length":4096,"architecture":{"input_modalities":["text"]},"pricing":{"prompt":"0.000003","completion":"0.000015"}}]}"#;

@@ -1,5 +1,6 @@
 //! Who is logged in, as handlers and model clients need to know it.
 
+mod command;
 mod credentials;
 mod external;
 mod logins;
@@ -14,6 +15,7 @@ use quipu_wire::{AccountLoginCompletedNotification, AccountUpdatedNotification};
 
 use crate::{Server, providers};
 
+pub(crate) use command::{CommandCredentials, PrintedTokens};
 pub(crate) use credentials::LoginCredentials;
 pub(crate) use logins::{Attempt, Logins, Stop, stop_pending, wait_for};
 

@@ -176,7 +176,9 @@ impl Actor {
                 done.send(self.look()).ok();
             }
             Message::Model { sample, events } => {
-                for event in events {
+                let said = events.into_iter();
+                let said: Vec<_> = said.flat_map(|it| self.mask.hide_said(it)).collect();
+                for event in said {
                     let effects = self.engine.step(Input::Model { sample, event });
                     self.perform_holding(effects).await;
                 }
@@ -218,6 +220,7 @@ impl Actor {
                 if matches!(event, quipu_engine::ToolEvent::Finished { .. }) {
                     self.report_result(&call_id);
                 }
+                self.mask.learn_printed(&self.server);
                 for event in self.mask.hide(&call_id, event) {
                     let call_id = call_id.clone();
                     self.step(Input::Tool { call_id, event }).await;

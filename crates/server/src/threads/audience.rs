@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use quipu_rpc::{Id, write};
 use quipu_wire::{
-    ServerNotification, ServerRequest, SessionSource, SubAgentSource, Thread, ThreadStatus, Turn,
-    TurnStatus,
+    ConfigWarningNotification, ServerNotification, ServerRequest, SessionSource, SubAgentSource,
+    Thread, ThreadStatus, Turn, TurnStatus,
 };
 
 use super::live::LiveItems;
@@ -86,6 +86,13 @@ impl Audience {
     pub async fn notify(&mut self, notification: &ServerNotification) {
         self.hold(notification);
         self.release().await;
+    }
+
+    /// Warns those of a problem who do not know it.
+    pub async fn warn(&self, warning: &ConfigWarningNotification) {
+        for subscriber in &self.subscribers {
+            subscriber.client.warn(warning).await;
+        }
     }
 
     /// Notifies all of them when the next [`release`](Self::release) comes; the message is serialised once.

@@ -95,7 +95,7 @@ impl Actor {
                 if interrupt {
                     self.step(Input::Interrupt { reply: None }).await;
                 }
-                self.prepare_turn(None);
+                self.prepare_turn(None).await;
                 let message = self.user_message(input);
                 let reply = self.replies.add(Pending::Given(done));
                 let start = Start {

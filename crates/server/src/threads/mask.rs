@@ -5,17 +5,22 @@ use std::collections::HashMap;
 
 use quipu_engine::{ToolDelta, ToolEvent};
 use quipu_model::{BUILT_IN, Secrets};
-use quipu_wire::{Json, ThreadItem};
+use quipu_wire::{Json, ServerRequest, ThreadItem};
 
+use super::mask_model::Growing;
 use super::session::Session;
 use crate::{Server, mcp, providers};
 
 /// The secrets of a thread, and ends of output that may be the beginning of one.
 #[derive(Default)]
 pub(super) struct Mask {
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
+    /// How many tokens that programs printed are among them.
+    printed: usize,
     /// By call. What comes next, or the end of the item, decides.
     held: HashMap<String, String>,
+    /// The same of what the model says.
+    pub(super) half_said: HashMap<Growing, String>,
 }
 
 impl Mask {
@@ -31,7 +36,36 @@ impl Mask {
         secrets.extend(keys);
         secrets.extend(server.accounts.secrets());
         mcp::add_secrets(server, &session.snapshot, &mut secrets);
+        self.printed = server.printed_tokens.add_new_to(&mut secrets, 0);
         self.secrets = secrets;
+    }
+
+    /// Learns the tokens that programs printed since.
+    pub fn learn_printed(&mut self, server: &Server) {
+        let secrets = &mut self.secrets;
+        self.printed = server.printed_tokens.add_new_to(secrets, self.printed);
+    }
+
+    /// A text without secrets, with those that are known now: it may come before any turn.
+    pub fn text(&mut self, server: &Server, session: &Session, text: String) -> String {
+        self.learn(server, session);
+        self.secrets.redact(text)
+    }
+
+    /// A question of an MCP server without secrets, likewise.
+    pub fn elicitation(
+        &mut self,
+        server: &Server,
+        session: &Session,
+        request: ServerRequest,
+    ) -> ServerRequest {
+        self.learn(server, session);
+        let ServerRequest::McpServerElicitationRequest(params) = &request else {
+            return request;
+        };
+        let hidden = Json::new(params).ok().and_then(|it| self.hidden(&it));
+        let hidden = hidden.and_then(|it| it.parse().ok());
+        hidden.map_or(request, ServerRequest::McpServerElicitationRequest)
     }
 
     /// What a tool reports, without secrets.
@@ -90,11 +124,11 @@ impl Mask {
         hidden.and_then(|it| it.parse().ok()).unwrap_or(item)
     }
 
-    fn json(&self, json: Json) -> Json {
+    pub(super) fn json(&self, json: Json) -> Json {
         self.hidden(&json).unwrap_or(json)
     }
 
-    fn hidden(&self, json: &Json) -> Option<Json> {
+    pub(super) fn hidden(&self, json: &Json) -> Option<Json> {
         let text = self.secrets.hide(json.get())?;
         // Only a secret that is a bare number could break the text.
         let hidden = serde_json::from_str(&text).or_else(|_| Json::new("[redacted]"));

@@ -105,7 +105,10 @@ impl Actor {
                 let (status, error) = match state {
                     Startup::Starting => (McpServerStartupState::Starting, None),
                     Startup::Ready => (McpServerStartupState::Ready, None),
-                    Startup::Failed(why) => (McpServerStartupState::Failed, Some(why)),
+                    Startup::Failed(why) => {
+                        let why = self.mask.text(&self.server, &self.session, why);
+                        (McpServerStartupState::Failed, Some(why))
+                    }
                 };
                 let params = McpServerStatusUpdatedNotification {
                     name: server,
@@ -132,7 +135,10 @@ impl Actor {
         }
         let turn = self.engine.active_turn().map(str::to_owned);
         let request = match elicitation_request(self.handle.id.clone(), turn, server, elicitation) {
-            Ok(request) => Box::new(request),
+            Ok(request) => {
+                let mask = &mut self.mask;
+                Box::new(mask.elicitation(&self.server, &self.session, request))
+            }
             Err(why) => {
                 back.send(Reaction::Unsupported(why)).ok();
                 return;

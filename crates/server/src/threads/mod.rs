@@ -14,6 +14,7 @@ mod kin;
 mod live;
 pub(crate) mod load;
 mod mask;
+mod mask_model;
 mod mcp;
 mod message;
 mod model_stream;

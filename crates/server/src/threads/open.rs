@@ -117,7 +117,9 @@ struct Notices {
 
 impl Notices {
     async fn send(&self, client: &Client) {
-        rules::tell_left_out(client, &self.problems).await;
+        for problem in &self.problems {
+            client.warn(problem).await;
+        }
         for Deprecation { summary, details } in &self.deprecations {
             let notice = DeprecationNoticeNotification {
                 summary: summary.clone(),

@@ -10,15 +10,15 @@ use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
 use quipu_rpc::ErrorObject;
 use quipu_wire::{
-    AbsolutePath, ApprovalsReviewer, AskForApproval, CollaborationMode, DynamicToolSpec, Json,
-    ModeKind, Personality, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy,
-    ServiceTier, Settings, ThreadForkParams, ThreadResumeParams, ThreadStartParams,
+    AbsolutePath, ApprovalsReviewer, AskForApproval, CollaborationMode, ConfigWarningNotification,
+    DynamicToolSpec, Json, ModeKind, Personality, ReasoningEffort, ReasoningSummary, SandboxMode,
+    SandboxPolicy, ServiceTier, Settings, ThreadForkParams, ThreadResumeParams, ThreadStartParams,
     TurnEnvironmentParams, TurnStartParams,
 };
 use serde_json::Value;
 
 use super::rights::{Environment, add_roots, one_policy};
-use crate::{Server, models, providers};
+use crate::{Server, models, providers, windows};
 use quipu_prompt::plan;
 
 /// What a client may choose when it opens a thread.
@@ -215,6 +215,17 @@ impl Session {
         if self.info.slug != self.model {
             self.info = models::info(server, &self.snapshot, &self.provider, &self.model);
         }
+    }
+
+    /// Asks the provider for the window of a model that nobody knows. Gives a warning if it does not say.
+    pub async fn learn_window(&mut self, server: &Server) -> Option<ConfigWarningNotification> {
+        let (snapshot, provider) = (&self.snapshot, &self.provider);
+        if !windows::is_unknown(server, snapshot, provider, &self.model) {
+            return None;
+        }
+        let warning = windows::learn(server, provider, &self.model).await;
+        self.info = models::info(server, snapshot, provider, &self.model);
+        warning
     }
 
     /// Whether a feature is on.

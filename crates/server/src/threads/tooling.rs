@@ -14,8 +14,8 @@ use quipu_policy::guardian::{Assessment, guardian_reviews};
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::{Agents, Role};
 use quipu_tools::{
-    Action, Advice, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope,
-    ShellTool, SpecKind, Toolbox, WebSearch,
+    Action, Advice, Answer, Cancel, Drops, Features, Finished, Host, Network, Scope, ShellTool,
+    SpecKind, Toolbox, WebSearch,
 };
 use quipu_wire::{AskForApproval, Json, ModeKind, SandboxPolicy, ServerRequest};
 use serde_json::value::RawValue;

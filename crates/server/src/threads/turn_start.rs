@@ -41,7 +41,7 @@ impl Actor {
             return reply.send(Err(overloaded())).await;
         }
         self.change_session(rights, &params);
-        self.prepare_turn(params.output_schema);
+        self.prepare_turn(params.output_schema).await;
         let reply = self.replies.add(Pending::Start(reply));
         let turn_id = uuid::Uuid::now_v7().to_string();
         self.step(Input::Start(Start {
@@ -53,9 +53,12 @@ impl Actor {
     }
 
     /// Sets what holds for the next turn, unless one runs that takes the input.
-    pub(super) fn prepare_turn(&mut self, output_schema: Option<Json>) {
+    pub(super) async fn prepare_turn(&mut self, output_schema: Option<Json>) {
         if self.engine.active_turn().is_some() {
             return;
+        }
+        if let Some(warning) = self.session.learn_window(&self.server).await {
+            self.audience.warn(&warning).await;
         }
         self.renew_servers();
         self.mask.learn(&self.server, &self.session);

@@ -40,6 +40,13 @@ impl Stage {
         Stage::build(folder, home, "", &provider).await
     }
 
+    /// With more tables after that of the provider, in a folder that the test knows before.
+    pub async fn in_folder(folder: TempDir, tables: &str) -> Stage {
+        let home = folder.path().join("home");
+        let provider = format!("wire_api = \"responses\"\n{tables}");
+        Stage::build(folder, home, "", &provider).await
+    }
+
     /// With a home folder of the test's choice.
     pub async fn at(folder: TempDir, home: PathBuf, settings: &str) -> Stage {
         Stage::build(folder, home, settings, "wire_api = \"responses\"").await

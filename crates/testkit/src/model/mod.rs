@@ -27,6 +27,11 @@ use crate::http::Request;
 use gate::Stopped;
 pub use gate::{Gate, Stop, Then};
 
+/// Where servers are asked about models, besides their list.
+const LOOKUPS: [&str; 3] = ["/props", "/api/v0/models", "/api/show"];
+/// The window of every model, unless a test says otherwise.
+const WINDOW: u64 = 272_000;
+
 /// A request that the server received.
 #[derive(Debug, Clone)]
 pub struct Recorded {
@@ -101,14 +106,24 @@ impl ModelServer {
         *lock(&self.state.models) = body.to_string();
     }
 
+    /// What another path answers, such as `/props`; nothing is there when the body is `null`.
+    pub fn set_page(&self, path: &str, body: Value) {
+        lock(&self.state.pages).insert(path.to_owned(), body);
+    }
+
     /// What `POST /responses/compact` answers.
     pub fn set_compacted(&self, body: Value) {
         *lock(&self.state.compacted) = body.to_string();
     }
 
-    /// The requests so far.
+    /// The requests for answers so far.
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.state.requests).clone()
+    }
+
+    /// The paths of the other requests so far, which ask what models there are and what they can do.
+    pub fn lookups(&self) -> Vec<String> {
+        lock(&self.state.lookups).clone()
     }
 
     /// Waits until so many requests have come.
@@ -144,7 +159,9 @@ struct State {
     keeps_requests: bool,
     queue: Mutex<VecDeque<(Step, Option<Stopped>)>>,
     requests: Mutex<Vec<Recorded>>,
+    lookups: Mutex<Vec<String>>,
     models: Mutex<String>,
+    pages: Mutex<BTreeMap<String, Value>>,
     compacted: Mutex<String>,
     /// How often the same request was seen, by its hash.
     attempts: Mutex<HashMap<u64, u32>>,
@@ -179,6 +196,8 @@ impl State {
             keeps_requests,
             queue: Mutex::default(),
             requests: Mutex::default(),
+            lookups: Mutex::default(),
+            pages: Mutex::new(BTreeMap::from([("/props".to_owned(), window(WINDOW))])),
             models: Mutex::new(json!({"object": "list", "data": []}).to_string()),
             compacted: Mutex::new(json!({"output": []}).to_string()),
             attempts: Mutex::default(),
@@ -217,8 +236,11 @@ impl State {
 
     async fn reply(&self, request: &Request, connection: u64) -> Reply {
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-        self.record(request, &body, connection);
         let path = request.path.split('?').next().unwrap_or_default();
+        if let Some(lookup) = self.lookup(path) {
+            return lookup;
+        }
+        self.record(request, &body, connection);
         let wire = if path.ends_with("/responses") {
             WireApi::Responses
         } else if path.ends_with("/chat/completions") {
@@ -266,25 +288,41 @@ impl State {
     }
 
     fn plain(&self, path: &str) -> Reply {
-        let found = if path.ends_with("/models") {
-            Some(&self.models)
-        } else if path.ends_with("/responses/compact") {
-            Some(&self.compacted)
-        } else {
-            None
-        };
-        let (status, body) = match found {
-            Some(body) => (200, lock(body).clone()),
-            None => (
-                404,
-                json!({"error": {"message": "no such path"}}).to_string(),
-            ),
-        };
-        Reply::Json {
-            status,
-            headers: BTreeMap::new(),
-            body,
+        match path.ends_with("/responses/compact") {
+            true => page(Some(lock(&self.compacted).clone())),
+            false => page(None),
         }
+    }
+
+    /// What a request gets that asks for facts about models.
+    fn lookup(&self, path: &str) -> Option<Reply> {
+        let is_page = LOOKUPS.contains(&path);
+        if !is_page && !path.ends_with("/models") {
+            return None;
+        }
+        if self.keeps_requests {
+            lock(&self.lookups).push(path.to_owned());
+        }
+        if !is_page {
+            return Some(page(Some(lock(&self.models).clone())));
+        }
+        let pages = lock(&self.pages);
+        let found = pages.get(path).filter(|body| !body.is_null());
+        Some(page(found.map(Value::to_string)))
+    }
+}
+
+/// What llama.cpp says of its window, for every model.
+fn window(tokens: u64) -> Value {
+    json!({ "default_generation_settings": { "n_ctx": tokens } })
+}
+
+fn page(body: Option<String>) -> Reply {
+    let none = || json!({"error": {"message": "no such path"}}).to_string();
+    Reply::Json {
+        status: if body.is_some() { 200 } else { 404 },
+        headers: BTreeMap::new(),
+        body: body.unwrap_or_else(none),
     }
 }
 
