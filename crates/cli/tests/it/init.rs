@@ -113,7 +113,8 @@ async fn a_local_server_is_found_by_its_port() {
     let url = model.base_url();
     let place = fresh();
     let vars = [("CODEX_OSS_BASE_URL", url.as_str())];
-    let (done, seen) = init(&place, &vars, &[]).await;
+    // Both programs that listen at this address are offered.
+    let (done, seen) = init(&place, &vars, &[("default 1] ", "")]).await;
     assert!(done, "{seen}");
     let found = format!("1. ollama: a server listens at {url}");
     assert!(seen.contains(&found), "{seen}");

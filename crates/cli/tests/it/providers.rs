@@ -171,7 +171,8 @@ async fn built_in_providers_are_asked_where_they_are() {
         ("ANTHROPIC_API_KEY", "sk-2"),
         ("OPENROUTER_API_KEY", "sk-3"),
     ];
-    let (mut process, mut client) = connect("", &vars).await;
+    // The window is known, so nothing is asked but the model.
+    let (mut process, mut client) = connect("model_context_window = 10000", &vars).await;
     for (provider, line) in BUILT_IN {
         let params = json!({ "modelProvider": provider, "model": "m" });
         let started = client.call("thread/start", params).await;
