@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
+use quipu_oauth::{Answer, Callback, NoRandomness, Pkce, form};
 use quipu_rpc::http::HttpRequest;
 use tokio::time::timeout;
 
 use crate::accounts::Accounts;
-use crate::callback::{Answer, Callback};
 use crate::claims::{Claims, Organization};
 use crate::exchange::Code;
-use crate::http::{pairs, quote};
+use crate::http::quote;
 use crate::pages;
-use crate::pkce::{NoRandomness, Pkce};
 use crate::record::Record;
 
 /// How long the user may take.
@@ -75,7 +74,7 @@ impl BrowserLogin {
     ) -> Result<Self, StartError> {
         let authority = &accounts.authority;
         let wanted = authority.callback_port;
-        let callback = Callback::bind(wanted).await;
+        let callback = Callback::bind_shared(wanted).await;
         let callback = callback.map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::PortTaken(wanted),
             _ => error.into(),
@@ -99,7 +98,11 @@ impl BrowserLogin {
             query.push(("allowed_workspace_id", workspace));
         }
         Ok(Self {
-            auth_url: format!("{}/oauth/authorize?{}", authority.issuer, pairs(&query)),
+            auth_url: format!(
+                "{}/oauth/authorize?{}",
+                authority.issuer,
+                form::encode(&query)
+            ),
             success_url: format!("{page}/success"),
             callback,
             pkce,
@@ -162,7 +165,7 @@ impl BrowserLogin {
                     continue;
                 }
             }
-            let query = query(&request.head().query);
+            let query = form::decode(&request.head().query);
             if query.get("state") != Some(&self.pkce.state) {
                 Answer::text(400, "State mismatch").send(request);
                 continue;
@@ -227,7 +230,7 @@ impl BrowserLogin {
         } else {
             "false"
         };
-        let query = pairs(&[
+        let query = form::encode(&[
             ("needs_setup", setup),
             ("org_id", &id),
             ("project_id", &project),
@@ -285,12 +288,4 @@ fn refusal(error: &str, description: Option<&String>) -> Failure {
         format!("Sign-in failed: {}", reason.as_ref().unwrap_or(&error))
     };
     Failure::new(message, &error)
-}
-
-fn query(text: &str) -> HashMap<String, String> {
-    let url = reqwest::Url::parse(&format!("http://localhost/?{text}"));
-    let pairs = url.iter().flat_map(reqwest::Url::query_pairs);
-    pairs
-        .map(|(name, value)| (name.into_owned(), value.into_owned()))
-        .collect()
 }

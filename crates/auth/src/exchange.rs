@@ -1,10 +1,11 @@
 //! A code that the identity server gave becomes tokens.
 
+use quipu_oauth::form;
 use serde::Deserialize;
 
 use crate::accounts::Accounts;
 use crate::claims::{Claims, InvalidToken};
-use crate::http::{self, pairs, status_line};
+use crate::http::{self, status_line};
 use crate::record::{Record, Tokens};
 
 /// What a browser or a device came back with.
@@ -25,14 +26,14 @@ pub(crate) struct Exchanged {
 impl Code<'_> {
     /// Exchanges the code for tokens.
     pub(crate) async fn exchange(&self, accounts: &Accounts) -> Result<Exchanged, String> {
-        let form = pairs(&[
+        let body = form::encode(&[
             ("grant_type", "authorization_code"),
             ("code", self.code),
             ("redirect_uri", self.redirect_uri),
             ("client_id", &accounts.authority.client_id),
             ("code_verifier", self.verifier),
         ]);
-        let answer = http::send(token_request(accounts, form)?).await?;
+        let answer = http::send(token_request(accounts, body)?).await?;
         if !answer.status.is_success() {
             let status = status_line(answer.status);
             let reason = http::reason(&answer.body, &[self.code, self.verifier]);
@@ -66,7 +67,7 @@ impl Exchanged {
         struct Key {
             access_token: String,
         }
-        let form = pairs(&[
+        let body = form::encode(&[
             (
                 "grant_type",
                 "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -79,7 +80,7 @@ impl Exchanged {
                 "urn:ietf:params:oauth:token-type:id_token",
             ),
         ]);
-        let answer = http::send(token_request(accounts, form).ok()?).await.ok()?;
+        let answer = http::send(token_request(accounts, body).ok()?).await.ok()?;
         if !answer.status.is_success() {
             return None;
         }
@@ -100,10 +101,10 @@ impl Exchanged {
     }
 }
 
-fn token_request(accounts: &Accounts, form: String) -> Result<reqwest::RequestBuilder, String> {
+fn token_request(accounts: &Accounts, body: String) -> Result<reqwest::RequestBuilder, String> {
     let request = accounts.http.client()?.post(accounts.authority.token_url());
     let form_type = "application/x-www-form-urlencoded";
     Ok(request
         .header(reqwest::header::CONTENT_TYPE, form_type)
-        .body(form))
+        .body(body))
 }

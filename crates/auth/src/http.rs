@@ -17,13 +17,6 @@ const MAX_QUOTE: usize = 1000;
 /// Anything shorter is no secret, but may be part of many words.
 const SHORTEST: usize = 4;
 
-/// All but what RFC 3986 leaves unreserved.
-const RESERVED: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
-
 /// Makes the HTTP client, with the proxies and certificate authorities of the process.
 pub type MakeHttp = fn() -> Result<Client, String>;
 
@@ -111,15 +104,6 @@ fn describe(error: &reqwest::Error) -> String {
         return "the request could not be sent".to_owned();
     }
     cause.to_string()
-}
-
-/// Names and values in the form of a query or a form body.
-pub(crate) fn pairs(pairs: &[(&str, &str)]) -> String {
-    let encode = |text| percent_encoding::utf8_percent_encode(text, RESERVED);
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{}={}", encode(name), encode(value)));
-    pairs.collect::<Vec<_>>().join("&")
 }
 
 /// A status in words.

@@ -11,7 +11,6 @@
 mod accounts;
 mod authority;
 mod browser;
-mod callback;
 mod claims;
 mod device;
 mod exchange;
@@ -19,7 +18,6 @@ mod file;
 mod http;
 mod login;
 mod pages;
-mod pkce;
 mod record;
 mod refresh;
 mod usage;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use quipu_oauth::form;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
@@ -161,15 +162,13 @@ fn words(text: &str) -> Vec<String> {
 pub(super) async fn ask(
     client: &reqwest::Client,
     endpoint: Url,
-    form: &[(&str, &str)],
+    pairs: &[(&str, &str)],
 ) -> Result<TokenAnswer, String> {
-    let mut body = Url::parse("form:").map_err(|error| error.to_string())?;
-    body.query_pairs_mut().extend_pairs(form);
     let request = client
         .post(endpoint)
         .header("accept", "application/json")
         .header("content-type", "application/x-www-form-urlencoded")
-        .body(body.query().unwrap_or_default().to_owned());
+        .body(form::encode(pairs));
     let response = request
         .timeout(PATIENCE)
         .send()

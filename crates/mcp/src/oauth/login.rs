@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quipu_oauth::{Callback, Pkce};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-use super::callback::{self, Visit};
 use super::grant;
 use super::metadata::{Metadata, discover};
 use super::store::{Store, Tokens};
+use super::visit;
 use crate::http::read_body;
 use crate::http_client;
 
@@ -51,11 +49,10 @@ pub struct Login {
     pub authorization_url: String,
     client: reqwest::Client,
     metadata: Metadata,
-    listener: TcpListener,
+    callback: Callback,
     path: String,
     redirect: String,
-    state: String,
-    verifier: String,
+    pkce: Pkce,
     client_id: String,
     scopes: Vec<String>,
     request: LoginRequest,
@@ -77,14 +74,13 @@ impl Login {
             Some(scopes) => scopes.clone(),
             None => offered(&metadata),
         };
-        let (state, verifier) = (secret(), secret());
+        let pkce = Pkce::new().map_err(|error| error.to_string())?;
         let mut page = metadata.authorization_endpoint.0.clone();
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
         page.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &client_id)
-            .append_pair("state", &state)
-            .append_pair("code_challenge", &challenge)
+            .append_pair("state", &pkce.state)
+            .append_pair("code_challenge", &pkce.challenge)
             .append_pair("code_challenge_method", "S256")
             .append_pair("redirect_uri", &redirect);
         if !scopes.is_empty() {
@@ -98,11 +94,10 @@ impl Login {
             authorization_url: page.to_string(),
             client,
             metadata,
-            listener,
+            callback: Callback::new(listener),
             path,
             redirect,
-            state,
-            verifier,
+            pkce,
             client_id,
             scopes,
             request,
@@ -110,20 +105,15 @@ impl Login {
     }
 
     /// Waits for the user and keeps the tokens; the error is for the user.
-    pub async fn finish(self, store: &Store) -> Result<(), String> {
-        let visit = callback::wait(&self.listener, &self.path, &self.state);
-        let visit = timeout(self.request.timeout, visit)
+    pub async fn finish(mut self, store: &Store) -> Result<(), String> {
+        let code = visit::code(&mut self.callback, &self.path, &self.pkce.state);
+        let code = timeout(self.request.timeout, code)
             .await
-            .map_err(|_| "timed out waiting for OAuth callback")?
-            .map_err(|error| format!("the callback page failed: {error}"))?;
-        let code = match visit {
-            Visit::Code(code) => code,
-            Visit::Refused(why) => return Err(why),
-        };
+            .map_err(|_| "timed out waiting for OAuth callback")??;
         let form = [
             ("grant_type", "authorization_code"),
             ("code", &code),
-            ("code_verifier", &self.verifier),
+            ("code_verifier", &self.pkce.verifier),
             ("client_id", &self.client_id),
             ("redirect_uri", &self.redirect),
         ];
@@ -226,12 +216,4 @@ fn offered(metadata: &Metadata) -> Vec<String> {
         }
     }
     scopes
-}
-
-/// A text that nobody can guess: 244 random bits.
-fn secret() -> String {
-    let mut bytes = [0; 32];
-    bytes[..16].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-    bytes[16..].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-    URL_SAFE_NO_PAD.encode(bytes)
 }

@@ -1,10 +1,10 @@
 //! Logging in at servers that are addresses: finding out how, the login itself, and the tokens it yields.
 
-mod callback;
 mod grant;
 mod login;
 mod metadata;
 mod store;
+mod visit;
 
 pub use grant::Grant;
 pub use login::{Login, LoginRequest};

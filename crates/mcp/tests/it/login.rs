@@ -45,8 +45,8 @@ fn member(url: &str, name: &str) -> String {
         .to_owned()
 }
 
-/// What a browser that comes back is shown.
-async fn visit(login: &str, target: &str) -> String {
+/// A connection to the page that the browser returns to.
+async fn browser(login: &str) -> TcpStream {
     let redirect = member(login, "redirect_uri");
     let port = redirect
         .split("%3A")
@@ -55,9 +55,14 @@ async fn visit(login: &str, target: &str) -> String {
         .split("%2F")
         .next()
         .unwrap();
-    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}"))
+    TcpStream::connect(format!("127.0.0.1:{port}"))
         .await
-        .unwrap();
+        .unwrap()
+}
+
+/// What a browser that comes back is shown.
+async fn visit(login: &str, target: &str) -> String {
+    let mut stream = browser(login).await;
     let head = format!("GET {target} HTTP/1.1\r\nhost: x\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut page = String::new();
@@ -120,6 +125,25 @@ async fn the_address_for_the_browser_says_what_is_asked_for() {
     narrow.scopes = Some(vec!["one".to_owned()]);
     let login = Login::start(narrow).await.unwrap();
     assert_eq!(member(&login.authorization_url, "scope"), "one");
+}
+
+/// Browsers open connections that they do not use. Were each waited for, this login would time out.
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_connections_do_not_delay_a_login() {
+    let server = server(None).await;
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::new(home.path());
+    let login = Login::start(request(&server)).await.unwrap();
+    let url = login.authorization_url.clone();
+    let _silent = [
+        browser(&url).await,
+        browser(&url).await,
+        browser(&url).await,
+    ];
+    let good = format!("/callback?code=abc&state={}", member(&url, "state"));
+    let (done, page) = tokio::join!(login.finish(&store), visit(&url, &good));
+    done.unwrap();
+    assert!(page.contains("Authentication complete"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

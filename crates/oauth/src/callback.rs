@@ -1,4 +1,4 @@
-//! The local page that the browser comes back to.
+//! The local page that the browser returns to.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -19,24 +19,28 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
 const EVICTION: Duration = Duration::from_secs(2);
 
 /// Receives requests on a port of loopback.
-pub(crate) struct Callback {
+pub struct Callback {
     listener: TcpListener,
     arriving: JoinSet<Option<HttpRequest>>,
 }
 
 impl Callback {
-    /// Takes the port. Another login that waits there is asked once to leave.
-    pub(crate) async fn bind(port: u16) -> io::Result<Self> {
+    /// Serves an address that is already bound.
+    pub fn new(listener: TcpListener) -> Self {
+        Self {
+            listener,
+            arriving: JoinSet::new(),
+        }
+    }
+
+    /// Takes a port that programs of this protocol share. Another login that waits there is asked once to
+    /// leave.
+    pub async fn bind_shared(port: u16) -> io::Result<Self> {
         let mut asked = false;
         let mut attempt = 0;
         loop {
             match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
-                Ok(listener) => {
-                    return Ok(Self {
-                        listener,
-                        arriving: JoinSet::new(),
-                    });
-                }
+                Ok(listener) => return Ok(Self::new(listener)),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                     attempt += 1;
                     if attempt >= ATTEMPTS {
@@ -44,7 +48,7 @@ impl Callback {
                     }
                     if !asked {
                         asked = true;
-                        // Whoever is there may be something else entirely; then the port stays taken.
+                        // It may not be a login at all; then the port stays taken.
                         timeout(EVICTION, evict(port)).await.ok();
                     }
                     sleep(BETWEEN_ATTEMPTS).await;
@@ -54,12 +58,13 @@ impl Callback {
         }
     }
 
-    pub(crate) fn port(&self) -> io::Result<u16> {
+    /// The port it listens on.
+    pub fn port(&self) -> io::Result<u16> {
         Ok(self.listener.local_addr()?.port())
     }
 
     /// The next request, in whatever order they are complete.
-    pub(crate) async fn request(&mut self) -> HttpRequest {
+    pub async fn request(&mut self) -> HttpRequest {
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if self.arriving.len() < MAX_CONNECTIONS => {
@@ -94,15 +99,18 @@ async fn evict(port: u16) -> io::Result<()> {
 }
 
 /// What a browser is answered.
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: String,
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(&'static str, String)>,
+    /// The content.
+    pub body: String,
 }
 
 impl Answer {
     /// A line of text.
-    pub(crate) fn text(status: u16, text: &str) -> Self {
+    pub fn text(status: u16, text: &str) -> Self {
         Self {
             status,
             headers: Vec::new(),
@@ -111,7 +119,7 @@ impl Answer {
     }
 
     /// A page. Nothing of it, nor of its address, is to be kept or passed on.
-    pub(crate) fn page(body: String) -> Self {
+    pub fn page(body: String) -> Self {
         Self {
             status: 200,
             headers: vec![
@@ -124,12 +132,12 @@ impl Answer {
     }
 
     /// Answers, without making anybody wait for the browser.
-    pub(crate) fn send(self, request: HttpRequest) {
+    pub fn send(self, request: HttpRequest) {
         tokio::spawn(self.deliver(request));
     }
 
     /// Answers, and waits until the browser has it.
-    pub(crate) async fn deliver(self, request: HttpRequest) {
+    pub async fn deliver(self, request: HttpRequest) {
         let headers = self.headers.iter();
         let headers: Vec<_> = headers.map(|(name, value)| (*name, &**value)).collect();
         let response = Response {
@@ -138,7 +146,7 @@ impl Answer {
             body: &self.body,
         };
         if let Err(error) = request.respond(response).await {
-            tracing::debug!(%error, "the browser left before its answer");
+            tracing::debug!(%error, "browser closed the connection before the answer");
         }
     }
 }

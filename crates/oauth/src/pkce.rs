@@ -1,4 +1,5 @@
-//! The secrets of one login: who began it is who may end it (RFC 7636), and only answers to it count.
+//! The secrets of one login (RFC 7636): only the program that began it can finish it, and only answers to it
+//! count.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,17 +11,18 @@ use sha2::{Digest as _, Sha256};
 pub struct NoRandomness;
 
 /// What a login begins with.
-pub(crate) struct Pkce {
-    /// Shown at the end only.
-    pub(crate) verifier: String,
-    /// Its hash, shown at the beginning.
-    pub(crate) challenge: String,
-    /// Comes back with the answer.
-    pub(crate) state: String,
+pub struct Pkce {
+    /// Sent with the code, at the end.
+    pub verifier: String,
+    /// Its hash, sent at the beginning.
+    pub challenge: String,
+    /// Comes back with the code.
+    pub state: String,
 }
 
 impl Pkce {
-    pub(crate) fn new() -> Result<Self, NoRandomness> {
+    /// Secrets that nobody can guess.
+    pub fn new() -> Result<Self, NoRandomness> {
         let verifier = random::<64>()?;
         Ok(Self {
             challenge: URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier)),
