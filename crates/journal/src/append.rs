@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::reserve::Reserve;
 use crate::{ordinals, platform};
 
 /// Which files may be opened.
@@ -36,6 +37,8 @@ pub(crate) struct AppendFile {
     /// Where the file ended after our last write. While it still ends there, its tail is whole.
     end: Option<u64>,
     unsynced: bool,
+    /// Room behind the end that writes leave alone, if one is kept.
+    reserve: Option<Reserve>,
     /// Folders whose entries are not known to be on disk yet.
     unsynced_dirs: Vec<PathBuf>,
 }
@@ -49,6 +52,7 @@ impl AppendFile {
             file: None,
             end: None,
             unsynced: false,
+            reserve: None,
             unsynced_dirs,
         }
     }
@@ -73,6 +77,7 @@ impl AppendFile {
         if added.is_err() && new {
             // The file is ours and holds nothing: an empty rollout would only confuse readers.
             drop(file);
+            self.reserve = self.reserve.take().map(|_| Reserve::default());
             if let Err(error) = std::fs::remove_file(&self.path) {
                 tracing::warn!(path = %self.path.display(), %error, "an empty rollout stays behind");
             }
@@ -82,6 +87,33 @@ impl AppendFile {
                 self.expect = Expect::Present;
             }
         }
+        added
+    }
+
+    /// Keeps room behind the end of the file from now on, until it is closed. A write that would need it fails.
+    pub fn keep_reserve(&mut self) {
+        self.reserve.get_or_insert_default();
+    }
+
+    /// Makes sure that the room is there now.
+    pub fn ensure_reserve(&mut self) -> Result<()> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        let ensured = file.metadata().and_then(|state| match &mut self.reserve {
+            Some(reserve) => reserve.ensure(&file, state.len(), 0),
+            None => Ok(()),
+        });
+        self.file = Some(file);
+        ensured.map_err(|source| Error::io("write", &self.path, source))
+    }
+
+    /// Adds the lines for which the room was kept.
+    pub fn append_reserved(&mut self, lines: &[u8]) -> Result<()> {
+        let reserve = self.reserve.take();
+        let added = self.append(lines);
+        self.reserve = reserve;
         added
     }
 
@@ -122,6 +154,10 @@ impl AppendFile {
             completed = [b"\n", lines].concat();
             &completed
         };
+        if let Some(reserve) = &mut self.reserve {
+            let ensured = reserve.ensure(file, before, bytes.len());
+            ensured.map_err(|source| Error::io("write", &self.path, source))?;
+        }
         self.end = None;
         if let Err((written, source)) = write_whole(file, bytes) {
             if self.expect != Expect::Either {
@@ -151,6 +187,11 @@ impl AppendFile {
     /// Gives the descriptor back; the next write opens the file again.
     pub fn close(&mut self) -> Result<()> {
         self.sync()?;
+        if let Some((file, mut reserve)) = self.file.take().zip(self.reserve.take())
+            && let Err(error) = reserve.release(&file, self.end)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "failed to give reserved room back");
+        }
         self.file = None;
         self.end = None;
         Ok(())

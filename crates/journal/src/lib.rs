@@ -27,6 +27,7 @@ mod query;
 mod reader;
 mod record;
 mod replay;
+mod reserve;
 mod session;
 mod store;
 mod time;

@@ -26,7 +26,8 @@ const MAX_PENDING: usize = 64 << 20;
 /// makes them survive the death of the machine. The file of a new thread appears with the first
 /// flush.
 ///
-/// A failed flush leaves nothing half-written and loses nothing: the records wait for the next one.
+/// A failed flush leaves nothing half-written and loses nothing: the records wait for the next one. For a turn that
+/// ends while the disk is full, [`reserve`](Log::reserve) and [`give_up`](Log::give_up) store at least how it ended.
 ///
 /// A thread has one writer among all processes that share its home, from its first flush or from being
 /// resumed until its log is closed. The official program of the older generation does not keep to that: its
@@ -36,6 +37,8 @@ pub struct Log {
     id: Uuid,
     file: AppendFile,
     pending: Vec<u8>,
+    /// The lines among them that say how turns began and ended, in short.
+    essence: Vec<u8>,
     touched: Arc<Touched>,
     writers: Arc<Writers>,
     /// The right to write; none before the first flush and after the end.
@@ -55,6 +58,7 @@ impl Log {
             id: meta.id,
             file,
             pending: Vec::new(),
+            essence: Vec::new(),
             touched,
             writers,
             writer: None,
@@ -115,19 +119,49 @@ impl Log {
     }
 
     fn collect(&mut self, records: &[Record]) -> Result<()> {
-        let before = self.pending.len();
+        let before = (self.pending.len(), self.essence.len());
         let now = SystemTime::now();
         for record in records {
-            if let Err(error) = record.encode(now, &mut self.pending) {
-                self.pending.truncate(before);
+            let essence = record.essence();
+            let encoded = record.encode(now, &mut self.pending).and_then(|()| {
+                essence.map_or(Ok(()), |essence| essence.encode(now, &mut self.essence))
+            });
+            if let Err(error) = encoded {
+                self.pending.truncate(before.0);
+                self.essence.truncate(before.1);
                 return Err(error);
             }
         }
         Ok(())
     }
 
+    /// Keeps room on the disk for the end of a turn from now on, until the log rests or is closed. Fails if there is
+    /// none; then no turn should begin. File systems that cannot keep room are used without.
+    pub fn reserve(&mut self) -> Result<()> {
+        self.file.keep_reserve();
+        self.flush()?;
+        self.file.ensure_reserve()
+    }
+
+    /// Stores of the collected records only those that say how turns began and ended, in the reserved room, and
+    /// drops the others.
+    pub fn give_up(&mut self) -> Result<()> {
+        if self.essence.is_empty() {
+            return self.flush();
+        }
+        let (taken, kept) = (self.pending.len(), self.essence.len());
+        tracing::warn!(thread = %self.id, taken, kept, "records of a turn are given up");
+        self.pending.clone_from(&self.essence);
+        self.write(AppendFile::append_reserved)?;
+        self.file.sync()
+    }
+
     /// Hands the collected records to the system.
     pub fn flush(&mut self) -> Result<()> {
+        self.write(AppendFile::append)
+    }
+
+    fn write(&mut self, append: fn(&mut AppendFile, &[u8]) -> Result<()>) -> Result<()> {
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -136,11 +170,12 @@ impl Log {
             Some(pages) => {
                 let first = self.file.next_ordinal(pages.next_ordinal)?;
                 let (lines, next) = ordinals::number(&self.pending, first);
-                self.file.append(&lines)?;
+                append(&mut self.file, &lines)?;
                 pages.next_ordinal = next;
             }
-            None => self.file.append(&self.pending)?,
+            None => append(&mut self.file, &self.pending)?,
         }
+        self.essence.clear();
         // What a large batch took is given back; small ones reuse it.
         self.pending.clear();
         self.pending.shrink_to(64 << 10);

@@ -6,7 +6,7 @@ use quipu_wire::Json;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::{ErrorEvent, Event, TaskComplete};
 use crate::lines::MAX_RECORD;
 use crate::ordinals;
 use crate::session::SessionMeta;
@@ -114,6 +114,26 @@ impl Record {
         }
     }
 
+    /// What of this record must be stored for its turn to be read back as it ended, in short.
+    pub(crate) fn essence(&self) -> Option<Self> {
+        let event = match self {
+            Self::SessionMeta(_) => return Some(self.clone()),
+            Self::Event(event) => &**event,
+            _ => return None,
+        };
+        Some(match event {
+            Event::TaskStarted(_) | Event::TurnAborted(_) => self.clone(),
+            Event::Error(error) => Event::Error(error.shortened()).into(),
+            Event::TaskComplete(complete) => Event::TaskComplete(TaskComplete {
+                turn_id: complete.turn_id.clone(),
+                last_agent_message: None,
+                error: complete.error.as_ref().map(ErrorEvent::shortened),
+            })
+            .into(),
+            _ => return None,
+        })
+    }
+
     /// Adds this record to `out` as one line; on failure `out` is as it was.
     pub(crate) fn encode(&self, now: SystemTime, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
@@ -159,7 +179,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::event::{ContextCompacted, TaskComplete};
+    use crate::event::ContextCompacted;
     use crate::reader::split;
 
     fn line(record: &Record) -> String {

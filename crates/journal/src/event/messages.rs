@@ -242,6 +242,9 @@ pub struct ThreadRolledBack {
     pub num_turns: u32,
 }
 
+/// What is kept of a message where there is little room.
+const MAX_SHORTENED: usize = 2048;
+
 /// The turn failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ErrorEvent {
@@ -257,6 +260,21 @@ pub struct ErrorEvent {
         skip_serializing_if = "Option::is_none"
     )]
     pub codex_error_info: Option<ErrorInfo>,
+}
+
+impl ErrorEvent {
+    /// The same with no more of the message than a few lines.
+    pub(crate) fn shortened(&self) -> Self {
+        let mut end = self.message.len().min(MAX_SHORTENED);
+        while !self.message.is_char_boundary(end) {
+            end -= 1;
+        }
+        Self {
+            turn_id: self.turn_id.clone(),
+            message: self.message[..end].to_owned(),
+            codex_error_info: self.codex_error_info.clone(),
+        }
+    }
 }
 
 /// Reads kinds of error that this version does not know as `other`, so that a turn that failed for

@@ -37,6 +37,19 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Allocates room in a file from a place on, without changing its length.
+#[cfg(target_os = "linux")]
+pub(crate) fn allocate(file: &File, from: u64, len: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    Ok(fallocate(file, FallocateFlags::KEEP_SIZE, from, len)?)
+}
+
+/// Allocates room in a file from a place on, without changing its length.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn allocate(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Locks a file against others who ask; fails with `WouldBlock` while somebody else has the lock.
 pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)

@@ -60,6 +60,11 @@ pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Allocates room in a file from a place on, without changing its length.
+pub(crate) fn allocate(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Locks a file against others who ask; fails with `WouldBlock` while somebody else has the lock.
 pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     let mut place = beyond_everything();

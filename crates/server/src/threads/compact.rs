@@ -14,6 +14,9 @@ use quipu_prompt::{compaction, initial};
 impl Actor {
     /// The turn exists before the request for it is answered, so that a defect costs one or the other.
     pub async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
+        if let Err(error) = self.recorder.reserve() {
+            return reply.send(Err(error)).await;
+        }
         self.prepare_turn(None).await;
         let turn_id = uuid::Uuid::now_v7().to_string();
         let effects = self.engine_step(Input::Compact { turn_id });

@@ -88,7 +88,8 @@ impl Actor {
                 interrupt,
                 done,
             } => {
-                if let Err(error) = self.load_history() {
+                let ready = self.load_history();
+                if let Err(error) = ready.and_then(|()| self.recorder.reserve()) {
                     done.send(Err(error.message)).ok();
                     return;
                 }

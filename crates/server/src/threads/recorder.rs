@@ -26,6 +26,8 @@ pub(super) struct Recorder {
     history: HistoryState,
     /// The running turn was failed because of the log.
     has_failed: bool,
+    /// The end of the running turn did not fit: only what it takes to read it back as failed is still stored.
+    gives_up: bool,
     /// Why the log did not take a record. Until its turn ends, which fails, nothing is shown as done.
     lost: Option<Error>,
 }
@@ -37,8 +39,18 @@ impl Recorder {
             log,
             history,
             has_failed: false,
+            gives_up: false,
             lost: None,
         }
+    }
+
+    /// Makes sure that the end of a turn can be stored whatever happens in it; refuses the turn otherwise.
+    pub fn reserve(&mut self) -> Result<(), ErrorObject> {
+        let Some(log) = &mut self.log else {
+            return Ok(());
+        };
+        let reserved = tokio::task::block_in_place(|| log.reserve());
+        reserved.map_err(|error| ErrorObject::internal(self.report(&error).message))
     }
 
     pub fn is_ephemeral(&self) -> bool {
@@ -60,6 +72,7 @@ impl Recorder {
     pub fn begin_turn(&mut self) {
         self.lost = None;
         self.has_failed = false;
+        self.gives_up = false;
     }
 
     /// Adds records; the error is for the running turn.
@@ -72,7 +85,10 @@ impl Recorder {
 
     /// Hands what was recorded to the system, before anything that shows it is sent.
     pub fn flush(&mut self) -> Flushed {
-        let flushed = self.log.as_mut().map_or(Ok(()), Log::flush);
+        let mut flushed = self.log.as_mut().map_or(Ok(()), Log::flush);
+        if self.gives_up && is_full(&flushed) {
+            flushed = self.log.as_mut().map_or(Ok(()), Log::give_up);
+        }
         Flushed {
             is_complete: flushed.is_ok() && self.lost.is_none(),
             failure: self.first_failure(flushed.as_ref()),
@@ -98,6 +114,12 @@ impl Recorder {
         self.has_failed = false;
         let log = self.log.as_mut()?;
         let synced = tokio::task::block_in_place(|| log.sync());
+        if is_full(&synced) {
+            self.gives_up = true;
+            if let Err(error) = tokio::task::block_in_place(|| log.give_up()) {
+                tracing::error!(thread = self.thread_id, %error, "failed to store how a turn ended");
+            }
+        }
         let error = self.lost.take().or(synced.err())?;
         Some(self.report(&error))
     }
@@ -164,6 +186,10 @@ impl Recorder {
             additional_details: None,
         }
     }
+}
+
+fn is_full(written: &Result<(), Error>) -> bool {
+    matches!(written, Err(Error::DiskFull { .. }))
 }
 
 /// What came of handing records to the system.

@@ -16,6 +16,9 @@ impl Actor {
         merge_base: Option<&str>,
         reply: Reply<request::ReviewStart>,
     ) {
+        if let Err(error) = self.recorder.reserve() {
+            return reply.send(Err(error)).await;
+        }
         let label = review::label(&params.target);
         let prompt = review::prompt(&params.target, merge_base);
         let content = vec![UserInput::Text {

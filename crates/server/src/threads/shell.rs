@@ -21,6 +21,9 @@ const SHELL_BUDGET: usize = 10_000;
 
 impl Actor {
     pub async fn shell(&mut self, command: String, reply: Reply<request::ThreadShellCommand>) {
+        if let Err(error) = self.recorder.reserve() {
+            return reply.send(Err(error)).await;
+        }
         let turn_id = uuid::Uuid::now_v7().to_string();
         let item_id = uuid::Uuid::new_v4().to_string();
         let effects = self.engine_step(Input::Shell(ShellStart {

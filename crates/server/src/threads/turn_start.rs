@@ -40,6 +40,9 @@ impl Actor {
         if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
             return reply.send(Err(overloaded())).await;
         }
+        if let Err(error) = self.recorder.reserve() {
+            return reply.send(Err(error)).await;
+        }
         self.change_session(rights, &params);
         self.prepare_turn(params.output_schema).await;
         let reply = self.replies.add(Pending::Start(reply));

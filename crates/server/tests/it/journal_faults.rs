@@ -7,7 +7,7 @@ use quipu_journal::{MAX_RECORD, Replay};
 use quipu_testkit::small_disk::SmallDisk;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, completed, gate, order, run, say, status, text};
+use crate::stage::{Stage, calls, completed, gate, input, order, run, say, status, text};
 use crate::threads::rollout;
 
 /// How many items of each kind a stored thread has.
@@ -104,9 +104,9 @@ async fn a_result_that_no_record_can_hold_fails_its_call() {
 /// A message that grows without end completes with what fits, and the turn says why it fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_no_record_can_hold_completes_with_what_fits() {
-    let mut stage = Stage::new().await;
+    let mut stage = Stage::speaking("chat", "").await;
     let (mut client, thread) = stage.thread().await;
-    stage.play([json!({ "text": "x".repeat(6 << 20) })]);
+    stage.play([json!({ "deltas": 5, "size": 7 << 20 })]);
     say(&mut client, &thread, "work").await;
     let told = client.until("turn/completed").await;
     assert!(failure(&told).contains("too long to be stored"));
@@ -147,6 +147,17 @@ fn failure(told: &[Value]) -> String {
     text(&told.last().unwrap()["params"]["turn"]["error"]["message"])
 }
 
+/// The statuses of a thread's turns.
+fn statuses(thread: &Value) -> Vec<String> {
+    let turns = thread["thread"]["turns"].as_array().unwrap();
+    turns.iter().map(|turn| text(&turn["status"])).collect()
+}
+
+/// An answer that does not fit into the room that is kept for the end of a turn.
+fn long() -> Value {
+    json!({ "text": "x".repeat(128 << 10) })
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_fails_turns_and_nothing_else() {
     let Some(disk) = small_disk() else {
@@ -158,21 +169,17 @@ async fn a_full_disk_fails_turns_and_nothing_else() {
     stage.play([json!({ "text": "before" })]);
     run(&mut client, &thread, "one").await;
     let ballast = disk.fill();
-    // What is left of the last page may hold a few lines.
-    for _ in 0..3 {
-        let long = "x".repeat(8192);
-        stage.play([json!({ "text": long })]);
-        let told = run(&mut client, &thread, "two").await;
-        assert!(
-            failure(&told).contains("cannot be stored"),
-            "{}",
-            failure(&told)
-        );
-        assert!(
-            completed(&told, "agentMessage").is_empty(),
-            "what is not stored is not told"
-        );
-    }
+    stage.play([long()]);
+    let told = run(&mut client, &thread, "two").await;
+    assert!(
+        failure(&told).contains("cannot be stored"),
+        "{}",
+        failure(&told)
+    );
+    assert!(
+        completed(&told, "agentMessage").is_empty(),
+        "what is not stored is not told"
+    );
     std::fs::remove_file(ballast).unwrap();
     stage.play([json!({ "text": "after" })]);
     let told = run(&mut client, &thread, "three").await;
@@ -187,29 +194,125 @@ async fn a_full_disk_fails_turns_and_nothing_else() {
     let resumed = client
         .call("thread/resume", json!({ "threadId": thread }))
         .await;
-    let turns = resumed["thread"]["turns"].as_array().unwrap();
-    let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
-    assert_eq!(
-        statuses,
-        ["completed", "failed", "failed", "failed", "completed"]
+    assert_eq!(statuses(&resumed), ["completed", "failed", "completed"]);
+}
+
+/// How a turn ended is stored though the disk is full: the rollout says so before there is any room again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_failed_on_a_full_disk_is_stored_as_failed() {
+    let Some(disk) = small_disk() else {
+        return;
+    };
+    let mut stage = stage_on(&disk).await;
+    let (mut client, thread) = stage.thread().await;
+    let path = rollout(&mut client, &thread).await;
+    stage.play([json!({ "text": "before" })]);
+    run(&mut client, &thread, "one").await;
+    disk.fill();
+    let mut wanted = vec!["completed"];
+    loop {
+        stage.play([long()]);
+        let answer = client.try_call("turn/start", input(&thread, "two")).await;
+        if let Err(refused) = answer {
+            let refused = text(&refused["message"]);
+            assert!(refused.contains("no space left"), "{refused}");
+            break;
+        }
+        let told = client.until("turn/completed").await;
+        failure(&told);
+        wanted.push("failed");
+        // Nothing but the file is asked, as if the server had been killed now.
+        let mut replay = Replay::open(&path).unwrap();
+        assert_eq!(replay.open_turn(), None, "the end is stored");
+        replay.settle();
+        let turns = serde_json::to_value(&replay.turns).unwrap();
+        assert_eq!(statuses(&json!({ "thread": { "turns": turns } })), wanted);
+        let error = text(&turns.as_array().unwrap().last().unwrap()["error"]["message"]);
+        assert!(error.contains("no space left"), "{error}");
+    }
+    assert!(
+        wanted.len() > 1,
+        "the room that is kept is for one turn at least"
     );
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let params = json!({ "threadId": thread, "includeTurns": true });
+    assert_eq!(statuses(&client.call("thread/read", params).await), wanted);
+}
+
+/// A turn whose end could not be stored does not begin.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_turns_that_could_not_be_stored() {
+    let Some(disk) = small_disk() else {
+        return;
+    };
+    let stage = stage_on(&disk).await;
+    let (mut client, thread) = stage.thread().await;
+    let path = rollout(&mut client, &thread).await;
+    let ballast = disk.fill();
+    let target = json!({ "type": "custom", "instructions": "look" });
+    let requests = [
+        ("turn/start", input(&thread, "one")),
+        ("thread/compact/start", json!({ "threadId": thread })),
+        (
+            "thread/shellCommand",
+            json!({ "threadId": thread, "command": "true" }),
+        ),
+        (
+            "review/start",
+            json!({ "threadId": thread, "target": target }),
+        ),
+    ];
+    for (method, params) in requests {
+        let refused = client.refused(method, params).await;
+        assert!(refused.contains("no space left"), "{method}: {refused}");
+    }
+    assert!(
+        !path.exists(),
+        "nothing is left of a turn that did not begin"
+    );
+    std::fs::remove_file(ballast).unwrap();
+    stage.play([json!({ "text": "after" })]);
+    assert_eq!(status(&run(&mut client, &thread, "two").await), "completed");
+}
+
+/// The room is not part of the file, and is given back with the thread.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_room_that_is_kept_shows_nowhere_and_is_given_back() {
+    use std::os::unix::fs::MetadataExt as _;
+    let Some(disk) = small_disk() else {
+        return;
+    };
+    let stage = stage_on(&disk).await;
+    let (mut client, thread) = stage.thread().await;
+    let path = rollout(&mut client, &thread).await;
+    stage.play([json!({ "text": "said" })]);
+    run(&mut client, &thread, "one").await;
+    let open = std::fs::metadata(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(open.len(), bytes.len() as u64);
+    assert_eq!(bytes.last(), Some(&b'\n'));
+    assert!(open.blocks() * 512 >= open.len() + (16 << 10), "{open:?}");
+    stage.stop().await;
+    let closed = std::fs::metadata(&path).unwrap();
+    assert_eq!(closed.len(), open.len());
+    assert!(
+        closed.blocks() * 512 < closed.len() + 4096 * 2,
+        "{closed:?}"
+    );
+    assert_eq!(closed.modified().unwrap(), open.modified().unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_only_home_fails_turns_and_nothing_else() {
+async fn a_read_only_home_refuses_turns_and_nothing_else() {
     let Some(disk) = small_disk() else {
         return;
     };
     let stage = stage_on(&disk).await;
     let (mut client, thread) = stage.thread().await;
     disk.remount("ro");
-    stage.play([json!({ "text": "never" })]);
-    let told = run(&mut client, &thread, "one").await;
-    assert!(
-        failure(&told).contains("cannot be stored"),
-        "{}",
-        failure(&told)
-    );
+    let refused = client.refused("turn/start", input(&thread, "one")).await;
+    assert!(refused.contains("cannot be stored"), "{refused}");
     // Reading still works, and a thread that is not to be stored does too.
     client.call("thread/list", json!({})).await;
     let ephemeral = client
