@@ -35,7 +35,21 @@ pub async fn run(
     variables: &Variables,
     limit: Duration,
 ) -> Result<(), HookError> {
-    let mut command = Command::new(["bash", "-lc", script], workspace, Policy::FullAccess);
+    let argv = ["bash", "-lc", script].map(str::to_owned).to_vec();
+    execute(name, argv, workspace, variables, limit)
+        .await
+        .map(drop)
+}
+
+/// Runs a command to its end; the end of what it wrote.
+pub(crate) async fn execute(
+    name: &'static str,
+    argv: Vec<String>,
+    directory: &Path,
+    variables: &Variables,
+    limit: Duration,
+) -> Result<String, HookError> {
+    let mut command = Command::new(argv, directory, Policy::FullAccess);
     command.env = std::env::vars_os().collect();
     let given = variables
         .iter()
@@ -54,7 +68,7 @@ pub async fn run(
     done.unwrap_or(Err(HookError::TimedOut { name, limit }))
 }
 
-async fn attend(name: &'static str, spawned: Spawned) -> Result<(), HookError> {
+async fn attend(name: &'static str, spawned: Spawned) -> Result<String, HookError> {
     let Spawned {
         process,
         mut output,
@@ -66,13 +80,13 @@ async fn attend(name: &'static str, spawned: Spawned) -> Result<(), HookError> {
             tail.drain(..tail.len() - SHOWN);
         }
     }
+    let from = tail.len().saturating_sub(SHOWN);
+    let output = String::from_utf8_lossy(&tail[from..]).trim().to_owned();
     let status = match process.wait().await {
-        Exit::Code(0) => return Ok(()),
+        Exit::Code(0) => return Ok(output),
         Exit::Code(code) => format!("failed with exit code {code}"),
         Exit::Signal(signal) => format!("was ended by signal {signal}"),
     };
-    let from = tail.len().saturating_sub(SHOWN);
-    let output = String::from_utf8_lossy(&tail[from..]).trim().to_owned();
     Err(HookError::Failed {
         name,
         status,

@@ -9,6 +9,7 @@ pub mod orchestrator;
 pub mod record;
 #[deny(missing_docs)]
 pub mod session;
+pub mod ssh;
 pub mod store;
 pub mod template;
 pub mod time;

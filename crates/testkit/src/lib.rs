@@ -12,3 +12,4 @@ pub mod process;
 pub mod process_table;
 pub mod raw;
 pub mod small_disk;
+pub mod web;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use quipu_client::{Cause, ConnectError, Error, ErrorObject, TurnLimit};
 use serde_json::Value;
 
-use super::Launch;
+use super::{Launch, SessionOptions};
+use crate::ssh;
 
 /// Why a session could not start, or why it ended. After any of these the server is gone with everything that it
 /// started; the next prompt needs a new session.
@@ -18,6 +19,14 @@ pub enum SessionError {
         /// The path.
         workspace: PathBuf,
         /// What is wrong with it.
+        reason: String,
+    },
+    /// The machine on which the server was to run cannot be reached.
+    #[error("{host} cannot be reached: {reason}")]
+    HostUnavailable {
+        /// The machine.
+        host: String,
+        /// What `ssh` says.
         reason: String,
     },
     /// The server's program could not be started.
@@ -110,6 +119,7 @@ impl SessionError {
     pub fn code(&self) -> &'static str {
         match self {
             SessionError::InvalidWorkspace { .. } => "invalid_workspace_cwd",
+            SessionError::HostUnavailable { .. } => "host_unavailable",
             SessionError::NotStarted { .. } => "codex_not_found",
             SessionError::ResponseTimeout { .. } => "response_timeout",
             SessionError::ResponseError { .. } => "response_error",
@@ -144,19 +154,31 @@ fn reason(params: &Value) -> String {
 const NOT_RUN: [i32; 2] = [126, 127];
 
 /// Why no client could be connected.
-pub(super) fn of_connect(launch: &Launch, error: &ConnectError) -> SessionError {
+pub(super) fn of_connect(options: &SessionOptions, error: &ConnectError) -> SessionError {
+    let command = options.launch.to_string();
     match error {
-        ConnectError::Handshake(Error::Closed(Cause::ServerExited(exit)))
-            if exit.status.code().is_some_and(|it| NOT_RUN.contains(&it)) =>
-        {
-            SessionError::NotStarted {
-                command: launch.to_string(),
-                reason: exit.stderr.trim().to_owned(),
+        ConnectError::Handshake(Error::Closed(Cause::ServerExited(exit))) => {
+            let reason = exit.stderr.trim().to_owned();
+            match (&options.launch, exit.status.code()) {
+                (Launch::Ssh { host, .. }, Some(ssh::UNREACHABLE)) => {
+                    SessionError::HostUnavailable {
+                        host: host.to_string(),
+                        reason,
+                    }
+                }
+                (Launch::Ssh { .. }, Some(ssh::NO_WORKSPACE)) => SessionError::InvalidWorkspace {
+                    workspace: options.workspace.clone(),
+                    reason,
+                },
+                (_, Some(code)) if NOT_RUN.contains(&code) => {
+                    SessionError::NotStarted { command, reason }
+                }
+                _ => gone(&Cause::ServerExited(exit.clone())),
             }
         }
         ConnectError::Handshake(error) => of_call("initialize", error),
         other => SessionError::NotStarted {
-            command: launch.to_string(),
+            command,
             reason: other.to_string(),
         },
     }

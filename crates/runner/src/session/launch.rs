@@ -1,6 +1,6 @@
 //! Starting the server and shaking hands with it.
 
-use std::path::Path;
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use quipu_client::{Client, Options, Timeouts};
@@ -26,7 +26,8 @@ pub(super) fn workspace(options: &SessionOptions) -> Result<String, SessionError
     if !path.is_absolute() {
         return Err(invalid("it is not an absolute path"));
     }
-    if !path.is_dir() {
+    let is_here = !matches!(options.launch, Launch::Ssh { .. });
+    if is_here && !path.is_dir() {
         return Err(invalid("it is not a directory"));
     }
     Ok(text.to_owned())
@@ -45,7 +46,7 @@ pub(super) async fn connect(
         limits,
     };
     let listening = Arc::clone(ear);
-    let mut client = transport(&options.launch, &options.workspace)
+    let mut client = transport(options)
         .client(NAME, env!("CARGO_PKG_VERSION"))
         .client_title(TITLE)
         .minimum_version(None)
@@ -67,13 +68,23 @@ pub(super) async fn connect(
         };
     }
     let connected = Client::connect(client).await;
-    connected.map_err(|error| error::of_connect(&options.launch, &error))
+    connected.map_err(|error| error::of_connect(options, &error))
 }
 
-fn transport(launch: &Launch, workspace: &Path) -> Options {
-    match launch {
+fn transport(options: &SessionOptions) -> Options {
+    let workspace = &options.workspace;
+    match &options.launch {
         Launch::Program(program) => Options::spawn(program).cwd(workspace),
         Launch::Shell(command) => Options::spawn("bash").args(["-lc", command]).cwd(workspace),
         Launch::Embedded(server) => server.options(),
+        Launch::Ssh { host, command } => {
+            let text = |it: &OsString| it.to_string_lossy().into_owned();
+            let variables = options.environment.iter();
+            let variables: Vec<_> = variables
+                .map(|(name, value)| (text(name), value.as_ref().map(text)))
+                .collect();
+            let workspace = workspace.to_string_lossy();
+            Options::spawn("ssh").args(host.server(command, &workspace, &variables))
+        }
     }
 }

@@ -10,6 +10,7 @@ use quipu_embed::Embedded;
 use serde_json::Value;
 
 use super::{Event, Tool};
+use crate::ssh::Host;
 
 /// Who hears of everything that happens in a session, at once and in order. It is called where messages are read,
 /// so it must not block.
@@ -54,6 +55,13 @@ pub enum Launch {
     Shell(String),
     /// Quipu's server in this very process.
     Embedded(Embedded),
+    /// A command line that `bash -lc` runs on another machine.
+    Ssh {
+        /// The machine.
+        host: Host,
+        /// The command line.
+        command: String,
+    },
 }
 
 impl fmt::Display for Launch {
@@ -62,6 +70,7 @@ impl fmt::Display for Launch {
             Launch::Program(program) => write!(f, "{} app-server", program.display()),
             Launch::Shell(command) => f.write_str(command),
             Launch::Embedded(_) => f.write_str("the server in this process"),
+            Launch::Ssh { host, command } => write!(f, "{command} on {host}"),
         }
     }
 }

@@ -1,6 +1,12 @@
 //! Issue trackers: what the scheduler reads of them, in one shape for all, and the tools that they offer to agents.
 
 pub mod directory;
+pub mod github;
+pub mod gitlab;
+mod http;
+pub mod linear;
+mod provider;
+mod rest;
 
 use std::sync::Arc;
 
@@ -137,7 +143,7 @@ pub trait Tracker: Send + Sync {
 pub const DEFAULT_KIND: &str = directory::KIND;
 
 /// The values of `tracker.kind`.
-pub const KINDS: &[&str] = &[directory::KIND];
+pub const KINDS: &[&str] = &[directory::KIND, github::KIND, gitlab::KIND, linear::KIND];
 
 /// The states in which issues are worked on, and those in which they are done, where a workflow does not say; nothing
 /// for a kind that is not supported.
@@ -145,6 +151,9 @@ pub const KINDS: &[&str] = &[directory::KIND];
 pub fn default_states(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
     match kind {
         directory::KIND => Some((directory::ACTIVE_STATES, directory::TERMINAL_STATES)),
+        github::KIND => Some((github::ACTIVE_STATES, github::TERMINAL_STATES)),
+        gitlab::KIND => Some((gitlab::ACTIVE_STATES, gitlab::TERMINAL_STATES)),
+        linear::KIND => Some((linear::ACTIVE_STATES, linear::TERMINAL_STATES)),
         _ => None,
     }
 }
@@ -153,6 +162,9 @@ pub fn default_states(kind: &str) -> Option<(&'static [&'static str], &'static [
 pub fn open(config: &TrackerConfig, env: &Env) -> Result<Arc<dyn Tracker>, TrackerError> {
     match config.kind.as_str() {
         directory::KIND => Ok(Arc::new(directory::DirectoryTracker::new(config, env)?)),
+        github::KIND => Ok(Arc::new(github::GitHubTracker::new(config, env)?)),
+        gitlab::KIND => Ok(Arc::new(gitlab::GitLabTracker::new(config, env)?)),
+        linear::KIND => Ok(Arc::new(linear::LinearTracker::new(config, env)?)),
         other => Err(TrackerError::new(
             TrackerErrorKind::UnsupportedKind,
             format!("`{other}` is not one of {}", KINDS.join(", ")),

@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod session;
+mod ssh;
+mod trackers;
 
 quipu_sandbox::run_helper_in_tests!();

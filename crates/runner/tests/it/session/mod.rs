@@ -3,9 +3,10 @@
 mod ends;
 mod errors;
 mod observing;
+mod official;
 mod questions;
 mod quipu;
 mod start;
-mod support;
+pub mod support;
 mod tools;
 mod transport;

@@ -226,3 +226,22 @@ async fn a_workspace_that_is_not_an_absolute_directory_is_refused() {
     }
     assert_eq!(lab.trace(), Vec::<Value>::new());
 }
+
+#[tokio::test]
+async fn variables_are_set_and_removed_in_the_environment_of_the_server() {
+    let lab = Lab::new(
+        "echo \"[$CARGO_MANIFEST_DIR] [$GIVEN]\" > variables; greet; turn 3 t; completed t; stay",
+    );
+    // Cargo sets it for every test.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let options = SessionOptions {
+        environment: vec![
+            ("CARGO_MANIFEST_DIR".into(), None),
+            ("GIVEN".into(), Some("it's here".into())),
+        ],
+        ..lab.options()
+    };
+    lab.run_with(options).await.unwrap();
+    let variables = std::fs::read_to_string(lab.path().join("variables")).unwrap();
+    assert_eq!(variables, "[] [it's here]\n");
+}

@@ -1,0 +1,282 @@
+//! Workers over SSH, with a real server on loopback. Skipped, and saying so, where `sshd` is not installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use quipu_runner::hook::HookError;
+use quipu_runner::session::{EventKind, Launch, Limits, SessionOptions};
+use quipu_runner::ssh::Host;
+use quipu_testkit::process_table;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::session::support::{Lab, start, within};
+
+/// An `sshd` of the test's own: keys, port, configuration.
+struct Machine {
+    directory: TempDir,
+    port: u16,
+    _server: Child,
+}
+
+const SSHD: &str = "/usr/sbin/sshd";
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server of the test, killed on drop"
+)]
+fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    command
+}
+
+impl Machine {
+    /// Nothing if there is no `sshd`.
+    async fn start() -> Option<Machine> {
+        if !Path::new(SSHD).exists() {
+            eprintln!("skipped: {SSHD} is not installed");
+            return None;
+        }
+        // Where it gives up its rights; a package makes it at boot.
+        std::fs::create_dir_all("/run/sshd").ok();
+        let directory = TempDir::new().unwrap();
+        let path = |name: &str| directory.path().join(name).display().to_string();
+        for name in ["host", "user"] {
+            let made = command("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f", &path(name)])
+                .status()
+                .await;
+            assert!(made.unwrap().success());
+        }
+        std::fs::copy(path("user.pub"), path("authorized")).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let settings = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
+             PasswordAuthentication no\nPermitRootLogin yes\nPidFile none\n",
+            path("host"),
+            path("authorized"),
+        );
+        std::fs::write(path("sshd_config"), settings).unwrap();
+        let client = format!(
+            "IdentityFile {}\nIdentitiesOnly yes\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n",
+            path("user"),
+        );
+        std::fs::write(path("ssh_config"), client).unwrap();
+        let server = command(SSHD)
+            .args(["-D", "-e", "-f", &path("sshd_config")])
+            .spawn()
+            .unwrap();
+        let listening = async {
+            while tokio::net::TcpStream::connect(("127.0.0.1", port))
+                .await
+                .is_err()
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("sshd", listening).await;
+        Some(Machine {
+            directory,
+            port,
+            _server: server,
+        })
+    }
+
+    fn host(&self) -> Host {
+        self.at(&format!("127.0.0.1:{}", self.port))
+    }
+
+    fn at(&self, host: &str) -> Host {
+        Host::new(host, Some(self.directory.path().join("ssh_config"))).unwrap()
+    }
+
+    fn options(&self, lab: &Lab, command: &str) -> SessionOptions {
+        lab.with(Launch::Ssh {
+            host: self.host(),
+            command: command.to_owned(),
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_session_over_ssh_runs_in_the_workspace_there_without_the_tracker_s_secrets() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let lab = Lab::new(
+        "pwd > where; echo \"[$TRACKER_SECRET] [$GIVEN]\" > variables; greet; turn 3 t; completed t; stay",
+    );
+    let options = SessionOptions {
+        environment: vec![
+            ("TRACKER_SECRET".into(), None),
+            ("GIVEN".into(), Some("it's \"here\"".into())),
+        ],
+        // Whatever sets it there comes before.
+        ..machine.options(&lab, "exec bash ./server.sh")
+    };
+    lab.run_with(options).await.unwrap();
+    let workspace = lab.path().canonicalize().unwrap();
+    let read = |name: &str| std::fs::read_to_string(lab.path().join(name)).unwrap();
+    assert_eq!(read("where").trim(), workspace.to_str().unwrap());
+    assert_eq!(read("variables"), "[] [it's \"here\"]\n");
+    assert_eq!(
+        lab.sent("thread/start")["cwd"],
+        lab.path().to_str().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn hosts_workspaces_and_commands_that_fail_are_told_apart() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let lab = Lab::new("greet; stay");
+    let unreachable = lab.with(Launch::Ssh {
+        host: machine.at("127.0.0.1:1"),
+        command: "true".to_owned(),
+    });
+    let error = start(unreachable).await.err().unwrap();
+    assert_eq!(error.code(), "host_unavailable", "{error}");
+    let missing = SessionOptions {
+        workspace: "/no/such/workspace".into(),
+        ..machine.options(&lab, "exec bash ./server.sh")
+    };
+    let error = start(missing).await.err().unwrap();
+    assert_eq!(error.code(), "invalid_workspace_cwd", "{error}");
+    let error = start(machine.options(&lab, "no-such-server app-server"))
+        .await
+        .err()
+        .unwrap();
+    assert_eq!(error.code(), "codex_not_found", "{error}");
+    let error = start(machine.options(&lab, "exit 3")).await.err().unwrap();
+    assert_eq!(error.code(), "port_exit", "{error}");
+}
+
+#[tokio::test]
+async fn after_the_end_nothing_runs_on_the_host() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let mark = process_table::marker();
+    // It ignores the end of its input and requests to terminate.
+    let lab = Lab::new(&format!(
+        "trap '' TERM; sleep {mark} & greet; turn 3 t; sleep {mark}"
+    ));
+    let options = SessionOptions {
+        limits: Limits {
+            turn_total: Some(Duration::from_millis(300)),
+            response: Duration::from_secs(10),
+            shutdown: Duration::from_millis(200),
+            ..Limits::default()
+        },
+        ..machine.options(&lab, "exec bash ./server.sh")
+    };
+    let mut session = start(options).await.unwrap();
+    process_table::appeared(&mark).await;
+    let error = within("the end", session.run_turn("do it"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "turn_timeout", "{error}");
+    let left = process_table::left(&mark).await;
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn workspaces_and_hooks_live_on_the_host() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = machine.host();
+    let place = TempDir::new().unwrap();
+    let root: PathBuf = place.path().join("it's a root");
+    let made = within("a workspace", host.create_workspace(&root, "A/B"))
+        .await
+        .unwrap();
+    assert!(made.created_now && made.path.starts_with(root.canonicalize().unwrap()));
+    assert!(made.path.is_dir());
+    let again = within("a workspace", host.create_workspace(&root, "A/B"))
+        .await
+        .unwrap();
+    assert!(!again.created_now);
+    assert_eq!(again.path, made.path);
+
+    let limit = Duration::from_secs(20);
+    let variables = vec![("ISSUE".to_owned(), "it's".to_owned())];
+    let script = "echo \"$ISSUE in $(basename \"$PWD\")\" > note";
+    within(
+        "a hook",
+        host.hook("after_create", script, &made.path, &variables, limit),
+    )
+    .await
+    .unwrap();
+    let note = std::fs::read_to_string(made.path.join("note")).unwrap();
+    assert_eq!(note, format!("it's in {}\n", made.key));
+    let failing = host.hook(
+        "before_run",
+        "echo broken; exit 4",
+        &made.path,
+        &variables,
+        limit,
+    );
+    let error = within("a hook", failing).await.unwrap_err();
+    assert!(
+        matches!(&error, HookError::Failed { output, .. } if output.contains("broken")),
+        "{error}"
+    );
+
+    let mark = process_table::marker();
+    let hanging = format!("sleep {mark}");
+    let since = Instant::now();
+    let hanging = host.hook(
+        "before_run",
+        &hanging,
+        &made.path,
+        &variables,
+        Duration::from_millis(700),
+    );
+    assert!(within("a hook", hanging).await.is_err());
+    assert!(since.elapsed() < Duration::from_secs(15));
+    let left = process_table::left(&mark).await;
+    assert!(left.is_empty(), "{left:?}");
+
+    std::os::unix::fs::symlink("/etc", root.join("linked")).unwrap();
+    let error = within("a workspace", host.create_workspace(&root, "linked"))
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("not a directory"), "{error}");
+    within("removal", host.remove_workspace(&root, "A/B"))
+        .await
+        .unwrap();
+    assert!(!made.path.exists());
+    within("removal", host.remove_workspace(&root, "linked"))
+        .await
+        .unwrap();
+    assert!(Path::new("/etc/passwd").exists());
+    within("removal", host.remove_workspace(&root, "never there"))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn what_a_session_over_ssh_says_is_followed_like_any_other() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let lab = Lab::new("echo 'from there' >&2; greet; turn 3 t; completed t; stay");
+    lab.run_with(machine.options(&lab, "exec bash ./server.sh"))
+        .await
+        .unwrap();
+    let lines = lab.events(EventKind::Stderr);
+    assert!(
+        lines.iter().any(|it| it.payload == "from there"),
+        "{lines:?}"
+    );
+}
