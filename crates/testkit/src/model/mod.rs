@@ -296,16 +296,17 @@ impl State {
 
     /// What a request gets that asks for facts about models.
     fn lookup(&self, path: &str) -> Option<Reply> {
-        let is_page = LOOKUPS.contains(&path);
-        if !is_page && !path.ends_with("/models") {
+        // What comes through a proxy names the whole address.
+        let page_of = LOOKUPS.into_iter().find(|it| path.ends_with(it));
+        if page_of.is_none() && !path.ends_with("/models") {
             return None;
         }
         if self.keeps_requests {
             lock(&self.lookups).push(path.to_owned());
         }
-        if !is_page {
+        let Some(path) = page_of else {
             return Some(page(Some(lock(&self.models).clone())));
-        }
+        };
         let pages = lock(&self.pages);
         let found = pages.get(path).filter(|body| !body.is_null());
         Some(page(found.map(Value::to_string)))
