@@ -88,6 +88,31 @@ fn too_long(size: usize) -> String {
     format!("The result of the tool takes {size} bytes; at most {MAX_RECORDED} can be stored.")
 }
 
+/// The bytes that a text takes as a JSON string, without the quotes.
+pub fn encoded_len(text: &str) -> usize {
+    text.bytes().map(encoded_byte).sum()
+}
+
+fn encoded_byte(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0C => 2,
+        0..0x20 => 6,
+        _ => 1,
+    }
+}
+
+/// Leaves of a text what takes at most so many bytes as JSON.
+pub fn cut_encoded(text: &mut String, most: usize) {
+    let mut taken = 0;
+    let end = text.bytes().position(|byte| {
+        taken += encoded_byte(byte);
+        taken > most
+    });
+    if let Some(end) = end {
+        cut(text, end);
+    }
+}
+
 /// Leaves at most so many bytes of a text.
 pub fn cut(text: &mut String, most: usize) {
     let mut end = most.min(text.len());

@@ -4,7 +4,7 @@
 
 use quipu_wire::{CodexErrorInfo, TurnError};
 
-use crate::fit::MAX_RECORDED;
+use crate::fit::{MAX_RECORDED, cut_encoded, encoded_len};
 use crate::input::{ModelItem, OutputItem};
 
 /// Requests to the model in one turn.
@@ -13,9 +13,12 @@ const MAX_REQUESTS: u32 = 5_000;
 const MAX_CALLS: u32 = 10_000;
 /// Compactions in a row after which the history is too long again at the first answer.
 const MAX_FUTILE: u32 = 5;
-/// Bytes of text in one item of the model. As JSON, each may take six.
-pub const MAX_WRITTEN: usize = 5 << 20;
-const _: () = assert!(6 * MAX_WRITTEN < MAX_RECORDED);
+/// Bytes that the text of one item of the model may take as JSON; the rest of the item is short.
+pub const MAX_WRITTEN: usize = MAX_RECORDED - (64 << 10);
+/// Bytes of a tool call, which several parts of its item may repeat.
+const MAX_CALL: usize = 5 << 20;
+/// Ends a message that arrived whole and does not fit.
+const CUT: &str = "\n\n[The rest of this message is too long to be stored.]";
 
 /// What a turn has taken so far. Each method is an error if the turn must end instead.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,30 +83,44 @@ impl Effort {
     }
 }
 
-/// Checks how many bytes of text the model has written into an item.
+/// Checks how many bytes the text that the model has written into an item takes.
 pub fn check_written(bytes: usize) -> Result<(), TurnError> {
-    if bytes <= MAX_WRITTEN {
-        return Ok(());
-    }
-    let text = format!(
-        "The model wrote more than {MAX_WRITTEN} bytes into one item, which is too long to be stored. Ask it to \
-         answer in smaller parts."
-    );
-    Err(exhausted(text, CodexErrorInfo::Other))
+    check(bytes, MAX_WRITTEN)
 }
 
 /// Checks an item that the model has written in full.
 pub fn check_output(output: &OutputItem) -> Result<(), TurnError> {
     let raw = output.raw.get().len();
-    check_written(match &output.item {
-        _ if raw > MAX_RECORDED => raw,
-        ModelItem::Message { text, .. } => text.as_ref().map_or(0, String::len),
+    match &output.item {
+        _ if raw > MAX_RECORDED => check(raw, MAX_RECORDED),
+        ModelItem::Message { text, .. } => check_written(text.as_deref().map_or(0, encoded_len)),
         ModelItem::Reasoning { summary, content } => {
-            summary.iter().chain(content).map(String::len).sum()
+            let parts = summary.iter().chain(content);
+            check_written(parts.map(|part| encoded_len(part)).sum())
         }
-        ModelItem::Call(_) | ModelItem::WebSearch { .. } => raw,
-        ModelItem::ImageGeneration { .. } | ModelItem::Other => 0,
-    })
+        ModelItem::Call(_) | ModelItem::WebSearch { .. } => check(raw, MAX_CALL),
+        ModelItem::ImageGeneration { .. } | ModelItem::Other => Ok(()),
+    }
+}
+
+fn check(bytes: usize, most: usize) -> Result<(), TurnError> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let text = format!(
+        "The model wrote more than {most} bytes into one item, which is too long to be stored. Ask it to answer in \
+         smaller parts."
+    );
+    Err(exhausted(text, CodexErrorInfo::Other))
+}
+
+/// What fits of a message, which says so if that is not all.
+pub fn fit_message(mut text: String) -> String {
+    if encoded_len(&text) > MAX_WRITTEN {
+        cut_encoded(&mut text, MAX_WRITTEN - encoded_len(CUT));
+        text.push_str(CUT);
+    }
+    text
 }
 
 fn exhausted(message: String, info: CodexErrorInfo) -> TurnError {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quipu_wire::ThreadItem;
 
+use crate::fit::encoded_len;
 use crate::ids::ItemId;
 use crate::item;
 use crate::out::TurnOut;
@@ -23,6 +24,8 @@ pub enum Writer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Items {
     open: Vec<(Writer, ThreadItem)>,
+    /// The bytes that the text of items that are being written takes as JSON.
+    sizes: BTreeMap<ItemId, usize>,
     ids: BTreeMap<ItemId, Use>,
 }
 
@@ -119,6 +122,22 @@ impl Items {
         found.map(|(_, item)| item)
     }
 
+    /// Counts text that is added to the item that is being written there. Returns its size before.
+    pub fn grow(&mut self, by: Writer, added: usize) -> usize {
+        let Some((_, item)) = self.open.iter().find(|(writer, _)| *writer == by) else {
+            return 0;
+        };
+        let id = item::id(item);
+        match self.sizes.get_mut(id) {
+            Some(size) => std::mem::replace(size, *size + added),
+            None => {
+                let seed = text_len(item);
+                self.sizes.insert(id.to_owned(), seed + added);
+                seed
+            }
+        }
+    }
+
     /// Whether a tool's item of this id is open.
     pub fn has_tool_item(&self, wanted: &str) -> bool {
         let mut items = self
@@ -154,5 +173,20 @@ impl Items {
     fn show(&mut self, item: &ThreadItem) -> bool {
         let known = self.ids.entry(item::id(item).to_owned()).or_default();
         !std::mem::replace(&mut known.shown, true)
+    }
+}
+
+/// The bytes that the text of an item takes as JSON.
+fn text_len(item: &ThreadItem) -> usize {
+    match item {
+        ThreadItem::AgentMessage { text, .. } | ThreadItem::Plan { text, .. } => encoded_len(text),
+        ThreadItem::Reasoning {
+            summary, content, ..
+        } => summary
+            .iter()
+            .chain(content)
+            .map(|it| encoded_len(it))
+            .sum(),
+        _ => 0,
     }
 }

@@ -6,7 +6,7 @@ use quipu_wire::{
     ThreadTokenUsageUpdatedNotification, TokenUsageBreakdown, TurnError,
 };
 
-use super::bounds::check_output;
+use super::bounds::{check_output, fit_message};
 use super::compaction::When;
 use super::hooks::Intake;
 use super::items::Writer;
@@ -114,12 +114,17 @@ impl Turn {
         output: OutputItem,
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
-        check_output(&output)?;
+        let checked = check_output(&output);
+        if !matches!(output.item, ModelItem::Message { .. }) {
+            checked.clone()?;
+        }
         let OutputItem { id, item, raw } = output;
         let writer = Writer::Slot(slot);
         let item = match item {
             ModelItem::Message { text, phase } => {
-                self.message_done(writer, id, text, phase, shared);
+                // One that is too long is shown with what fits; the history cannot hold it.
+                self.message_done(writer, id, text.map(fit_message), phase, shared);
+                checked?;
                 self.remember(raw, shared);
                 return Ok(());
             }

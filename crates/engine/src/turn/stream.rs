@@ -7,9 +7,9 @@ use quipu_wire::{
     ThreadItem, TurnError, WebSearchAction,
 };
 
-use super::bounds::{MAX_WRITTEN, check_output, check_written};
+use super::bounds::{MAX_WRITTEN, check_output, check_written, fit_message};
 use super::items::{Items, Writer};
-use crate::fit::cut;
+use crate::fit::{cut_encoded, encoded_len};
 use crate::ids::TurnId;
 use crate::input::{ModelItem, OutputItem};
 use crate::out::TurnOut;
@@ -40,11 +40,11 @@ impl Items {
     }
 
     pub fn text_delta(&mut self, slot: u32, mut delta: String, out: &mut TurnOut<'_>) -> Written {
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
         let Some(ThreadItem::AgentMessage { id, text, .. }) = self.written(Writer::Slot(slot))
         else {
             return Ok(());
         };
-        let written = fit_delta(text.len(), &mut delta);
         text.push_str(&delta);
         let item_id = id.clone();
         let (thread_id, turn_id) = out.ids();
@@ -64,10 +64,10 @@ impl Items {
             self.claim_for(&mut plan);
             self.start(plan, Writer::Plan, out);
         }
+        let written = self.fit_delta(Writer::Plan, &mut delta);
         let Some(ThreadItem::Plan { id, text }) = self.written(Writer::Plan) else {
             return Ok(());
         };
-        let written = fit_delta(text.len(), &mut delta);
         text.push_str(&delta);
         let item_id = id.clone();
         if !delta.is_empty() {
@@ -84,10 +84,10 @@ impl Items {
     }
 
     pub fn plan_done(&mut self, text: String, out: &mut TurnOut<'_>) -> Written {
-        check_written(text.len())?;
-        let plan = plan(out.turn_id(), text);
+        let written = encoded_len(&text);
+        let plan = plan(out.turn_id(), fit_message(text));
         self.finish_written(Writer::Plan, plan, out);
-        Ok(())
+        check_written(written)
     }
 
     pub fn reasoning_part_added(&mut self, slot: u32, index: u32, out: &mut TurnOut<'_>) {
@@ -111,15 +111,11 @@ impl Items {
         mut delta: String,
         out: &mut TurnOut<'_>,
     ) -> Written {
-        let Some(ThreadItem::Reasoning {
-            id,
-            summary,
-            content,
-        }) = self.written(Writer::Slot(slot))
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
+        let Some(ThreadItem::Reasoning { id, summary, .. }) = self.written(Writer::Slot(slot))
         else {
             return Ok(());
         };
-        let written = fit_delta(length(summary) + length(content), &mut delta);
         append_part(summary, index, &delta);
         let item_id = id.clone();
         let (thread_id, turn_id) = out.ids();
@@ -141,15 +137,11 @@ impl Items {
         mut delta: String,
         out: &mut TurnOut<'_>,
     ) -> Written {
-        let Some(ThreadItem::Reasoning {
-            id,
-            summary,
-            content,
-        }) = self.written(Writer::Slot(slot))
+        let written = self.fit_delta(Writer::Slot(slot), &mut delta);
+        let Some(ThreadItem::Reasoning { id, content, .. }) = self.written(Writer::Slot(slot))
         else {
             return Ok(());
         };
-        let written = fit_delta(length(summary) + length(content), &mut delta);
         append_part(content, index, &delta);
         let item_id = id.clone();
         let (thread_id, turn_id) = out.ids();
@@ -162,6 +154,15 @@ impl Items {
         };
         out.notify(ServerNotification::ItemReasoningTextDelta(params));
         check_written(written)
+    }
+
+    /// Cuts a delta to what the item that is being written there has room for. Returns the bytes that the item
+    /// would have taken.
+    fn fit_delta(&mut self, by: Writer, delta: &mut String) -> usize {
+        let added = encoded_len(delta);
+        let before = self.grow(by, added);
+        cut_encoded(delta, MAX_WRITTEN.saturating_sub(before));
+        before + added
     }
 }
 
@@ -204,18 +205,6 @@ fn started(output: OutputItem) -> Option<ThreadItem> {
 fn plan(turn_id: &TurnId, text: String) -> ThreadItem {
     let id = format!("{turn_id}-plan");
     ThreadItem::Plan { id, text }
-}
-
-/// Cuts a delta to what an item that already holds `before` bytes has room for. Returns the length that the item
-/// would have had.
-fn fit_delta(before: usize, delta: &mut String) -> usize {
-    let written = before + delta.len();
-    cut(delta, MAX_WRITTEN.saturating_sub(before));
-    written
-}
-
-fn length(parts: &[String]) -> usize {
-    parts.iter().map(String::len).sum()
 }
 
 /// Adds to a part of a reasoning. A model that skips numbers leaves empty parts, up to a limit.

@@ -9,6 +9,8 @@ use crate::make::{completed, context, done, finished, item, model, output, start
 use crate::run::Run;
 
 const MIB: usize = 1 << 20;
+/// How many bytes of which each takes six fit into an item.
+const WRITTEN: usize = (MAX_RECORDED - (64 << 10)) / 6;
 
 fn told(effects: &[Effect]) -> impl Iterator<Item = &ServerNotification> {
     effects.iter().filter_map(|effect| match effect {
@@ -68,9 +70,9 @@ fn an_item_that_grows_without_end_completes_with_what_fits() {
     let ThreadItem::AgentMessage { text, .. } = item else {
         panic!("{item:?}");
     };
-    assert_eq!(text.len(), 5 * MIB);
+    assert_eq!(text.len(), WRITTEN);
     let item = overflow(None, |delta| ModelEvent::PlanDelta { delta });
-    assert!(matches!(item, ThreadItem::Plan { text, .. } if text.len() == 5 * MIB));
+    assert!(matches!(item, ThreadItem::Plan { text, .. } if text.len() == WRITTEN));
     let thoughts = || {
         Some(ModelItem::Reasoning {
             summary: Vec::new(),
@@ -82,13 +84,44 @@ fn an_item_that_grows_without_end_completes_with_what_fits() {
         index: 0,
         delta,
     });
-    assert!(matches!(item, ThreadItem::Reasoning { summary, .. } if summary[0].len() == 5 * MIB));
+    assert!(matches!(item, ThreadItem::Reasoning { summary, .. } if summary[0].len() == WRITTEN));
     let item = overflow(thoughts(), |delta| ModelEvent::ReasoningTextDelta {
         slot: 0,
         index: 1,
         delta,
     });
-    assert!(matches!(item, ThreadItem::Reasoning { content, .. } if content[1].len() == 5 * MIB));
+    assert!(matches!(item, ThreadItem::Reasoning { content, .. } if content[1].len() == WRITTEN));
+}
+
+/// Plain text takes one byte for one.
+#[test]
+fn an_answer_of_plain_text_may_be_as_long_as_a_record() {
+    let mut run = Run::new();
+    run.steps([start(1, "turn", "hi"), context("turn")]);
+    let words = words(&"x".repeat(30 * MIB));
+    let effects = run.steps([model(1, done(0, output("m", words))), model(1, completed())]);
+    run.assert_lawful();
+    assert_eq!(end(&effects).0, TurnStatus::Completed);
+}
+
+/// A message that arrives whole and does not fit completes with what does, and says that it was cut.
+#[test]
+fn a_message_that_is_too_long_when_done_is_cut() {
+    let mut run = Run::new();
+    run.steps([start(1, "turn", "hi"), context("turn")]);
+    let effects = run.step(model(
+        1,
+        done(0, output("m", words(&"é\"".repeat(12 * MIB)))),
+    ));
+    run.assert_lawful();
+    assert_eq!(end(&effects).0, TurnStatus::Failed);
+    let items = ended(&effects);
+    let [ThreadItem::AgentMessage { text, .. }] = items.as_slice() else {
+        panic!("{} items ended", items.len());
+    };
+    assert!(text.ends_with("[The rest of this message is too long to be stored.]"));
+    let size = Json::new(items[0]).unwrap().get().len();
+    assert!(size <= MAX_RECORDED && size > 30 * MIB, "{size}");
 }
 
 /// Nothing of it is left in the history either: the next request would fail on it.
@@ -98,7 +131,8 @@ fn an_item_that_is_too_long_when_done_fails_the_turn() {
     huge.raw = Json::new(&"x".repeat(MAX_RECORDED)).unwrap();
     let mut call = crate::make::call("cmd");
     call.raw = Json::new(&"x".repeat(MAX_RECORDED / 2)).unwrap();
-    for item in [output("m", words(&"x".repeat(6 * MIB))), huge, call] {
+    let control = "\u{1}".repeat(6 * MIB);
+    for item in [output("m", words(&control)), huge, call] {
         let mut run = Run::new();
         run.steps([start(1, "turn", "hi"), context("turn")]);
         let history = run.thread.history().len();

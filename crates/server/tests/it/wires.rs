@@ -73,12 +73,12 @@ async fn what_can_be_mended_is() {
         let words = text(&completed(&told, "agentMessage")[0]["text"]);
         assert!(words.ends_with("ab"), "{wire}: {words}");
 
-        // Four megabytes in one event are much, but they are an answer.
-        stage.play([json!({ "deltas": 1, "size": 4 << 20 })]);
+        // Ten megabytes in one event are much, but they are an answer.
+        stage.play([json!({ "deltas": 1, "size": 10 << 20 })]);
         let told = run(&mut client, &thread, "hi").await;
         assert_eq!(
             text(&completed(&told, "agentMessage")[0]["text"]).len(),
-            4 << 20,
+            10 << 20,
             "{wire}"
         );
 
