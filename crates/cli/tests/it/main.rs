@@ -13,6 +13,7 @@ mod exec;
 mod exec_failures;
 mod exec_flags;
 mod exec_terminal;
+mod full_disk;
 mod hidden;
 mod home;
 mod http;
