@@ -141,7 +141,7 @@ impl Server {
             .threads
             .all()
             .into_iter()
-            .map(|thread| async move { thread.quiet(false).await });
+            .map(|thread| async move { thread.idle(false).await });
         let done = future::join(future::join_all(answered), future::join_all(turns));
         if timeout(limit, done).await.is_err() {
             tracing::warn!("what is still running is ended");
@@ -155,7 +155,7 @@ impl Server {
         }
         let threads = self.threads.all();
         let ended = threads.iter().map(|thread| async move {
-            thread.quiet(true).await;
+            thread.idle(true).await;
             self.stopping.store(true, Ordering::Relaxed);
             thread.close().await;
         });

@@ -1,7 +1,7 @@
 //! Agents: threads that the model of another thread started. Each is a thread like any other; here is what
-//! makes it an agent: whose it is, how it is called, how it is, and that it ends with the one it belongs to.
+//! makes it an agent: its parent, its name, its state, and that it ends with its parent.
 
-mod family;
+mod host;
 mod names;
 mod roles;
 
@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::Server;
-use crate::threads::{Kin, Message, ThreadHandle};
-pub(crate) use family::Family;
+use crate::threads::{AgentMessage, Message, ThreadHandle};
+pub(crate) use host::AgentHost;
 use quipu_prompt::notes;
 pub(crate) use roles::offered as offered_roles;
 
@@ -33,7 +33,7 @@ pub(crate) struct Agent {
     root: String,
     thread: OnceLock<ThreadHandle>,
     state: watch::Sender<CollabAgentState>,
-    /// Its parent is still to be told when it is done.
+    /// Its parent still gets a note when it is done.
     is_awaited: AtomicBool,
 }
 
@@ -53,27 +53,28 @@ impl Agent {
         self.state.subscribe().wait_for(is_done).await.ok();
     }
 
-    /// Lets the model of its parent know that it is done; once, until it is brought back.
-    pub fn tell_parent(&self, outcome: &CollabAgentState) {
+    /// Leaves a note for the model of its parent that it is done; once, until it is resumed.
+    pub fn note_to_parent(&self, outcome: &CollabAgentState) {
         if is_done(outcome) && self.is_awaited.swap(false, Ordering::Relaxed) {
             let status = Json::from(state_for_model(outcome));
             let note = notes::subagent_notification(&self.id, &status);
-            self.parent.send_now(Message::Kin(Kin::Note(note)));
+            self.parent
+                .send_now(Message::Agent(AgentMessage::Note(note)));
         }
     }
 
-    /// Says how it is now, to its parent's model first.
-    pub fn tell(&self, state: CollabAgentState) {
-        self.tell_parent(&state);
+    /// Changes its state; its parent's model knows first.
+    pub fn set_state(&self, state: CollabAgentState) {
+        self.note_to_parent(&state);
         self.state.send_replace(state);
     }
 
-    pub fn tell_at_work(&self) {
-        self.tell(state(CollabAgentStatus::Running));
+    pub fn set_running(&self) {
+        self.set_state(state(CollabAgentStatus::Running));
     }
 }
 
-/// A state without words.
+/// A state without a message.
 fn state(status: CollabAgentStatus) -> CollabAgentState {
     CollabAgentState {
         status,
@@ -81,12 +82,12 @@ fn state(status: CollabAgentStatus) -> CollabAgentState {
     }
 }
 
-/// How an agent is after a turn that ended like this.
-pub(crate) fn outcome(end: TurnEnd, last_words: Option<String>) -> CollabAgentState {
+/// The state of an agent after a turn that ended like this.
+pub(crate) fn outcome(end: TurnEnd, last_message: Option<String>) -> CollabAgentState {
     match end {
         TurnEnd::Completed => CollabAgentState {
             status: CollabAgentStatus::Completed,
-            message: last_words,
+            message: last_message,
         },
         TurnEnd::Failed(error) => CollabAgentState {
             status: CollabAgentStatus::Errored,
@@ -112,7 +113,7 @@ impl Agents {
         own.cloned().collect()
     }
 
-    /// An agent that a thread started, or that one of its agents did. Others are none of its business.
+    /// An agent that a thread started, or that one of its agents did. It has no access to others.
     pub fn below(&self, ancestor: &str, id: &str) -> Option<Arc<Agent>> {
         let agents = self.lock();
         let found = agents.get(id)?;
@@ -123,20 +124,21 @@ impl Agents {
         Some(Arc::clone(found))
     }
 
-    /// Whether an agent of this thread is at work.
-    pub fn any_at_work(&self, parent: &str) -> bool {
+    /// Whether an agent of this thread works.
+    pub fn any_running(&self, parent: &str) -> bool {
         let running = |agent: &Arc<Agent>| agent.state().status == CollabAgentStatus::Running;
         self.of(parent).iter().any(running)
     }
 
-    /// Makes room for an agent with one of these names, unless the limit is reached.
-    fn enrol(
+    /// Registers an agent that has no thread yet, unless the limit is reached.
+    fn register(
         &self,
         parent: &ThreadHandle,
         id: String,
-        (name, role): (Name<'_>, Option<String>),
+        name: Name<'_>,
+        role: Option<String>,
         limit: usize,
-    ) -> Result<Place<'_>, String> {
+    ) -> Result<Reservation<'_>, String> {
         let mut agents = self.lock();
         let above = agents.get(&parent.id);
         let root = above.map_or_else(|| parent.id.clone(), |above| above.root.clone());
@@ -163,7 +165,7 @@ impl Agents {
             is_awaited: AtomicBool::new(true),
         });
         agents.insert(id, Arc::clone(&agent));
-        Ok(Place {
+        Ok(Reservation {
             agents: self,
             agent,
         })
@@ -173,7 +175,7 @@ impl Agents {
     pub fn left(&self, id: &str) {
         let left = self.lock().remove(id);
         if let Some(agent) = left {
-            agent.tell(state(CollabAgentStatus::Shutdown));
+            agent.set_state(state(CollabAgentStatus::Shutdown));
         }
     }
 
@@ -198,7 +200,7 @@ pub(crate) async fn close_all_of(server: &Server, parent: &ThreadHandle) {
     future::join_all(agents.iter().map(|agent| close(server, agent))).await;
 }
 
-/// What an agent is called, and its role, whether or not it is loaded.
+/// The name of an agent and its role, whether or not it is loaded.
 pub(crate) fn named(server: &Server, id: &str) -> (Option<String>, Option<String>) {
     if let Some(agent) = server.agents.get(id) {
         return (Some(agent.nickname.clone()), agent.role.clone());
@@ -211,19 +213,19 @@ pub(crate) fn named(server: &Server, id: &str) -> (Option<String>, Option<String
     stored.map_or((None, None), |it| (it.agent_nickname, it.agent_role))
 }
 
-/// How an agent is to be called.
+/// The name of an agent.
 enum Name<'a> {
     Known(String),
     OneOf(&'a [String]),
 }
 
-/// The room made for an agent; given back unless its thread takes it.
-struct Place<'a> {
+/// An agent that is registered; no longer once this is dropped, unless its thread took it.
+struct Reservation<'a> {
     agents: &'a Agents,
     agent: Arc<Agent>,
 }
 
-impl Place<'_> {
+impl Reservation<'_> {
     /// The agent has its thread now. A parent that has begun to end takes no new ones.
     fn take(self, thread: ThreadHandle) -> Result<Arc<Agent>, String> {
         self.agent.thread.get_or_init(|| thread);
@@ -234,7 +236,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         if self.agent.thread.get().is_none() {
             self.agents.lock().remove(&self.agent.id);

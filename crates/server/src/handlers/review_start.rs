@@ -38,7 +38,7 @@ async fn merge_base(cx: &Cx, thread: &ThreadHandle, target: &ReviewTarget) -> Op
     let ReviewTarget::BaseBranch { branch } = target else {
         return None;
     };
-    let cwd = thread.look().await?.cwd;
+    let cwd = thread.snapshot().await?.cwd;
     let git = Git::new(&cx.server.settings.config, &cwd);
     let mut commits = Vec::new();
     for name in [branch.clone(), format!("{branch}@{{upstream}}")] {
@@ -68,10 +68,13 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
         return Ok(thread);
     }
     let id = threads::parse_id(&thread.id)?;
-    let look = thread.look().await.ok_or_else(|| load::no_rollout(id))?;
-    let rollout = match look.rollout {
+    let snapshot = thread
+        .snapshot()
+        .await
+        .ok_or_else(|| load::no_rollout(id))?;
+    let rollout = match snapshot.rollout {
         Some(rollout) => rollout,
-        None if look.ephemeral => return Err(load::no_rollout(id)),
+        None if snapshot.ephemeral => return Err(load::no_rollout(id)),
         None => return Err(cannot_copy("No such file or directory (os error 2)")),
     };
     let client = Arc::clone(&cx.client);

@@ -30,8 +30,9 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
     let loaded = cx.server.threads.get(&thread_id);
     match &loaded {
         Some(thread) => {
-            let look = thread.look().await;
-            look.and_then(|look| look.rollout)
+            let snapshot = thread.snapshot().await;
+            snapshot
+                .and_then(|snapshot| snapshot.rollout)
                 .ok_or_else(|| load::no_rollout(id))?;
         }
         None => drop(blocking(&cx.server, move |server| load::find(server, id)).await??),

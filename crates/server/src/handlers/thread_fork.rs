@@ -40,8 +40,9 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> 
             match cx.server.threads.get(&id.to_string()) {
                 // Looking at a loaded thread also writes what it has recorded.
                 Some(thread) => {
-                    let look = thread.look().await;
-                    look.and_then(|look| look.rollout)
+                    let snapshot = thread.snapshot().await;
+                    snapshot
+                        .and_then(|snapshot| snapshot.rollout)
                         .ok_or_else(|| load::no_rollout(id))?
                 }
                 None => blocking(&cx.server, move |server| load::find(server, id)).await??,

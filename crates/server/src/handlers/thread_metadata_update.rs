@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::threads::{self, Look, from_summary, wire_git};
+use crate::threads::{self, ThreadSnapshot, from_summary, wire_git};
 use crate::{Cx, Reply, Server, git};
 
 impl Handler for ThreadMetadataUpdate {
@@ -35,11 +35,11 @@ async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, E
         ));
     }
     let handle = cx.server.threads.get(&id.to_string());
-    let look = match &handle {
-        Some(thread) => thread.look().await,
+    let snapshot = match &handle {
+        Some(thread) => thread.snapshot().await,
         None => None,
     };
-    if look.as_ref().is_some_and(|look| look.ephemeral) {
+    if snapshot.as_ref().is_some_and(|snapshot| snapshot.ephemeral) {
         let text = format!("ephemeral thread does not support metadata updates: {id}");
         return Err(ErrorObject::invalid_request(text));
     }
@@ -50,7 +50,7 @@ async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, E
         origin_url,
     };
     blocking(&cx.server, move |server| {
-        store(server, id, change, look, status)
+        store(server, id, change, snapshot, status)
     })
     .await?
 }
@@ -67,7 +67,7 @@ fn store(
     server: &Server,
     id: Uuid,
     change: Change,
-    look: Option<Look>,
+    snapshot: Option<ThreadSnapshot>,
     status: ThreadStatus,
 ) -> Result<Thread, ErrorObject> {
     let failed = |error| {
@@ -76,10 +76,10 @@ fn store(
         ))
     };
     let summary = server.store.summary(id).map_err(failed)?;
-    let stored = match (&summary, &look) {
+    let stored = match (&summary, &snapshot) {
         (Some(summary), _) => summary.git.clone().unwrap_or_default(),
         // What the repository says is stored with the first turn, and must not be lost by then.
-        (None, Some(look)) => git::info(&look.cwd).unwrap_or_default(),
+        (None, Some(snapshot)) => git::info(&snapshot.cwd).unwrap_or_default(),
         (None, None) => return Err(threads::not_found(&id.to_string())),
     };
     let set = GitInfo {
@@ -95,10 +95,10 @@ fn store(
     server.store.set_git(id, &git).map_err(failed)?;
     match server.store.summary(id).map_err(failed)? {
         Some(summary) => Ok(from_summary(summary, status)),
-        None => look
-            .map(|look| Thread {
+        None => snapshot
+            .map(|snapshot| Thread {
                 git_info: wire_git(set),
-                ..look.thread
+                ..snapshot.thread
             })
             .ok_or_else(|| threads::not_found(&id.to_string())),
     }

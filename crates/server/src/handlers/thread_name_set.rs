@@ -39,7 +39,11 @@ async fn rename(
     let thread_id = id.to_string();
     match cx.server.threads.get(&thread_id) {
         Some(thread) => {
-            if thread.look().await.is_some_and(|look| look.ephemeral) {
+            if thread
+                .snapshot()
+                .await
+                .is_some_and(|snapshot| snapshot.ephemeral)
+            {
                 let text = "Session persistence is disabled; cannot rename thread.";
                 return Err(ErrorObject::invalid_request(text));
             }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::threads::{self, Look, from_summary, load};
+use crate::threads::{self, ThreadSnapshot, from_summary, load};
 use crate::{Cx, Reply, Server};
 
 impl Handler for ThreadRead {
@@ -23,11 +23,12 @@ impl Handler for ThreadRead {
 
 async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> {
     let id = threads::parse_id(&params.thread_id)?;
-    let look = match cx.server.threads.get(&id.to_string()) {
-        Some(thread) => thread.look().await,
+    let snapshot = match cx.server.threads.get(&id.to_string()) {
+        Some(thread) => thread.snapshot().await,
         None => None,
     };
-    let reading = move |server: &Arc<Server>| read_stored(server, id, look, params.include_turns);
+    let reading =
+        move |server: &Arc<Server>| read_stored(server, id, snapshot, params.include_turns);
     blocking(&cx.server, reading).await?
 }
 
@@ -35,7 +36,7 @@ async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> 
 fn read_stored(
     server: &Server,
     id: Uuid,
-    look: Option<Look>,
+    snapshot: Option<ThreadSnapshot>,
     include_turns: bool,
 ) -> Result<Thread, ErrorObject> {
     let summary = server
@@ -43,14 +44,16 @@ fn read_stored(
         .summary(id)
         .map_err(|error| cannot_read(id, &error))?;
     let archived = summary.as_ref().is_some_and(|summary| summary.archived);
-    let mut thread = match (summary, &look) {
-        (Some(summary), look) => {
-            let status = look
+    let mut thread = match (summary, &snapshot) {
+        (Some(summary), snapshot) => {
+            let status = snapshot
                 .as_ref()
-                .map_or(ThreadStatus::NotLoaded, |look| look.thread.status.clone());
+                .map_or(ThreadStatus::NotLoaded, |snapshot| {
+                    snapshot.thread.status.clone()
+                });
             from_summary(summary, status)
         }
-        (None, Some(look)) => look.thread.clone(),
+        (None, Some(snapshot)) => snapshot.thread.clone(),
         (None, None) => {
             return Err(ErrorObject::invalid_request(format!(
                 "thread not loaded: {id}"
@@ -60,11 +63,11 @@ fn read_stored(
     if !include_turns {
         return Ok(thread);
     }
-    let rollout = match &look {
-        Some(look) if look.ephemeral => {
+    let rollout = match &snapshot {
+        Some(snapshot) if snapshot.ephemeral => {
             return Err(ErrorObject::invalid_request("ephemeral threads do not support includeTurns"));
         }
-        Some(look) => look.rollout.clone().ok_or_else(|| {
+        Some(snapshot) => snapshot.rollout.clone().ok_or_else(|| {
             let text = format!(
                 "thread {id} is not materialized yet; includeTurns is unavailable before first user message"
             );
@@ -76,7 +79,7 @@ fn read_stored(
         None => load::find(server, id)
             .map_err(|_| ErrorObject::internal(format!("failed to locate rollout for thread {id}")))?,
     };
-    let live = look.and_then(|look| look.live);
+    let live = snapshot.and_then(|snapshot| snapshot.live);
     thread.turns = load::turns(server, &rollout, live.is_some())?;
     if !matches!(thread.status, ThreadStatus::Active { .. }) {
         let open = thread

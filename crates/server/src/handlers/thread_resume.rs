@@ -61,9 +61,9 @@ async fn rejoin(
     }
     if let Some(requested) = params.path {
         let active = thread
-            .look()
+            .snapshot()
             .await
-            .and_then(|look| look.thread.path)
+            .and_then(|snapshot| snapshot.thread.path)
             .unwrap_or_default();
         if requested != active {
             let text = format!(

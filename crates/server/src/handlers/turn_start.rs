@@ -20,11 +20,11 @@ impl Handler for TurnStart {
         }
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
-                let client = cx.client.introduction().map(|it| it.name.clone());
+                let client_name = cx.client.introduction().map(|it| it.name.clone());
                 thread
                     .send(Message::StartTurn {
                         params: Box::new(params),
-                        client,
+                        client_name,
                         reply,
                     })
                     .await;

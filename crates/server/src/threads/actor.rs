@@ -4,32 +4,31 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Effect, Input, Thread as Engine, TurnEnd};
-use quipu_model::{Client as ModelClient, HistoryItem, TurnState};
+use quipu_engine::{Effect, Input, Thread as Engine};
 use quipu_rpc::Share;
 use quipu_wire::{CodexErrorInfo, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
+use super::agent::AgentLink;
 use super::audience::Audience;
 use super::hooks::ThreadHooks;
-use super::mask::Mask;
-use super::mcp::Servers;
-use super::message::{Message, ThreadHandle, ToolReport};
+use super::message::{Message, ThreadHandle};
 use super::questions::Questions;
 use super::recorder::Recorder;
-use super::replies::Replies;
+use super::replies::{Pending, Replies};
+use super::reports::Reports;
+use super::sampling::Sampler;
 use super::session::Session;
-use super::tooling::Tooling;
+use super::tools::Tools;
 use crate::Server;
-use crate::agents::{self, Agent};
+use crate::agents;
 use crate::fail;
 use crate::hub::ClientId;
 
 /// Messages that may wait for a thread.
 const MAILBOX: usize = 256;
 
-/// Everything a thread consists of while it is loaded.
+/// Everything a thread consists of while it is loaded. The engine decides; the others own what effects are about.
 pub(super) struct Actor {
     pub server: Arc<Server>,
     pub handle: ThreadHandle,
@@ -38,40 +37,16 @@ pub(super) struct Actor {
     pub audience: Audience,
     pub recorder: Recorder,
     pub questions: Questions,
-    pub replies: Replies,
-    pub model: ModelClient,
-    /// What the model was last told of the settings.
-    pub told: super::turn_context::Told,
-    /// The history as the model crate holds it, so that only what is new is converted.
-    pub sent: Vec<HistoryItem>,
-    pub turn: TurnSettings,
-    pub sampling: Option<(u64, JoinHandle<()>)>,
-    pub tooling: Tooling,
+    pub sampler: Sampler,
+    pub tools: Tools,
     pub hooks: ThreadHooks,
-    /// The client whose thread it is, by name; agents have none.
-    pub client: Option<String>,
-    pub servers: Servers,
-    pub mask: Mask,
-    /// What makes it an agent, if it is one.
-    pub agent: Option<Arc<Agent>>,
-    /// How the last turn ended, and the agent's last words in it.
-    pub ended: Option<(TurnEnd, Option<String>)>,
-    pub reports: super::reports::Reports,
-    pub quiet: Vec<oneshot::Sender<()>>,
-    /// What the input that waits for the model takes of what all threads may hold.
-    pub pending: Option<Share>,
-}
-
-/// What holds for one turn only.
-#[derive(Default)]
-pub(super) struct TurnSettings {
-    pub output_schema: Option<quipu_wire::Json>,
-    /// The tools offered, kept for the requests of the turn.
-    pub tools: Option<quipu_model::ToolSet>,
-    /// The model was last asked as a reviewer, who may not ask the user anything.
-    pub reviewing: bool,
-    /// A token of the provider that the requests of one turn share.
-    pub state: TurnState,
+    pub replies: Replies,
+    pub agent: AgentLink,
+    pub reports: Reports,
+    /// The name of the client whose thread it is; agents have none.
+    pub client_name: Option<String>,
+    /// The share of the input that waits for the model in what all threads may hold.
+    pub pending_input: Option<Share>,
 }
 
 /// A mailbox for a thread, and the handle to it.
@@ -87,7 +62,7 @@ impl Actor {
     /// Runs the thread until it is unloaded. What it does is boxed, so that a thread that waits is small.
     pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
         self.follow_skills(false);
-        self.report_start();
+        self.reports.start(&self.session);
         loop {
             let idle = self.server.settings.idle;
             let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));
@@ -103,24 +78,21 @@ impl Actor {
             };
             if let Message::Close { done } = *message {
                 Box::pin(self.close()).await;
-                // Whoever asked may have stopped waiting.
+                // The requester may have stopped waiting.
                 done.send(()).ok();
                 return;
             }
             let receiving = AssertUnwindSafe(Box::pin(self.receive(*message))).catch_unwind();
-            if receiving.await.is_err() && !Box::pin(self.survives()).await {
+            if receiving.await.is_err() && !Box::pin(self.recovers()).await {
                 return;
             }
         }
     }
 
-    /// After a defect of our own: the running turn ends as failed and the thread goes on. `false` if not
-    /// even that works; then the thread is unloaded, and its turn closed when it is loaded again.
-    async fn survives(&mut self) -> bool {
-        tracing::error!(
-            thread = self.handle.id,
-            "a turn failed by a defect of the server"
-        );
+    /// After a panic: the running turn ends as failed and the thread goes on. `false` if not even that works; then
+    /// the thread is unloaded, and its turn closed when it is loaded again.
+    async fn recovers(&mut self) -> bool {
+        tracing::error!(thread = self.handle.id, "turn panicked");
         let error = TurnError {
             message: "The turn failed by a defect of the server.".to_owned(),
             codex_error_info: Some(CodexErrorInfo::InternalServerError),
@@ -131,7 +103,7 @@ impl Actor {
             return false;
         }
         self.replies.fail().await;
-        self.tell_quiet();
+        self.notify_if_idle();
         true
     }
 
@@ -145,12 +117,12 @@ impl Actor {
         match message {
             Message::StartTurn {
                 params,
-                client,
+                client_name,
                 reply,
-            } => self.start_turn(*params, client, reply).await,
+            } => self.start_turn(*params, client_name, reply).await,
             Message::Steer { params, reply } => self.steer(params, reply).await,
             Message::Interrupt { reply } => {
-                let reply = self.replies.add(super::replies::Pending::Interrupt(reply));
+                let reply = self.replies.add(Pending::Interrupt(reply));
                 self.step(Input::Interrupt { reply: Some(reply) }).await;
             }
             Message::Compact { reply } => self.compact(reply).await,
@@ -170,31 +142,29 @@ impl Actor {
             Message::CountElicitation { delta, done } => {
                 done.send(self.questions.count_elicitation(delta)).ok();
             }
-            Message::CleanTerminals => self.tooling.kill_processes(),
-            Message::Look { done } => {
-                // Whoever asked may have stopped waiting.
-                done.send(self.look()).ok();
+            Message::CleanTerminals => self.tools.kill_processes(),
+            Message::Snapshot { done } => {
+                // The requester may have stopped waiting.
+                done.send(self.snapshot()).ok();
             }
             Message::Model { sample, events } => {
-                let said = events.into_iter();
-                let said: Vec<_> = said.flat_map(|it| self.mask.hide_said(it)).collect();
-                for event in said {
+                for event in self.tools.hide_said(events) {
                     let effects = self.engine.step(Input::Model { sample, event });
                     self.perform_holding(effects).await;
                 }
                 self.audience.release().await;
             }
-            Message::Tool { call_id, event } => self.tool(call_id, event).await,
+            Message::Tool { call_id, event } => self.tool_reports(call_id, event).await,
             Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),
-            Message::SkillsChanged(folders) => self.skills_changed(&folders).await,
-            Message::SkillsFollowed(followed) => self.told.skills.followed = Some(followed),
+            Message::SkillsChanged(directories) => self.skills_changed(&directories).await,
+            Message::SkillsFollowed(followed) => self.keep_followed(followed),
             Message::Mcp(message) => self.mcp(message).await,
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
-            Message::Kin(message) => self.kin(message).await,
-            Message::WhenQuiet { interrupt, done } => {
-                self.quiet.push(done);
+            Message::Agent(message) => self.agent_message(message).await,
+            Message::WhenIdle { interrupt, done } => {
+                self.replies.when_idle(done);
                 if interrupt {
                     self.step(Input::Interrupt { reply: None }).await;
                 }
@@ -202,47 +172,13 @@ impl Actor {
             Message::Close { .. } => {}
         }
         self.give_back_pending();
-        self.tell_quiet();
+        self.notify_if_idle();
     }
 
-    /// Tells those who wait for it that no turn runs.
-    fn tell_quiet(&mut self) {
+    /// Notifies those that wait for it that no turn runs.
+    fn notify_if_idle(&mut self) {
         if self.engine.active_turn().is_none() {
-            for done in self.quiet.drain(..) {
-                done.send(()).ok();
-            }
-        }
-    }
-
-    async fn tool(&mut self, call_id: String, event: ToolReport) {
-        match event {
-            ToolReport::Event(event) => {
-                if matches!(event, quipu_engine::ToolEvent::Finished { .. }) {
-                    self.report_result(&call_id);
-                }
-                self.mask.learn_printed(&self.server);
-                for event in self.mask.hide(&call_id, event) {
-                    let call_id = call_id.clone();
-                    self.step(Input::Tool { call_id, event }).await;
-                }
-            }
-            ToolReport::Decided { decision } => self.report_decision(&call_id, &decision),
-            ToolReport::Ask {
-                request,
-                waiting,
-                answer,
-            } => self.tool_asks(call_id, request, waiting, answer).await,
-            ToolReport::Review { action, case } => {
-                let ready = self.approval_case(&action.planned);
-                let target = action.target.unwrap_or_else(|| call_id.clone());
-                let action = action.shown;
-                let event = quipu_engine::ToolEvent::ApprovalReviewStarted { target, action };
-                self.step(Input::Tool { call_id, event }).await;
-                if let Some(ready) = ready {
-                    // A tool that was cancelled no longer listens.
-                    case.send(ready).ok();
-                }
-            }
+            self.replies.notify_idle();
         }
     }
 
@@ -258,7 +194,7 @@ impl Actor {
         self.engine.step(input)
     }
 
-    /// Lets a client go; tells whether it was the last one.
+    /// Removes a client; the answer says whether it was the last one.
     fn unsubscribe(
         &mut self,
         client: ClientId,
@@ -283,7 +219,7 @@ impl Actor {
 
     pub(super) async fn close(&mut self) {
         self.step(Input::Close).await;
-        self.tooling.shut_down();
+        self.tools.shut_down();
         agents::close_all_of(&self.server, &self.handle).await;
         self.recorder.close();
     }

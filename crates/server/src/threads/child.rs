@@ -8,7 +8,7 @@ use quipu_rpc::ErrorObject;
 use quipu_wire::Json;
 use uuid::Uuid;
 
-use super::kin::Heritage;
+use super::agent::InheritedSettings;
 use super::open::{Parts, open};
 use super::opened::Opened;
 use super::recorder::HistoryState;
@@ -21,7 +21,7 @@ pub(crate) struct Child<'a> {
     pub id: Uuid,
     pub origin: ThreadSpawn,
     pub session: Session,
-    pub heritage: &'a Heritage,
+    pub inherited: &'a InheritedSettings,
 }
 
 impl Child<'_> {
@@ -36,10 +36,10 @@ impl Child<'_> {
     }
 }
 
-/// A thread that begins with nothing.
+/// A thread without a history.
 pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, ErrorObject> {
     let meta = child.meta(server, None);
-    let log = match child.heritage.is_ephemeral {
+    let log = match child.inherited.is_ephemeral {
         true => None,
         false => Some(
             server
@@ -49,7 +49,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Erro
         ),
     };
     let parts = Parts {
-        told: load::told(server, &child.session, &meta),
+        prompt: load::prompt_state(server, &child.session, &meta),
         thread: view::new(&meta, &child.session, log.as_ref()),
         meta,
         log,
@@ -60,7 +60,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Erro
     };
     Ok(open(
         server,
-        &child.heritage.followers,
+        &child.inherited.followers,
         child.session,
         parts,
     ))
@@ -74,7 +74,7 @@ pub(crate) fn with_context(
     call_id: &str,
 ) -> Result<Opened, ErrorObject> {
     let parent = &child.origin.parent_thread_id;
-    let Some(path) = &child.heritage.rollout else {
+    let Some(path) = &child.inherited.rollout else {
         return Err(ErrorObject::internal(format!(
             "parent thread rollout unavailable for fork: {parent}"
         )));
@@ -97,7 +97,7 @@ pub(crate) fn with_context(
         .map_err(load::cannot_fork)?;
     history.push(output);
     let parts = Parts {
-        told: load::told_before(server, &child.session, &meta, &replay),
+        prompt: load::prompt_state(server, &child.session, &meta).stored(&replay),
         thread: load::stored_thread(server, meta.id, log.path())?,
         meta,
         log: Some(log),
@@ -108,17 +108,18 @@ pub(crate) fn with_context(
     };
     Ok(open(
         server,
-        &child.heritage.followers,
+        &child.inherited.followers,
         child.session,
         parts,
     ))
 }
 
-/// The thread of an agent that was closed, with the model and the folder it had last.
+/// The thread of an agent that was closed, with the model and the directory it had last.
 pub(crate) fn stored(
     server: &Arc<Server>,
     child: Child<'_>,
-    (mut replay, log): (Replay, Log),
+    mut replay: Replay,
+    log: Log,
 ) -> Result<Opened, ErrorObject> {
     replay.settle();
     let mut session = child.session;
@@ -133,7 +134,7 @@ pub(crate) fn stored(
     let path = log.path();
     let history = load::history(server, &replay.history, path)?;
     let parts = Parts {
-        told: load::told_before(server, &session, &replay.meta, &replay),
+        prompt: load::prompt_state(server, &session, &replay.meta).stored(&replay),
         thread: load::stored_thread(server, replay.meta.id, path)?,
         log: Some(log),
         history,
@@ -142,5 +143,5 @@ pub(crate) fn stored(
         meta: replay.meta,
         raw_items: false,
     };
-    Ok(open(server, &child.heritage.followers, session, parts))
+    Ok(open(server, &child.inherited.followers, session, parts))
 }

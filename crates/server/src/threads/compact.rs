@@ -1,14 +1,10 @@
 //! `thread/compact/start`: a summary takes the place of the history.
 
 use quipu_engine::{Compacted, Input};
-use quipu_model::HistoryItem;
-use quipu_wire::Json;
 use quipu_wire::method::request;
 
 use super::actor::Actor;
-use super::sampling::history_item;
 use crate::Reply;
-use quipu_prompt::history::ContextSize;
 use quipu_prompt::{compaction, initial};
 
 impl Actor {
@@ -26,6 +22,7 @@ impl Actor {
         self.perform(effects).await;
     }
 
+    /// Makes the new history out of a summary.
     pub fn summarise(&mut self, turn_id: &str, summary: &str, mid_turn: bool) -> Compacted {
         let facts = self.facts_now();
         let context = if mid_turn {
@@ -34,10 +31,11 @@ impl Actor {
             Vec::new()
         };
         let summary = compaction::summary(Some(summary).filter(|it| !it.trim().is_empty()));
-        let history = compaction::replacement(&self.sent, &summary, context);
-        let tokens = self.estimate(&history);
-        self.sent.clear();
-        self.told.baseline = mid_turn.then(|| facts.baseline());
+        let history = compaction::replacement(self.sampler.sent(), &summary, context);
+        let tokens = self.sampler.estimate(&history);
+        self.sampler.forget_sent();
+        let baseline = mid_turn.then(|| facts.baseline());
+        self.sampler.prompt_mut().set_baseline(baseline);
         let record = mid_turn
             .then(|| self.turn_context(&facts, turn_id))
             .flatten();
@@ -46,12 +44,5 @@ impl Actor {
             tokens,
             record,
         }
-    }
-
-    /// About how many tokens a history that no provider has counted takes.
-    pub fn estimate(&self, history: &[Json]) -> i64 {
-        let items: Vec<HistoryItem> = history.iter().map(history_item).collect();
-        let size = ContextSize::estimated(&self.told.base_instructions, &items);
-        i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
     }
 }

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::actor::Actor;
 use super::sampling::{SUBAGENT, history_item};
-use super::{model_stream, tooling};
+use super::{model_stream, tool_scope};
 use quipu_prompt::{environment, guardian, message};
 
 /// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
@@ -66,7 +66,7 @@ impl Actor {
         request.input = [surroundings, case].iter().map(history_item).collect();
         request.model.clone_from(&info.slug);
         request.instructions = policy.into();
-        request.tools = ToolSet::new(tools.filter_map(tooling::offered).collect());
+        request.tools = ToolSet::new(tools.filter_map(tool_scope::offered).collect());
         request.reasoning = info.reasoning(little_effort(&info), None);
         request.verbosity = info.verbosity(None);
         request.output_schema = Some(guardian::schema().shared());
@@ -77,7 +77,7 @@ impl Actor {
         headers.push((SUBAGENT.to_owned(), "guardian".to_owned()));
         request.meta.turn_state = Default::default();
         Some(Case {
-            model: self.model.clone(),
+            model: self.sampler.model().clone(),
             request,
             scope: Arc::new(scope),
             info,

@@ -23,7 +23,7 @@ use quipu_wire::{
 use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
-use super::tooling::ThreadHost;
+use super::tool_host::ThreadHost;
 use crate::{Server, clock, config_folders, fail};
 use quipu_prompt::message;
 
@@ -36,9 +36,9 @@ const MAX_AT_ONCE: usize = 64;
 /// The hooks of a thread.
 #[derive(Default)]
 pub(super) struct ThreadHooks {
-    pub hooks: Arc<Hooks>,
+    hooks: Arc<Hooks>,
     /// The thread was stored before it was loaded.
-    pub resumed: bool,
+    resumed: bool,
 }
 
 impl ThreadHooks {
@@ -53,12 +53,16 @@ impl ThreadHooks {
         }
         let (hooks, problems) = Hooks::load(&config_folders(server, &session.snapshot));
         let hooks = Arc::new(hooks);
-        let left_out = problems.iter().map(left_out).collect();
-        (ThreadHooks { hooks, resumed }, left_out)
+        let problems = problems.iter().map(warning).collect();
+        (ThreadHooks { hooks, resumed }, problems)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
     }
 }
 
-fn left_out(problem: &Problem) -> ConfigWarningNotification {
+fn warning(problem: &Problem) -> ConfigWarningNotification {
     ConfigWarningNotification {
         summary: "Some hooks are not in force.".to_owned(),
         details: Some(problem.to_string()),
@@ -294,7 +298,7 @@ impl Actor {
                 resumed: self.hooks.resumed,
             },
             HookPoint::UserPromptSubmit(content) => Event::UserPromptSubmit {
-                prompt: said(&content),
+                prompt: text_of(&content),
             },
             HookPoint::Stop {
                 active,
@@ -310,7 +314,7 @@ impl Actor {
             return Input::Hooks { run, report };
         };
         let report = HookReport::Started(begun.started());
-        let (handle, cancel) = (self.handle.clone(), self.tooling.cancel_for(turn_id));
+        let (handle, cancel) = (self.handle.clone(), self.tools.cancel_for(turn_id));
         tokio::spawn(async move {
             let running = async {
                 fail::point("hooks", "turn");
@@ -330,7 +334,7 @@ impl Actor {
                     (done.runs, HooksDone { context, verdict })
                 }
                 Err(_) => {
-                    tracing::error!("hooks failed by a defect of the server");
+                    tracing::error!(thread = handle.id, "hooks panicked");
                     Default::default()
                 }
             };
@@ -379,8 +383,8 @@ impl ThreadHost {
     }
 }
 
-/// The words of an input.
-fn said(content: &[UserInput]) -> String {
+/// The text of an input.
+fn text_of(content: &[UserInput]) -> String {
     let texts = content.iter().filter_map(|input| match input {
         UserInput::Text { text, .. } => Some(text.as_str()),
         _ => None,

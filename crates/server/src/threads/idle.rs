@@ -16,11 +16,11 @@ impl Actor {
         let is_stored = self.recorder.rollout().is_some();
         // A thread that was never used has nothing to lose.
         let is_safe = is_stored || self.engine.own_history().is_empty();
-        if !is_safe || self.engine.active_turn().is_some() || self.tooling.has_processes() {
+        if !is_safe || self.engine.active_turn().is_some() || self.tools.has_processes() {
             return false;
         }
         // An agent stays as long as the thread that started it, and that one while it has any at work.
-        let is_needed = self.agent.is_some() || self.server.agents.any_at_work(&self.handle.id);
+        let is_needed = self.agent.is_agent() || self.server.agents.any_running(&self.handle.id);
         if is_needed || !self.audience.is_empty() {
             if is_stored {
                 self.release_history();
@@ -46,7 +46,7 @@ impl Actor {
     fn release_history(&mut self) {
         if self.recorder.release() {
             self.engine.forget_history();
-            self.sent = Vec::new();
+            self.sampler.forget_sent();
         }
     }
 

@@ -8,15 +8,15 @@ use quipu_wire::{Thread, ThreadResumeResponse};
 
 use super::actor::Actor;
 use super::load;
-use super::message::Look;
+use super::message::ThreadSnapshot;
 use crate::Reply;
 use crate::hub::Client;
 
 impl Actor {
     /// The thread as it is now.
-    pub fn look(&mut self) -> Look {
+    pub fn snapshot(&mut self) -> ThreadSnapshot {
         self.recorder.flush_rollout();
-        Look {
+        ThreadSnapshot {
             thread: self.audience.thread(self.engine.status()),
             cwd: self.session.cwd.clone(),
             ephemeral: self.recorder.is_ephemeral(),
@@ -37,23 +37,31 @@ impl Actor {
         let session = self.session.clone();
         reply.send(Ok(resumed(thread, &session))).await;
         self.introduce_to_agents(&client);
-        self.follow_with(client).await;
+        self.add_follower(client).await;
+    }
+
+    /// A client gets the questions that still wait, then everything that happens.
+    pub async fn add_follower(&mut self, client: Arc<Client>) {
+        if !self.audience.has(client.id) {
+            self.ask_again(&client).await;
+            self.audience.add(client);
+        }
     }
 
     /// The thread with its turns, the running one as it is.
     pub fn with_turns(&mut self) -> Result<Thread, ErrorObject> {
-        let look = self.look();
+        let snapshot = self.snapshot();
         let id = super::parse_id(&self.handle.id)?;
-        let path = look.rollout.ok_or_else(|| load::no_rollout(id))?;
+        let path = snapshot.rollout.ok_or_else(|| load::no_rollout(id))?;
         let (mut thread, turns) = tokio::task::block_in_place(|| {
             let stored = load::stored_thread(&self.server, id, &path);
-            let turns = load::turns(&self.server, &path, look.live.is_some())?;
-            let thread = stored.unwrap_or_else(|_| look.thread.clone());
+            let turns = load::turns(&self.server, &path, snapshot.live.is_some())?;
+            let thread = stored.unwrap_or_else(|_| snapshot.thread.clone());
             Ok::<_, ErrorObject>((thread, turns))
         })?;
-        thread.status = look.thread.status;
+        thread.status = snapshot.thread.status;
         thread.turns = turns;
-        if let Some(live) = look.live {
+        if let Some(live) = snapshot.live {
             thread.turns.retain(|turn| turn.id != live.id);
             thread.turns.push(live);
         }

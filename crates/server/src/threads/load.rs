@@ -21,12 +21,12 @@ use super::opened::Opened;
 use super::recorder::HistoryState;
 use super::session::{Overrides, Session};
 use super::skills::ThreadSkills;
-use super::turn_context::Told;
+use super::turn_context::PromptState;
 use super::view;
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
 use crate::{Server, clock, git};
-use quipu_prompt::{agents_md, base, notes, stored};
+use quipu_prompt::{agents_md, base, notes};
 
 /// How a new thread is to be.
 #[derive(Default)]
@@ -58,7 +58,7 @@ pub(crate) fn start(
         true => None,
         false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
     };
-    let told = told(server, &session, &meta);
+    let prompt = prompt_state(server, &session, &meta);
     let mut thread = view::new(&meta, &session, log.as_ref());
     if let Some(log) = log.as_mut().filter(|_| !request.history.is_empty()) {
         store_history(log, &request.history).map_err(cannot_create)?;
@@ -71,7 +71,7 @@ pub(crate) fn start(
         history_state: HistoryState::InMemory,
         usage: None,
         thread,
-        told,
+        prompt,
         raw_items: request.raw_items,
     };
     Ok(open(server, from_ref(client), session, parts))
@@ -85,7 +85,7 @@ pub(crate) fn resume(
     overrides: &Overrides,
 ) -> Result<Opened, ErrorObject> {
     has_room(server, client)?;
-    let (mut replay, log) = go_on(server, path)?;
+    let (mut replay, log) = reopen(server, path)?;
     replay.settle();
     let mut overrides = overrides.clone();
     keep_model(&mut overrides, &replay);
@@ -98,7 +98,7 @@ pub(crate) fn resume(
             .as_ref()
             .map(|it| it.text.clone());
     }
-    let told = told_before(server, &session, &replay.meta, &replay);
+    let prompt = prompt_state(server, &session, &replay.meta).stored(&replay);
     let mut thread = match stored_thread(server, replay.meta.id, path) {
         Ok(thread) => thread,
         Err(_) => view::foreign(&replay, &session, &log),
@@ -112,7 +112,7 @@ pub(crate) fn resume(
         history_state: HistoryState::Located(replay.history),
         usage,
         thread,
-        told,
+        prompt,
         raw_items: false,
     };
     Ok(open(server, from_ref(client), session, parts))
@@ -152,7 +152,7 @@ pub(crate) fn fork(
             None => history.push(note),
         }
     }
-    let told = told_before(server, &session, &meta, &replay);
+    let prompt = prompt_state(server, &session, &meta).stored(&replay);
     let mut thread = match &log {
         Some(log) => stored_thread(server, meta.id, log.path())?,
         None => Thread {
@@ -169,13 +169,13 @@ pub(crate) fn fork(
         history_state,
         usage,
         thread,
-        told,
+        prompt,
         raw_items: false,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
 
-/// Unloads a thread and tells everyone.
+/// Unloads a thread and notifies all clients.
 pub(crate) async fn unload(server: &Arc<Server>, handle: &ThreadHandle) {
     handle.close().await;
     server.threads.remove(handle);
@@ -221,7 +221,8 @@ fn base_instructions(session: &Session) -> String {
     })
 }
 
-pub(super) fn told(server: &Server, session: &Session, meta: &SessionMeta) -> Told {
+/// What the model of a new thread knows.
+pub(super) fn prompt_state(server: &Server, session: &Session, meta: &SessionMeta) -> PromptState {
     let docs = session.snapshot.project_docs();
     let found = agents_md::read(&agents_md::Search {
         home: server.home(),
@@ -232,37 +233,18 @@ pub(super) fn told(server: &Server, session: &Session, meta: &SessionMeta) -> To
         mention_below: session.has_feature(Feature::ChildAgentsMd),
     });
     for problem in &found.unreadable {
-        tracing::warn!(thread = %meta.id, problem, "instructions were not read");
+        tracing::warn!(thread = %meta.id, problem, "failed to read instructions");
     }
     let instructions = match (&session.base_instructions, &meta.base_instructions) {
         (Some(given), _) => given.clone(),
         (None, Some(stored)) => stored.text.clone(),
         (None, None) => base_instructions(session),
     };
-    Told {
-        baseline: None,
-        previous_model: None,
-        base_instructions: server.threads.share(&instructions),
-        project_instructions: found.text,
-        skills: ThreadSkills::find(server, session),
-    }
-}
-
-/// What the model of a stored thread was told.
-pub(super) fn told_before(
-    server: &Server,
-    session: &Session,
-    meta: &SessionMeta,
-    replay: &Replay,
-) -> Told {
-    let context = replay.context.as_ref();
-    Told {
-        previous_model: context.map(|context| context.model.clone()),
-        baseline: context
-            .filter(|_| replay.context_is_current)
-            .and_then(stored::baseline),
-        ..told(server, session, meta)
-    }
+    PromptState::new(
+        server.threads.share(&instructions),
+        found.text,
+        ThreadSkills::find(server, session),
+    )
 }
 
 /// A thread as the index knows it, idle.
@@ -306,7 +288,7 @@ pub(crate) fn history(
 }
 
 /// A stored thread and its log, unless another process writes to that.
-pub(crate) fn go_on(server: &Server, path: &Path) -> Result<(Replay, Log), ErrorObject> {
+pub(crate) fn reopen(server: &Server, path: &Path) -> Result<(Replay, Log), ErrorObject> {
     server.store.resume(path).map_err(|error| match error {
         quipu_journal::Error::ActiveWriter(_) => ErrorObject::invalid_request(error.to_string()),
         error => cannot_read(path, &error),

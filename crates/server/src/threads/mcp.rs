@@ -1,4 +1,4 @@
-//! The MCP servers of a thread: started with it, renewed when the configuration is, ended with it.
+//! The MCP servers of a thread: they start and end with it, and start again when the configuration changes.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::actor::Actor;
 use super::message::{Message, ThreadHandle};
-use super::tooling::answer_of;
+use super::tool_host::answer_of;
 use crate::questions::QuestionId;
 use crate::{Server, mcp};
 
-/// What servers may tell before the thread looks.
+/// Events of servers that may wait for the thread.
 const EVENTS: usize = 64;
 
 /// What a thread must know about its MCP servers.
 pub(crate) enum McpMessage {
-    /// A server has something to tell.
+    /// A server started, failed or asks something.
     Event(FleetEvent),
     /// All servers have started or failed; the model waits to be asked.
     Settled {
@@ -29,7 +29,7 @@ pub(crate) enum McpMessage {
         turn_id: String,
         purpose: Purpose,
     },
-    /// The configuration was read anew.
+    /// The configuration was read again.
     Reload,
     /// Nobody waits for the answer of a question any more.
     QuestionOver { question: QuestionId },
@@ -39,9 +39,9 @@ pub(crate) enum McpMessage {
 
 /// The MCP servers of a thread.
 pub(super) struct Servers {
-    pub scope: McpScope,
-    /// The configuration was read anew since they started.
-    pub stale: bool,
+    scope: McpScope,
+    /// The configuration was read again since they started.
+    stale: bool,
 }
 
 impl Servers {
@@ -52,10 +52,10 @@ impl Servers {
         let fleet = if specs.is_empty() {
             Fleet::default()
         } else {
-            let (events, mut told) = mpsc::channel(EVENTS);
+            let (events, mut reported) = mpsc::channel(EVENTS);
             let handle = handle.clone();
             tokio::spawn(async move {
-                while let Some(event) = told.recv().await {
+                while let Some(event) = reported.recv().await {
                     if !handle.send(Message::Mcp(McpMessage::Event(event))).await {
                         return;
                     }
@@ -73,40 +73,45 @@ impl Servers {
             stale: false,
         }
     }
+
+    pub fn scope(&self) -> &McpScope {
+        &self.scope
+    }
 }
 
 impl Actor {
     pub async fn mcp(&mut self, message: McpMessage) {
         match message {
-            McpMessage::Event(event) => self.server_says(event).await,
+            McpMessage::Event(event) => self.server_event(event).await,
             McpMessage::Settled {
                 sample,
                 turn_id,
                 purpose,
             } => self.servers_settled(sample, &turn_id, purpose),
-            McpMessage::Reload => self.servers.stale = true,
+            McpMessage::Reload => self.sampler.mcp_mut().stale = true,
             McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
             McpMessage::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
         }
     }
 
-    /// Replaces the servers if the configuration was read anew since they started.
+    /// Replaces the servers if the configuration was read again since they started.
     pub fn renew_servers(&mut self) {
-        if !std::mem::take(&mut self.servers.stale) {
+        if !std::mem::take(&mut self.sampler.mcp_mut().stale) {
             return;
         }
         self.session.reload(&self.server);
-        self.servers = Servers::start(&self.server, &self.session.snapshot, &self.handle);
+        let servers = Servers::start(&self.server, &self.session.snapshot, &self.handle);
+        *self.sampler.mcp_mut() = servers;
     }
 
-    async fn server_says(&mut self, event: FleetEvent) {
+    async fn server_event(&mut self, event: FleetEvent) {
         match event {
             FleetEvent::Startup { server, state } => {
                 let (status, error) = match state {
                     Startup::Starting => (McpServerStartupState::Starting, None),
                     Startup::Ready => (McpServerStartupState::Ready, None),
                     Startup::Failed(why) => {
-                        let why = self.mask.text(&self.server, &self.session, why);
+                        let why = self.tools.mask().text(&self.server, &self.session, why);
                         (McpServerStartupState::Failed, Some(why))
                     }
                 };
@@ -115,8 +120,8 @@ impl Actor {
                     status,
                     error,
                 };
-                let told = ServerNotification::McpServerStartupStatusUpdated(params);
-                self.audience.notify(&told).await;
+                let updated = ServerNotification::McpServerStartupStatusUpdated(params);
+                self.audience.notify(&updated).await;
             }
             FleetEvent::Question { server, question } => self.server_asks(&server, question).await,
         }
@@ -136,7 +141,7 @@ impl Actor {
         let turn = self.engine.active_turn().map(str::to_owned);
         let request = match elicitation_request(self.handle.id.clone(), turn, server, elicitation) {
             Ok(request) => {
-                let mask = &mut self.mask;
+                let mask = self.tools.mask();
                 Box::new(mask.elicitation(&self.server, &self.session, request))
             }
             Err(why) => {
@@ -161,13 +166,13 @@ impl Actor {
         });
     }
 
-    /// Keeps for good that a tool may be called.
+    /// Saves that a tool may be called without asking.
     fn always_allow(&self, server: &str, tool: &str) {
         let (loader, snapshot) = (&self.server.settings.config, &self.session.snapshot);
         let written =
             tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));
         if let Err(error) = written {
-            tracing::warn!(server, tool, %error, "the approval of a tool was not kept");
+            tracing::warn!(server, tool, %error, "failed to save the approval of a tool");
         }
     }
 }

@@ -16,8 +16,8 @@ use quipu_wire::{
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use super::agent::AgentMessage;
 use super::guardian::Case;
-use super::kin::Kin;
 use super::mcp::McpMessage;
 use super::questions::AnswerSender;
 use crate::Reply;
@@ -25,12 +25,12 @@ use crate::hub::{Client, ClientId};
 use crate::questions::{Outcome, QuestionId};
 use crate::skills::Followed;
 
-/// One thing for a thread to deal with.
+/// What a thread is asked to do, or is notified of.
 pub(crate) enum Message {
     StartTurn {
         params: Box<TurnStartParams>,
         /// What the client that asked calls itself.
-        client: Option<String>,
+        client_name: Option<String>,
         reply: Reply<request::TurnStart>,
     },
     Steer {
@@ -76,9 +76,9 @@ pub(crate) enum Message {
         done: oneshot::Sender<Option<u64>>,
     },
     CleanTerminals,
-    /// What the thread is now, with its log flushed.
-    Look {
-        done: oneshot::Sender<Look>,
+    /// The thread as it is now, with its log flushed.
+    Snapshot {
+        done: oneshot::Sender<ThreadSnapshot>,
     },
     Model {
         sample: u64,
@@ -105,14 +105,14 @@ pub(crate) enum Message {
     },
     /// The user's settings are to be read again.
     ReloadSettings,
-    /// Something in these folders changed.
+    /// Something in these directories changed.
     SkillsChanged(Arc<HashSet<PathBuf>>),
-    /// The folders of the thread's skills are watched for as long as this is kept.
+    /// The directories of the thread's skills are watched for as long as this is kept.
     SkillsFollowed(Followed),
     /// From a thread that this one started, or that started this one.
-    Kin(Kin),
+    Agent(AgentMessage),
     /// `done` fires when no turn runs; `interrupt` ends the one that does.
-    WhenQuiet {
+    WhenIdle {
         interrupt: bool,
         done: oneshot::Sender<()>,
     },
@@ -146,7 +146,7 @@ impl Message {
             Message::Join { .. } => "thread/resume",
             Message::Unsubscribe { .. } => "thread/unsubscribe",
             Message::Rollback { .. } => "thread/rollback",
-            Message::Look { .. } => "thread/read",
+            Message::Snapshot { .. } => "thread/read",
             Message::CountElicitation { .. } => "elicitation",
             Message::CleanTerminals => "terminals",
             Message::Model { .. } => "model",
@@ -171,7 +171,7 @@ impl Message {
 /// What a tool reports to its thread.
 pub(crate) enum ToolReport {
     Event(ToolEvent),
-    /// A question for the user; the answer goes to whoever asked, `None` if there will be none.
+    /// A question for the user.
     Ask {
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
@@ -181,7 +181,7 @@ pub(crate) enum ToolReport {
     Decided {
         decision: String,
     },
-    /// An action for a model to decide about; whoever asked is given the case to put to it.
+    /// An action for a model to decide about; the tool gets the case to put to it.
     Review {
         action: Action,
         case: oneshot::Sender<Case>,
@@ -195,7 +195,7 @@ impl From<ToolDelta> for ToolReport {
 }
 
 /// A thread as another request sees it.
-pub(crate) struct Look {
+pub(crate) struct ThreadSnapshot {
     pub thread: Thread,
     /// Where its commands run now.
     pub cwd: PathBuf,
@@ -212,7 +212,7 @@ pub(crate) struct ThreadHandle {
     pub id: String,
     /// Messages are boxed: a channel holds room for many, and most threads have none.
     mailbox: mpsc::Sender<Box<Message>>,
-    /// Who opened the thread.
+    /// The client that opened the thread.
     pub opener: Option<ClientId>,
     status: Arc<Mutex<ThreadStatus>>,
     is_closing: Arc<AtomicBool>,
@@ -243,7 +243,7 @@ impl ThreadHandle {
         self.mailbox.send(Box::new(message)).await.is_ok()
     }
 
-    /// Gives the thread a message from where nobody can wait.
+    /// Gives the thread a message from where waiting is not possible.
     pub fn send_soon(&self, message: Message) {
         self.send_later(Box::new(message));
     }
@@ -252,7 +252,7 @@ impl ThreadHandle {
         let mailbox = self.mailbox.clone();
         tokio::spawn(async move {
             if mailbox.send(message).await.is_err() {
-                tracing::debug!("a message for a thread that is gone");
+                tracing::debug!("message for a thread that is gone");
             }
         });
     }
@@ -273,7 +273,7 @@ impl ThreadHandle {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// The status that clients were last told.
+    /// The status that clients were last notified of.
     pub fn status(&self) -> ThreadStatus {
         self.status
             .lock()
@@ -285,19 +285,19 @@ impl ThreadHandle {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
-    /// What the thread is now; `None` if it is gone.
-    pub async fn look(&self) -> Option<Look> {
-        let (done, looked) = oneshot::channel();
-        self.send(Message::Look { done }).await;
-        looked.await.ok()
+    /// The thread as it is now; `None` if it is gone.
+    pub async fn snapshot(&self) -> Option<ThreadSnapshot> {
+        let (done, snapshot) = oneshot::channel();
+        self.send(Message::Snapshot { done }).await;
+        snapshot.await.ok()
     }
 
     /// Waits until no turn runs, ending the one that does if asked to.
-    pub async fn quiet(&self, interrupt: bool) {
-        let (done, quiet) = oneshot::channel();
-        if self.send(Message::WhenQuiet { interrupt, done }).await {
+    pub async fn idle(&self, interrupt: bool) {
+        let (done, idle) = oneshot::channel();
+        if self.send(Message::WhenIdle { interrupt, done }).await {
             // A dropped sender means the thread is gone, and its turn with it.
-            quiet.await.ok();
+            idle.await.ok();
         }
     }
 

@@ -2,15 +2,14 @@
 //! holds them. Requests, model events, tool results and answers all reach it as messages.
 
 mod actor;
+mod agent;
 mod audience;
 pub(crate) mod child;
 mod compact;
-mod effects;
 mod guardian;
 mod hooks;
 mod idle;
 pub(crate) mod join;
-mod kin;
 mod live;
 pub(crate) mod load;
 mod mask;
@@ -21,6 +20,7 @@ mod model_stream;
 mod network;
 mod open;
 mod opened;
+mod perform;
 mod questions;
 mod recorder;
 mod records;
@@ -34,7 +34,9 @@ mod session;
 mod shell;
 mod skills;
 mod steer;
-mod tooling;
+mod tool_host;
+mod tool_scope;
+mod tools;
 mod turn_context;
 mod turn_start;
 mod view;
@@ -47,10 +49,10 @@ use uuid::Uuid;
 
 use crate::hub::ClientId;
 
-pub(crate) use kin::{Heritage, Kin};
+pub(crate) use agent::{AgentMessage, InheritedSettings};
 pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
-pub(crate) use message::{Look, Message, ThreadHandle};
+pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
 pub(crate) use opened::Opened;
 pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};

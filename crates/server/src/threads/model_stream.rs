@@ -24,7 +24,8 @@ const BATCH: usize = 256;
 pub(super) fn start(
     thread: ThreadHandle,
     sample: u64,
-    (asked, report): (Asked, Option<RequestReport>),
+    asked: Asked,
+    report: Option<RequestReport>,
     stream: ModelStream,
 ) -> JoinHandle<()> {
     tokio::spawn(async move {

@@ -12,10 +12,10 @@ use quipu_wire::{
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::actor::{self, Actor, TurnSettings};
+use super::actor::{self, Actor};
+use super::agent::AgentLink;
 use super::audience::Audience;
 use super::hooks::ThreadHooks;
-use super::mask::Mask;
 use super::mcp::Servers;
 use super::message::Message;
 use super::network;
@@ -23,9 +23,11 @@ use super::opened::{Hold, Opened};
 use super::questions::Questions;
 use super::recorder::{HistoryState, Recorder};
 use super::replies::Replies;
+use super::reports::Reports;
+use super::sampling::Sampler;
 use super::session::Session;
-use super::tooling::Tooling;
-use super::turn_context::Told;
+use super::tools::Tools;
+use super::turn_context::PromptState;
 use crate::hub::Client;
 use crate::{Server, agents, rules};
 use quipu_prompt::notes;
@@ -38,7 +40,7 @@ pub(super) struct Parts {
     pub history_state: HistoryState,
     pub usage: Option<ThreadTokenUsage>,
     pub thread: Thread,
-    pub told: Told,
+    pub prompt: PromptState,
     pub raw_items: bool,
 }
 
@@ -59,7 +61,7 @@ pub(super) fn open(
     let (handle, mailbox) = actor::mailbox(id, opener.map(|client| client.id));
     let thread = parts.thread.clone();
     let servers = Servers::start(server, &session.snapshot, &handle);
-    let fleet = servers.scope.fleet.clone();
+    let fleet = servers.scope().fleet.clone();
     let agent = server.agents.get(&handle.id);
     let introduction = opener.and_then(|client| client.introduction());
     let actor = Box::new(Actor {
@@ -75,24 +77,20 @@ pub(super) fn open(
         audience: Audience::new(followers, parts.thread),
         recorder: Recorder::new(handle.id.clone(), parts.log, parts.history_state),
         questions: Questions::new(handle.clone()),
-        replies: Replies::default(),
-        model: server.model_client(&session.provider),
-        told: parts.told,
-        sent: Vec::new(),
-        turn: TurnSettings::default(),
-        sampling: None,
-        tooling: Tooling::new(rules.rules, network::managed(server, &session)),
+        sampler: Sampler::new(
+            server.model_client(&session.provider),
+            parts.prompt,
+            servers,
+        ),
+        tools: Tools::new(rules.rules, network::managed(server, &session)),
         hooks,
-        client: introduction
+        replies: Replies::default(),
+        client_name: introduction
             .filter(|_| agent.is_none())
             .map(|it| it.name.clone()),
-        servers,
-        mask: Mask::default(),
-        agent,
-        ended: None,
-        reports: Default::default(),
-        quiet: Vec::new(),
-        pending: None,
+        agent: AgentLink::new(agent),
+        reports: Reports::new(server, handle.id.clone()),
+        pending_input: None,
         session: session.clone(),
     });
     let notices = Notices {
@@ -177,7 +175,7 @@ fn engine(
         history,
         usage,
         raw_items,
-        hooks: !hooks.hooks.is_empty(),
+        hooks: !hooks.is_empty(),
         seed: Uuid::new_v4().as_u128(),
     });
     engine.set_interrupt_note(notes::turn_aborted());

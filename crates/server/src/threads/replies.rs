@@ -19,19 +19,22 @@ pub(super) enum Pending {
     Start(Reply<request::TurnStart>),
     Steer(Reply<request::TurnSteer>),
     Interrupt(Reply<request::TurnInterrupt>),
-    /// Input of another thread.
-    Given(oneshot::Sender<Result<(), String>>),
+    /// Input from the thread that started this one.
+    AgentInput(oneshot::Sender<Result<(), String>>),
     Review {
         reply: Reply<request::ReviewStart>,
         thread_id: String,
     },
 }
 
-/// The waiting requests, by the token the engine knows them by.
+/// Those that wait for the thread.
 #[derive(Default)]
 pub(super) struct Replies {
     next: u64,
+    /// By the token the engine knows them by.
     pending: HashMap<u64, Pending>,
+    /// Notified when no turn runs.
+    until_idle: Vec<oneshot::Sender<()>>,
 }
 
 impl Replies {
@@ -39,6 +42,19 @@ impl Replies {
         self.next += 1;
         self.pending.insert(self.next, pending);
         self.next
+    }
+
+    /// Notifies `done` when no turn runs.
+    pub fn when_idle(&mut self, done: oneshot::Sender<()>) {
+        self.until_idle.push(done);
+    }
+
+    /// No turn runs.
+    pub fn notify_idle(&mut self) {
+        for done in self.until_idle.drain(..) {
+            // The receiver may have stopped waiting.
+            done.send(()).ok();
+        }
     }
 
     /// Answers all requests that wait, after a defect that kept the engine from doing so.
@@ -72,8 +88,8 @@ impl Replies {
             (Pending::Interrupt(reply), Answer::Done) => {
                 reply.send(Ok(TurnInterruptResponse {})).await
             }
-            (Pending::Given(done), Answer::Turn(_)) => {
-                // Whoever gave it may have stopped waiting.
+            (Pending::AgentInput(done), Answer::Turn(_)) => {
+                // The thread that sent it may have stopped waiting.
                 done.send(Ok(())).ok();
             }
             (pending, Answer::Refused(refusal)) => refuse(pending, refused(refusal)).await,
@@ -92,7 +108,7 @@ async fn refuse(pending: Pending, error: ErrorObject) {
     match pending {
         Pending::Start(reply) => reply.send(Err(error)).await,
         Pending::Steer(reply) => reply.send(Err(error)).await,
-        Pending::Given(done) => {
+        Pending::AgentInput(done) => {
             done.send(Err(error.message.to_string())).ok();
         }
         Pending::Interrupt(reply) => reply.send(Err(error)).await,

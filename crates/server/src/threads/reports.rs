@@ -1,5 +1,5 @@
-//! What collectors are told about a thread: names as the official program uses them. Arguments and outputs of tools
-//! are not among it, for they may hold secrets, and the user's words only if the settings say so.
+//! Telemetry of a thread, under the names that the official program uses. Arguments and outputs of tools are not
+//! reported, because they may hold secrets, and the text of the user only if the settings say so.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -10,12 +10,19 @@ use quipu_wire::{
     SandboxPolicy, ServerNotification, ThreadItem, TurnStatus, UserInput,
 };
 
-use super::actor::Actor;
+use super::session::Session;
+use crate::Server;
 
-/// What is under way.
-#[derive(Default)]
+/// Reports what happens in one thread, if there are collectors.
 pub(super) struct Reports {
+    telemetry: Telemetry,
+    /// The user's text may be reported.
+    prompts: bool,
+    thread_id: String,
+    originator: String,
+    /// The running turn.
     turn: Option<Timer>,
+    /// The tools that run, by call.
     calls: HashMap<String, Call>,
 }
 
@@ -136,29 +143,36 @@ impl RequestReport {
     }
 }
 
-impl Actor {
-    fn telemetry(&self) -> &Telemetry {
-        &self.server.reporting().telemetry
+impl Reports {
+    pub fn new(server: &Server, thread_id: String) -> Reports {
+        let reporting = server.reporting();
+        Reports {
+            telemetry: reporting.telemetry.clone(),
+            prompts: reporting.prompts,
+            thread_id,
+            originator: server.identity.originator().to_owned(),
+            turn: None,
+            calls: HashMap::new(),
+        }
     }
 
     /// What every event says.
-    fn about(&self) -> Vec<Attribute> {
+    fn about(&self, session: &Session) -> Vec<Attribute> {
         vec![
-            ("conversation.id", self.handle.id.as_str().into()),
+            ("conversation.id", self.thread_id.as_str().into()),
             ("app.version", env!("CARGO_PKG_VERSION").into()),
-            ("originator", self.server.identity.originator().into()),
-            ("model", self.session.model.as_str().into()),
-            ("slug", self.session.model.as_str().into()),
+            ("originator", self.originator.as_str().into()),
+            ("model", session.model.as_str().into()),
+            ("slug", session.model.as_str().into()),
         ]
     }
 
     /// The thread was loaded.
-    pub fn report_start(&self) {
-        if !self.telemetry().is_on() {
+    pub fn start(&self, session: &Session) {
+        if !self.telemetry.is_on() {
             return;
         }
-        let session = &self.session;
-        let mut about = self.about();
+        let mut about = self.about(session);
         let approval = serde_json::to_value(&session.approval_policy).unwrap_or_default();
         let approval = approval.as_str().unwrap_or("granular");
         let servers: Vec<_> = session.snapshot.mcp_servers().into_keys().collect();
@@ -171,13 +185,13 @@ impl Actor {
         if let Some(effort) = session.effort {
             about.push(("reasoning_effort", effort.to_string().into()));
         }
-        self.telemetry()
+        self.telemetry
             .event("codex.conversation_starts", None, about);
     }
 
-    /// The user said something.
-    pub fn report_prompt(&self, content: &[UserInput]) {
-        if !self.telemetry().is_on() {
+    /// The user gave input.
+    pub fn prompt(&self, session: &Session, content: &[UserInput]) {
+        if !self.telemetry.is_on() {
             return;
         }
         let texts = content.iter().filter_map(|input| match input {
@@ -185,87 +199,88 @@ impl Actor {
             _ => None,
         });
         let prompt: String = texts.collect();
-        let mut about = self.about();
+        let mut about = self.about(session);
         let length = i64::try_from(prompt.chars().count()).unwrap_or(i64::MAX);
         about.push(("prompt_length", length.into()));
-        let shown = self.server.reporting().prompts;
-        let prompt = if shown {
+        let prompt = if self.prompts {
             prompt
         } else {
             "[REDACTED]".to_owned()
         };
         about.push(("prompt", prompt.into()));
-        let context = self.reports.turn.map(|turn| turn.context);
-        self.telemetry().event("codex.user_prompt", context, about);
+        let context = self.turn.map(|turn| turn.context);
+        self.telemetry.event("codex.user_prompt", context, about);
     }
 
-    /// Follows what clients are told.
-    pub fn report(&mut self, notification: &ServerNotification) {
-        if !self.telemetry().is_on() {
+    /// Keeps up with what clients are notified of.
+    pub fn track(&mut self, session: &Session, notification: &ServerNotification) {
+        if !self.telemetry.is_on() {
             return;
         }
         match notification {
             ServerNotification::TurnStarted(_) => {
-                self.reports.turn = Some(Timer::start(SpanContext::root()));
+                self.turn = Some(Timer::start(SpanContext::root()));
             }
             ServerNotification::ItemCompleted(params) => {
                 let id = quipu_engine::item_id(&params.item);
-                if let Some(call) = self.reports.calls.get_mut(id) {
+                if let Some(call) = self.calls.get_mut(id) {
                     call.failed = failed(&params.item);
                 }
             }
-            ServerNotification::TurnCompleted(params) => self.report_turn(&params.turn.status),
+            ServerNotification::TurnCompleted(params) => {
+                self.turn_ended(session, &params.turn.status)
+            }
             _ => {}
         }
     }
 
-    fn report_turn(&mut self, status: &TurnStatus) {
-        self.reports.calls.clear();
-        let Some(turn) = self.reports.turn.take() else {
+    fn turn_ended(&mut self, session: &Session, status: &TurnStatus) {
+        self.calls.clear();
+        let Some(turn) = self.turn.take() else {
             return;
         };
         let by = vec![("status", status.to_string().into())];
-        self.telemetry().add("codex.turns", 1, by.clone());
-        self.telemetry()
+        self.telemetry.add("codex.turns", 1, by.clone());
+        self.telemetry
             .took("codex.turn.duration_ms", turn.since.elapsed(), by.clone());
-        let mut about = self.about();
+        let mut about = self.about(session);
         about.extend(by);
         let failed = *status == TurnStatus::Failed;
-        self.telemetry().span(Span {
+        self.telemetry.span(Span {
             failure: failed.then(|| "the turn failed".to_owned()),
             ..turn.span("turn", None, about)
         });
     }
 
     /// A request to the model begins.
-    pub fn report_request(&self) -> Option<RequestReport> {
-        self.telemetry().is_on().then(|| RequestReport {
-            telemetry: self.telemetry().clone(),
-            about: self.about(),
-            turn: self.reports.turn.map(|turn| turn.context),
+    pub fn request(&self, session: &Session) -> Option<RequestReport> {
+        self.telemetry.is_on().then(|| RequestReport {
+            telemetry: self.telemetry.clone(),
+            about: self.about(session),
+            turn: self.turn.map(|turn| turn.context),
             timer: self.part_of_turn(),
             attempt: 0,
         })
     }
 
     /// A tool begins.
-    pub fn report_call(&mut self, call: &quipu_engine::ToolCall) {
-        if self.telemetry().is_on() {
+    pub fn call(&mut self, call: &quipu_engine::ToolCall) {
+        if self.telemetry.is_on() {
             let begun = Call {
                 name: call.name.clone(),
                 timer: self.part_of_turn(),
                 failed: false,
             };
-            self.reports.calls.insert(call.call_id.clone(), begun);
+            self.calls.insert(call.call_id.clone(), begun);
         }
     }
 
-    /// Somebody decided about a tool.
-    pub fn report_decision(&self, call_id: &str, decision: &str) {
-        let Some(call) = self.reports.calls.get(call_id) else {
+    /// The user decided about a tool.
+    pub fn decision(&self, session: &Session, call_id: &str, decision: &str) {
+        let Some(call) = self.calls.get(call_id) else {
             return;
         };
-        let mut about = self.about();
+        let mut about = self.about(session);
         about.extend([
             ("tool_name", call.name.as_str().into()),
             ("call_id", call_id.into()),
@@ -273,38 +288,37 @@ impl Actor {
             ("source", "User".into()),
         ]);
         let context = Some(call.timer.context);
-        self.telemetry()
-            .event("codex.tool_decision", context, about);
+        self.telemetry.event("codex.tool_decision", context, about);
     }
 
     /// A tool has ended.
-    pub fn report_result(&mut self, call_id: &str) {
-        let Some(call) = self.reports.calls.remove(call_id) else {
+    pub fn result(&mut self, session: &Session, call_id: &str) {
+        let Some(call) = self.calls.remove(call_id) else {
             return;
         };
         let by = vec![
             ("tool_name", call.name.as_str().into()),
             ("success", (!call.failed).into()),
         ];
-        self.telemetry().add("codex.tool_calls", 1, by.clone());
+        self.telemetry.add("codex.tool_calls", 1, by.clone());
         let time = call.timer.since.elapsed();
-        self.telemetry()
+        self.telemetry
             .took("codex.tool_call.duration_ms", time, by.clone());
-        let mut about = self.about();
+        let mut about = self.about(session);
         about.extend(by);
         about.push(("call_id", call_id.into()));
-        let turn = self.reports.turn.map(|turn| turn.context);
-        self.telemetry().span(Span {
+        let turn = self.turn.map(|turn| turn.context);
+        self.telemetry.span(Span {
             failure: call.failed.then(|| "the tool failed".to_owned()),
             ..call.timer.span("tool_call", turn, about.clone())
         });
         about.push(("duration_ms", call.timer.millis().into()));
         let context = Some(call.timer.context);
-        self.telemetry().event("codex.tool_result", context, about);
+        self.telemetry.event("codex.tool_result", context, about);
     }
 
     fn part_of_turn(&self) -> Timer {
-        let turn = self.reports.turn.map(|turn| turn.context);
+        let turn = self.turn.map(|turn| turn.context);
         Timer::start(turn.map_or_else(SpanContext::root, SpanContext::child))
     }
 }

@@ -13,7 +13,7 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
-use super::kin::Kin;
+use super::agent::AgentMessage;
 use super::message::Message;
 use super::network;
 use super::session::{Overrides, Session, load};
@@ -205,7 +205,7 @@ impl Actor {
         self.session.change(&self.server, params);
         if has_profile {
             let network = network::managed(&self.server, &self.session);
-            self.tooling.set_network(network);
+            self.tools.set_network(network);
         }
         self.confine_rest();
     }
@@ -229,14 +229,16 @@ impl Actor {
             approval_policy: session.approval_policy.clone(),
             has_environment: session.has_environment,
         };
-        self.tooling.confine(
+        self.tools.confine(
             &bounds.sandbox,
             &bounds.approval_policy,
             bounds.has_environment,
         );
         for agent in self.server.agents.of(&self.handle.id) {
             if let Some(thread) = agent.thread() {
-                thread.send_now(Message::Kin(Kin::Confine(Box::new(bounds.clone()))));
+                thread.send_now(Message::Agent(AgentMessage::Confine(Box::new(
+                    bounds.clone(),
+                ))));
             }
         }
     }

@@ -9,8 +9,8 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
+use super::turn_context::stored_baseline;
 use crate::Reply;
-use quipu_prompt::stored;
 
 impl Actor {
     pub async fn rollback(&mut self, turns: u32, reply: Reply<request::ThreadRollback>) {
@@ -53,15 +53,12 @@ impl Actor {
             Ok((replay, history))
         })
         .map_err(failed)?;
-        let tokens = self.estimate(&history);
+        let tokens = self.sampler.estimate(&history);
         self.engine.replace_history(history, tokens);
         self.recorder.set_in_memory();
-        self.sent.clear();
-        self.told.baseline = replay
-            .context
-            .as_ref()
-            .filter(|_| replay.context_is_current)
-            .and_then(stored::baseline);
+        self.sampler.forget_sent();
+        let baseline = stored_baseline(&replay);
+        self.sampler.prompt_mut().set_baseline(baseline);
         if let Some(token_usage) = self.engine.usage().cloned() {
             let params = ThreadTokenUsageUpdatedNotification {
                 thread_id: self.handle.id.clone(),

@@ -1,25 +1,151 @@
-//! Asking the model: the request is made of the history, the settings and the tools, and its answer read by a task.
+//! Asking the model: the request is made of the history, the settings and the tools, and a task reads the answer.
 
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::Purpose;
-use quipu_model::{HistoryItem, Reasoning, Request, RequestMeta, ToolSet};
+use quipu_engine::{Purpose, Thread as Engine};
+use quipu_model::{
+    Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, ToolSet, TurnState,
+};
+use quipu_prompt::history::ContextSize;
+use quipu_prompt::{compaction, review};
+use quipu_tools::McpScope;
 use quipu_wire::{Json, ModeKind, ServiceTier};
+use tokio::task::JoinHandle;
 
 use super::actor::Actor;
-use super::mcp::McpMessage;
+use super::mcp::{McpMessage, Servers};
 use super::message::Message;
 use super::model_stream::{self, Asked};
-use quipu_prompt::{compaction, review};
+use super::turn_context::PromptState;
 
 /// The header that names the kind of agent a request is for.
 pub(super) const SUBAGENT: &str = "x-openai-subagent";
 
+/// What requests to the model are made of and what became of the last one.
+pub(super) struct Sampler {
+    model: ModelClient,
+    prompt: PromptState,
+    /// The history as the model crate holds it, so that only what is new is converted.
+    sent: Vec<HistoryItem>,
+    turn: TurnSettings,
+    mcp: Servers,
+    /// The request under way.
+    task: Option<(u64, JoinHandle<()>)>,
+}
+
+/// What holds for one turn only.
+#[derive(Default)]
+struct TurnSettings {
+    output_schema: Option<Json>,
+    /// The tools offered, kept for the requests of the turn.
+    tools: Option<ToolSet>,
+    /// The model was last asked as a reviewer, who may not ask the user anything.
+    is_review: bool,
+    /// A token of the provider that the requests of one turn share.
+    state: TurnState,
+}
+
+impl Sampler {
+    pub fn new(model: ModelClient, prompt: PromptState, mcp: Servers) -> Sampler {
+        Sampler {
+            model,
+            prompt,
+            sent: Vec::new(),
+            turn: TurnSettings::default(),
+            mcp,
+            task: None,
+        }
+    }
+
+    pub fn model(&self) -> &ModelClient {
+        &self.model
+    }
+
+    pub fn prompt(&self) -> &PromptState {
+        &self.prompt
+    }
+
+    pub fn prompt_mut(&mut self) -> &mut PromptState {
+        &mut self.prompt
+    }
+
+    /// The tools of MCP servers.
+    pub fn mcp(&self) -> &McpScope {
+        self.mcp.scope()
+    }
+
+    pub fn mcp_mut(&mut self) -> &mut Servers {
+        &mut self.mcp
+    }
+
+    pub fn begin_turn(&mut self, output_schema: Option<Json>) {
+        self.turn = TurnSettings {
+            output_schema,
+            ..TurnSettings::default()
+        };
+    }
+
+    pub fn output_schema(&self) -> Option<&Json> {
+        self.turn.output_schema.as_ref()
+    }
+
+    /// Why the model was last asked, as far as its tools depend on it.
+    pub fn last_purpose(&self) -> Purpose {
+        match self.turn.is_review {
+            true => Purpose::Review,
+            false => Purpose::Turn,
+        }
+    }
+
+    /// The next request offers tools that are made for it.
+    pub fn forget_tools(&mut self) {
+        self.turn.tools = None;
+    }
+
+    /// The history as it was last sent.
+    pub fn sent(&self) -> &[HistoryItem] {
+        &self.sent
+    }
+
+    /// The history was replaced or is no longer in memory.
+    pub fn forget_sent(&mut self) {
+        self.sent = Vec::new();
+    }
+
+    /// Ends a request whose answer does not matter any more.
+    pub fn cancel(&mut self, sample: u64) {
+        if let Some((_, task)) = self.task.take_if(|(running, _)| *running == sample) {
+            task.abort();
+        }
+    }
+
+    /// About how many tokens a history that no provider has counted takes.
+    pub fn estimate(&self, history: &[Json]) -> i64 {
+        let items: Vec<HistoryItem> = history.iter().map(history_item).collect();
+        let size = ContextSize::estimated(self.prompt.base_instructions(), &items);
+        i64::try_from(size.tokens(true)).unwrap_or(i64::MAX)
+    }
+
+    /// The history in the model crate's form; of the thread's own history only what is new is converted.
+    fn history_items(&mut self, engine: &Engine, purpose: Purpose) -> Vec<HistoryItem> {
+        if purpose == Purpose::Review {
+            return engine.history().iter().map(history_item).collect();
+        }
+        let items = engine.own_history();
+        if self.sent.len() > items.len() {
+            self.sent.clear();
+        }
+        let new = items[self.sent.len()..].iter().map(history_item);
+        self.sent.extend(new);
+        self.sent.clone()
+    }
+}
+
 impl Actor {
-    /// Asks the model, but not before the servers have started or failed to.
+    /// Asks the model, but not before the MCP servers have started or failed to.
     pub fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        let fleet = &self.servers.scope.fleet;
+        let fleet = &self.sampler.mcp().fleet;
         let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
         if needs_no_tools || fleet.is_settled() {
             return self.sample_now(sample, turn_id, purpose);
@@ -35,18 +161,19 @@ impl Actor {
             };
             handle.send(Message::Mcp(settled)).await;
         });
-        self.sampling = Some((sample, waiting));
+        self.sampler.task = Some((sample, waiting));
     }
 
-    /// The servers are there: asks the model, unless the turn has ended meanwhile.
+    /// The servers have started or failed: asks the model, unless the turn has ended meanwhile.
     pub fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        if self.sampling.as_ref().is_some_and(|(it, _)| *it == sample) {
+        let running = self.sampler.task.as_ref();
+        if running.is_some_and(|(it, _)| *it == sample) {
             self.sample_now(sample, turn_id, purpose);
         }
     }
 
     fn sample_now(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
-        self.turn.reviewing = purpose == Purpose::Review;
+        self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
         let asked = Asked {
             model: request.model.clone(),
@@ -54,10 +181,10 @@ impl Actor {
             plan_mode: self.session.mode.mode == ModeKind::Plan,
             hide_reasoning: self.session.snapshot.session().hide_agent_reasoning,
         };
-        let stream = self.model.stream(request);
-        let report = self.report_request();
-        let task = model_stream::start(self.handle.clone(), sample, (asked, report), stream);
-        self.sampling = Some((sample, task));
+        let stream = self.sampler.model.stream(request);
+        let report = self.reports.request(&self.session);
+        let task = model_stream::start(self.handle.clone(), sample, asked, report, stream);
+        self.sampler.task = Some((sample, task));
     }
 
     /// The request for the history as it is now.
@@ -68,14 +195,13 @@ impl Actor {
         let settings = self.session.snapshot.model();
         let instructions = match purpose {
             Purpose::Review => review::instructions().into(),
-            Purpose::Turn | Purpose::Compaction { .. } => Arc::clone(&self.told.base_instructions),
+            Purpose::Turn | Purpose::Compaction { .. } => {
+                Arc::clone(self.sampler.prompt.base_instructions())
+            }
         };
         let reviewer = settings.review_model.filter(|_| purpose == Purpose::Review);
-        let schema = self
-            .turn
-            .output_schema
-            .as_ref()
-            .filter(|_| purpose == Purpose::Turn);
+        let schema = self.sampler.output_schema();
+        let schema = schema.filter(|_| purpose == Purpose::Turn);
         let effort = self.session.effort.or(info.default_reasoning_level);
         let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
         Request {
@@ -122,7 +248,7 @@ impl Actor {
             user_agent: identity.user_agent(self.server.settings.config.env()),
             thread_id: self.handle.id.clone(),
             turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
-            turn_state: self.turn.state.clone(),
+            turn_state: self.sampler.turn.state.clone(),
             headers: headers
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
@@ -134,23 +260,19 @@ impl Actor {
         let provider = &self.session.provider;
         let knows_it = provider.id == "openai" || provider.requires_openai_auth;
         let required = self.session.snapshot.requirements().residency.as_ref();
-        let place = required.filter(|_| knows_it)?.value.as_str();
-        Some(("x-openai-internal-codex-residency", place))
+        let region = required.filter(|_| knows_it)?.value.as_str();
+        Some(("x-openai-internal-codex-residency", region))
     }
 
-    /// What the model is to read: the history, and for a compaction the wish for a summary.
+    /// What the model is to read: the history, and for a compaction the request for a summary.
     fn input(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
-        let mut input = self.history_items(purpose);
+        let mut input = self.sampler.history_items(&self.engine, purpose);
         if let Purpose::Compaction { dropped } = purpose {
             for _ in 0..dropped {
                 compaction::drop_oldest(&mut input);
             }
-            let custom = self
-                .session
-                .snapshot
-                .instructions()
-                .compact_prompt
-                .as_deref();
+            let instructions = self.session.snapshot.instructions();
+            let custom = instructions.compact_prompt.as_deref();
             input.push(history_item(&compaction::request(custom)));
         }
         input
@@ -158,29 +280,15 @@ impl Actor {
 
     /// The tools of a turn are made once, and again when the model looks for more.
     fn tools_for(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
-        match (purpose, &self.turn.tools) {
+        match (purpose, &self.sampler.turn.tools) {
             (Purpose::Compaction { .. }, _) => ToolSet::default(),
             (Purpose::Turn, Some(tools)) => tools.clone(),
-            (Purpose::Review, _) => self.tools(turn_id, purpose),
+            (Purpose::Review, _) => self.offered_tools(turn_id, purpose),
             (Purpose::Turn, None) => {
-                let tools = self.tools(turn_id, purpose);
-                self.turn.tools.insert(tools).clone()
+                let tools = self.offered_tools(turn_id, purpose);
+                self.sampler.turn.tools.insert(tools).clone()
             }
         }
-    }
-
-    /// The history in the model crate's form; of the thread's own history only what is new is converted.
-    fn history_items(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
-        if purpose == Purpose::Review {
-            return self.engine.history().iter().map(history_item).collect();
-        }
-        let items = self.engine.own_history();
-        if self.sent.len() > items.len() {
-            self.sent.clear();
-        }
-        let new = items[self.sent.len()..].iter().map(history_item);
-        self.sent.extend(new);
-        self.sent.clone()
     }
 }
 

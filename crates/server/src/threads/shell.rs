@@ -11,7 +11,7 @@ use quipu_wire::method::request;
 
 use super::actor::Actor;
 use super::message::{Message, ToolReport};
-use super::tooling::ThreadHost;
+use super::tool_host::ThreadHost;
 use crate::{Reply, fail};
 use quipu_prompt::budget::Budget;
 use quipu_prompt::notes;
@@ -37,15 +37,15 @@ impl Actor {
 
     /// Starts a command of the user; its item begins at once, so that it begins before its turn ends.
     pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) -> Input {
-        self.mask.learn(&self.server, &self.session);
+        self.tools.learn_secrets(&self.server, &self.session);
         let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
-        let cancel = self.tooling.cancel_for(&turn_id);
+        let cancel = self.tools.cancel_for(&turn_id);
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
         let shell = UserShell::new(scope, host, item_id.clone(), command, cancel);
         let started = Input::Tool {
             call_id: item_id.clone(),
-            event: ToolEvent::ItemStarted(self.mask.item(shell.started())),
+            event: ToolEvent::ItemStarted(self.tools.mask().item(shell.started())),
         };
         tokio::spawn(async move {
             let running = async {
@@ -61,7 +61,7 @@ impl Actor {
             };
             let note = AssertUnwindSafe(running).catch_unwind().await;
             if note.is_err() {
-                tracing::error!("a command of the user failed by a defect of the server");
+                tracing::error!(thread = handle.id, "user command panicked");
             }
             let event = ToolEvent::Finished {
                 output: note.into_iter().collect(),

@@ -20,8 +20,8 @@ pub(super) struct ThreadSkills {
     found: Arc<skills::Skills>,
     /// Those that are switched on.
     pub offered: Arc<[Skill]>,
-    /// Keeps their folders watched.
-    pub followed: Option<Followed>,
+    /// Keeps their directories watched.
+    followed: Option<Followed>,
 }
 
 impl ThreadSkills {
@@ -54,11 +54,15 @@ impl Actor {
 
     /// Looks at the skills again.
     pub(super) fn renew_skills(&mut self) {
-        let followed = self.told.skills.followed.take();
-        self.told.skills = ThreadSkills {
-            followed,
-            ..ThreadSkills::find(&self.server, &self.session)
-        };
+        let found = ThreadSkills::find(&self.server, &self.session);
+        let skills = self.sampler.prompt_mut().skills_mut();
+        let followed = skills.followed.take();
+        *skills = ThreadSkills { followed, ..found };
+    }
+
+    /// Keeps the directories of the skills watched.
+    pub(super) fn keep_followed(&mut self, followed: Followed) {
+        self.sampler.prompt_mut().skills_mut().followed = Some(followed);
     }
 
     /// Looks at the skills again if the person seems to name one.
@@ -73,9 +77,9 @@ impl Actor {
         }
     }
 
-    /// Tells clients that something changed in these folders, if the thread's skills are in one of them.
+    /// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
     pub(super) async fn skills_changed(&mut self, folders: &HashSet<PathBuf>) {
-        let mut own = self.told.skills.found.folders.iter();
+        let mut own = self.sampler.prompt().skills().found.folders.iter();
         if !own.any(|folder| folders.contains(folder)) {
             return;
         }
@@ -85,13 +89,13 @@ impl Actor {
         self.audience.notify(&changed).await;
     }
 
-    /// Has the folders of the skills watched, without waiting for it.
+    /// Has the directories of the skills watched, without waiting for it.
     pub(super) fn follow_skills(&self, changed: bool) {
         if !self.server.settings.watch_skills {
             return;
         }
         let server = Arc::clone(&self.server);
-        let folders = self.told.skills.found.folders.clone();
+        let folders = self.sampler.prompt().skills().found.folders.clone();
         let handle = self.handle.clone();
         tokio::task::spawn_blocking(move || {
             let followed = server.skills.watch.follow(&server, folders, changed);

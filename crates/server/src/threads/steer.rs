@@ -12,7 +12,7 @@ use crate::router::overloaded;
 
 impl Actor {
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
-        self.report_prompt(&params.input);
+        self.reports.prompt(&self.session, &params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input);
         if let Some(error) = too_long(&message) {

@@ -1,9 +1,10 @@
-//! What the model is told of its surroundings before the user's words: everything at first, later what changed.
+//! What the model is told of its surroundings before the user's input: everything at first, later what changed.
 
 use std::sync::Arc;
 
 use quipu_config::Feature;
 use quipu_engine::Context;
+use quipu_journal::Replay;
 use quipu_wire::Json;
 
 use super::actor::Actor;
@@ -13,37 +14,91 @@ use crate::clock;
 use quipu_prompt::facts::{Baseline, Escalation, Facts, ModelFacts, Subagent};
 use quipu_prompt::{initial, stored, update};
 
-/// What the model was last told, and what stays the same for the life of the thread.
-pub(super) struct Told {
-    pub baseline: Option<Baseline>,
+/// What the model knows of its surroundings, and what stays the same for the life of the thread.
+pub(super) struct PromptState {
+    /// What the model was last told of the settings; `None` if it must be told everything.
+    baseline: Option<Baseline>,
     /// The model of the last turn.
-    pub previous_model: Option<String>,
-    pub base_instructions: Arc<str>,
+    previous_model: Option<String>,
+    base_instructions: Arc<str>,
     /// What `AGENTS.md` files said when the thread began.
-    pub project_instructions: Option<String>,
-    pub skills: ThreadSkills,
+    project_instructions: Option<String>,
+    skills: ThreadSkills,
+}
+
+impl PromptState {
+    /// What a model knows that was told nothing yet.
+    pub fn new(
+        base_instructions: Arc<str>,
+        project_instructions: Option<String>,
+        skills: ThreadSkills,
+    ) -> PromptState {
+        PromptState {
+            baseline: None,
+            previous_model: None,
+            base_instructions,
+            project_instructions,
+            skills,
+        }
+    }
+
+    /// What the model of a stored thread knows.
+    pub fn stored(self, replay: &Replay) -> PromptState {
+        PromptState {
+            previous_model: replay.context.as_ref().map(|context| context.model.clone()),
+            baseline: stored_baseline(replay),
+            ..self
+        }
+    }
+
+    pub fn base_instructions(&self) -> &Arc<str> {
+        &self.base_instructions
+    }
+
+    pub fn skills(&self) -> &ThreadSkills {
+        &self.skills
+    }
+
+    pub fn skills_mut(&mut self) -> &mut ThreadSkills {
+        &mut self.skills
+    }
+
+    /// The history was replaced by one after which the model knows this.
+    pub fn set_baseline(&mut self, baseline: Option<Baseline>) {
+        self.baseline = baseline;
+    }
+}
+
+/// What the model of a stored thread was last told of the settings.
+pub(super) fn stored_baseline(replay: &Replay) -> Option<Baseline> {
+    let context = replay.context.as_ref();
+    context
+        .filter(|_| replay.context_is_current)
+        .and_then(stored::baseline)
 }
 
 impl Actor {
-    /// What must come before the user's words: everything at first, later only what changed.
+    /// What must come before the user's input: everything at first, later only what changed.
     pub fn build_context(&mut self, turn_id: &str) -> Context {
-        if self.told.baseline.is_none() {
+        if self.sampler.prompt().baseline.is_none() {
             self.renew_skills();
         }
         let facts = self.facts_now();
-        let history = match &self.told.baseline {
-            None => initial::initial(&facts, self.told.previous_model.as_deref()),
+        let prompt = self.sampler.prompt();
+        let history = match &prompt.baseline {
+            None => initial::initial(&facts, prompt.previous_model.as_deref()),
             Some(baseline) => update::update(&facts, baseline),
         };
         let record = self.turn_context(&facts, turn_id);
-        self.told.previous_model = Some(facts.model.slug.clone());
-        self.told.baseline = Some(facts.baseline());
+        let prompt = self.sampler.prompt_mut();
+        prompt.previous_model = Some(facts.model.slug.clone());
+        prompt.baseline = Some(facts.baseline());
         Context { history, record }
     }
 
-    pub(super) fn facts_now(&self) -> Facts {
-        let session = &self.session;
-        let info = Arc::clone(&session.info);
+    /// What the model can be told of its surroundings now.
+    pub fn facts_now(&self) -> Facts {
+        let (session, prompt) = (&self.session, self.sampler.prompt());
         Facts {
             cwd: session.cwd_text(),
             shell: self.server.shell_name(),
@@ -53,18 +108,18 @@ impl Actor {
             approvals_reviewer: session.approvals_reviewer,
             sandbox: session.sandbox.clone(),
             writable_roots: self.writable_roots(),
-            network: self.tooling.network().map(network::hosts),
-            allowed_prefixes: self.tooling.allowed_prefixes(),
+            network: self.tools.network().map(network::hosts),
+            allowed_prefixes: self.tools.allowed_prefixes(),
             model: ModelFacts {
                 slug: session.model.clone(),
-                takes_personality: info.supports_personality,
+                takes_personality: session.info.supports_personality,
             },
-            base_instructions: Arc::clone(&self.told.base_instructions),
+            base_instructions: Arc::clone(&prompt.base_instructions),
             personality: session.personality,
             collaboration_mode: session.mode.clone(),
             developer_instructions: session.developer_instructions.clone(),
-            project_instructions: self.told.project_instructions.clone(),
-            skills: Arc::clone(&self.told.skills.offered),
+            project_instructions: prompt.project_instructions.clone(),
+            skills: Arc::clone(&prompt.skills.offered),
             subagents: self.subagents(),
             commit_attribution: self.commit_attribution(),
             escalation: Escalation {
@@ -82,9 +137,7 @@ impl Actor {
                 .summary
                 .map_or_else(|| "auto".to_owned(), |it| it.to_string()),
         );
-        context
-            .final_output_json_schema
-            .clone_from(&self.turn.output_schema);
+        context.final_output_json_schema = self.sampler.output_schema().cloned();
         Json::new(&context).ok()
     }
 

@@ -7,7 +7,7 @@ use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{Json, TurnStartParams, UserInput};
 
-use super::actor::{Actor, TurnSettings};
+use super::actor::Actor;
 use super::replies::Pending;
 use crate::Reply;
 use crate::router::overloaded;
@@ -18,7 +18,7 @@ impl Actor {
     pub async fn start_turn(
         &mut self,
         params: TurnStartParams,
-        client: Option<String>,
+        client_name: Option<String>,
         reply: Reply<request::TurnStart>,
     ) {
         if params.input.is_empty() {
@@ -30,8 +30,8 @@ impl Actor {
             Ok(rights) => rights,
             Err(refusal) => return reply.send(Err(refusal)).await,
         };
-        self.client = client.or(self.client.take());
-        self.report_prompt(&params.input);
+        self.client_name = client_name.or(self.client_name.take());
+        self.reports.prompt(&self.session, &params.input);
         self.renew_skills_for(&params.input);
         let message = self.user_message(params.input.clone());
         if let Some(error) = too_long(&message) {
@@ -64,18 +64,15 @@ impl Actor {
             self.audience.warn(&warning).await;
         }
         self.renew_servers();
-        self.mask.learn(&self.server, &self.session);
-        self.turn = TurnSettings {
-            output_schema,
-            ..TurnSettings::default()
-        };
+        self.tools.learn_secrets(&self.server, &self.session);
+        self.sampler.begin_turn(output_schema);
         let info = Arc::clone(&self.session.info);
         self.engine
             .set_limits(info.effective_context_window(), info.compaction_limit());
     }
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
-        let named = skills::named(&content, &self.told.skills.offered, &[]);
+        let named = skills::named(&content, &self.sampler.prompt().skills().offered, &[]);
         let is_picture = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
         if named.is_empty() && !content.iter().any(is_picture) {
             return self.read_message(content, Vec::new());
@@ -106,7 +103,7 @@ impl Actor {
     /// Takes room for more input that waits for the model; `false` if the turns of all threads hold too much.
     pub fn takes_pending(&mut self, message: &UserMessage) -> bool {
         let bytes = self.engine.pending_bytes() + message.bytes();
-        match &mut self.pending {
+        match &mut self.pending_input {
             Some(share) => share.resize(bytes),
             none => {
                 *none = self.server.budgets.pending.share(bytes);
@@ -116,11 +113,11 @@ impl Actor {
     }
 
     pub fn give_back_pending(&mut self) {
-        let Some(share) = &mut self.pending else {
+        let Some(share) = &mut self.pending_input else {
             return;
         };
         match self.engine.pending_bytes() {
-            0 => self.pending = None,
+            0 => self.pending_input = None,
             bytes => drop(share.resize(bytes)),
         }
     }

@@ -1,19 +1,19 @@
-//! Doing what the engine says, in its order.
+//! Performing what the engine says, in its order: each effect goes to the part of the thread that owns what it is about.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quipu_engine::{Effect, Input, Record};
-use quipu_wire::{CollabAgentState, ServerNotification, ThreadStatus, TurnError};
+use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
+use super::audience;
 use super::message::Message;
 use super::records::{self, Writing};
-use crate::agents;
 use crate::announce::Announcement;
 
-/// What cancelled tools are given to end by themselves.
+/// The time that cancelled tools have to end by themselves.
 const GRACE: Duration = Duration::from_millis(500);
 
 impl Actor {
@@ -23,7 +23,7 @@ impl Actor {
         self.audience.release().await;
     }
 
-    /// The same, but what the subscribers are told last is held until it is released.
+    /// The same, but the last notifications are held back until they are released.
     pub async fn perform_holding(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
@@ -45,7 +45,7 @@ impl Actor {
     async fn perform_one(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Record(record) => return self.record(record),
-            // What follows depends on it; see `perform`.
+            // What follows depends on it; see `perform_holding`.
             Effect::Sync => {}
             Effect::Notify(notification) => return self.notify(&notification).await,
             // A status shows nothing that is stored.
@@ -65,18 +65,14 @@ impl Actor {
                 item_id,
                 command,
             } => return Some(self.run_shell(turn_id, item_id, command)),
-            Effect::CancelTools { turn_id } => self.tooling.cancel(&turn_id),
+            Effect::CancelTools { turn_id } => self.tools.cancel(&turn_id),
             Effect::StartGrace { turn_id } => self.start_grace(turn_id),
             Effect::Sample {
                 sample,
                 turn_id,
                 purpose,
             } => self.sample(sample, &turn_id, purpose),
-            Effect::CancelSample { sample } => {
-                if let Some((_, task)) = self.sampling.take_if(|(running, _)| *running == sample) {
-                    task.abort();
-                }
-            }
+            Effect::CancelSample { sample } => self.sampler.cancel(sample),
             Effect::RunHooks {
                 run,
                 turn_id,
@@ -110,51 +106,6 @@ impl Actor {
         None
     }
 
-    /// Tells the subscribers. What could not be stored must not be told as done; the turn ends as failed
-    /// instead.
-    async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
-        let flushed = self.recorder.flush();
-        if flushed.is_complete || !matches!(notification, ServerNotification::ItemCompleted(_)) {
-            self.follow(notification);
-            let outcome = self.outcome(notification);
-            self.audience.hold(notification);
-            if let (Some(agent), Some(outcome)) = (&self.agent, outcome) {
-                self.audience.release().await;
-                agent.tell(outcome);
-            }
-        }
-        self.fault(flushed.failure)
-    }
-
-    /// Starts the user's program for the end of a turn, if there is one.
-    fn announce(&self, turn_id: String, last_assistant_message: Option<String>) {
-        let Some(argv) = self.session.snapshot.session().notify else {
-            return;
-        };
-        let history = self.engine.own_history().iter();
-        let announcement = Announcement {
-            thread_id: self.handle.id.clone(),
-            turn_id,
-            cwd: self.session.cwd_text(),
-            client: self.client.clone(),
-            input_messages: history.filter_map(quipu_journal::said_by_user).collect(),
-            last_assistant_message,
-        };
-        let env = self.server.settings.config.env().vars();
-        let env = env.map(|(key, value)| (key.into(), value.into()));
-        self.server
-            .announcer
-            .start(argv, announcement, env.collect(), self.server.cwd());
-    }
-
-    fn start_grace(&self, turn_id: String) {
-        let handle = self.handle.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(GRACE).await;
-            handle.send(Message::GraceOver { turn_id }).await;
-        });
-    }
-
     fn record(&mut self, record: Record) -> Option<Input> {
         if let Record::TurnStarted { .. } = &record {
             self.recorder.begin_turn();
@@ -164,13 +115,13 @@ impl Actor {
             ..
         } = &record
         {
-            self.ended = Some((end.clone(), last_agent_message.clone()));
+            self.agent
+                .turn_ended(end.clone(), last_agent_message.clone());
         }
         let mode = self.session.mode.mode.to_string();
-        let window = self.session.info.effective_context_window();
         let writing = Writing {
             thread_id: &self.handle.id,
-            window,
+            window: self.session.info.effective_context_window(),
             mode: &mode,
             full_reasoning: self.session.snapshot.session().show_raw_agent_reasoning,
             server: &self.server,
@@ -186,6 +137,37 @@ impl Actor {
         Some(Input::Fault { error })
     }
 
+    /// Notifies the subscribers. What could not be stored must not be shown as done; the turn ends as failed
+    /// instead.
+    async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
+        let flushed = self.recorder.flush();
+        if flushed.is_complete || !matches!(notification, ServerNotification::ItemCompleted(_)) {
+            self.track(notification);
+            let is_end = matches!(notification, ServerNotification::TurnCompleted(_));
+            let outcome = is_end.then(|| self.agent.outcome()).flatten();
+            self.audience.hold(notification);
+            if let Some(outcome) = outcome {
+                self.audience.release().await;
+                self.agent.set_state(outcome);
+            }
+        }
+        self.fault(flushed.failure)
+    }
+
+    /// Keeps up with what clients are notified of.
+    fn track(&mut self, notification: &ServerNotification) {
+        self.audience.track(notification);
+        self.reports.track(&self.session, notification);
+        match notification {
+            ServerNotification::TurnStarted(_) => self.agent.turn_started(),
+            ServerNotification::TurnCompleted(_) => {
+                self.sampler.forget_tools();
+                self.tools.end_turn();
+            }
+            _ => {}
+        }
+    }
+
     async fn broadcast(&self, notification: &ServerNotification) {
         if let ServerNotification::ThreadStatusChanged(params) = notification {
             self.handle.set_status(params.status.clone());
@@ -194,7 +176,7 @@ impl Actor {
                 return;
             }
         }
-        let Some(message) = super::audience::encode(notification) else {
+        let Some(message) = audience::encode(notification) else {
             return;
         };
         for client in self.server.hub.introduced() {
@@ -202,31 +184,32 @@ impl Actor {
         }
     }
 
-    /// How an agent is now, if its turn ends with this. The model of its parent knows it before clients do,
-    /// and who waits for it after them.
-    fn outcome(&mut self, notification: &ServerNotification) -> Option<CollabAgentState> {
-        let is_end = matches!(notification, ServerNotification::TurnCompleted(_));
-        let (end, last_words) = self.ended.take_if(|_| is_end)?;
-        let outcome = agents::outcome(end, last_words);
-        self.agent.as_ref()?.tell_parent(&outcome);
-        Some(outcome)
+    fn start_grace(&self, turn_id: String) {
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(GRACE).await;
+            handle.send(Message::GraceOver { turn_id }).await;
+        });
     }
 
-    /// Keeps up with the turns that clients are told of.
-    fn follow(&mut self, notification: &ServerNotification) {
-        self.audience.track(notification);
-        self.report(notification);
-        match notification {
-            ServerNotification::TurnStarted(_) => {
-                if let Some(agent) = &self.agent {
-                    agent.tell_at_work();
-                }
-            }
-            ServerNotification::TurnCompleted(_) => {
-                self.turn.tools = None;
-                self.tooling.end_turn();
-            }
-            _ => {}
-        }
+    /// Starts the user's program for the end of a turn, if there is one.
+    fn announce(&self, turn_id: String, last_assistant_message: Option<String>) {
+        let Some(argv) = self.session.snapshot.session().notify else {
+            return;
+        };
+        let history = self.engine.own_history().iter();
+        let announcement = Announcement {
+            thread_id: self.handle.id.clone(),
+            turn_id,
+            cwd: self.session.cwd_text(),
+            client: self.client_name.clone(),
+            input_messages: history.filter_map(quipu_journal::said_by_user).collect(),
+            last_assistant_message,
+        };
+        let env = self.server.settings.config.env().vars();
+        let env = env.map(|(key, value)| (key.into(), value.into()));
+        self.server
+            .announcer
+            .start(argv, announcement, env.collect(), self.server.cwd());
     }
 }

@@ -14,48 +14,48 @@ use quipu_wire::{
 use uuid::Uuid;
 
 use super::roles::{self, Wanted};
-use super::{Agent, Name, Place};
+use super::{Agent, Name, Reservation};
 use crate::Server;
 use crate::threads::child::{self, Child};
-use crate::threads::{Heritage, Kin, Message, Opened, ThreadHandle, load};
+use crate::threads::{AgentMessage, InheritedSettings, Message, Opened, ThreadHandle, load};
 
 /// The agents below one thread.
-pub(crate) struct Family {
+pub(crate) struct AgentHost {
     pub server: Arc<Server>,
     pub parent: ThreadHandle,
 }
 
-impl Family {
+impl AgentHost {
     fn find(&self, id: &str) -> Result<Arc<Agent>, String> {
         let found = self.server.agents.below(&self.parent.id, id);
         found.ok_or_else(|| not_found(id))
     }
 
-    /// Waits until clients have heard of the call, so that they hear of what it does after it.
+    /// Waits until clients were notified of the call, so that they are notified of what it does after it.
     async fn catch_up(&self) {
-        self.parent.look().await;
+        self.parent.snapshot().await;
     }
 
-    async fn heritage(&self) -> Result<Heritage, String> {
-        let heritage = self.parent.heritage().await;
-        heritage.ok_or_else(|| "the thread is being unloaded".to_owned())
+    async fn inherited(&self) -> Result<InheritedSettings, String> {
+        let inherited = self.parent.inherited_settings().await;
+        inherited.ok_or_else(|| "the thread is being unloaded".to_owned())
     }
 
     async fn start(&self, order: Order) -> Result<Spawned, String> {
-        let heritage = self.heritage().await?;
-        let settings = heritage.session.snapshot.agents();
-        let depth = heritage.depth.saturating_add(1);
+        let inherited = self.inherited().await?;
+        let settings = inherited.session.snapshot.agents();
+        let depth = inherited.depth.saturating_add(1);
         if depth > settings.max_depth {
             return Err("Agent depth limit reached. Solve the task yourself.".to_owned());
         }
         let limit = settings.max_threads;
-        let role = roles::find(&heritage.session.snapshot, order.role.as_deref())?;
+        let role = roles::find(&inherited.session.snapshot, order.role.as_deref())?;
         let wanted = Wanted {
             model: order.model,
             effort: order.effort,
         };
         let session =
-            roles::session(&self.server, &heritage.session, role.as_ref(), wanted).await?;
+            roles::session(&self.server, &inherited.session, role.as_ref(), wanted).await?;
         let (model, effort) = (session.model.clone(), session.effort);
         let failed = |why: String| format!("collab spawn failed: {why}");
         let id = Uuid::now_v7();
@@ -63,17 +63,11 @@ impl Family {
             .map(|role| role.nickname_candidates)
             .unwrap_or_default();
         let name = Name::OneOf(&names);
-        let place = self
-            .server
-            .agents
-            .enrol(
-                &self.parent,
-                id.to_string(),
-                (name, order.role.clone()),
-                limit,
-            )
+        let (agents, role) = (&self.server.agents, order.role.clone());
+        let reservation = agents
+            .register(&self.parent, id.to_string(), name, role, limit)
             .map_err(failed)?;
-        let nickname = place.agent.nickname.clone();
+        let nickname = reservation.agent.nickname.clone();
         let origin = ThreadSpawn {
             parent_thread_id: self.parent.id.clone(),
             depth,
@@ -85,7 +79,7 @@ impl Family {
             id,
             origin,
             session,
-            heritage: &heritage,
+            inherited: &inherited,
         };
         let opened = match order.with_context {
             true => tokio::task::block_in_place(|| {
@@ -94,9 +88,12 @@ impl Family {
             false => child::new(&self.server, child),
         };
         let opened = opened.map_err(|error| failed(error.message))?;
-        let thread = self.settle_in(opened, place).await.map_err(failed)?;
+        let thread = self
+            .announce_and_start(opened, reservation)
+            .await
+            .map_err(failed)?;
         let id = id.to_string();
-        if let Err(why) = self.tell(&thread, order.input, false).await {
+        if let Err(why) = self.send_input(&thread, order.input, false).await {
             if let Ok(agent) = self.find(&id) {
                 super::close(&self.server, &agent).await;
             }
@@ -110,11 +107,15 @@ impl Family {
         })
     }
 
-    /// Lets an agent's thread begin, once it is announced: clients hear of a thread before they hear
-    /// from it. A parent that has begun to end takes no new agents.
-    async fn settle_in(&self, opened: Opened, place: Place<'_>) -> Result<ThreadHandle, String> {
+    /// Lets an agent's thread start, once it is announced: clients are notified of a thread before they are of what
+    /// happens in it. A parent that has begun to end takes no new agents.
+    async fn announce_and_start(
+        &self,
+        opened: Opened,
+        reservation: Reservation<'_>,
+    ) -> Result<ThreadHandle, String> {
         self.announce(&opened).await;
-        let taken = place.take(opened.handle.clone());
+        let taken = reservation.take(opened.handle.clone());
         drop(opened.hold);
         match taken {
             Ok(_) => Ok(opened.handle),
@@ -138,88 +139,91 @@ impl Family {
         hub.broadcast::<event::ThreadStatusChanged>(&idle).await;
     }
 
-    async fn tell(
+    async fn send_input(
         &self,
         thread: &ThreadHandle,
         input: Vec<UserInput>,
         interrupt: bool,
     ) -> Result<String, String> {
         let turn_id = Uuid::now_v7().to_string();
-        match thread.give(input, turn_id.clone(), interrupt).await {
+        match thread.agent_input(input, turn_id.clone(), interrupt).await {
             Some(Ok(())) => Ok(turn_id),
             Some(Err(why)) => Err(why),
             None => Err(format!("agent with id {} is closed", thread.id)),
         }
     }
 
-    /// Brings back an agent of this thread: from its rollout, or out of a client's hands.
-    async fn bring_back(&self, id: &str) -> Result<(), String> {
+    /// Resumes an agent of this thread: from its rollout, or after a client has loaded it.
+    async fn resume_agent(&self, id: &str) -> Result<(), String> {
         if self.find(id).is_ok() {
             return Ok(());
         }
-        let heritage = self.heritage().await?;
-        let limit = heritage.session.snapshot.agents().max_threads;
+        let inherited = self.inherited().await?;
+        let limit = inherited.session.snapshot.agents().max_threads;
         if let Some(thread) = self.server.threads.get(id) {
             return self.adopt(thread, limit).await;
         }
         let uuid = Uuid::parse_str(id).map_err(|_| not_found(id))?;
         let (replay, log) = tokio::task::block_in_place(|| {
             let path = load::find(&self.server, uuid).map_err(|_| not_found(id))?;
-            load::go_on(&self.server, &path).map_err(|error| error.message)
+            load::reopen(&self.server, &path).map_err(|error| error.message)
         })?;
         let Source::SubAgent(SubAgent::ThreadSpawn(origin)) = replay.meta.source.clone() else {
             return Err(not_found(id));
         };
         let name = self.own_child(id, &origin.parent_thread_id, origin.agent_nickname.clone())?;
-        let role = roles::find(&heritage.session.snapshot, origin.agent_role.as_deref())
+        let role = roles::find(&inherited.session.snapshot, origin.agent_role.as_deref())
             .unwrap_or_default();
         let session = roles::session(
             &self.server,
-            &heritage.session,
+            &inherited.session,
             role.as_ref(),
             Wanted::default(),
         )
         .await?;
-        let place = self.server.agents.enrol(
+        let reservation = self.server.agents.register(
             &self.parent,
             id.to_owned(),
-            (name, origin.agent_role.clone()),
+            name,
+            origin.agent_role.clone(),
             limit,
         )?;
         let child = Child {
             id: uuid,
             origin,
             session,
-            heritage: &heritage,
+            inherited: &inherited,
         };
         let opened = tokio::task::block_in_place(|| {
-            child::stored(&self.server, child, (replay, log)).map_err(|error| error.message)
+            child::stored(&self.server, child, replay, log).map_err(|error| error.message)
         })?;
-        self.settle_in(opened, place).await.map(drop)
+        self.announce_and_start(opened, reservation).await.map(drop)
     }
 
-    /// Takes back an agent that a client has loaded meanwhile.
+    /// Takes over an agent that a client has loaded meanwhile.
     async fn adopt(&self, thread: ThreadHandle, limit: usize) -> Result<(), String> {
         let id = &thread.id;
-        let look = thread.look().await.ok_or_else(|| not_found(id))?;
+        let snapshot = thread.snapshot().await.ok_or_else(|| not_found(id))?;
         let SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
             parent_thread_id,
             agent_nickname,
             agent_role,
             ..
-        }) = look.thread.source
+        }) = snapshot.thread.source
         else {
             return Err(not_found(id));
         };
         let name = self.own_child(id, &parent_thread_id.to_string(), agent_nickname)?;
         let agents = &self.server.agents;
-        let place = agents.enrol(&self.parent, id.clone(), (name, agent_role), limit)?;
-        let agent = place.take(thread.clone())?;
-        thread.send(Message::Kin(Kin::Adopt(agent))).await;
+        let reservation = agents.register(&self.parent, id.clone(), name, agent_role, limit)?;
+        let agent = reservation.take(thread.clone())?;
+        thread
+            .send(Message::Agent(AgentMessage::Adopt(agent)))
+            .await;
         Ok(())
     }
 
-    /// The name of a thread that this one started; others are none of its business.
+    /// The name of a thread that this one started; it has no access to others.
     fn own_child(
         &self,
         id: &str,
@@ -233,7 +237,7 @@ impl Family {
     }
 }
 
-impl AgentTools for Family {
+impl AgentTools for AgentHost {
     fn spawn(&self, order: Order) -> BoxFuture<'_, Result<Spawned, String>> {
         Box::pin(self.start(order))
     }
@@ -248,7 +252,7 @@ impl AgentTools for Family {
             self.catch_up().await;
             let agent = self.find(id)?;
             let thread = agent.thread().ok_or_else(|| not_found(id))?;
-            self.tell(thread, input, interrupt).await
+            self.send_input(thread, input, interrupt).await
         })
     }
 
@@ -279,7 +283,7 @@ impl AgentTools for Family {
     }
 
     fn resume<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(self.bring_back(id))
+        Box::pin(self.resume_agent(id))
     }
 
     fn state(&self, id: &str) -> CollabAgentState {

@@ -1,0 +1,145 @@
+//! The thread as its tools reach it: what they report, ask and want to have decided becomes messages.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use quipu_engine::{ToolEvent, Waiting};
+use quipu_policy::guardian::Assessment;
+use quipu_tools::agents::Agents;
+use quipu_tools::{Action, Advice, Answer, Host};
+use quipu_wire::{Json, ServerRequest};
+use tokio::sync::oneshot;
+
+use super::actor::Actor;
+use super::guardian;
+use super::hooks::Runner;
+use super::mcp::McpMessage;
+use super::message::{Message, ThreadHandle, ToolReport};
+use crate::agents::AgentHost;
+use crate::questions::Outcome;
+
+/// The thread, as its tools see it.
+pub(super) struct ThreadHost {
+    thread: ThreadHandle,
+    agents: AgentHost,
+    /// What runs the hooks of the turn, if there are any.
+    pub(super) hooks: Option<Arc<Runner>>,
+}
+
+impl ThreadHost {
+    pub fn new(actor: &Actor, turn_id: &str) -> ThreadHost {
+        ThreadHost {
+            thread: actor.handle.clone(),
+            agents: AgentHost {
+                server: Arc::clone(&actor.server),
+                parent: actor.handle.clone(),
+            },
+            hooks: actor.hook_runner(turn_id),
+        }
+    }
+}
+
+impl Host for ThreadHost {
+    fn agents(&self) -> Option<&dyn Agents> {
+        Some(&self.agents)
+    }
+
+    fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let event = ToolReport::Event(event);
+            self.thread
+                .send(Message::Tool {
+                    call_id: call_id.to_owned(),
+                    event,
+                })
+                .await;
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        call_id: &'a str,
+        request: ServerRequest,
+        waiting: Option<Waiting>,
+    ) -> BoxFuture<'a, Option<Answer>> {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            let event = ToolReport::Ask {
+                request: Box::new(request),
+                waiting,
+                answer,
+            };
+            self.thread
+                .send(Message::Tool {
+                    call_id: call_id.to_owned(),
+                    event,
+                })
+                .await;
+            let answer = answered.await.ok().flatten().map(answer_of);
+            if let Some(Ok(answer)) = &answer
+                && let Some(decision) = decision(answer)
+            {
+                let call_id = call_id.to_owned();
+                let event = ToolReport::Decided { decision };
+                self.thread.send(Message::Tool { call_id, event }).await;
+            }
+            answer
+        })
+    }
+
+    fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let (server, tool) = (server.to_owned(), tool.to_owned());
+            let allowed = McpMessage::AlwaysAllow { server, tool };
+            self.thread.send(Message::Mcp(allowed)).await;
+        })
+    }
+
+    fn hook<'a>(
+        &'a self,
+        call_id: &'a str,
+        command: &'a str,
+        response: Option<&'a str>,
+    ) -> BoxFuture<'a, Advice> {
+        Box::pin(self.run_hooks(call_id, command, response))
+    }
+
+    fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {
+        Box::pin(async move {
+            let (case, ready) = oneshot::channel();
+            let target = action.target.clone().unwrap_or_else(|| call_id.to_owned());
+            let event = ToolReport::Review { action, case };
+            let call = call_id.to_owned();
+            self.thread
+                .send(Message::Tool {
+                    call_id: call,
+                    event,
+                })
+                .await;
+            let assessment = match ready.await {
+                Ok(case) => case.judge().await,
+                Err(_) => Assessment::failed("the turn has ended"),
+            };
+            let review = guardian::shown(&assessment);
+            let event = ToolEvent::ApprovalReviewCompleted { target, review };
+            self.report(call_id, event).await;
+            assessment
+        })
+    }
+}
+
+/// What an answer decides about a call, if it does.
+fn decision(answer: &Json) -> Option<String> {
+    let answer = answer.to_value();
+    let decision = answer.get("decision").or_else(|| answer.get("action"))?;
+    let word = decision.as_str().map(str::to_owned);
+    word.or_else(|| decision.as_object()?.keys().next().cloned())
+}
+
+/// A client's answer, as tools read it.
+pub(super) fn answer_of(outcome: Outcome) -> Answer {
+    outcome.map_err(drop).and_then(|result| {
+        let text = std::str::from_utf8(result.as_bytes()).map_err(drop)?;
+        serde_json::from_str::<Json>(text).map_err(drop)
+    })
+}

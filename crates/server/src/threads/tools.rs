@@ -1,0 +1,221 @@
+//! The tools of a thread that run, and what it takes to stop them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use quipu_engine::{Input, ModelEvent, Purpose, ToolCall, ToolEvent};
+use quipu_model::ToolSet;
+use quipu_policy::rules::Rules;
+use quipu_prompt::truncate;
+use quipu_tools::{Cancel, Finished, Host, Network, Toolbox};
+use quipu_wire::{AskForApproval, SandboxPolicy};
+
+use super::actor::Actor;
+use super::mask::Mask;
+use super::message::{Message, ToolReport};
+use super::session::Session;
+use super::tool_host::ThreadHost;
+use super::tool_scope;
+use crate::{Server, fail};
+
+/// A thread's tools, those in flight among them.
+pub(super) struct Tools {
+    toolbox: Toolbox,
+    network: Option<Arc<Network>>,
+    cancels: HashMap<String, Cancel>,
+    /// The deferred tools that the model has found, also before a compaction.
+    found: Arc<BTreeSet<String>>,
+    /// Hides secrets in what tools report.
+    mask: Mask,
+}
+
+impl Tools {
+    /// The tools of a thread with these rules.
+    pub fn new(rules: Rules, network: Option<Arc<Network>>) -> Tools {
+        Tools {
+            network,
+            toolbox: Toolbox::new(rules),
+            cancels: HashMap::new(),
+            found: Arc::default(),
+            mask: Mask::default(),
+        }
+    }
+
+    pub fn set_network(&mut self, network: Option<Arc<Network>>) {
+        self.network = network;
+    }
+
+    /// Ends the processes that were started with more rights than these.
+    pub fn confine(
+        &self,
+        sandbox: &SandboxPolicy,
+        approval_policy: &AskForApproval,
+        has_environment: bool,
+    ) {
+        match has_environment {
+            true => self.toolbox.kill_wider_processes(sandbox, approval_policy),
+            false => self.toolbox.kill_processes(),
+        }
+    }
+
+    /// Whom commands may reach, if the network is managed.
+    pub fn network(&self) -> Option<&Network> {
+        self.network.as_deref()
+    }
+
+    /// The beginnings of commands that rules allow.
+    pub fn allowed_prefixes(&self) -> Vec<Vec<String>> {
+        self.toolbox.rules().allowed_prefixes()
+    }
+
+    /// Whether processes of earlier turns still run.
+    pub fn has_processes(&self) -> bool {
+        self.toolbox.has_processes()
+    }
+
+    pub fn kill_processes(&self) {
+        self.toolbox.kill_processes();
+    }
+
+    /// Stops the calls of a turn.
+    pub fn cancel(&mut self, turn_id: &str) {
+        if let Some(cancel) = self.cancels.remove(turn_id) {
+            cancel.cancel();
+        }
+    }
+
+    /// A turn ended by itself: nothing of it is left to stop.
+    pub fn end_turn(&mut self) {
+        self.cancels.clear();
+        self.toolbox.end_turn();
+    }
+
+    /// The deferred tools that the model has found.
+    pub fn found(&self) -> Arc<BTreeSet<String>> {
+        Arc::clone(&self.found)
+    }
+
+    /// Whom commands may reach, for a call that is about to run.
+    pub fn shared_network(&self) -> Option<Arc<Network>> {
+        self.network.clone()
+    }
+
+    /// Learns which secrets to hide in what tools report from now on.
+    pub fn learn_secrets(&mut self, server: &Server, session: &Session) {
+        self.mask.learn(server, session);
+    }
+
+    /// What the model said, without the secrets that tools printed.
+    pub fn hide_said(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+        let events = events.into_iter();
+        events.flat_map(|it| self.mask.hide_said(it)).collect()
+    }
+
+    /// Hides secrets in what is not reported by a tool.
+    pub fn mask(&mut self) -> &mut Mask {
+        &mut self.mask
+    }
+
+    pub fn shut_down(&mut self) {
+        for (_, cancel) in self.cancels.drain() {
+            cancel.cancel();
+        }
+        self.toolbox.shut_down();
+    }
+
+    pub fn cancel_for(&mut self, turn_id: &str) -> Cancel {
+        self.cancels.entry(turn_id.to_owned()).or_default().clone()
+    }
+}
+
+impl Actor {
+    /// The tools offered for a purpose.
+    pub fn offered_tools(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
+        self.remember_found();
+        let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
+        ToolSet::new(specs.into_iter().filter_map(tool_scope::offered).collect())
+    }
+
+    /// Keeps which deferred tools the calls in the history have found.
+    fn remember_found(&mut self) {
+        let found = quipu_tools::found_tools(&self.session.dynamic_tools, self.engine.history());
+        Arc::make_mut(&mut self.tools.found).extend(found);
+    }
+
+    pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
+        let purpose = self.sampler.last_purpose();
+        if call.name == quipu_tools::TOOL_SEARCH {
+            self.remember_found();
+            self.sampler.forget_tools();
+        }
+        self.reports.call(&call);
+        let scope = Arc::new(self.scope(&turn_id, purpose));
+        let cancel = self.tools.cancel_for(&turn_id);
+        let toolbox = self.tools.toolbox.clone();
+        let handle = self.handle.clone();
+        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
+        let truncation = self.session.info.truncation_policy;
+        tokio::spawn(async move {
+            let running = async {
+                fail::point("tool", &call.name);
+                toolbox.run(scope, host, call.clone(), cancel).await
+            };
+            let running = AssertUnwindSafe(running).catch_unwind();
+            let finished = running.await.unwrap_or_else(|_| {
+                tracing::error!(thread = handle.id, tool = call.name, "tool panicked");
+                Finished::from("the tool failed by a defect of the server; try something else")
+            });
+            let output = quipu_tools::output_item(&call, &finished.output);
+            let output = truncate::recorded_output(&output, truncation).unwrap_or(output);
+            let mut output = vec![output];
+            output.splice(..0, finished.context);
+            let event = ToolEvent::Finished {
+                output,
+                end_turn: finished.end_turn,
+            };
+            handle
+                .send(Message::Tool {
+                    call_id: call.call_id,
+                    event: ToolReport::Event(event),
+                })
+                .await;
+        });
+    }
+
+    /// A tool reports what it does or wants.
+    pub async fn tool_reports(&mut self, call_id: String, event: ToolReport) {
+        match event {
+            ToolReport::Event(event) => {
+                if matches!(event, ToolEvent::Finished { .. }) {
+                    self.reports.result(&self.session, &call_id);
+                }
+                self.tools.mask.learn_printed(&self.server);
+                for event in self.tools.mask.hide(&call_id, event) {
+                    let call_id = call_id.clone();
+                    self.step(Input::Tool { call_id, event }).await;
+                }
+            }
+            ToolReport::Decided { decision } => {
+                self.reports.decision(&self.session, &call_id, &decision)
+            }
+            ToolReport::Ask {
+                request,
+                waiting,
+                answer,
+            } => self.tool_asks(call_id, request, waiting, answer).await,
+            ToolReport::Review { action, case } => {
+                let ready = self.approval_case(&action.planned);
+                let target = action.target.unwrap_or_else(|| call_id.clone());
+                let action = action.shown;
+                let event = ToolEvent::ApprovalReviewStarted { target, action };
+                self.step(Input::Tool { call_id, event }).await;
+                if let Some(ready) = ready {
+                    // A tool that was cancelled no longer listens.
+                    case.send(ready).ok();
+                }
+            }
+        }
+    }
+}
