@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use quipu_sse::Parser;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use tokio::time::timeout;
@@ -14,7 +15,6 @@ use crate::link::{BackLink, Link};
 use crate::message::Incoming;
 use crate::oauth::Grant;
 use crate::session::Session;
-use crate::sse::Events;
 use crate::stdio::{MAX_MESSAGE, TOO_LONG};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -312,24 +312,22 @@ async fn drain(
     session: &Arc<Session>,
     back: &BackLink,
 ) -> Result<Option<String>, Error> {
-    let mut events = Events::default();
-    let mut last = None;
+    let mut events = Parser::new(MAX_MESSAGE);
     // A stream that breaks off is at its end.
     while let Ok(Some(chunk)) = response.chunk().await {
-        let found = events
-            .push(&chunk, MAX_MESSAGE)
+        events
+            .push(&chunk)
             .map_err(|_| Error::Closed(Some(TOO_LONG)))?;
-        for event in found {
-            last = event.id.or(last);
-            if !event.data.is_empty() {
-                session.receive(&event.data, via, back);
+        while let Some(data) = events.next_event() {
+            if !data.is_empty() {
+                session.receive(data, via, back);
             }
         }
         if via.is_some_and(|id| !session.is_pending(id)) {
             break;
         }
     }
-    Ok(last)
+    Ok(events.last_id().map(str::to_owned))
 }
 
 fn is_event_stream(response: &Response) -> bool {

@@ -19,7 +19,6 @@ mod names;
 pub mod oauth;
 mod session;
 mod spec;
-mod sse;
 mod stdio;
 mod types;
 

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use quipu_sse::Parser;
+
 use crate::decoder::{self, Context, Decode, Slots, Step};
 use crate::error::ErrorKind;
 use crate::event::ModelEvent;
 use crate::provider::WireApi;
 use crate::request::Request;
-use crate::sse;
+
+/// The largest event accepted: an image of several megabytes in base64 still fits.
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
 /// An answer as far as it was read.
 pub(crate) struct Body {
-    parser: sse::Parser,
+    parser: Parser,
     pub(crate) decoder: Box<dyn Decode>,
     bytes: u64,
     pub(crate) events: u64,
@@ -21,7 +25,7 @@ pub(crate) struct Body {
 impl Body {
     pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         Self {
-            parser: sse::Parser::default(),
+            parser: Parser::new(MAX_EVENT_BYTES),
             decoder,
             bytes: 0,
             events: 0,

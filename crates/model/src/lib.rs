@@ -34,7 +34,6 @@ mod responses;
 mod retry;
 pub mod schema;
 pub mod script;
-mod sse;
 mod stream;
 mod structured;
 mod text;

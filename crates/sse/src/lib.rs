@@ -1,5 +1,5 @@
-//! Server-sent events without IO: bytes in, the `data` of events out. Event names, ids, retry hints
-//! and comments carry nothing any provider needs, so they are skipped.
+//! Server-sent events without IO: bytes in, the `data` of events out, and the id of the last one. Event names,
+//! retry hints and comments are skipped; neither model providers nor MCP servers need them.
 //!
 //! An event whose data is one line, which is nearly all of them, is handed out as a slice of the
 //! receive buffer. The buffer holds at most one unfinished event and is bounded.
@@ -9,19 +9,20 @@ use std::ops::Range;
 use memchr::memchr2;
 use thiserror::Error;
 
-/// The largest event accepted: an image of several megabytes in base64 still fits.
-pub(crate) const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
-
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// An event grew past [`MAX_EVENT_BYTES`].
+/// An event grew past the limit.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("sent an event larger than {} MiB", MAX_EVENT_BYTES / (1024 * 1024))]
-pub(crate) struct EventTooLarge;
+#[error("sent an event larger than {} MiB", limit / (1024 * 1024))]
+pub struct EventTooLarge {
+    /// The limit, in bytes.
+    pub limit: usize,
+}
 
 /// Splits a byte stream into events.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
+#[derive(Debug)]
+pub struct Parser {
+    limit: usize,
     buffer: Vec<u8>,
     /// Where the line being read starts.
     line: usize,
@@ -32,6 +33,9 @@ pub(crate) struct Parser {
     started: bool,
     data: Data,
     joined: Vec<u8>,
+    /// The id of the event being read.
+    id: Option<String>,
+    last_id: Option<String>,
 }
 
 /// The data lines of the event being read.
@@ -46,21 +50,45 @@ enum Data {
 }
 
 impl Parser {
+    /// A parser that refuses events of more than about `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            buffer: Vec::new(),
+            line: 0,
+            scanned: 0,
+            skip_lf: false,
+            started: false,
+            data: Data::None,
+            joined: Vec::new(),
+            id: None,
+            last_id: None,
+        }
+    }
+
+    /// The id of the last complete event that had one, also if it had no data: where the stream can be resumed.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
     /// Adds bytes received. Take all events out before adding more.
-    pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<(), EventTooLarge> {
+    pub fn push(&mut self, chunk: &[u8]) -> Result<(), EventTooLarge> {
         self.forget_consumed();
-        if self.buffer.len() + self.joined.len() > MAX_EVENT_BYTES {
-            return Err(EventTooLarge);
+        if self.buffer.len() + self.joined.len() > self.limit {
+            return Err(EventTooLarge { limit: self.limit });
         }
         self.buffer.extend_from_slice(chunk);
         Ok(())
     }
 
     /// The data of the next complete event.
-    pub(crate) fn next_event(&mut self) -> Option<&[u8]> {
+    pub fn next_event(&mut self) -> Option<&[u8]> {
         loop {
             let line = self.next_line()?;
             if line.is_empty() {
+                if self.id.is_some() {
+                    self.last_id = self.id.take();
+                }
                 match std::mem::take(&mut self.data) {
                     Data::None => {}
                     Data::Line(range) => return Some(&self.buffer[range]),
@@ -73,7 +101,7 @@ impl Parser {
     }
 
     /// The data of an event that the stream's end cut off before its blank line, if any.
-    pub(crate) fn finish(&mut self) -> Option<&[u8]> {
+    pub fn finish(&mut self) -> Option<&[u8]> {
         if self.line < self.buffer.len() {
             let rest = self.line..self.buffer.len();
             self.line = self.buffer.len();
@@ -118,7 +146,12 @@ impl Parser {
     }
 
     fn field(&mut self, line: Range<usize>) {
-        let Some(rest) = self.buffer[line.clone()].strip_prefix(b"data") else {
+        let text = &self.buffer[line.clone()];
+        let Some(rest) = text.strip_prefix(b"data") else {
+            if let Some(id) = text.strip_prefix(b"id:") {
+                let id = id.strip_prefix(b" ").unwrap_or(id);
+                self.id = std::str::from_utf8(id).ok().map(str::to_owned);
+            }
             return;
         };
         let value = match rest {
@@ -169,8 +202,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const LIMIT: usize = 16 * 1024 * 1024;
+
     fn events(chunks: &[&[u8]]) -> Vec<String> {
-        let mut parser = Parser::default();
+        let mut parser = Parser::new(LIMIT);
         let mut out = Vec::new();
         for chunk in chunks {
             parser.push(chunk).unwrap();
@@ -198,15 +233,28 @@ mod tests {
     }
 
     #[test]
+    fn an_id_counts_when_its_event_is_complete() {
+        let mut parser = Parser::new(LIMIT);
+        parser.push(b"id: 7\ndata: a\n\nid:8\n\nid: 9\nda").unwrap();
+        assert_eq!(parser.next_event(), Some(&b"a"[..]));
+        assert_eq!(parser.last_id(), Some("7"));
+        assert_eq!(parser.next_event(), None);
+        assert_eq!(parser.last_id(), Some("8"));
+        parser.push(b"ta: b\n\n").unwrap();
+        assert_eq!(parser.next_event(), Some(&b"b"[..]));
+        assert_eq!(parser.last_id(), Some("9"));
+    }
+
+    #[test]
     fn an_endless_event_is_refused() {
-        let mut parser = Parser::default();
+        let mut parser = Parser::new(LIMIT);
         parser.push(b"data: ").unwrap();
         let block = vec![b'x'; 1024 * 1024];
         let refused = (0..20).any(|_| parser.push(&block).is_err());
         assert!(refused);
-        assert!(parser.buffer.len() <= MAX_EVENT_BYTES + block.len());
+        assert!(parser.buffer.len() <= LIMIT + block.len());
 
-        let mut parser = Parser::default();
+        let mut parser = Parser::new(LIMIT);
         let line = [b"data: ".as_slice(), &block, b"\n"].concat();
         let refused = (0..20).any(|_| {
             let result = parser.push(&line);
