@@ -16,7 +16,7 @@ impl Clock {
     }
 
     /// Waits for so long, not counting the time in which the clock stands still.
-    pub(crate) async fn sleep(&self, mut left: Duration) {
+    pub(crate) async fn elapse(&self, mut left: Duration) {
         let mut questions = self.0.clone();
         loop {
             if questions.wait_for(|count| *count == 0).await.is_err() {
@@ -41,9 +41,9 @@ mod tests {
     async fn time_stands_still_while_a_question_is_open() {
         let (questions, receiver) = watch::channel(0);
         let clock = Clock::new(receiver);
-        let sleeping = tokio::spawn(async move { clock.sleep(Duration::from_secs(2)).await });
+        let sleeping = tokio::spawn(async move { clock.elapse(Duration::from_secs(2)).await });
         questions.send_replace(1);
-        tokio::time::sleep(Duration::from_secs(3600)).await;
+        tokio::time::advance(Duration::from_secs(3600)).await;
         assert!(!sleeping.is_finished());
         questions.send_replace(0);
         sleeping.await.unwrap();
@@ -53,6 +53,6 @@ mod tests {
     async fn the_time_of_a_thread_that_is_gone_runs() {
         let (questions, receiver) = watch::channel(1);
         drop(questions);
-        Clock::new(receiver).sleep(Duration::from_secs(2)).await;
+        Clock::new(receiver).elapse(Duration::from_secs(2)).await;
     }
 }

@@ -260,7 +260,7 @@ pub(crate) async fn wait(
         timed_out: false,
         cancelled: false,
     };
-    let deadline = run.scope.clock.sleep(limit);
+    let deadline = run.scope.clock.elapse(limit);
     tokio::pin!(deadline);
     loop {
         tokio::select! {

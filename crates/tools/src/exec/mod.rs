@@ -319,7 +319,7 @@ fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {
 async fn patience(run: &Running, session: &Session, wait: Duration) {
     tokio::select! {
         () = session.ended() => {}
-        () = run.scope.clock.sleep(wait) => {}
+        () = run.scope.clock.elapse(wait) => {}
     }
 }
 
