@@ -3,9 +3,11 @@
 use quipu_wire::{
     CommandExecutionOutputDeltaNotification, ErrorNotification, FileChangeOutputDeltaNotification,
     HookCompletedNotification, HookStartedNotification, ItemCompletedNotification,
-    ItemStartedNotification, McpToolCallProgressNotification, RawResponseItemCompletedNotification,
-    ResponseItem, ServerNotification, TerminalInteractionNotification, ThreadItem,
-    TurnDiffUpdatedNotification, TurnError,
+    ItemStartedNotification, McpToolCallProgressNotification, ModelRerouteReason,
+    ModelReroutedNotification, RawResponseItemCompletedNotification, ResponseItem,
+    ServerNotification, TerminalInteractionNotification, ThreadItem, ThreadTokenUsage,
+    ThreadTokenUsageUpdatedNotification, TurnDiffUpdatedNotification, TurnError, TurnPlanStep,
+    TurnPlanUpdatedNotification,
 };
 
 use crate::effect::{Answer, Effect, Record, Refusal};
@@ -203,6 +205,41 @@ impl TurnOut<'_> {
             diff,
         };
         self.notify(ServerNotification::TurnDiffUpdated(params));
+    }
+
+    /// Notifies of the steps that the model plans.
+    pub fn plan(&mut self, explanation: Option<String>, plan: Vec<TurnPlanStep>) {
+        let (thread_id, turn_id) = self.ids();
+        let params = TurnPlanUpdatedNotification {
+            thread_id,
+            turn_id,
+            explanation,
+            plan,
+        };
+        self.notify(ServerNotification::TurnPlanUpdated(params));
+    }
+
+    /// Notifies that another model answers than the one asked for.
+    pub fn rerouted(&mut self, from_model: String, to_model: String) {
+        let (thread_id, turn_id) = self.ids();
+        let params = ModelReroutedNotification {
+            thread_id,
+            turn_id,
+            from_model,
+            to_model,
+            reason: ModelRerouteReason::HighRiskCyberActivity,
+        };
+        self.notify(ServerNotification::ModelRerouted(params));
+    }
+
+    pub fn token_usage(&mut self, token_usage: ThreadTokenUsage) {
+        let (thread_id, turn_id) = self.ids();
+        let params = ThreadTokenUsageUpdatedNotification {
+            thread_id,
+            turn_id,
+            token_usage,
+        };
+        self.notify(ServerNotification::ThreadTokenUsageUpdated(params));
     }
 
     /// Notifies that hooks started or completed.

@@ -1,10 +1,14 @@
 //! What the turns of a thread share.
 
-use quipu_wire::{Json, ServerNotification, ThreadStatusChangedNotification};
+use quipu_wire::{
+    AccountRateLimitsUpdatedNotification, Json, ServerNotification,
+    ThreadStatusChangedNotification, TokenUsageBreakdown,
+};
 
 use crate::background::Background;
 use crate::effect::{Effect, Record};
 use crate::history::History;
+use crate::ids::TurnId;
 use crate::out::Out;
 use crate::sequence::Sequence;
 use crate::status::Status;
@@ -58,11 +62,40 @@ impl Shared {
         limit.is_some_and(|limit| self.history.tokens() >= limit)
     }
 
-    pub fn record_usage(&mut self) {
+    /// Adds what a response used, if the provider said it.
+    pub fn count_usage(&mut self, usage: Option<TokenUsageBreakdown>, turn_id: &TurnId) {
+        if let Some(usage) = usage {
+            self.history.set_counted(usage.total_tokens);
+            self.usage.add(usage, self.settings.window);
+        }
+        self.publish_usage(turn_id);
+    }
+
+    /// The history has filled the model's window.
+    pub fn fill_window(&mut self, window: i64, turn_id: &TurnId) {
+        self.usage.fill(window);
+        self.history.set_counted(window);
+        self.publish_usage(turn_id);
+    }
+
+    /// Records the usage, and notifies of it.
+    pub fn publish_usage(&mut self, turn_id: &TurnId) {
         self.out.record(Record::TokenUsage {
             usage: self.usage.tokens().cloned(),
             rate_limits: self.usage.rate_limits().clone(),
         });
+        self.notify_usage(turn_id);
+    }
+
+    /// Notifies of the tokens used, if any are known, and of the rate limits.
+    pub fn notify_usage(&mut self, turn_id: &TurnId) {
+        if let Some(token_usage) = self.usage.tokens().cloned() {
+            self.out.of_turn(turn_id).token_usage(token_usage);
+        }
+        let rate_limits = self.usage.rate_limits().clone();
+        let params = AccountRateLimitsUpdatedNotification { rate_limits };
+        let notification = ServerNotification::AccountRateLimitsUpdated(params);
+        self.out.notify(notification);
     }
 
     /// Notifies every client of the status, if it has changed.

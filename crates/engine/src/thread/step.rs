@@ -130,7 +130,7 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
             shared.out.refuse(start.reply, Refusal::EmptyInput);
         }
         Input::Start(start) => return Some(Turn::regular(start, shared)),
-        Input::Compact { turn_id } => return Some(Turn::compact(turn_id, shared)),
+        Input::Compact { turn_id } => return Some(Turn::compacting(turn_id, shared)),
         Input::Review(review) => return Some(Turn::review(review, shared)),
         Input::Shell(shell) => return Some(Turn::shell(shell, shared)),
         Input::Steer { reply, message, .. } => shared.out.refuse(reply, no_turn(&message)),

@@ -1,22 +1,22 @@
 //! Compaction: the model writes a summary, which takes the place of the history.
 
-use quipu_wire::{
-    ContextCompactedNotification, ServerNotification, ThreadItem, TokenUsageBreakdown, TurnError,
-};
+use quipu_wire::{ContextCompactedNotification, ServerNotification, ThreadItem, TurnError};
 
 use super::hooks::Intake;
-use super::items::Writer;
+use super::items::{Items, Writer};
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, Purpose, Record};
-use crate::ids::{ItemId, TurnId};
+use crate::ids::{ItemId, SampleId, TurnId};
 use crate::input::{Compacted, ModelEvent, ModelItem};
 use crate::shared::Shared;
 
 /// A compaction under way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct Compaction {
     item_id: ItemId,
-    text: String,
+    /// The request for the summary; `None` once the summary is complete and the driver makes a history out of it.
+    sample: Option<SampleId>,
+    summary: String,
     /// How many of the oldest items are left out, because the history is too long to be summarised whole.
     dropped: usize,
     when: When,
@@ -32,84 +32,12 @@ pub enum When {
 }
 
 impl Turn {
-    /// Asks the model for a summary of the history.
-    pub(super) fn summarise(&mut self, when: When, shared: &mut Shared) -> Progress {
+    /// Has the history compacted.
+    pub(super) fn compact(&mut self, when: When, shared: &mut Shared) -> Progress {
         self.effort.count_request()?;
-        let sample = shared.sequence.next_sample();
-        let item_id = self.items.claim(&shared.sequence.next_item());
-        let summary = Summary {
-            item_id: item_id.clone(),
-            text: String::new(),
-            dropped: 0,
-            when,
-        };
-        self.work = Some(Work::Summary { sample, summary });
-        let item = ThreadItem::ContextCompaction { id: item_id };
-        let out = &mut shared.out.of_turn(&self.id);
-        self.items.start(item, Writer::Other, out);
-        shared.out.emit(Effect::Sample {
-            sample,
-            turn_id: self.id.clone(),
-            purpose: Purpose::Compaction { dropped: 0 },
-        });
+        let compaction = Compaction::start(when, &mut self.items, &self.id, shared);
+        self.work = Some(Work::Compaction(compaction));
         Ok(Next::Wait)
-    }
-
-    /// Takes an event of the request for a summary. None of the text is shown.
-    pub(super) fn summary_event(&mut self, event: ModelEvent, shared: &mut Shared) -> Progress {
-        match event {
-            ModelEvent::RateLimits(limits) => self.update_limits(*limits, shared),
-            ModelEvent::Retrying { error } => shared.out.of_turn(&self.id).error(error, true),
-            ModelEvent::Completed { usage, .. } => self.summary_completed(usage, shared),
-            ModelEvent::Failed {
-                error,
-                window_exceeded,
-            } => return self.summary_failed(error, window_exceeded, shared),
-            _ => {}
-        }
-        Ok(Next::Wait)
-    }
-
-    /// A history that is too long to be summarised is tried again without its oldest items. Twice as many are
-    /// left out every time, so that a long history takes few tries.
-    fn summary_failed(
-        &mut self,
-        error: TurnError,
-        window_exceeded: bool,
-        shared: &mut Shared,
-    ) -> Progress {
-        let most = shared.history.items().len().saturating_sub(1);
-        match self.work.take() {
-            Some(Work::Summary { mut summary, .. })
-                if window_exceeded && summary.dropped < most =>
-            {
-                let sample = shared.sequence.next_sample();
-                summary.text.clear();
-                summary.dropped = (summary.dropped * 2).clamp(1, most);
-                shared.out.emit(Effect::Sample {
-                    sample,
-                    turn_id: self.id.clone(),
-                    purpose: Purpose::Compaction {
-                        dropped: summary.dropped,
-                    },
-                });
-                self.work = Some(Work::Summary { sample, summary });
-                Ok(Next::Wait)
-            }
-            _ => Err(error),
-        }
-    }
-
-    fn summary_completed(&mut self, usage: Option<TokenUsageBreakdown>, shared: &mut Shared) {
-        self.count_usage(usage, shared);
-        if let Some(Work::Summary { summary, .. }) = self.work.take() {
-            shared.out.emit(Effect::Summarise {
-                turn_id: self.id.clone(),
-                summary: summary.text.clone(),
-                mid_turn: summary.when == When::MidTurn,
-            });
-            self.work = Some(Work::NewHistory(summary));
-        }
     }
 
     /// Takes the new history, and goes on with it.
@@ -120,31 +48,17 @@ impl Turn {
         shared: &mut Shared,
     ) -> Progress {
         let is_current = self.id == *turn_id;
-        let is_awaited = |work: &mut Work| is_current && matches!(work, Work::NewHistory(_));
-        let Some(Work::NewHistory(summary)) = self.work.take_if(is_awaited) else {
+        let is_awaited = |work: &mut Work| {
+            is_current && matches!(work, Work::Compaction(it) if it.sample.is_none())
+        };
+        let Some(Work::Compaction(compaction)) = self.work.take_if(is_awaited) else {
             // Of an earlier turn, or a second time.
             return Ok(Next::Wait);
         };
+        let when = compaction.when;
         self.effort.compacted();
-        shared.out.record(Record::Compacted {
-            summary: summary.text,
-            history: compacted.history.clone(),
-        });
-        if let Some(record) = compacted.record {
-            shared.out.record(Record::TurnContext(record));
-        }
-        shared.replace_history(compacted.history, compacted.tokens);
-        shared.record_usage();
-        self.notify_usage(shared);
-        let mut out = shared.out.of_turn(&self.id);
-        let item = ThreadItem::ContextCompaction {
-            id: summary.item_id,
-        };
-        self.items.finish(item, &mut out);
-        let (thread_id, turn_id) = out.ids();
-        let params = ContextCompactedNotification { thread_id, turn_id };
-        out.notify(ServerNotification::ThreadCompacted(params));
-        match (self.kind, summary.when) {
+        compaction.finish(compacted, &mut self.items, &self.id, shared);
+        match (self.kind, when) {
             (TurnKind::Compact, _) => Ok(Next::Proceed),
             (_, When::MidTurn) => self.take_input(Intake::default(), shared),
             (_, When::BeforeInput) => self.build_context(shared),
@@ -152,20 +66,121 @@ impl Turn {
     }
 }
 
-impl Summary {
-    /// Collects the text of the summary; a request that is made again begins with none.
-    pub fn read(&mut self, event: &ModelEvent) {
+impl Compaction {
+    /// Asks the model for a summary of the history.
+    fn start(when: When, items: &mut Items, turn_id: &TurnId, shared: &mut Shared) -> Self {
+        let mut compaction = Self {
+            item_id: items.claim(&shared.sequence.next_item()),
+            sample: None,
+            summary: String::new(),
+            dropped: 0,
+            when,
+        };
+        let item = ThreadItem::ContextCompaction {
+            id: compaction.item_id.clone(),
+        };
+        items.start(item, Writer::Other, &mut shared.out.of_turn(turn_id));
+        compaction.ask(turn_id, shared);
+        compaction
+    }
+
+    fn ask(&mut self, turn_id: &TurnId, shared: &mut Shared) {
+        let sample = shared.sequence.next_sample();
+        self.sample = Some(sample);
+        shared.out.emit(Effect::Sample {
+            sample,
+            turn_id: turn_id.clone(),
+            purpose: Purpose::Compaction {
+                dropped: self.dropped,
+            },
+        });
+    }
+
+    /// The request to the model that is under way.
+    pub fn sample(&self) -> Option<SampleId> {
+        self.sample
+    }
+
+    /// Takes an event of the request: the text is collected, and none of it is shown.
+    pub fn event(
+        &mut self,
+        event: ModelEvent,
+        turn_id: &TurnId,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
         match event {
+            ModelEvent::RateLimits(limits) => {
+                shared.usage.update_limits(*limits);
+                shared.notify_usage(turn_id);
+            }
             ModelEvent::ItemDone { item, .. } => {
                 if let ModelItem::Message {
                     text: Some(text), ..
-                } = &item.item
+                } = item.item
                 {
-                    self.text.push_str(text);
+                    self.summary.push_str(&text);
                 }
             }
-            ModelEvent::Retrying { .. } => self.text.clear(),
+            ModelEvent::Retrying { error } => {
+                self.summary.clear();
+                shared.out.of_turn(turn_id).error(error, true);
+            }
+            ModelEvent::Completed { usage, .. } => {
+                shared.count_usage(usage, turn_id);
+                self.sample = None;
+                shared.out.emit(Effect::Summarise {
+                    turn_id: turn_id.clone(),
+                    summary: self.summary.clone(),
+                    mid_turn: self.when == When::MidTurn,
+                });
+            }
+            ModelEvent::Failed {
+                error,
+                window_exceeded,
+            } => {
+                if !window_exceeded {
+                    return Err(error);
+                }
+                return self.ask_for_less(error, turn_id, shared);
+            }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Asks again without the oldest items of a history that is too long to be summarised. Twice as many are left
+    /// out every time, so that a long history takes few tries.
+    fn ask_for_less(
+        &mut self,
+        error: TurnError,
+        turn_id: &TurnId,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        let most = shared.history.items().len().saturating_sub(1);
+        if self.dropped >= most {
+            return Err(error);
+        }
+        self.summary.clear();
+        self.dropped = (self.dropped * 2).clamp(1, most);
+        self.ask(turn_id, shared);
+        Ok(())
+    }
+
+    /// Replaces the history, and shows that.
+    fn finish(self, compacted: Compacted, items: &mut Items, id: &TurnId, shared: &mut Shared) {
+        shared.out.record(Record::Compacted {
+            summary: self.summary,
+            history: compacted.history.clone(),
+        });
+        if let Some(record) = compacted.record {
+            shared.out.record(Record::TurnContext(record));
+        }
+        shared.replace_history(compacted.history, compacted.tokens);
+        shared.publish_usage(id);
+        let mut out = shared.out.of_turn(id);
+        items.finish(ThreadItem::ContextCompaction { id: self.item_id }, &mut out);
+        let (thread_id, turn_id) = out.ids();
+        let params = ContextCompactedNotification { thread_id, turn_id };
+        out.notify(ServerNotification::ThreadCompacted(params));
     }
 }

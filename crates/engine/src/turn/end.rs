@@ -6,7 +6,6 @@ use quipu_wire::{ServerNotification, TurnCompletedNotification, TurnError, TurnS
 use super::{Next, Turn, Work};
 use crate::effect::{Answer, Effect, Record, TurnEnd};
 use crate::ids::{SampleId, TurnId};
-use crate::item;
 use crate::shared::Shared;
 
 /// How a turn that is being stopped will end.
@@ -55,8 +54,9 @@ impl Turn {
     /// rendered is still shown.
     fn drop_work(&mut self) -> Option<SampleId> {
         match self.work.take_if(|work| *work != Work::Rendering)? {
-            Work::Model { sample } | Work::Summary { sample, .. } => Some(sample),
-            Work::Context | Work::Hooks { .. } | Work::NewHistory(_) | Work::Rendering => None,
+            Work::Model { sample } => Some(sample),
+            Work::Compaction(compaction) => compaction.sample(),
+            Work::Context | Work::Hooks { .. } | Work::Rendering => None,
         }
     }
 
@@ -152,27 +152,13 @@ impl Turn {
         let out = &mut shared.out.of_turn(&self.id);
         self.approval_reviews.abort_all(out);
         self.take_outputs(shared);
-        self.close_items(shared);
+        for shell in self.calls.take_shells() {
+            self.items.keep_shell(shell, &self.id, shared);
+        }
+        self.items.close_all(&self.id, shared);
         self.take_pending(shared);
         if let (TurnEnd::Interrupted, Some(note)) = (end, shared.settings.interrupt_note.clone()) {
             self.remember(note, shared);
-        }
-    }
-
-    /// Completes the open items, except those of what lives on.
-    fn close_items(&mut self, shared: &mut Shared) {
-        for id in self.calls.take_shells() {
-            let was_shown = self.items.was_shown(&id);
-            let item = self.items.take(&id);
-            shared
-                .background
-                .keep_shell(id, self.id.clone(), item, was_shown);
-        }
-        for item in self.items.take_all() {
-            match item::is_process(&item) {
-                true => shared.background.keep_process(self.id.clone(), item),
-                false => shared.out.of_turn(&self.id).complete_item(item),
-            }
         }
     }
 }

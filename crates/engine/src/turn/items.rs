@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use quipu_wire::ThreadItem;
 
 use crate::fit::encoded_len;
-use crate::ids::ItemId;
+use crate::ids::{ItemId, TurnId};
 use crate::item;
 use crate::out::TurnOut;
+use crate::shared::Shared;
 
 /// Who writes an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +154,7 @@ impl Items {
     }
 
     /// Takes an open item.
-    pub fn take(&mut self, wanted: &str) -> Option<ThreadItem> {
+    fn take(&mut self, wanted: &str) -> Option<ThreadItem> {
         let index = self
             .open
             .iter()
@@ -161,12 +162,23 @@ impl Items {
         Some(self.open.remove(index).1)
     }
 
-    /// Takes all open items, as given up.
-    pub fn take_all(&mut self) -> Vec<ThreadItem> {
-        std::mem::take(&mut self.open)
-            .into_iter()
-            .map(|(_, item)| item::abandoned(item))
-            .collect()
+    /// Leaves a command of the user, which goes on after its turn, to the background.
+    pub fn keep_shell(&mut self, id: ItemId, turn_id: &TurnId, shared: &mut Shared) {
+        let was_shown = self.was_shown(&id);
+        let item = self.take(&id);
+        let background = &mut shared.background;
+        background.keep_shell(id, turn_id.clone(), item, was_shown);
+    }
+
+    /// Completes the open items at the end of the turn, except those of processes, which may live on.
+    pub fn close_all(&mut self, turn_id: &TurnId, shared: &mut Shared) {
+        for (_, item) in std::mem::take(&mut self.open) {
+            let item = item::abandoned(item);
+            match item::is_process(&item) {
+                true => shared.background.keep_process(turn_id.clone(), item),
+                false => shared.out.of_turn(turn_id).complete_item(item),
+            }
+        }
     }
 
     /// Notes that an item is shown; `false` if one of its id was shown before.

@@ -20,7 +20,7 @@ use quipu_wire::{Json, NonSteerableTurnKind, TurnError};
 use self::approval_reviews::ApprovalReviews;
 use self::bounds::Effort;
 use self::calls::Calls;
-use self::compaction::Summary;
+use self::compaction::Compaction;
 pub use self::end::{Ending, end_as_failed};
 use self::hooks::Stage;
 use self::items::Items;
@@ -84,10 +84,8 @@ enum Work {
     Model { sample: SampleId },
     /// Hooks of the user run.
     Hooks { run: HookRunId, stage: Stage },
-    /// The model summarises the history.
-    Summary { sample: SampleId, summary: Summary },
-    /// The driver makes a new history out of the summary.
-    NewHistory(Summary),
+    /// The history is compacted.
+    Compaction(Compaction),
     /// The driver makes a review out of the reviewer's last message.
     Rendering,
 }

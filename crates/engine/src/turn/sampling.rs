@@ -1,9 +1,7 @@
 //! Asking the model, and what follows from its answer.
 
 use quipu_wire::{
-    AccountRateLimitsUpdatedNotification, Json, MessagePhase, ModelRerouteReason,
-    ModelReroutedNotification, RateLimitSnapshot, ServerNotification, ThreadItem,
-    ThreadTokenUsageUpdatedNotification, TokenUsageBreakdown, TurnError,
+    Json, MessagePhase, RateLimitSnapshot, ThreadItem, TokenUsageBreakdown, TurnError,
 };
 
 use super::bounds::{check_output, fit_message};
@@ -36,12 +34,12 @@ impl Turn {
             Some(Work::Model { sample: current }) if *current == sample => {
                 self.response(event, shared)
             }
-            Some(Work::Summary {
-                sample: current,
-                summary,
-            }) if *current == sample => {
-                summary.read(&event);
-                self.summary_event(event, shared)
+            Some(Work::Compaction(compaction)) if compaction.sample() == Some(sample) => {
+                let collected = compaction.event(event, &self.id, shared);
+                if collected.is_err() {
+                    self.work = None;
+                }
+                collected.map(|()| Next::Wait)
             }
             // The request has ended or was cancelled.
             _ => Ok(Next::Wait),
@@ -52,7 +50,11 @@ impl Turn {
         let out = &mut shared.out.of_turn(&self.id);
         match event {
             ModelEvent::RateLimits(limits) => self.update_limits(*limits, shared),
-            ModelEvent::Rerouted { from, to } => self.rerouted(from, to, shared),
+            ModelEvent::Rerouted { from, to } => {
+                if !std::mem::replace(&mut self.was_rerouted, true) {
+                    out.rerouted(from, to);
+                }
+            }
             ModelEvent::ItemStarted { slot, item } => {
                 let is_review = self.review.is_some();
                 self.items.stream_started(slot, *item, is_review, out)?;
@@ -87,25 +89,16 @@ impl Turn {
     }
 
     /// The provider says its limits as it begins to answer, or refuses to.
-    pub(super) fn update_limits(&mut self, limits: RateLimitSnapshot, shared: &mut Shared) {
+    fn update_limits(&mut self, limits: RateLimitSnapshot, shared: &mut Shared) {
         shared.usage.update_limits(limits);
-        self.notify_usage(shared);
+        if self.counts_usage() {
+            shared.notify_usage(&self.id);
+        }
     }
 
-    fn rerouted(&mut self, from_model: String, to_model: String, shared: &mut Shared) {
-        if std::mem::replace(&mut self.was_rerouted, true) {
-            return;
-        }
-        let mut out = shared.out.of_turn(&self.id);
-        let (thread_id, turn_id) = out.ids();
-        let params = ModelReroutedNotification {
-            thread_id,
-            turn_id,
-            from_model,
-            to_model,
-            reason: ModelRerouteReason::HighRiskCyberActivity,
-        };
-        out.notify(ServerNotification::ModelRerouted(params));
+    /// Whether what the model uses is the thread's; what a review uses is not.
+    fn counts_usage(&self) -> bool {
+        self.kind != TurnKind::Review
     }
 
     fn item_done(
@@ -221,7 +214,9 @@ impl Turn {
         shared: &mut Shared,
     ) -> Progress {
         self.items.close_streamed(&mut shared.out.of_turn(&self.id));
-        self.count_usage(usage, shared);
+        if self.counts_usage() {
+            shared.count_usage(usage, &self.id);
+        }
         self.work = None;
         self.is_diff_due = true;
         if let Some(misshapen) = misshapen {
@@ -242,19 +237,6 @@ impl Turn {
         Ok(())
     }
 
-    /// Records what a response used, and notifies of it. What a review uses is not the thread's.
-    pub(super) fn count_usage(&mut self, usage: Option<TokenUsageBreakdown>, shared: &mut Shared) {
-        if self.kind == TurnKind::Review {
-            return;
-        }
-        if let Some(usage) = usage {
-            shared.history.set_counted(usage.total_tokens);
-            shared.usage.add(usage, shared.settings.window);
-        }
-        shared.record_usage();
-        self.notify_usage(shared);
-    }
-
     fn response_failed(
         &mut self,
         error: TurnError,
@@ -264,34 +246,10 @@ impl Turn {
         self.items.close_streamed(&mut shared.out.of_turn(&self.id));
         self.work = None;
         let window = shared.settings.window.filter(|_| window_exceeded);
-        if let Some(window) = window.filter(|_| self.kind != TurnKind::Review) {
-            shared.usage.fill(window);
-            shared.history.set_counted(window);
-            shared.record_usage();
-            self.notify_usage(shared);
+        if let Some(window) = window.filter(|_| self.counts_usage()) {
+            shared.fill_window(window, &self.id);
         }
         error
-    }
-
-    /// Notifies of the tokens used, if any are known, and of the rate limits. Not for a review, whose usage is not
-    /// the thread's.
-    pub(super) fn notify_usage(&self, shared: &mut Shared) {
-        if self.kind == TurnKind::Review {
-            return;
-        }
-        let mut out = shared.out.of_turn(&self.id);
-        if let Some(token_usage) = shared.usage.tokens().cloned() {
-            let (thread_id, turn_id) = out.ids();
-            let params = ThreadTokenUsageUpdatedNotification {
-                thread_id,
-                turn_id,
-                token_usage,
-            };
-            out.notify(ServerNotification::ThreadTokenUsageUpdated(params));
-        }
-        let rate_limits = shared.usage.rate_limits().clone();
-        let params = AccountRateLimitsUpdatedNotification { rate_limits };
-        out.notify(ServerNotification::AccountRateLimitsUpdated(params));
     }
 
     /// Goes on if the turn waits for nothing: with the next request to the model, or to the end.
@@ -325,7 +283,7 @@ impl Turn {
     pub(super) fn follow_up(&mut self, shared: &mut Shared) -> Progress {
         if shared.is_history_too_long() && self.kind == TurnKind::Regular {
             self.effort.count_compaction(shared.settings.compact_at)?;
-            return self.summarise(When::MidTurn, shared);
+            return self.compact(When::MidTurn, shared);
         }
         self.take_input(Intake::default(), shared)
     }

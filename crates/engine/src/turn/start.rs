@@ -25,7 +25,7 @@ impl Turn {
     }
 
     /// A turn that only compacts the history.
-    pub fn compact(turn_id: TurnId, shared: &mut Shared) -> Self {
+    pub fn compacting(turn_id: TurnId, shared: &mut Shared) -> Self {
         Self::start(TurnKind::Compact, in_progress(turn_id), None, shared)
     }
 
@@ -72,7 +72,7 @@ impl Turn {
         match self.kind {
             TurnKind::Regular => self.compact_or_continue(shared),
             TurnKind::Review => self.begin_session(shared),
-            TurnKind::Compact => self.summarise(When::BeforeInput, shared),
+            TurnKind::Compact => self.compact(When::BeforeInput, shared),
             TurnKind::Shell => Ok(Next::Wait),
         }
     }
@@ -137,7 +137,7 @@ impl Turn {
     /// Asks for the context that comes before the input, unless the history must be compacted first.
     pub(super) fn compact_or_continue(&mut self, shared: &mut Shared) -> Progress {
         match shared.is_history_too_long() {
-            true => self.summarise(When::BeforeInput, shared),
+            true => self.compact(When::BeforeInput, shared),
             false => self.build_context(shared),
         }
     }

@@ -1,12 +1,12 @@
 //! What the tools of a turn report.
 
-use quipu_wire::{Json, ServerNotification, ThreadItem, TurnPlanStep, TurnPlanUpdatedNotification};
+use quipu_wire::{Json, ThreadItem};
 
-use super::items::Writer;
+use super::items::{Items, Writer};
 use super::{Next, Turn};
 use crate::effect::{Effect, Record, TurnEnd};
 use crate::fit::fit_output;
-use crate::ids::CallId;
+use crate::ids::{CallId, TurnId};
 use crate::input::{ToolDelta, ToolEvent};
 use crate::item;
 use crate::shared::Shared;
@@ -27,9 +27,9 @@ impl Turn {
         }
         let out = &mut shared.out.of_turn(&self.id);
         match event {
-            ToolEvent::ItemStarted(item) => self.tool_item_started(item, shared),
-            ToolEvent::Delta(delta) => self.tool_delta(&call_id, delta, shared),
-            ToolEvent::ItemCompleted(item) => self.tool_item_completed(item, shared),
+            ToolEvent::ItemStarted(item) => self.items.tool_started(item, &self.id, shared),
+            ToolEvent::Delta(delta) => self.items.tool_delta(&call_id, delta, &self.id, shared),
+            ToolEvent::ItemCompleted(item) => self.items.tool_completed(item, &self.id, shared),
             ToolEvent::Ask { question, .. } if is_ending => {
                 shared.out.emit(Effect::Deliver { question, call_id });
             }
@@ -48,9 +48,7 @@ impl Turn {
             ToolEvent::ApprovalReviewCompleted { target, review } => {
                 self.approval_reviews.complete(target, review, out);
             }
-            ToolEvent::PlanUpdated { explanation, plan } => {
-                self.plan_updated(explanation, plan, shared);
-            }
+            ToolEvent::PlanUpdated { explanation, plan } => out.plan(explanation, plan),
             ToolEvent::DiffUpdated(diff) => {
                 self.diff = Some(diff.clone());
                 out.diff(diff);
@@ -75,7 +73,7 @@ impl Turn {
     /// turn.
     fn late_report(&mut self, call_id: &CallId, event: ToolEvent, shared: &mut Shared) {
         match event {
-            ToolEvent::Delta(delta) => self.tool_delta(call_id, delta, shared),
+            ToolEvent::Delta(delta) => self.items.tool_delta(call_id, delta, &self.id, shared),
             ToolEvent::ItemCompleted(item) if self.items.has_tool_item(item::id(&item)) => {
                 self.items.finish(item, &mut shared.out.of_turn(&self.id));
             }
@@ -84,66 +82,6 @@ impl Turn {
                 notes.into_iter().for_each(|note| self.add_note(note));
             }
         }
-    }
-
-    fn tool_item_started(&mut self, item: ThreadItem, shared: &mut Shared) {
-        let id = item::id(&item);
-        if shared.background.has(id) {
-            return;
-        }
-        if matches!(item, ThreadItem::DynamicToolCall { .. }) && !self.items.was_shown(id) {
-            shared.out.record(Record::DynamicCall {
-                turn_id: self.id.clone(),
-                item: item.clone(),
-            });
-        }
-        let out = &mut shared.out.of_turn(&self.id);
-        self.items.start(item, Writer::Other, out);
-    }
-
-    /// An item completes once, and only by its writer; one that outlived its turn completes in that turn.
-    fn tool_item_completed(&mut self, item: ThreadItem, shared: &mut Shared) {
-        let id = item::id(&item);
-        if shared.background.has(id) {
-            shared.background.end_item(item, &mut shared.out);
-        } else if self.items.has_tool_item(id) || !self.items.was_shown(id) {
-            self.items.finish(item, &mut shared.out.of_turn(&self.id));
-        }
-    }
-
-    /// Notifies of more of an open item, of this turn or of an earlier one. Typing into a command belongs to the
-    /// turn that runs, whichever turn started the command.
-    fn tool_delta(&mut self, item_id: &CallId, delta: ToolDelta, shared: &mut Shared) {
-        let earlier = shared.background.turn_of_item(item_id);
-        let is_typed = matches!(delta, ToolDelta::TerminalInput { .. });
-        let turn_id = match earlier {
-            _ if self.items.has_tool_item(item_id) => Some(&self.id),
-            Some(_) if is_typed => Some(&self.id),
-            earlier => earlier,
-        };
-        if let Some(turn_id) = turn_id {
-            shared
-                .out
-                .of_turn(turn_id)
-                .tool_delta(item_id.clone(), delta);
-        }
-    }
-
-    fn plan_updated(
-        &mut self,
-        explanation: Option<String>,
-        plan: Vec<TurnPlanStep>,
-        shared: &mut Shared,
-    ) {
-        let mut out = shared.out.of_turn(&self.id);
-        let (thread_id, turn_id) = out.ids();
-        let params = TurnPlanUpdatedNotification {
-            thread_id,
-            turn_id,
-            explanation,
-            plan,
-        };
-        out.notify(ServerNotification::TurnPlanUpdated(params));
     }
 
     /// Ends a call. The output of a command of the user goes into the history like a note.
@@ -155,5 +93,52 @@ impl Turn {
             self.pending.push_note(note);
         }
         self.items.close_ended(call_id, out);
+    }
+}
+
+impl Items {
+    fn tool_started(&mut self, item: ThreadItem, turn_id: &TurnId, shared: &mut Shared) {
+        let id = item::id(&item);
+        if shared.background.has(id) {
+            return;
+        }
+        if matches!(item, ThreadItem::DynamicToolCall { .. }) && !self.was_shown(id) {
+            shared.out.record(Record::DynamicCall {
+                turn_id: turn_id.clone(),
+                item: item.clone(),
+            });
+        }
+        self.start(item, Writer::Other, &mut shared.out.of_turn(turn_id));
+    }
+
+    /// An item completes once, and only by its writer; one that outlived its turn completes in that turn.
+    fn tool_completed(&mut self, item: ThreadItem, turn_id: &TurnId, shared: &mut Shared) {
+        let id = item::id(&item);
+        if shared.background.has(id) {
+            shared.background.end_item(item, &mut shared.out);
+        } else if self.has_tool_item(id) || !self.was_shown(id) {
+            self.finish(item, &mut shared.out.of_turn(turn_id));
+        }
+    }
+
+    /// Notifies of more of an open item, of this turn or of an earlier one. Typing into a command belongs to the
+    /// turn that runs, whichever turn started the command.
+    fn tool_delta(
+        &mut self,
+        item_id: &CallId,
+        delta: ToolDelta,
+        turn_id: &TurnId,
+        shared: &mut Shared,
+    ) {
+        let is_typed = matches!(delta, ToolDelta::TerminalInput { .. });
+        let turn_id = match shared.background.turn_of_item(item_id) {
+            _ if self.has_tool_item(item_id) => Some(turn_id),
+            Some(_) if is_typed => Some(turn_id),
+            earlier => earlier,
+        };
+        if let Some(turn_id) = turn_id {
+            let mut out = shared.out.of_turn(turn_id);
+            out.tool_delta(item_id.clone(), delta);
+        }
     }
 }
