@@ -24,6 +24,19 @@ pub struct Function {
     pub lines: usize,
 }
 
+/// An `impl` block, or a definition of a struct or enum.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// What stands between the keyword and the body.
+    pub header: &'a str,
+    /// The body with its braces; empty if there is none.
+    pub body: &'a str,
+    /// The line of the keyword, counted from 1.
+    pub line: usize,
+    /// Lines from the keyword to the end of the body.
+    pub lines: usize,
+}
+
 /// `text` with all that is not `part` blanked out; every line keeps its number.
 pub fn only(text: &str, part: Part) -> String {
     let parts = classify(text.as_bytes());
@@ -52,6 +65,40 @@ pub fn functions(code: &str) -> Vec<Function> {
     words(code, "fn")
         .filter_map(|at| function_at(code, at))
         .collect()
+}
+
+/// The items of `code` that begin with `keyword`. `code` must be free of comments and literals.
+pub fn blocks<'a>(code: &'a str, keyword: &'a str) -> impl Iterator<Item = Block<'a>> + 'a {
+    words(code, keyword)
+        .filter(|at| begins_item(code, *at))
+        .filter_map(|at| block_at(code, at, keyword))
+}
+
+/// Whether nothing but a visibility or `unsafe` comes before `at` in its line.
+fn begins_item(code: &str, at: usize) -> bool {
+    let start = code[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let before = code[start..at].trim();
+    matches!(before, "" | "pub" | "unsafe") || (before.starts_with("pub(") && before.ends_with(')'))
+}
+
+fn block_at<'a>(code: &'a str, at: usize, keyword: &str) -> Option<Block<'a>> {
+    let rest = &code[at + keyword.len()..];
+    if !rest.starts_with(|c: char| c == '<' || c.is_whitespace()) {
+        return None;
+    }
+    let (header, body) = match body_start(rest) {
+        Some(start) => {
+            let length = block_length(&rest[start..])?;
+            (&rest[..start], &rest[start..=start + length])
+        }
+        None => (rest.split(';').next()?, ""),
+    };
+    Some(Block {
+        header: header.trim(),
+        body,
+        line: line_of(code, at),
+        lines: header.matches('\n').count() + body.matches('\n').count() + 1,
+    })
 }
 
 /// Where `word` stands in `code` and no identifier goes on before it.
@@ -289,7 +336,30 @@ trait A {
     }
 
     #[test]
+    fn finds_blocks() {
+        let code = "\
+pub(crate) struct A<T>(T);
+impl<T> A<T>
+where
+    T: Fn() -> u8,
+{
+    fn a(b: impl Fn()) {}
+}
+fn implement() {}
+";
+        let found = |keyword| {
+            let blocks = blocks(code, keyword);
+            let parts = blocks.map(|it| (it.header.to_owned(), it.line, it.lines));
+            parts.collect::<Vec<_>>()
+        };
+        assert_eq!(found("struct"), [("A<T>(T)".to_owned(), 1, 1)]);
+        let header = "<T> A<T>\nwhere\n    T: Fn() -> u8,".to_owned();
+        assert_eq!(found("impl"), [(header, 2, 6)]);
+    }
+
+    #[test]
     fn survives_unbalanced_code() {
+        assert_eq!(blocks("impl A { {", "impl").count(), 0);
         assert_eq!(functions("fn a() { { }"), []);
         assert_eq!(functions("fn"), []);
         assert_eq!(functions("fn a("), []);

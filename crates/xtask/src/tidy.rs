@@ -12,6 +12,7 @@ mod markers;
 mod module_docs;
 mod sizes;
 mod test_files;
+mod type_sizes;
 mod whitespace;
 
 use std::fmt;

@@ -15,7 +15,7 @@ struct Entry {
     line: usize,
 }
 
-/// The entries of the list by subject: `path` or `path::fn`.
+/// The entries of the list by subject, such as `path` or `path::fn`.
 pub struct AllowList<'a> {
     file: Option<&'a File>,
     entries: BTreeMap<&'a str, Entry>,
@@ -58,7 +58,7 @@ impl<'a> AllowList<'a> {
         };
         let malformed = self.malformed.iter();
         let mut problems: Vec<Problem> = malformed
-            .map(|line| Problem::at(file, *line, "write `path limit` or `path::fn limit`"))
+            .map(|line| Problem::at(file, *line, "write `subject limit`"))
             .collect();
         for (subject, Entry { limit, line }) in &self.entries {
             let message = match needed.get(*subject) {

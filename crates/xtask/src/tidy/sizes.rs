@@ -1,46 +1,51 @@
-//! Files and functions stay small enough to be read in one go; tests may be as long as they need.
+//! Files, functions and types stay small enough to be read in one go; tests may be as long as they need.
 
 use std::collections::BTreeMap;
 
-use super::Problem;
 use super::allow_list::AllowList;
+use super::{Problem, type_sizes};
 use crate::rust_text::{self, Function};
 use crate::tree::{File, Tree};
 
 const FILE_LIMIT: usize = 500;
 const FUNCTION_LIMIT: usize = 70;
 
-/// The size of one file or function.
-struct Measure<'a> {
-    file: &'a File,
-    /// `path` or `path::fn`, as the allow-list names it.
-    subject: String,
-    line: usize,
-    lines: usize,
-    rule: usize,
+/// The size of one file, function or type.
+pub struct Measure<'a> {
+    pub file: &'a File,
+    /// `path`, `path::fn`, `path::Type.impl` or `path::Type.fields`, as the allow-list names it.
+    pub subject: String,
+    pub line: usize,
+    pub size: usize,
+    /// What the size counts.
+    pub unit: &'static str,
+    /// The limit for all of its kind.
+    pub rule: usize,
 }
 
 pub fn check(tree: &Tree) -> Vec<Problem> {
     let allowed = AllowList::read(tree);
     let mut needed = BTreeMap::new();
     let mut problems = Vec::new();
-    for measure in tree.rust_files().flat_map(measure) {
+    let files = tree.rust_files().flat_map(measure);
+    for measure in files.chain(type_sizes::measure(tree)) {
         let Measure {
             file,
             subject,
             line,
-            lines,
+            size,
+            unit,
             rule,
         } = measure;
         let limit = allowed.limit(&subject, rule);
-        if lines > limit {
-            let message = format!("`{subject}` has {lines} lines, the limit is {limit}; split it");
+        if size > limit {
+            let message = format!("`{subject}` has {size} {unit}, the limit is {limit}; split it");
             problems.push(Problem::at(file, line, message));
         }
-        if lines > rule {
+        if size > rule {
             // Functions of one name share an entry: the largest of them counts.
-            let most = needed.entry(subject).or_insert(lines);
-            *most = lines.max(*most);
+            let most = needed.entry(subject).or_insert(size);
+            *most = size.max(*most);
         }
     }
     problems.extend(allowed.slack(&needed));
@@ -54,7 +59,8 @@ fn measure(file: &File) -> Vec<Measure<'_>> {
         file,
         subject: file.path.clone(),
         line: 1,
-        lines,
+        size: lines,
+        unit: "lines",
         rule: FILE_LIMIT,
     }];
     for function in rust_text::functions(&code.text) {
@@ -65,7 +71,8 @@ fn measure(file: &File) -> Vec<Measure<'_>> {
                 file,
                 subject,
                 line,
-                lines,
+                size: lines,
+                unit: "lines",
                 rule: FUNCTION_LIMIT,
             });
         }
@@ -147,7 +154,7 @@ mod tests {
             "crates/b/src/lib.rs 600\nnonsense\n",
             &[
                 "crates/xtask/allow.txt:1: no longer needed; remove `crates/b/src/lib.rs 600`",
-                "crates/xtask/allow.txt:2: write `path limit` or `path::fn limit`",
+                "crates/xtask/allow.txt:2: write `subject limit`",
             ],
         );
     }
