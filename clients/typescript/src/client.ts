@@ -17,7 +17,10 @@ export interface CodexClientOptions extends BaseOptions, Omit<SpawnOptions, "cwd
 
 const CONNECT_MS = 30_000;
 
-/** A client of any server of the protocol. */
+/**
+ * A client that starts a server, or connects to one by websocket. It has the methods of `BaseClient`, and one for
+ * each request of the protocol.
+ */
 export class CodexClient extends BaseClient {
   readonly #isRemote: boolean;
 

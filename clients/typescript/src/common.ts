@@ -2,7 +2,16 @@
 
 export { BaseClient, type BaseOptions, type Dialer, type ReconnectOptions } from "./core.ts";
 export * from "./errors.ts";
-export type * from "./events.ts";
+export type {
+  AnyNotification,
+  ClientEvents,
+  ConnectionEvents,
+  LaggedEvent,
+  NamedEvents,
+  Notification,
+  TurnEvent,
+  WireEvents,
+} from "./events.ts";
 export type { FeedLimits } from "./feed.ts";
 export type * as protocol from "./generated/protocol.ts";
 export {

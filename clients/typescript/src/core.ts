@@ -92,7 +92,7 @@ const OVERLOADED = -32001;
 const RETRIES = 5;
 const FIRST_RETRY_MS = 100;
 
-/** A client of any server of the protocol. */
+/** What every client can do, however it reaches its server. */
 export abstract class BaseClient extends Methods {
   /** What the server said of itself; older ones say only `userAgent`. */
   server: Partial<protocol.InitializeResponse> = {};
@@ -122,15 +122,17 @@ export abstract class BaseClient extends Methods {
 
   /** Whether requests can be sent. */
   get connected(): boolean {
-    return this.#peer !== undefined && this.#connecting === undefined;
+    return this.#peer !== undefined && this.#reconnecting === undefined;
   }
 
   /** Reaches the server and shakes hands with it. */
   connect(options: Pick<CallOptions, "signal"> = {}): Promise<void> {
-    this.#connecting ??= this.#open(options.signal).finally(() => {
+    if (this.#peer) return Promise.resolve();
+    this.#life = this.#life.signal.aborted ? new AbortController() : this.#life;
+    this.#connecting ??= this.#open(any(this.#life.signal, options.signal)).finally(() => {
       this.#connecting = undefined;
     });
-    return quiet(this.#peer && !this.#connecting ? Promise.resolve() : this.#connecting);
+    return quiet(this.#connecting);
   }
 
   /** Ends the connection. A server that was started for it is gone afterwards, with all that it started. */
@@ -349,7 +351,7 @@ export abstract class BaseClient extends Methods {
   async #request(method: string, params: unknown, options: CallOptions): Promise<unknown> {
     const limited = { timeoutMs: this.#limitOf(method, params), ...options };
     for (let attempt = 0; ; attempt++) {
-      const peer = this.#peer ?? (await this.#whenConnected(method, options.signal));
+      const peer = this.#usable ?? (await this.#whenConnected(method, options.signal));
       try {
         const result = await peer.call(method, params, limited);
         this.#follow(method, params, result);
@@ -371,6 +373,11 @@ export abstract class BaseClient extends Methods {
     return Math.max(timeoutMs, (exec.timeoutMs ?? 0) + EXEC_GRACE_MS);
   }
 
+  /** The connection, once the threads in use are resumed. */
+  get #usable(): Peer | undefined {
+    return this.#reconnecting ? undefined : this.#peer;
+  }
+
   async #whenConnected(method: string, signal: AbortSignal | undefined): Promise<Peer> {
     const waiting = this.#reconnecting;
     if (waiting) {
@@ -379,7 +386,7 @@ export abstract class BaseClient extends Methods {
       });
       await Promise.race([waiting, aborted]);
     }
-    if (this.#peer) return this.#peer;
+    if (this.#usable) return this.#usable;
     throw new ExitedError(`cannot send \`${method}\`: the client is not connected`, {}, { stderr: this.#stderr });
   }
 
@@ -394,8 +401,7 @@ export abstract class BaseClient extends Methods {
     }
   }
 
-  async #open(signal?: AbortSignal): Promise<void> {
-    if (this.#life.signal.aborted) this.#life = new AbortController();
+  async #open(signal: AbortSignal): Promise<void> {
     const transport = await this.#dialer.open(signal);
     const peer: Peer = new Peer(transport, {
       notification: (method, params, size) => this.#notified({ method, params } as Notification, size),
@@ -413,14 +419,14 @@ export abstract class BaseClient extends Methods {
     this.#peer = peer;
   }
 
-  async #shakeHands(peer: Peer, signal?: AbortSignal): Promise<void> {
+  async #shakeHands(peer: Peer, signal: AbortSignal): Promise<void> {
     const { clientName = "openclaw", clientVersion = "0.1.0", experimentalApi = true, optOut } = this.#options;
     const params: protocol.InitializeParams = {
       clientInfo: { name: clientName, title: null, version: clientVersion },
       capabilities: { experimentalApi, ...(optOut && { optOutNotificationMethods: optOut }) },
     };
-    const limits = { timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS, ...(signal && { signal }) };
-    const server = await peer.call("initialize", params, limits);
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const server = await peer.call("initialize", params, { timeoutMs, signal });
     if (typeof server !== "object" || server === null) {
       throw new ProtocolError("the server's answer to `initialize` is not an object", { data: server });
     }
@@ -450,12 +456,11 @@ export abstract class BaseClient extends Methods {
     if (this.#peer !== peer) return;
     this.#peer = undefined;
     quiet(peer.transport.close());
-    if (this.#dialer.reconnect) {
-      this.#reconnecting ??= quiet(this.#reconnect(error, this.#dialer.reconnect)).finally(() => {
-        this.#reconnecting = undefined;
-      });
-      quiet(this.#reconnecting);
-    } else this.#gone(error);
+    if (this.#reconnecting) return;
+    if (!this.#dialer.reconnect) return this.#gone(error);
+    const reconnected = this.#reconnect(error, this.#dialer.reconnect);
+    this.#reconnecting = quiet(reconnected.finally(() => (this.#reconnecting = undefined)));
+    this.#reconnecting.then(() => this.#tell("reconnected"), () => {});
   }
 
   #gone(error: CodexError): void {
@@ -475,17 +480,12 @@ export abstract class BaseClient extends Methods {
       const delayMs = Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs);
       this.#tell("reconnecting", { attempt, delayMs });
       await pause(delayMs, signal);
-      try {
-        await this.#open(signal);
-        break;
-      } catch (problem) {
-        if (signal.aborted || attempt < attempts) continue;
-        this.#gone(error);
-        throw problem;
-      }
+      // An attempt that fails is followed by the next; the error that counts is the one that broke the connection.
+      await this.#open(signal).then(() => this.#resumeFollowed(), () => {});
+      if (this.#peer) return;
     }
-    await this.#resumeFollowed();
-    this.#tell("reconnected");
+    this.#gone(error);
+    throw error;
   }
 
   /** Gets the events of the threads in use again, and learns what was missed. */
@@ -551,4 +551,9 @@ export abstract class BaseClient extends Methods {
       });
     }
   }
+}
+
+/** A signal that is aborted when any of these is. */
+function any(own: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other ? AbortSignal.any([own, other]) : own;
 }

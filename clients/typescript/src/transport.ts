@@ -60,6 +60,8 @@ export class StdioTransport implements Transport {
   readonly #family: Family | undefined;
   readonly #shutdownMs: number;
   readonly #ended: Promise<void>;
+  /** Of standard error. */
+  readonly #decoder = new TextDecoder();
   #tail = "";
   #lastRead = 0;
   #patience: ReturnType<typeof setTimeout> | undefined;
@@ -207,7 +209,7 @@ export class StdioTransport implements Transport {
   }
 
   #heard(piece: Uint8Array, sink: NonNullable<SpawnOptions["stderr"]>): void {
-    const text = new TextDecoder().decode(piece);
+    const text = this.#decoder.decode(piece, { stream: true });
     this.#tail = (this.#tail + text).slice(-STDERR_LENGTH);
     if (sink === "inherit") process.stderr.write(piece);
     else if (sink !== "ignore") sink(text);

@@ -12,7 +12,7 @@ export { WebSocketTransport } from "./socket.ts";
 
 /** The options of a client in a browser. */
 export interface CodexClientOptions extends BaseOptions {
-  /** The websocket of a running server: `ws://127.0.0.1:4500`. */
+  /** The websocket of a running server: `ws://127.0.0.1:4500`. Needed unless a `transport` is given. */
   url?: string;
   /** The token of that websocket. */
   token?: string;
@@ -22,7 +22,7 @@ export interface CodexClientOptions extends BaseOptions {
 
 const CONNECT_MS = 30_000;
 
-/** A client of any server of the protocol. */
+/** A client that connects to a server by websocket. */
 export class CodexClient extends BaseClient {
   constructor(options: CodexClientOptions) {
     const { url = "", token, reconnect = {}, timeoutMs = CONNECT_MS } = options;

@@ -85,6 +85,11 @@ impl Args {
         }
     }
 
+    /// Whether a row was asked for by name.
+    pub fn names(&self, row: &dyn Row) -> bool {
+        self.rows.iter().any(|it| it == row.name())
+    }
+
     /// The rows asked for, in the table's order.
     pub fn rows(&self) -> Result<Vec<&'static dyn Row>> {
         let all = &rows::ALL;
@@ -93,8 +98,7 @@ impl Args {
             let names: Vec<_> = all.iter().map(|row| row.name()).collect();
             return Err(format!("no row {unknown}; there are {}", names.join(", ")).into());
         }
-        let is_wanted =
-            |row: &&dyn Row| self.rows.is_empty() || self.rows.iter().any(|it| it == row.name());
+        let is_wanted = |row: &&dyn Row| self.rows.is_empty() || self.names(*row);
         Ok(all.iter().copied().filter(is_wanted).collect())
     }
 }

@@ -81,6 +81,10 @@ fn show(outcome: &Outcome, args: &Args) -> Result<()> {
 async fn table(subjects: &[Subject], model: &str, args: &Args) -> Result<Report> {
     let mut report = Report::new(subjects, args.rounds(), args.quick);
     for row in args.rows()? {
+        if let Some(why) = row.lacks() {
+            left_out(row, why, args)?;
+            continue;
+        }
         progress(row.name())?;
         report.add(measure(row, subjects, model, args).await?);
     }
@@ -119,6 +123,17 @@ async fn measure<'a>(
 
 fn told(row: &dyn Row, subject: &Subject, error: &Failure) -> Failure {
     format!("{} on {}: {error}", row.name(), subject.name).into()
+}
+
+/// Says that a row is not measured, or fails if it was asked for.
+fn left_out(row: &dyn Row, why: &str, args: &Args) -> Result<()> {
+    match args.names(row) {
+        true => Err(format!("cannot measure {}: {why}", row.name()).into()),
+        false => {
+            writeln!(io::stderr().lock(), "left out {}: {why}", row.name())?;
+            Ok(())
+        }
+    }
 }
 
 fn progress(what: &str) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! The only place where a chore starts a process, and that process is always the cargo that
-//! started us.
+//! Where chores start the cargo that started us. The only other program that a chore starts is npm
+//! (`typescript.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, cargo, tidy};
+use crate::{Outcome, cargo, tidy, typescript};
 
 /// Runs every step and stops at the first that fails. `test_args` go to `cargo test`.
 pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
@@ -20,6 +20,7 @@ pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
     })?;
     timings.step("tidy", || tidy::run(root))?;
     timings.step("tests", || cargo::run(root, &test, &[]))?;
+    timings.step("typescript", || typescript::run(root))?;
     timings.step("docs", || {
         cargo::run(root, &["doc", "--workspace", "--no-deps"], &docs_env)
     })?;
@@ -59,7 +60,7 @@ impl Timings {
     fn print(&self) {
         println!("\n=== timings ===");
         for (name, duration) in &self.steps {
-            println!("{name:<8} {:>7.1} s", duration.as_secs_f64());
+            println!("{name:<10} {:>7.1} s", duration.as_secs_f64());
         }
     }
 }

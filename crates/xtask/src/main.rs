@@ -1,5 +1,5 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs nothing but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `ports`.
+//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
@@ -15,6 +15,7 @@ mod ports;
 mod rust_text;
 mod tidy;
 mod tree;
+mod typescript;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,12 +27,13 @@ const USAGE: &str = "\
 cargo xtask <chore>
 
   ci [ARGS]            everything that must pass before a merge: format, clippy, tidy,
-                       tests, docs; ARGS go to `cargo test --workspace`
+                       tests, the TypeScript client, docs; ARGS go to `cargo test --workspace`
   tidy                 the project's own rules (see CONTRIBUTING.md)
   codegen [--check]    write the committed generated files, or only compare them
   chaos [--minutes N] [--seed S]
                        random requests, answers and faults on one home against the release
                        build; ten minutes and a new seed if not given
+  typescript           the tests of the TypeScript client, as far as Node and Chromium are here
   ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn run(args: &[&str]) -> Outcome {
         ["codegen"] => codegen::write(&root),
         ["codegen", "--check"] => codegen::check(&root),
         ["chaos", options @ ..] => chaos::run(&root, options),
+        ["typescript"] => typescript::run(&root),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -150,6 +150,16 @@ test("the client is an EventEmitter and exported twice", () => {
   assert.ok(client instanceof EventEmitter);
 });
 
+test("connecting twice is connecting once, and disconnecting ends a handshake", async () => {
+  const { client, server } = await connected();
+  await Promise.all([client.connect(), client.connect()]);
+  assert.equal(server.sent.length, 2);
+  const silent = new CodexClient({ transport: new ScriptedTransport({ initialize: undefined as never }) });
+  const connecting = silent.connect();
+  await silent.disconnect();
+  await assert.rejects(connecting, AbortedError);
+});
+
 test("requests are numbered from 0 and each answer finds its own", async () => {
   const { client, server } = await connected();
   const [a, b] = [client.threadLoadedList(), client.request("a/method/of/tomorrow", { x: 1 })];

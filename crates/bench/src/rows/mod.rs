@@ -19,6 +19,7 @@ mod resume;
 mod thread_start;
 mod tool_call;
 mod turn;
+mod typescript;
 
 use std::time::Duration;
 
@@ -42,6 +43,11 @@ pub trait Row: Sync {
     /// Whether peers are measured too.
     fn compares(&self) -> bool {
         true
+    }
+
+    /// Why it cannot be measured here, if so. It is then left out, unless it was asked for by name.
+    fn lacks(&self) -> Option<&'static str> {
+        None
     }
 
     /// Done once per server, before all rounds.
@@ -73,7 +79,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 23] = [
+pub static ALL: [&dyn Row; 24] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -97,6 +103,7 @@ pub static ALL: [&dyn Row; 23] = [
     &exec::Exec,
     &binary_size::BinarySize,
     &client::ClientCost,
+    &typescript::TypeScript,
 ];
 
 /// Milliseconds.
