@@ -1,6 +1,7 @@
 /** The client for Node, Bun and Deno: it starts a server as a child process, or connects to a websocket. */
 
-import { BaseClient, type BaseOptions, type ReconnectOptions } from "./core.ts";
+import { BaseClient, type BaseOptions } from "./core.ts";
+import type { ReconnectOptions } from "./link.ts";
 import { openSocket } from "./node-socket.ts";
 import { WebSocketTransport } from "./socket.ts";
 import { type SpawnOptions, StdioTransport } from "./transport.ts";
@@ -29,7 +30,7 @@ export class CodexClient extends BaseClient {
     if (url === undefined) {
       super(options, { open: () => StdioTransport.spawn(options) });
     } else {
-      const open = (signal?: AbortSignal) => WebSocketTransport.connect(url, openSocket, { token, timeoutMs, signal });
+      const open = (signal: AbortSignal) => WebSocketTransport.connect(url, openSocket, { token, timeoutMs, signal });
       super(options, reconnect === false ? { open } : { open, reconnect });
     }
     this.#isRemote = url !== undefined;

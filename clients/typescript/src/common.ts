@@ -1,6 +1,6 @@
 /** What both entry points of the package export. */
 
-export { BaseClient, type BaseOptions, type Dialer, type ReconnectOptions } from "./core.ts";
+export { BaseClient, type BaseOptions } from "./core.ts";
 export * from "./errors.ts";
 export type {
   AnyNotification,
@@ -22,6 +22,7 @@ export {
   type ToolOutput,
   tool,
 } from "./handlers.ts";
+export type { Dialer, ReconnectOptions } from "./link.ts";
 export type { FromSchema, JsonSchema } from "./schema.ts";
 export { TurnStream } from "./turns.ts";
 export * from "./types.ts";

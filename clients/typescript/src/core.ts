@@ -1,13 +1,15 @@
-/** The client without a way to reach a server: connections, calls, events, questions and turns. */
+/** The client without a way to reach a server: its calls, events, questions and turns. */
 
 import { approvalPolicy, over, reviewTarget, sandboxMode, sandboxPolicy } from "./convert.ts";
-import { AbortedError, type CodexError, ExitedError, ProtocolError, RefusedError } from "./errors.ts";
+import { AbortedError, ProtocolError } from "./errors.ts";
 import { type ClientEvents, named, type Notification } from "./events.ts";
 import { FEED_LIMITS, type FeedLimits } from "./feed.ts";
 import { Methods } from "./generated/methods.ts";
 import type * as protocol from "./generated/protocol.ts";
-import { answer, type Handlers, type Tool } from "./handlers.ts";
-import { pause, Peer, quiet, text } from "./rpc.ts";
+import type { Handlers, Tool } from "./handlers.ts";
+import { type Dialer, Link } from "./link.ts";
+import { Questions } from "./questions.ts";
+import { quiet, text } from "./rpc.ts";
 import { type StartedTurn, TurnStream, TurnWatch } from "./turns.ts";
 import {
   type ApprovalPolicy,
@@ -65,79 +67,55 @@ export interface BaseOptions {
   transport?: Transport | (() => Transport | Promise<Transport>);
 }
 
-/** Whether and how a broken connection is made again. */
-export interface ReconnectOptions {
-  /** How often it is tried before the client gives up. Default: 10. */
-  attempts?: number;
-  /** The pause before the first attempt, which doubles each time. Default: 250 ms. */
-  firstDelayMs?: number;
-  /** The longest pause. Default: 10 seconds. */
-  longestDelayMs?: number;
-}
-
-/** How a client reaches its server. */
-export interface Dialer {
-  open(signal?: AbortSignal): Transport | Promise<Transport>;
-  /** Absent if a connection that broke is gone for good. */
-  reconnect?: ReconnectOptions;
-}
-
 const TIMEOUT_MS = 30_000;
 const TURN_TIMEOUT_MS = 5 * 60_000;
 /** How much longer an answer may take than the command that it is about. */
 const EXEC_GRACE_MS = 10_000;
 
-/** The server is overloaded and did not take the request in, so it can be sent again. */
-const OVERLOADED = -32001;
-const RETRIES = 5;
-const FIRST_RETRY_MS = 100;
-
 /** What every client can do, however it reaches its server. */
 export abstract class BaseClient extends Methods {
-  /** What the server said of itself; older ones say only `userAgent`. */
-  server: Partial<protocol.InitializeResponse> = {};
   readonly #options: BaseOptions;
-  readonly #dialer: Dialer;
+  readonly #link: Link;
+  readonly #questions: Questions;
   readonly #feedLimits: FeedLimits;
-  #peer: Peer | undefined;
-  #connecting: Promise<void> | undefined;
-  #reconnecting: Promise<void> | undefined;
-  /** Aborted by `disconnect`. */
-  #life = new AbortController();
-  #stderr = "";
-  /** Threads whose events this client gets. */
-  readonly #followed = new Set<string>();
   readonly #watches = new Set<TurnWatch>();
   readonly #watchOf = new WeakMap<Turn, TurnWatch>();
-  /** Questions of the server that wait for an answer. */
-  readonly #questions = new Map<number | string, AbortController>();
 
   protected constructor(options: BaseOptions, dialer: Dialer) {
     super();
     this.#options = options;
-    const { transport } = options;
-    this.#dialer = transport ? { open: () => (typeof transport === "function" ? transport() : transport) } : dialer;
     this.#feedLimits = { ...FEED_LIMITS, ...options.feedLimits };
+    const { transport, handlers = {}, tools = [], timeoutMs = TIMEOUT_MS } = options;
+    const injected = transport && { open: () => (typeof transport === "function" ? transport() : transport) };
+    this.#questions = new Questions(handlers, tools, (error) => this.#tell("warning", error));
+    this.#link = new Link(injected ?? dialer, introduction(options), timeoutMs, {
+      notification: (method, params, size) => this.#notified({ method, params } as Notification, size),
+      request: (peer, id, method, params) => this.#questions.ask(peer, id, method, params),
+      broken: (error) => this.#questions.abandon(error),
+      resumed: (thread) => [...this.#watches].forEach((watch) => watch.catchUp(thread)),
+      gone: (error) => [...this.#watches].forEach((watch) => watch.settle(error)),
+      emit: (event, ...args) => this.#tell(event, ...(args as never)),
+    });
+  }
+
+  /** What the server said of itself; older ones say only `userAgent`. */
+  get server(): Partial<protocol.InitializeResponse> {
+    return this.#link.server;
   }
 
   /** Whether requests can be sent. */
   get connected(): boolean {
-    return this.#peer !== undefined && this.#reconnecting === undefined;
+    return this.#link.connected;
   }
 
   /** Reaches the server and shakes hands with it. */
   connect(options: Pick<CallOptions, "signal"> = {}): Promise<void> {
-    if (this.#peer) return Promise.resolve();
-    this.#life = this.#life.signal.aborted ? new AbortController() : this.#life;
-    this.#connecting ??= this.#open(any(this.#life.signal, options.signal)).finally(() => {
-      this.#connecting = undefined;
-    });
-    return quiet(this.#connecting);
+    return quiet(this.#link.connect(options.signal));
   }
 
   /** Ends the connection. A server that was started for it is gone afterwards, with all that it started. */
   disconnect(): Promise<void> {
-    return quiet(this.#disconnect());
+    return quiet(this.#link.disconnect());
   }
 
   /** `await using client = …` disconnects at the end of the block. */
@@ -153,7 +131,7 @@ export abstract class BaseClient extends Methods {
   ): Promise<protocol.ClientRequests[M]["result"]>;
   override request(method: string, params?: unknown, options?: CallOptions): Promise<unknown>;
   override request(method: string, params?: unknown, options: CallOptions = {}): Promise<unknown> {
-    return quiet(this.#request(method, params, options));
+    return quiet(this.#link.request(method, params, { timeoutMs: this.#limitOf(method, params), ...options }));
   }
 
   /** Starts a thread. What `params` leaves open is taken from the client's options. */
@@ -313,11 +291,11 @@ export abstract class BaseClient extends Methods {
   }
 
   #watch(start: Promise<StartedTurn>, record: boolean): TurnWatch {
-    const client = this;
+    const link = this.#link;
     const host = {
       feedLimits: this.#feedLimits,
       get stderr() {
-        return client.#stderr;
+        return link.stderr;
       },
       interruptTurn: (threadId: string, turnId: string) => this.interruptTurn(threadId, turnId),
       steerTurn: (params: SteerTurnParams) => this.steerTurn(params),
@@ -336,6 +314,15 @@ export abstract class BaseClient extends Methods {
     return { timeoutMs: this.#options.turnTimeoutMs ?? TURN_TIMEOUT_MS, ...options };
   }
 
+  #limitOf(method: string, params: unknown): number {
+    const { timeoutMs = TIMEOUT_MS, turnTimeoutMs = TURN_TIMEOUT_MS } = this.#options;
+    if (method === "turn/start" || method === "review/start") return turnTimeoutMs;
+    if (method !== "command/exec") return timeoutMs;
+    const exec = params as protocol.CommandExecParams;
+    if (exec.disableTimeout) return Infinity;
+    return Math.max(timeoutMs, (exec.timeoutMs ?? 0) + EXEC_GRACE_MS);
+  }
+
   /** Policies in the words of servers, the client's where none is given. */
   #permissions<P extends { approvalPolicy?: unknown; sandbox?: unknown }>(params: P): P {
     const { approvalPolicy: policy = "never", sandbox: mode = "workspaceWrite" } = this.#options;
@@ -348,165 +335,11 @@ export abstract class BaseClient extends Methods {
     return wanted as P;
   }
 
-  async #request(method: string, params: unknown, options: CallOptions): Promise<unknown> {
-    const limited = { timeoutMs: this.#limitOf(method, params), ...options };
-    for (let attempt = 0; ; attempt++) {
-      const peer = this.#usable ?? (await this.#whenConnected(method, options.signal));
-      try {
-        const result = await peer.call(method, params, limited);
-        this.#follow(method, params, result);
-        return result;
-      } catch (error) {
-        const isOverloaded = error instanceof RefusedError && error.code === OVERLOADED;
-        if (!isOverloaded || attempt >= RETRIES) throw error;
-      }
-      await pause(FIRST_RETRY_MS * 2 ** attempt * (0.5 + Math.random() / 2), options.signal);
-    }
-  }
-
-  #limitOf(method: string, params: unknown): number {
-    const { timeoutMs = TIMEOUT_MS, turnTimeoutMs = TURN_TIMEOUT_MS } = this.#options;
-    if (method === "turn/start" || method === "review/start") return turnTimeoutMs;
-    if (method !== "command/exec") return timeoutMs;
-    const exec = params as protocol.CommandExecParams;
-    if (exec.disableTimeout) return Infinity;
-    return Math.max(timeoutMs, (exec.timeoutMs ?? 0) + EXEC_GRACE_MS);
-  }
-
-  /** The connection, once the threads in use are resumed. */
-  get #usable(): Peer | undefined {
-    return this.#reconnecting ? undefined : this.#peer;
-  }
-
-  async #whenConnected(method: string, signal: AbortSignal | undefined): Promise<Peer> {
-    const waiting = this.#reconnecting;
-    if (waiting) {
-      const aborted = new Promise<never>((_, reject) => {
-        signal?.addEventListener("abort", () => reject(new AbortedError(signal.reason)), { once: true });
-      });
-      await Promise.race([waiting, aborted]);
-    }
-    if (this.#usable) return this.#usable;
-    throw new ExitedError(`cannot send \`${method}\`: the client is not connected`, {}, { stderr: this.#stderr });
-  }
-
-  /** Keeps account of the threads whose events come to this connection. */
-  #follow(method: string, params: unknown, result: unknown): void {
-    const { thread } = (result ?? {}) as { thread?: { id?: string } };
-    const { threadId } = (params ?? {}) as { threadId?: string };
-    if (method === "thread/start" || method === "thread/resume" || method === "thread/fork") {
-      if (thread?.id !== undefined) this.#followed.add(thread.id);
-    } else if (method === "thread/unsubscribe" || method === "thread/archive") {
-      if (threadId !== undefined) this.#followed.delete(threadId);
-    }
-  }
-
-  async #open(signal: AbortSignal): Promise<void> {
-    const transport = await this.#dialer.open(signal);
-    const peer: Peer = new Peer(transport, {
-      notification: (method, params, size) => this.#notified({ method, params } as Notification, size),
-      request: (id, method, params) => this.#asked(peer, id, method, params),
-      warning: (error) => this.#tell("warning", error),
-      closed: (error) => this.#lost(peer, error),
-    });
-    try {
-      await this.#shakeHands(peer, signal);
-    } catch (error) {
-      peer.close(error as CodexError);
-      await transport.close();
-      throw error;
-    }
-    this.#peer = peer;
-  }
-
-  async #shakeHands(peer: Peer, signal: AbortSignal): Promise<void> {
-    const { clientName = "openclaw", clientVersion = "0.1.0", experimentalApi = true, optOut } = this.#options;
-    const params: protocol.InitializeParams = {
-      clientInfo: { name: clientName, title: null, version: clientVersion },
-      capabilities: { experimentalApi, ...(optOut && { optOutNotificationMethods: optOut }) },
-    };
-    const { timeoutMs = TIMEOUT_MS } = this.#options;
-    const server = await peer.call("initialize", params, { timeoutMs, signal });
-    if (typeof server !== "object" || server === null) {
-      throw new ProtocolError("the server's answer to `initialize` is not an object", { data: server });
-    }
-    this.server = server;
-    peer.notify("initialized");
-  }
-
-  async #disconnect(): Promise<void> {
-    this.#life.abort();
-    await this.#connecting?.catch(() => {});
-    const peer = this.#peer;
-    this.#peer = undefined;
-    this.#followed.clear();
-    const error = new ExitedError("the client was disconnected");
-    peer?.close(error);
-    this.#abandon(error);
-    await this.#reconnecting?.catch(() => {});
-    await peer?.transport.close();
-    if (peer) this.#tell("close");
-  }
-
-  /** The connection is gone, and nobody here asked for it. */
-  #lost(peer: Peer, error: CodexError): void {
-    this.#stderr = peer.stderr;
-    for (const question of this.#questions.values()) question.abort(error);
-    this.#questions.clear();
-    if (this.#peer !== peer) return;
-    this.#peer = undefined;
-    quiet(peer.transport.close());
-    if (this.#reconnecting) return;
-    if (!this.#dialer.reconnect) return this.#gone(error);
-    const reconnected = this.#reconnect(error, this.#dialer.reconnect);
-    this.#reconnecting = quiet(reconnected.finally(() => (this.#reconnecting = undefined)));
-    this.#reconnecting.then(() => this.#tell("reconnected"), () => {});
-  }
-
-  #gone(error: CodexError): void {
-    this.#abandon(error);
-    if (this.listenerCount("error") > 0) this.#tell("error", error);
-    this.#tell("close", error);
-  }
-
-  #abandon(error: CodexError): void {
-    for (const watch of [...this.#watches]) watch.settle(error);
-  }
-
-  async #reconnect(error: CodexError, options: ReconnectOptions): Promise<void> {
-    const { attempts = 10, firstDelayMs = 250, longestDelayMs = 10_000 } = options;
-    const { signal } = this.#life;
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const delayMs = Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs);
-      this.#tell("reconnecting", { attempt, delayMs });
-      await pause(delayMs, signal);
-      // An attempt that fails is followed by the next; the error that counts is the one that broke the connection.
-      await this.#open(signal).then(() => this.#resumeFollowed(), () => {});
-      if (this.#peer) return;
-    }
-    this.#gone(error);
-    throw error;
-  }
-
-  /** Gets the events of the threads in use again, and learns what was missed. */
-  async #resumeFollowed(): Promise<void> {
-    const peer = this.#peer;
-    for (const threadId of this.#followed) {
-      try {
-        const timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS;
-        const { thread } = (await peer?.call("thread/resume", { threadId }, { timeoutMs })) as { thread: Thread };
-        for (const watch of [...this.#watches]) watch.catchUp(thread);
-      } catch (error) {
-        this.#tell("warning", error as CodexError);
-      }
-    }
-  }
-
   #notified(notification: Notification, size: number): void {
     const { method, params } = notification;
     for (const watch of this.#watches) watch.hear(notification, size);
-    if (method === "serverRequest/resolved") this.#resolved(params.requestId);
-    if (method === "thread/closed") this.#followed.delete(params.threadId);
+    if (method === "serverRequest/resolved") this.#questions.resolve(params.requestId);
+    if (method === "thread/closed") this.#link.forget(params.threadId);
     if (this.listenerCount("notification") > 0) this.#tell("notification", notification);
     const event = method === "error" ? "turn/error" : method;
     if (this.listenerCount(event) > 0) this.#tell(event, params as never);
@@ -517,32 +350,12 @@ export abstract class BaseClient extends Methods {
     }
   }
 
-  #asked(peer: Peer, id: number | string, method: string, params: unknown): void {
-    const question = new AbortController();
-    this.#questions.set(id, question);
-    const { handlers = {}, tools = [] } = this.#options;
-    const answering = answer(handlers, tools, method, params, { signal: question.signal });
-    void answering.then(({ reply, problem }) => {
-      if (this.#questions.get(id) === question) {
-        this.#questions.delete(id);
-        peer.respond(id, reply);
-      }
-      if (problem !== undefined) {
-        const cause = problem;
-        const message = `the handler of \`${method}\` failed, and the default was answered: ${text(cause)}`;
-        this.#tell("warning", new ProtocolError(message, { cause }));
-      }
-    });
-  }
-
-  /** Someone answered, or nobody needs to any more. */
-  #resolved(id: number | string): void {
-    this.#questions.get(id)?.abort(new ExitedError("the question is settled"));
-    this.#questions.delete(id);
-  }
-
-  /** Emits an event. What a listener throws is an uncaught error of the program, not of the connection. */
+  /**
+   * Emits an event. What a listener throws is an uncaught error of the program, not of the connection; an `error`
+   * that nobody listens to is none.
+   */
   #tell<E extends keyof ClientEvents>(event: E, ...args: ClientEvents[E]): void {
+    if (event === "error" && this.listenerCount("error") === 0) return;
     try {
       this.emit(event, ...args);
     } catch (error) {
@@ -553,7 +366,11 @@ export abstract class BaseClient extends Methods {
   }
 }
 
-/** A signal that is aborted when any of these is. */
-function any(own: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other ? AbortSignal.any([own, other]) : own;
+/** How a client introduces itself. */
+function introduction(options: BaseOptions): protocol.InitializeParams {
+  const { clientName = "openclaw", clientVersion = "0.1.0", experimentalApi = true, optOut } = options;
+  return {
+    clientInfo: { name: clientName, title: null, version: clientVersion },
+    capabilities: { experimentalApi, ...(optOut && { optOutNotificationMethods: optOut }) },
+  };
 }

@@ -4,7 +4,8 @@
  * @module websocket
  */
 
-import { BaseClient, type BaseOptions, type ReconnectOptions } from "./core.ts";
+import { BaseClient, type BaseOptions } from "./core.ts";
+import type { ReconnectOptions } from "./link.ts";
 import { openBrowserSocket, WebSocketTransport } from "./socket.ts";
 
 export * from "./common.ts";
@@ -26,7 +27,7 @@ const CONNECT_MS = 30_000;
 export class CodexClient extends BaseClient {
   constructor(options: CodexClientOptions) {
     const { url = "", token, reconnect = {}, timeoutMs = CONNECT_MS } = options;
-    const open = (signal?: AbortSignal) =>
+    const open = (signal: AbortSignal) =>
       WebSocketTransport.connect(url, openBrowserSocket, { token, timeoutMs, signal });
     super(options, reconnect === false ? { open } : { open, reconnect });
   }

@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { listener } from "./listener.ts";
-import { noQuipu, PACKAGE, scratch, script, without } from "./support.ts";
+import { listener } from "../listener.ts";
+import { noQuipu, PACKAGE, scratch, script, without } from "../support.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const DIRECTORIES = (process.env["PATH"] ?? "").split(":");

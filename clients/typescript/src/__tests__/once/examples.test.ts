@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { noQuipu, PACKAGE, QUIPU, type Scratch, scratch, without } from "./support.ts";
+import { noQuipu, PACKAGE, QUIPU, type Scratch, scratch, without } from "../support.ts";
 
 const skip = noQuipu || without(existsSync(join(PACKAGE, "dist")), "the package is not built; run `npm run build`");
 

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { PACKAGE, scratch, without } from "./support.ts";
+import { PACKAGE, scratch, without } from "../support.ts";
 
 const LIMIT = 60_000;
 const skip = without(existsSync(join(PACKAGE, "dist")), "the package is not built; run `npm run build`");
