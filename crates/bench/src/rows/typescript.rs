@@ -35,8 +35,10 @@ impl Row for TypeScript {
             &[
                 figure("TypeScript, one call: client, pipe", "µs"),
                 figure("TypeScript, one call: by hand, pipe", "µs"),
+                figure("TypeScript, one call: what the client adds, CPU", "µs"),
                 figure("TypeScript, one event: client, pipe", "µs"),
                 figure("TypeScript, one event: by hand, pipe", "µs"),
+                figure("TypeScript, one event: what the client adds, CPU", "µs"),
                 figure("TypeScript, 20,000 deltas through a stream", "ms"),
                 figure("TypeScript, package, minified", "kB"),
                 figure("TypeScript, package for browsers, minified", "kB"),
