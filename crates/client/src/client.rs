@@ -137,6 +137,12 @@ impl Client {
         &self.server
     }
 
+    /// Whether two clients are clones of each other.
+    #[must_use]
+    pub fn is_same(&self, other: &Client) -> bool {
+        Arc::ptr_eq(&self.link, &other.link)
+    }
+
     /// Sends a request of the method table; [`Call`] tells what that means. Each row also has a
     /// method of its own, so this is for code that is generic over methods.
     pub fn call<M: Method + 'static>(&self, params: M::Params) -> Call<M> {
