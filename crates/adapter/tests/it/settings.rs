@@ -14,9 +14,8 @@ use serde_json::json;
 
 use crate::support::{Events, Lab, on, scripted, soon};
 
-/// Leaves a trace beyond the sandbox, if it may.
-fn escalating() -> Prompt<String> {
-    let arguments = json!({ "cmd": "touch trace", "sandbox_permissions": "require_escalated", "justification": "test" });
+/// A command, and how it is asked for.
+fn running(arguments: serde_json::Value) -> Prompt<String> {
     scripted(
         json!([{ "calls": [{ "name": "exec_command", "arguments": arguments }] }, { "text": "done" }]),
     )
@@ -24,14 +23,19 @@ fn escalating() -> Prompt<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn approvals_are_given_by_policy() {
-    for (approvals, runs) in [
-        (Approvals::Untrusted, true),
-        (Approvals::OnFailure, true),
-        (Approvals::OnRequest, false),
+    let plain = json!({ "cmd": "touch trace" });
+    let beyond = json!({ "cmd": "touch trace", "sandbox_permissions": "require_escalated", "justification": "test" });
+    for (approvals, sandbox, arguments, runs) in [
+        (Approvals::Untrusted, "workspace-write", &plain, true),
+        (Approvals::OnFailure, "read-only", &plain, true),
+        (Approvals::OnRequest, "read-only", &beyond, false),
+        (Approvals::Never, "read-only", &plain, false),
     ] {
-        let lab = Lab::with("model_provider = \"offline\"\nsandbox_mode = \"read-only\"\n");
+        let lab = Lab::with(&format!(
+            "model_provider = \"offline\"\nsandbox_mode = \"{sandbox}\"\n"
+        ));
         let (adapter, events) = Events::of(lab.adapter().approvals(approvals));
-        soon(adapter.evaluate(&escalating(), &Session::new()))
+        soon(adapter.evaluate(&running(arguments.clone()), &Session::new()))
             .await
             .unwrap();
         assert_eq!(
@@ -88,7 +92,7 @@ async fn a_key_is_used_and_not_shown() {
     let adapter = lab
         .adapter()
         .login(Login::api_key("sk-key"))
-        .model("some-model")
+        .model("gpt-5.1-codex")
         .effort(ReasoningEffort::Low);
     let prompt = Prompt::text("test").section(Section::new("Task", "hello"));
     soon(adapter.evaluate(&prompt, &Session::new()))
@@ -96,7 +100,7 @@ async fn a_key_is_used_and_not_shown() {
         .unwrap();
     let request = &model.requests()[0];
     assert_eq!(request.headers["authorization"], "Bearer sk-key");
-    assert_eq!(request.body["model"], "some-model");
+    assert_eq!(request.body["model"], "gpt-5.1-codex");
     assert_eq!(request.body["reasoning"]["effort"], "low");
     assert!(!format!("{adapter:?}").contains("sk-key"));
 }
