@@ -23,6 +23,7 @@ const url = `ws://127.0.0.1:${SERVER_PORT}`;
 const auth = ["--ws-auth", "capability-token", "--ws-token-file", file, "--ws-allow-origin", origin];
 const server = spawn(process.argv[2] ?? "quipu", ["app-server", "--listen", url, ...auth], { stdio: "inherit" });
 process.on("exit", () => server.kill());
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit());
 
 const site = createServer((request, response) => {
   // Only a page of this origin may read the token.

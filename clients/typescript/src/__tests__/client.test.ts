@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
-import { test } from "node:test";
 
 import defaultExport, {
   AbortedError,
@@ -14,7 +13,7 @@ import defaultExport, {
   TurnFailedError,
   type TurnEvent,
 } from "../index.ts";
-import { connected, ScriptedTransport, until } from "./support.ts";
+import { connected, ScriptedTransport, test, until } from "./support.ts";
 
 const turn = (status: string, error: object | null = null) => ({ id: "u", items: [], status, error });
 const started = { "turn/start": () => ({ turn: turn("inProgress") }), "turn/interrupt": () => ({}) };

@@ -5,11 +5,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { AbortedError, CodexClient, ExitedError, ProtocolError } from "../index.ts";
-import { isAlive, next, noQuipu, PACKAGE, QUIPU, quipu, scratch, script, scripted, until } from "./support.ts";
+import { isAlive, next, noQuipu, PACKAGE, QUIPU, quipu, scratch, script, scripted, test, until } from "./support.ts";
 
 const params = { threadId: "t", input: [{ type: "text" as const, text: "100000" }] };
 

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { test } from "node:test";
 
 import { CodexClient } from "../index.ts";
-import { QUIPU, quipu, type Scratch, scratch, without } from "./support.ts";
+import { QUIPU, quipu, type Scratch, scratch, test, without } from "./support.ts";
 
 /** A `codex` in `PATH` that starts; it needs a key or a login for turns. */
 function installed(): string | undefined {

@@ -1,12 +1,12 @@
 /** The line splitter and the queue, given anything in any pieces. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 
 import fc from "fast-check";
 
 import { Feed } from "../feed.ts";
 import { LineSplitter } from "../lines.ts";
+import { test } from "./support.ts";
 
 function split(pieces: Uint8Array[], limit?: number): (string | null)[] {
   const lines: (string | null)[] = [];

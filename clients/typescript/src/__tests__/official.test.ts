@@ -9,10 +9,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
-import { test } from "node:test";
 
 import { CodexClient, type CodexClientOptions, isItem, tool } from "../index.ts";
-import { type Scratch, scratch, script } from "./support.ts";
+import { type Scratch, scratch, script, test } from "./support.ts";
 
 const PROGRAMS = (process.env["QUIPU_TEST_CODEX"] ?? "").split(delimiter).filter((path) => path !== "");
 

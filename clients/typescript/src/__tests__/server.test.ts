@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 
 import { AbortedError, CodexClient, type CodexClientOptions, isItem, RefusedError, tool, TurnFailedError } from "../index.ts";
 import { listener } from "./listener.ts";
-import { next, noQuipu, quipu, scratch, script, until } from "./support.ts";
+import { next, noQuipu, quipu, scratch, script, test, until } from "./support.ts";
 
 const skip = noQuipu;
 

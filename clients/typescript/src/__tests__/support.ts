@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test as nodeTest } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { type ClientEvents, CodexClient, type CodexClientOptions, type CodexError, type JsonRpcMessage, type Transport } from "../index.ts";
@@ -20,6 +21,17 @@ export function without(thing: unknown, what: string): string | false {
   if (thing) return false;
   if (process.env["QUIPU_CI_ALL"]) throw new Error(`${what}, and QUIPU_CI_ALL demands it`);
   return what;
+}
+
+/** A busy machine may take this long for a test; some runtimes have less patience. */
+const TIMEOUT_MS = 60_000;
+
+/** A test in whichever runtime it runs. */
+export function test(name: string, ...rest: [() => unknown] | [{ skip: string | false }, () => unknown]): void {
+  const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
+  void nodeTest(name, { timeout: TIMEOUT_MS, ...options }, async () => {
+    await run();
+  });
 }
 
 /** The reason to skip a test of the real server. */

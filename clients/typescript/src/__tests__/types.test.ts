@@ -1,7 +1,6 @@
 /** The public types: what they accept and what they know, judged by the compiler; and the check of schemas. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 
 import {
   CodexClient,
@@ -32,6 +31,7 @@ import {
   type TurnInput,
 } from "../index.ts";
 import { mismatch } from "../schema.ts";
+import { test } from "./support.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 

@@ -7,10 +7,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { test } from "node:test";
 
 import { listener } from "../listener.ts";
-import { noQuipu, PACKAGE, scratch, script, without } from "../support.ts";
+import { noQuipu, PACKAGE, scratch, script, test, without } from "../support.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const DIRECTORIES = (process.env["PATH"] ?? "").split(":");

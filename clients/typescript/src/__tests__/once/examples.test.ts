@@ -5,9 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 
-import { noQuipu, PACKAGE, QUIPU, type Scratch, scratch, without } from "../support.ts";
+import { noQuipu, PACKAGE, QUIPU, type Scratch, scratch, test, without } from "../support.ts";
 
 const skip = noQuipu || without(existsSync(join(PACKAGE, "dist")), "the package is not built; run `npm run build`");
 

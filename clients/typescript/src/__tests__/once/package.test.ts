@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
 
-import { PACKAGE, scratch, without } from "../support.ts";
+import { PACKAGE, scratch, test, without } from "../support.ts";
 
 const LIMIT = 60_000;
 const skip = without(existsSync(join(PACKAGE, "dist")), "the package is not built; run `npm run build`");
