@@ -15,6 +15,8 @@ use crate::usage::{Price, Usage};
 pub const DEFAULT_CONTEXT_WINDOW: i64 = 272_000;
 const DEFAULT_TRUNCATION: i64 = 10_000;
 const EFFECTIVE_PERCENT: i64 = 95;
+/// A model of the official catalogue of which nothing is public but that it has personalities.
+const PERSONALITY_TRIAL: &str = "exp-codex-personality";
 const COMPACTION_PERCENT: i64 = 90;
 
 /// Whether clients see a model in their picker.
@@ -257,6 +259,7 @@ impl ModelInfo {
             apply_patch_tool_type: foreign.then_some(ApplyPatchTool::Function),
             supports_parallel_tool_calls: foreign,
             supports_reasoning_summaries: foreign,
+            supports_personality: slug == PERSONALITY_TRIAL,
             context_window: None,
             ..Self::default()
         }
@@ -371,6 +374,9 @@ mod tests {
         assert_eq!(model.apply_patch_tool_type, None);
         assert_eq!(model.reasoning(Some(ReasoningEffort::High), None), None);
         assert_eq!(model.verbosity(Some(Verbosity::High)), None);
+        assert!(!model.supports_personality);
+        let trial = ModelInfo::lookup("exp-codex-personality", WireApi::Responses);
+        assert!(trial.supports_personality);
         let model = ModelInfo::lookup("nobody-knows", WireApi::Chat);
         assert_eq!(model.apply_patch_tool_type, Some(ApplyPatchTool::Function));
     }

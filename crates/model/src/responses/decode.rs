@@ -160,14 +160,12 @@ impl Decoder {
         if self.rerouted {
             return;
         }
+        // Most responses have none; they are long, and not parsed for nothing.
         let nested = event
             .response
-            .filter(|raw| raw.get().contains("openai-model"));
-        let headers = event.headers.or_else(|| {
-            serde_json::from_str::<Headed<'_>>(nested?.get())
-                .ok()?
-                .headers
-        });
+            .filter(|raw| raw.get().contains("\"headers\""))
+            .and_then(|raw| serde_json::from_str::<Headed<'_>>(raw.get()).ok()?.headers);
+        let headers = nested.or(event.headers);
         let Some(Ok(headers)) = headers.map(|raw| {
             serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get())
         }) else {

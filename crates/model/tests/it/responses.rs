@@ -2,7 +2,7 @@
 
 use quipu_model::{
     Client, CredentialSource, Credentials, CredentialsLost, HistoryItem, ModelEvent, Reasoning,
-    Recovered, Request, Secret, ToolChoice, TurnState, WireApi,
+    Recovered, Request, Secret, ToolChoice, TurnState, WireApi, read_answer,
 };
 use quipu_testkit::model::ModelServer;
 use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
@@ -229,6 +229,22 @@ async fn response_headers_are_reported() {
     let sent = server.requests();
     assert_eq!(sent[1].headers["x-codex-turn-state"], "state-1");
     assert!(!sent[2].headers.contains_key("x-codex-turn-state"));
+}
+
+#[test]
+fn headers_inside_a_response_name_the_model_in_any_case() {
+    let rerouted = |event: serde_json::Value| {
+        let stream = format!("data: {event}\n\n");
+        let (events, _) = read_answer(WireApi::Responses, request("hi"), [stream.as_bytes()]);
+        short(&events).first().cloned()
+    };
+    let created = |response: serde_json::Value, headers: serde_json::Value| json!({"type": "response.created", "response": response, "headers": headers});
+    let inner = json!({"id": "r", "headers": {"OpenAI-Model": "inner"}});
+    let outer = json!({"openai-model": "outer"});
+    let found = rerouted(created(inner, outer.clone()));
+    assert_eq!(found.as_deref(), Some("rerouted inner"));
+    let found = rerouted(created(json!({"id": "r"}), outer));
+    assert_eq!(found.as_deref(), Some("rerouted outer"));
 }
 
 #[tokio::test]
