@@ -15,9 +15,9 @@ pub enum Effect {
     Record(Record),
     /// Make everything recorded so far survive a power cut.
     Sync,
-    /// Tell the thread's subscribers.
+    /// Notify the thread's subscribers.
     Notify(ServerNotification),
-    /// Tell every client.
+    /// Notify every client.
     Broadcast(ServerNotification),
     /// Answer a client's request.
     Answer { reply: u64, answer: Answer },
@@ -26,11 +26,11 @@ pub enum Effect {
         question: u64,
         request: Box<ServerRequest>,
     },
-    /// Stop waiting for an answer.
+    /// Cancel a question; an answer to it is ignored.
     Withdraw { question: u64 },
     /// Give a client's answer to the tool that asked.
     Deliver { question: u64, call_id: String },
-    /// Say what the model must be told before the input; comes back as `Input::Context`.
+    /// Build what the model reads before the input; comes back as `Input::Context`.
     BuildContext { turn_id: String },
     /// Ask the model, with the history as it is now. Events come back as `Input::Model`.
     Sample {
@@ -38,7 +38,7 @@ pub enum Effect {
         turn_id: String,
         purpose: Purpose,
     },
-    /// Stop the model; its events do not matter any more.
+    /// Stop the model; further events of the request are ignored.
     CancelSample { sample: u64 },
     /// Run a tool; events come back as `Input::Tool`.
     RunTool { turn_id: String, call: ToolCall },
@@ -58,7 +58,7 @@ pub enum Effect {
         turn_id: String,
         point: HookPoint,
     },
-    /// Let the user's own program know that a turn went as it should.
+    /// Start the user's program for turns that completed as they should.
     Announce {
         turn_id: String,
         last_agent_message: Option<String>,
@@ -69,16 +69,16 @@ pub enum Effect {
         summary: String,
         mid_turn: bool,
     },
-    /// Make the review out of the reviewer's last words; comes back as `Input::ReviewRendered`.
+    /// Make the review out of the reviewer's last message; comes back as `Input::ReviewRendered`.
     RenderReview {
         turn_id: String,
-        words: Option<String>,
-        /// The review broke off: it was interrupted, or it failed.
+        last_message: Option<String>,
+        /// The review was interrupted, or it failed.
         interrupted: bool,
     },
 }
 
-/// Where in a turn hooks run, and what they are told of.
+/// Where in a turn hooks run, and what they are given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookPoint {
     /// Before the first input of a session.
@@ -87,7 +87,7 @@ pub enum HookPoint {
     UserPromptSubmit(Vec<UserInput>),
     /// When the model is done.
     Stop {
-        /// A hook has already made the model go on in this turn.
+        /// A hook has already made the model continue in this turn.
         active: bool,
         last_agent_message: Option<String>,
     },
@@ -117,7 +117,7 @@ pub enum Answer {
     Refused(Refusal),
 }
 
-/// Why a request does not fit.
+/// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     NoActiveTurn,
@@ -152,7 +152,7 @@ impl TurnEnd {
     }
 }
 
-/// What a log keeps.
+/// What is appended to the log.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     TurnStarted {
@@ -161,7 +161,7 @@ pub enum Record {
     },
     /// An item of the model's history.
     History(Json),
-    /// What the context of a turn was.
+    /// The settings of a turn.
     TurnContext(Json),
     UserMessage {
         item_id: String,
@@ -199,7 +199,7 @@ pub enum Record {
         label: String,
     },
     ExitedReview {
-        words: Option<String>,
+        last_message: Option<String>,
         text: String,
     },
     Error {

@@ -8,7 +8,7 @@ use quipu_wire::{
 
 use crate::effect::Effect;
 
-/// One thing that happened.
+/// Something that happened outside of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// A client gives input: a new turn, or more for the running one.
@@ -27,29 +27,29 @@ pub enum Input {
     Review(ReviewStart),
     /// A client runs a command of its own.
     Shell(ShellStart),
-    /// What the model must be told before the input.
+    /// The context that the model reads before the input.
     Context { turn_id: String, context: Context },
-    /// The model said something.
+    /// An event of a request to the model.
     Model { sample: u64, event: ModelEvent },
-    /// A tool did something.
+    /// A report of a tool.
     Tool { call_id: String, event: ToolEvent },
-    /// Hooks did something.
+    /// A report of hooks.
     Hooks { run: u64, report: HookReport },
     /// A client answered a question.
     Answered { question: u64 },
-    /// A summary became a history.
+    /// The new history, made out of a summary.
     Compacted {
         turn_id: String,
         compacted: Compacted,
     },
-    /// A review is ready to be shown.
+    /// A review, ready to be shown.
     ReviewRendered {
         turn_id: String,
         outcome: ReviewOutcome,
     },
-    /// The model is to know something that is no answer to it.
+    /// A message for the model that clients do not see.
     Note(Json),
-    /// The time given to cancelled tools is over.
+    /// The grace period of cancelled tools is over.
     GraceOver { turn_id: String },
     /// The driver itself failed: a full disk, a defect.
     Fault { error: TurnError },
@@ -105,7 +105,7 @@ pub struct ShellStart {
     pub command: String,
 }
 
-/// What is put before the user's input.
+/// What the model reads before the user's input.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Context {
     pub history: Vec<Json>,
@@ -126,10 +126,10 @@ pub struct Compacted {
 /// A finished review.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewOutcome {
-    /// What the item that ends the review shows.
-    pub shown: String,
-    /// What the thread says.
-    pub said: String,
+    /// The text of the item that ends the review.
+    pub review: String,
+    /// The message that the thread shows after it.
+    pub message: String,
     /// What the thread's own history keeps of it.
     pub history: Vec<Json>,
 }
@@ -137,7 +137,7 @@ pub struct ReviewOutcome {
 /// What a model's stream brings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
-    /// What the account may still use, as the provider says when it begins to answer.
+    /// The rate limits of the account, as the provider says when it begins to answer.
     RateLimits(Box<RateLimitSnapshot>),
     /// Another model than the one asked for answers.
     Rerouted {
@@ -177,28 +177,28 @@ pub enum ModelEvent {
         slot: u32,
         item: Box<OutputItem>,
     },
-    /// The answer broke off and is asked for again.
+    /// The connection failed, and the request is made again.
     Retrying {
         error: TurnError,
     },
     Completed {
         usage: Option<TokenUsageBreakdown>,
-        /// Set if the final message does not have the shape that was asked for.
-        misshapen: Option<Box<Misshapen>>,
+        /// Set if the final message does not match the schema that was asked for.
+        mismatch: Option<Box<SchemaMismatch>>,
     },
-    /// There is no answer, or no more of it.
+    /// The request failed, perhaps in the middle of the answer.
     Failed {
         error: TurnError,
         window_exceeded: bool,
     },
 }
 
-/// A final message that does not have the shape that was asked for.
+/// A final message that does not match the schema that was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Misshapen {
-    /// What the model is told, once in a turn.
+pub struct SchemaMismatch {
+    /// The message that asks the model to correct it, once in a turn.
     pub note: Json,
-    /// What the turn fails with if that did not help.
+    /// What the turn fails with if the correction is wrong, too.
     pub error: TurnError,
 }
 
@@ -235,7 +235,7 @@ pub enum ModelItem {
         result: String,
         saved_path: Option<String>,
     },
-    /// Kept in the history, shown to nobody.
+    /// Kept in the history, not shown to clients.
     Other,
 }
 
@@ -270,10 +270,10 @@ pub enum HookReport {
     Done(HooksDone),
 }
 
-/// What hooks want together.
+/// What all hooks of a run decided together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HooksDone {
-    /// What the model is to know.
+    /// What the model's history is to have.
     pub context: Vec<Json>,
     pub verdict: HookVerdict,
 }
@@ -285,8 +285,8 @@ pub enum HookVerdict {
     Proceed,
     /// The input is blocked, or the turn is to end.
     End,
-    /// The model is not done; it goes on with this message.
-    GoOn {
+    /// The model continues, with this message.
+    Continue {
         prompt: Json,
         fragments: Vec<HookPromptFragment>,
     },

@@ -1,16 +1,15 @@
 //! The thread, turn and item state machine, pure.
 //!
-//! A [`Thread`] takes one [`Input`] at a time and says what must happen, as [`Effect`]s in order. It does
-//! no IO, reads no clock, makes no ids and never waits: whoever drives it does. So there is one place
-//! where a turn changes state, its laws are tested by random sequences of inputs, and a bug report is a
-//! list of inputs.
+//! A [`Thread`] takes one [`Input`] at a time and returns what must be done, as [`Effect`]s in order. It does no IO,
+//! reads no clock and never waits; its driver does. So there is one place where a turn changes state, its laws are
+//! tested with random sequences of inputs, and a bug report can be a list of inputs.
 //!
 //! The laws, kept by construction and checked on every trace in `tests`:
 //! - an accepted turn ends exactly once, whatever happens;
 //! - an item is started, then changes, then completes, each once;
-//! - what is told is recorded before ([`Effect::Record`] precedes the [`Effect::Notify`] that shows it);
+//! - what clients see is recorded before ([`Effect::Record`] precedes the [`Effect::Notify`] that shows it);
 //! - every question asked is resolved;
-//! - the status told is the status that is.
+//! - the status that clients see is the status of the thread.
 
 mod background;
 mod effect;
@@ -30,8 +29,8 @@ mod usage;
 pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, TurnEnd};
 pub use fit::MAX_RECORDED;
 pub use input::{
-    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, Misshapen, ModelEvent,
-    ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolDelta,
+    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
+    OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart, Start, ToolCall, ToolDelta,
     ToolEvent, UserMessage, Waiting,
 };
 pub use item::{id as item_id, same_kind as same_item_kind};

@@ -68,7 +68,7 @@ impl Out {
         self.answer(reply, Answer::Refused(refusal));
     }
 
-    /// Answers whoever waits for what an input would have done. An interrupt has nothing left to do.
+    /// Answers an input that will not be acted on. An interrupt has nothing left to do, so it is done.
     pub fn refuse_input(&mut self, input: Input, refusal: Refusal) {
         match input {
             Input::Start(start) => self.refuse(start.reply, refusal),

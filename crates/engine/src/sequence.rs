@@ -1,5 +1,5 @@
-//! Ids that a thread makes itself: numbers for its requests to the driver, and ids for items that nobody else
-//! names. The latter look random, but follow from a seed that comes in with the thread: the engine has no
+//! Ids that a thread makes itself: numbers for its requests to the driver, and ids for items that have no
+//! other source of one. The latter look random, but follow from a seed that comes in with the thread: the engine has no
 //! randomness of its own.
 
 use crate::ids::{HookRunId, ItemId, SampleId};

@@ -138,12 +138,12 @@ impl Thread {
     }
 
     /// Drops the history of an idle thread. It must be restored before the next turn.
-    pub fn forget_history(&mut self) {
+    pub fn unload_history(&mut self) {
         self.shared.history.unload();
     }
 
     /// Restores the history that was dropped.
-    pub fn recall_history(&mut self, items: Vec<Json>) {
+    pub fn restore_history(&mut self, items: Vec<Json>) {
         self.shared.history.restore(items);
     }
 

@@ -174,7 +174,7 @@ impl Turn {
 
     fn stop_hooks_done(&mut self, verdict: HookVerdict, shared: &mut Shared) -> Progress {
         match verdict {
-            HookVerdict::GoOn { prompt, fragments } => {
+            HookVerdict::Continue { prompt, fragments } => {
                 self.stop_hook_active = true;
                 let id = self.items.claim(&shared.sequence.next_item());
                 let is_recorded = self.review.is_none();

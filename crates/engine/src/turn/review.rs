@@ -47,7 +47,7 @@ impl Turn {
         self.calls.clear();
         shared.out.emit(Effect::RenderReview {
             turn_id: self.id.clone(),
-            words: self.last_message(),
+            last_message: self.last_message(),
             interrupted,
         });
     }
@@ -64,11 +64,11 @@ impl Turn {
             // Of an earlier turn, or a second time.
             _ => return Next::Wait,
         }
-        let words = self.review.take().and_then(|review| review.last_message);
+        let last_message = self.review.take().and_then(|review| review.last_message);
         let message_id = self.items.claim("review_rollout_assistant");
         let ReviewOutcome {
-            shown,
-            said,
+            review,
+            message,
             history,
         } = outcome;
         let mut history = history.into_iter();
@@ -76,23 +76,23 @@ impl Turn {
             self.remember(item, shared);
         }
         shared.out.record(Record::ExitedReview {
-            words,
-            text: shown.clone(),
+            last_message,
+            text: review.clone(),
         });
         let item = ThreadItem::ExitedReviewMode {
             id: turn_id.clone(),
-            review: shown,
+            review,
         };
         shared.out.of_turn(&self.id).item(item);
         history.for_each(|item| self.remember(item, shared));
-        let message = ThreadItem::AgentMessage {
+        let item = ThreadItem::AgentMessage {
             id: message_id,
-            text: said,
+            text: message,
             phase: None,
             memory_citation: None,
         };
         let out = &mut shared.out.of_turn(&self.id);
-        self.items.finish(message, out);
+        self.items.finish(item, out);
         Next::Proceed
     }
 }

@@ -11,7 +11,7 @@ use super::items::Writer;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, Purpose};
 use crate::ids::{ItemId, SampleId};
-use crate::input::{Misshapen, ModelEvent, ModelItem, OutputItem, ToolCall};
+use crate::input::{ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
 use crate::shared::Shared;
 
 impl Turn {
@@ -77,8 +77,8 @@ impl Turn {
                 self.items.close_streamed(out);
                 out.error(error, true);
             }
-            ModelEvent::Completed { usage, misshapen } => {
-                return self.response_completed(usage, misshapen, shared);
+            ModelEvent::Completed { usage, mismatch } => {
+                return self.response_completed(usage, mismatch, shared);
             }
             ModelEvent::Failed {
                 error,
@@ -210,7 +210,7 @@ impl Turn {
     fn response_completed(
         &mut self,
         usage: Option<TokenUsageBreakdown>,
-        misshapen: Option<Box<Misshapen>>,
+        mismatch: Option<Box<SchemaMismatch>>,
         shared: &mut Shared,
     ) -> Progress {
         self.items.close_streamed(&mut shared.out.of_turn(&self.id));
@@ -219,15 +219,15 @@ impl Turn {
         }
         self.work = None;
         self.is_diff_due = true;
-        if let Some(misshapen) = misshapen {
-            self.correct(*misshapen)?;
+        if let Some(mismatch) = mismatch {
+            self.correct(*mismatch)?;
         }
         Ok(Next::Proceed)
     }
 
     /// The final message has the wrong shape: the model may try once more, then the turn fails. If the turn goes
     /// on anyway, it was not the final one.
-    fn correct(&mut self, Misshapen { note, error }: Misshapen) -> Result<(), TurnError> {
+    fn correct(&mut self, SchemaMismatch { note, error }: SchemaMismatch) -> Result<(), TurnError> {
         if !self.calls.has_calls() && self.pending.is_empty() {
             if std::mem::replace(&mut self.was_corrected, true) {
                 return Err(error);

@@ -20,7 +20,7 @@ fn completed(total_tokens: i64) -> ModelEvent {
     };
     ModelEvent::Completed {
         usage: Some(usage),
-        misshapen: None,
+        mismatch: None,
     }
 }
 

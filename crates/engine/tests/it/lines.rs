@@ -55,9 +55,11 @@ fn line(effect: &Effect) -> String {
             summary, mid_turn, ..
         } => format!("summarise {summary:?} {mid_turn}"),
         Effect::RenderReview {
-            words, interrupted, ..
+            last_message,
+            interrupted,
+            ..
         } => {
-            format!("render review {words:?} {interrupted}")
+            format!("render review {last_message:?} {interrupted}")
         }
     }
 }
@@ -83,7 +85,9 @@ fn recorded(record: &Record) -> String {
         }
         Record::Compacted { summary, .. } => format!("compacted {summary:?}"),
         Record::EnteredReview { label } => format!("entered review {label:?}"),
-        Record::ExitedReview { words, text } => format!("exited review {words:?} {text:?}"),
+        Record::ExitedReview { last_message, text } => {
+            format!("exited review {last_message:?} {text:?}")
+        }
         Record::Error { error, .. } => format!("error {:?}", error.message),
         Record::TurnEnded {
             end,

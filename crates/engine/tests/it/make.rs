@@ -1,8 +1,8 @@
 //! Short ways to make the data that inputs are made of.
 
 use quipu_engine::{
-    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, Misshapen, ModelEvent,
-    ModelItem, OutputItem, ReviewOutcome, ReviewStart, ShellStart, Start, ToolCall, ToolEvent,
+    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
+    OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart, Start, ToolCall, ToolEvent,
     UserMessage, Waiting,
 };
 use quipu_wire::{
@@ -83,7 +83,7 @@ pub fn go_on(text: &str) -> HookVerdict {
         text: prompt.get().to_owned(),
         hook_run_id: "stop:0:/hooks.json".to_owned(),
     }];
-    HookVerdict::GoOn { prompt, fragments }
+    HookVerdict::Continue { prompt, fragments }
 }
 
 /// A run of a hook.
@@ -153,8 +153,8 @@ pub fn compacted(turn_id: &str) -> Input {
 
 pub fn rendered(turn_id: &str) -> Input {
     let outcome = ReviewOutcome {
-        shown: "shown".to_owned(),
-        said: "said".to_owned(),
+        review: "shown".to_owned(),
+        message: "said".to_owned(),
         history: vec![json("user action"), json("agent")],
     };
     Input::ReviewRendered {
@@ -282,8 +282,8 @@ pub fn failed(message: &str) -> ModelEvent {
 }
 
 /// A final message of the wrong shape.
-pub fn misshapen() -> Box<Misshapen> {
-    Box::new(Misshapen {
+pub fn mismatch() -> Box<SchemaMismatch> {
+    Box::new(SchemaMismatch {
         note: json("wrong shape"),
         error: error("wrong shape"),
     })
@@ -302,7 +302,7 @@ pub fn tokens(total_tokens: i64) -> TokenUsageBreakdown {
 pub fn completed() -> ModelEvent {
     ModelEvent::Completed {
         usage: Some(tokens(15)),
-        misshapen: None,
+        mismatch: None,
     }
 }
 

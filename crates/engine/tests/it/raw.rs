@@ -125,9 +125,9 @@ fn model_event() -> impl Strategy<Value = ModelEvent> {
             ModelEvent::ReasoningTextDelta { slot, index, delta: delta() }
         }),
         1 => Just(ModelEvent::Retrying { error: error("again") }),
-        2 => (prop::option::of(Just(tokens(i64::MAX))), any::<bool>()).prop_map(|(usage, is_misshapen)| {
-            let misshapen = is_misshapen.then(crate::make::misshapen);
-            ModelEvent::Completed { usage, misshapen }
+        2 => (prop::option::of(Just(tokens(i64::MAX))), any::<bool>()).prop_map(|(usage, is_mismatch)| {
+            let mismatch = is_mismatch.then(crate::make::mismatch);
+            ModelEvent::Completed { usage, mismatch }
         }),
         1 => any::<bool>().prop_map(|window_exceeded| ModelEvent::Failed {
             error: error("failed"),

@@ -6,7 +6,7 @@ use quipu_wire::{ServerNotification, TurnStatus};
 
 use crate::lines::assert_lines;
 use crate::make::{
-    call, compact, compacted, completed, context, done, error, finished, json, misshapen, model,
+    call, compact, compacted, completed, context, done, error, finished, json, mismatch, model,
     output, start, steer, tool, words,
 };
 use crate::run::Run;
@@ -21,7 +21,7 @@ fn asking() -> Run {
 fn wrong() -> ModelEvent {
     ModelEvent::Completed {
         usage: None,
-        misshapen: Some(misshapen()),
+        mismatch: Some(mismatch()),
     }
 }
 

@@ -665,7 +665,7 @@ fn a_lying_model_does_no_harm() {
         done(1, output("msg", words("another kind"))),
         ModelEvent::Completed {
             usage: Some(tokens(i64::MAX)),
-            misshapen: None,
+            mismatch: None,
         },
     ];
     assert_lines(
@@ -687,7 +687,7 @@ fn a_lying_model_does_no_harm() {
         2,
         ModelEvent::Completed {
             usage: Some(tokens(i64::MAX)),
-            misshapen: None,
+            mismatch: None,
         },
     ));
     assert_eq!(run.thread.usage().unwrap().total.total_tokens, i64::MAX);

@@ -313,7 +313,7 @@ impl World {
                 self.jobs.remove(who);
                 ModelEvent::Completed {
                     usage: Some(tokens(i64::from(which))),
-                    misshapen: (what == 23).then(make::misshapen),
+                    mismatch: (what == 23).then(make::mismatch),
                 }
             }
         };

@@ -249,7 +249,7 @@ impl Done {
             .collect();
         match fragments.is_empty() {
             true => HookVerdict::Proceed,
-            false => HookVerdict::GoOn {
+            false => HookVerdict::Continue {
                 prompt: message::hook_prompt(&fragments),
                 fragments,
             },

@@ -45,7 +45,7 @@ impl Actor {
 
     fn release_history(&mut self) {
         if self.recorder.release() {
-            self.engine.forget_history();
+            self.engine.unload_history();
             self.sampler.forget_sent();
         }
     }
@@ -53,7 +53,7 @@ impl Actor {
     /// Reads the history again before it is needed.
     pub fn load_history(&mut self) -> Result<(), ErrorObject> {
         if let Some(history) = self.recorder.read_history(&self.server)? {
-            self.engine.recall_history(history);
+            self.engine.restore_history(history);
         }
         Ok(())
     }

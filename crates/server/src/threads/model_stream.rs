@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{CallKind, Misshapen, ModelEvent, ModelItem, OutputItem, ToolCall};
+use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
 use quipu_model::{ItemKind, ModelStream, Price, Usage};
 use quipu_wire::{
     CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError, WebSearchAction,
@@ -96,7 +96,7 @@ struct Reader {
 struct Speaking {
     filter: SpeechFilter,
     /// Its start, held back until there are words for the person: a message without any is not stored.
-    unsaid: Option<Box<OutputItem>>,
+    pending_start: Option<Box<OutputItem>>,
     plan: Option<String>,
 }
 
@@ -142,7 +142,7 @@ impl Reader {
             }
             From::Completed(completed) => ModelEvent::Completed {
                 usage: completed.usage.map(|usage| self.counted(&usage)),
-                misshapen: completed.output_error.map(|why| self.misshapen(&why)),
+                mismatch: completed.output_error.map(|why| self.mismatch(&why)),
             },
             From::Failed(error) => ModelEvent::Failed {
                 window_exceeded: matches!(
@@ -188,8 +188,8 @@ impl Reader {
     }
 
     /// The final message does not match the schema that the client gave.
-    fn misshapen(&self, why: &str) -> Box<Misshapen> {
-        Box::new(Misshapen {
+    fn mismatch(&self, why: &str) -> Box<SchemaMismatch> {
+        Box::new(SchemaMismatch {
             note: notes::wrong_shape(why),
             error: TurnError {
                 message: format!(
@@ -211,14 +211,14 @@ impl Reader {
         }
         let has_words =
             matches!(&item.item, ModelItem::Message { text: Some(text), .. } if !text.is_empty());
-        let mut unsaid = Some(item);
+        let mut pending_start = Some(item);
         if has_words && !self.asked.plan_mode {
-            begin(slot, &mut unsaid, out);
+            begin(slot, &mut pending_start, out);
         }
         let filter = SpeechFilter::new(self.asked.plan_mode);
         let speaking = Speaking {
             filter,
-            unsaid,
+            pending_start,
             plan: None,
         };
         self.messages.insert(slot, speaking);
@@ -227,7 +227,7 @@ impl Reader {
     fn said(&mut self, slot: u32, delta: String, out: &mut Vec<ModelEvent>) {
         let Some(Speaking {
             filter,
-            unsaid,
+            pending_start,
             plan,
         }) = self.messages.get_mut(&slot)
         else {
@@ -235,12 +235,14 @@ impl Reader {
         };
         if filter.shows(&delta) {
             if !delta.is_empty() {
-                begin(slot, unsaid, out);
+                begin(slot, pending_start, out);
                 out.push(ModelEvent::TextDelta { slot, delta });
             }
             return;
         }
-        filter.push(&delta, |speech| pass(slot, speech, unsaid, plan, out));
+        filter.push(&delta, |speech| {
+            pass(slot, speech, pending_start, plan, out)
+        });
     }
 
     /// The end of an item; of a message, with what is shown of it.
@@ -249,15 +251,17 @@ impl Reader {
             return;
         };
         let speaking = self.messages.remove(&slot);
-        let was_said = speaking.as_ref().is_some_and(|it| it.unsaid.is_none());
+        let was_said = speaking
+            .as_ref()
+            .is_some_and(|it| it.pending_start.is_none());
         let mut plan_told = false;
         if let Some(Speaking {
             mut filter,
-            mut unsaid,
+            mut pending_start,
             mut plan,
         }) = speaking
         {
-            filter.finish(|speech| pass(slot, speech, &mut unsaid, &mut plan, out));
+            filter.finish(|speech| pass(slot, speech, &mut pending_start, &mut plan, out));
             plan_told = plan.is_some();
         }
         if let ModelItem::Message {
@@ -302,8 +306,8 @@ impl Reader {
 }
 
 /// Passes on the start of a message that was held back.
-fn begin(slot: u32, unsaid: &mut Option<Box<OutputItem>>, out: &mut Vec<ModelEvent>) {
-    let started = unsaid.take();
+fn begin(slot: u32, pending_start: &mut Option<Box<OutputItem>>, out: &mut Vec<ModelEvent>) {
+    let started = pending_start.take();
     out.extend(started.map(|item| ModelEvent::ItemStarted { slot, item }));
 }
 
@@ -311,14 +315,14 @@ fn begin(slot: u32, unsaid: &mut Option<Box<OutputItem>>, out: &mut Vec<ModelEve
 fn pass(
     slot: u32,
     speech: Speech<'_>,
-    unsaid: &mut Option<Box<OutputItem>>,
+    pending_start: &mut Option<Box<OutputItem>>,
     plan: &mut Option<String>,
     out: &mut Vec<ModelEvent>,
 ) {
     match speech {
         Speech::Text("") => {}
         Speech::Text(text) => {
-            begin(slot, unsaid, out);
+            begin(slot, pending_start, out);
             out.push(ModelEvent::TextDelta {
                 slot,
                 delta: text.to_owned(),

@@ -96,10 +96,10 @@ impl Actor {
             }
             Effect::RenderReview {
                 turn_id,
-                words,
+                last_message,
                 interrupted,
             } => {
-                let outcome = self.render_review(words.as_deref(), interrupted);
+                let outcome = self.render_review(last_message.as_deref(), interrupted);
                 return Some(Input::ReviewRendered { turn_id, outcome });
             }
         }

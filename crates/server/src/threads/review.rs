@@ -41,12 +41,14 @@ impl Actor {
         .await;
     }
 
-    pub fn render_review(&self, words: Option<&str>, interrupted: bool) -> ReviewOutcome {
-        let output = words.filter(|_| !interrupted).and_then(review::parse);
+    pub fn render_review(&self, last_message: Option<&str>, interrupted: bool) -> ReviewOutcome {
+        let output = last_message
+            .filter(|_| !interrupted)
+            .and_then(review::parse);
         let ending = review::ending(output.as_ref());
         ReviewOutcome {
-            shown: ending.shown,
-            said: ending.said,
+            review: ending.shown,
+            message: ending.said,
             history: ending.history.to_vec(),
         }
     }
