@@ -1,5 +1,5 @@
-//! Where chores start the cargo that started us. The only other program that a chore starts is npm
-//! (`typescript.rs`).
+//! Where chores start the cargo that started us, and the program that it built. The only other program that a
+//! chore starts is npm (`typescript.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,6 +18,46 @@ pub fn run(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Outcome {
         Ok(())
     } else {
         Err(format!("`{shown}` failed ({status})"))
+    }
+}
+
+/// The product, which some chores run. After `cargo test --workspace` it is there; building it alone would
+/// compile all dependencies again, with the features that it alone needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quipu {
+    /// Built by an earlier step.
+    Built,
+    /// To be built first.
+    ToBuild,
+}
+
+impl Quipu {
+    /// The path of the program.
+    pub fn program(self, root: &Path) -> Outcome<PathBuf> {
+        if self == Self::ToBuild {
+            run(root, &["build", "--quiet", "--package", "quipu-cli"], &[])?;
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        let name = format!("quipu{}", std::env::consts::EXE_SUFFIX);
+        Ok(root.join(target).join("debug").join(name))
+    }
+}
+
+/// Runs a program at `root`, its output going to ours, and fails when it fails.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore ends before its children matter"
+)]
+pub fn run_program(root: &Path, program: &Path, args: &[&str]) -> Outcome {
+    let shown = format!("{} {}", program.display(), args.join(" "));
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("cannot start `{shown}`: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("`{shown}` failed ({status})")),
     }
 }
 

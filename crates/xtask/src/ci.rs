@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, cargo, tidy, typescript};
+use crate::cargo::{self, Quipu};
+use crate::{Outcome, tidy, typescript};
 
 /// Runs every step and stops at the first that fails. `test_args` go to `cargo test`.
 pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
@@ -18,9 +19,12 @@ pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
     timings.step("clippy", || {
         cargo::run(root, &["clippy", "--workspace", "--all-targets"], &[])
     })?;
-    timings.step("tidy", || tidy::run(root))?;
+    timings.step("build", || {
+        cargo::run(root, &["test", "--workspace", "--no-run"], &[])
+    })?;
+    timings.step("tidy", || tidy::run(root, Quipu::Built))?;
     timings.step("tests", || cargo::run(root, &test, &[]))?;
-    timings.step("typescript", || typescript::run(root))?;
+    timings.step("typescript", || typescript::run(root, Quipu::Built))?;
     timings.step("docs", || {
         cargo::run(root, &["doc", "--workspace", "--no-deps"], &docs_env)
     })?;

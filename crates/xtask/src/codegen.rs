@@ -6,8 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::Outcome;
+use crate::cargo::{self, Quipu};
 use crate::tree::Tree;
-use crate::{Outcome, cargo};
 
 /// The list of what is generated.
 const LIST: &str = "crates/xtask/codegen.txt";
@@ -37,10 +38,11 @@ pub fn outputs(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// Writes every committed generated file anew.
+/// Writes every committed generated file.
 pub fn write(root: &Path) -> Outcome {
+    let quipu = Quipu::ToBuild.program(root)?;
     for artifact in list(root)? {
-        let fresh = generate(root, &artifact)?;
+        let fresh = generate(root, &quipu, &artifact)?;
         let output = root.join(&artifact.output);
         replace(&output, &fresh).map_err(|error| failed("write", &output, &error))?;
         println!("{}: {} file(s)", artifact.output, fresh.len());
@@ -49,10 +51,11 @@ pub fn write(root: &Path) -> Outcome {
 }
 
 /// Generates everything aside and fails when a committed file differs in a byte.
-pub fn check(root: &Path) -> Outcome {
+pub fn check(root: &Path, quipu: Quipu) -> Outcome {
+    let quipu = quipu.program(root)?;
     let mut stale = Vec::new();
     for artifact in list(root)? {
-        let fresh = generate(root, &artifact)?;
+        let fresh = generate(root, &quipu, &artifact)?;
         let output = root.join(&artifact.output);
         let committed = read(&output).map_err(|error| failed("read", &output, &error))?;
         for (path, what) in differences(&fresh, &committed) {
@@ -93,8 +96,8 @@ fn parse(text: &str) -> Outcome<Vec<Artifact>> {
         .collect()
 }
 
-/// Runs the generator into an empty place below the build folder and reads what it wrote.
-fn generate(root: &Path, artifact: &Artifact) -> Outcome<Contents> {
+/// Runs the generator into an empty directory below `target` and reads what it wrote.
+fn generate(root: &Path, quipu: &Path, artifact: &Artifact) -> Outcome<Contents> {
     let place = root.join("target/codegen").join(&artifact.output);
     remove(&place).map_err(|error| failed("clear", &place, &error))?;
     if let Some(parent) = place.parent() {
@@ -106,12 +109,11 @@ fn generate(root: &Path, artifact: &Artifact) -> Outcome<Contents> {
         .iter()
         .map(|arg| arg.replace(OUT, &out))
         .collect();
-    let quipu = ["run", "--quiet", "--package", "quipu-cli", "--"].into_iter();
-    let args: Vec<&str> = quipu.chain(args.iter().map(String::as_str)).collect();
-    cargo::run(root, &args, &[])?;
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    cargo::run_program(root, quipu, &args)?;
     let contents = read(&place).map_err(|error| failed("read", &place, &error))?;
     if contents.is_empty() {
-        return Err(format!("`cargo {}` wrote nothing", args.join(" ")));
+        return Err(format!("`quipu {}` wrote nothing", args.join(" ")));
     }
     Ok(contents)
 }

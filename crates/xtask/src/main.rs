@@ -20,6 +20,8 @@ mod typescript;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cargo::Quipu;
+
 /// A chore either works or says, for a person, why not.
 type Outcome<T = ()> = Result<T, String>;
 
@@ -52,11 +54,11 @@ fn run(args: &[&str]) -> Outcome {
     let root = root()?;
     match args {
         ["ci", test_args @ ..] => ci::run(&root, test_args),
-        ["tidy"] => tidy::run(&root),
+        ["tidy"] => tidy::run(&root, Quipu::ToBuild),
         ["codegen"] => codegen::write(&root),
-        ["codegen", "--check"] => codegen::check(&root),
+        ["codegen", "--check"] => codegen::check(&root, Quipu::ToBuild),
         ["chaos", options @ ..] => chaos::run(&root, options),
-        ["typescript"] => typescript::run(&root),
+        ["typescript"] => typescript::run(&root, Quipu::ToBuild),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -18,6 +18,7 @@ mod whitespace;
 use std::fmt;
 use std::path::Path;
 
+use crate::cargo::Quipu;
 use crate::tree::{File, Tree};
 use crate::{Outcome, codegen};
 
@@ -72,7 +73,7 @@ impl fmt::Display for Problem {
 }
 
 /// Prints every broken rule of the project, then compares the generated files.
-pub fn run(root: &Path) -> Outcome {
+pub fn run(root: &Path, quipu: Quipu) -> Outcome {
     let tree = Tree::load(root)?;
     let mut problems: Vec<Problem> = CHECKS.iter().flat_map(|check| check(&tree)).collect();
     problems.sort();
@@ -82,7 +83,7 @@ pub fn run(root: &Path) -> Outcome {
     if !problems.is_empty() {
         return Err(format!("tidy found {} problem(s)", problems.len()));
     }
-    codegen::check(root)?;
+    codegen::check(root, quipu)?;
     println!(
         "tidy: {} files, {} rules, nothing to say",
         tree.files().count(),

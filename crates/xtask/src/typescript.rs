@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo};
+use crate::Outcome;
+use crate::cargo::Quipu;
 
 const PACKAGE: &str = "clients/typescript";
 
@@ -16,14 +17,14 @@ const ALL: &str = "QUIPU_CI_ALL";
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Installs the package's tools, checks its types and runs its tests in every runtime.
-pub fn run(root: &Path) -> Outcome {
+pub fn run(root: &Path, quipu: Quipu) -> Outcome {
     if let Some(missing) = ["node", "npm"].into_iter().find(|it| !is_here(it)) {
         return skip(&format!("the TypeScript client: there is no `{missing}`"));
     }
     if std::env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(|it| is_here(it)) {
         skip("the TypeScript client in a browser: there is no `chromium`")?;
     }
-    cargo::run(root, &["build", "--quiet", "--package", "quipu-cli"], &[])?;
+    quipu.program(root)?;
     let package = root.join(PACKAGE);
     if !is_installed(&package) {
         npm(&package, &["ci", "--no-audit", "--no-fund"])?;
