@@ -2,7 +2,7 @@
 
 import { approvalPolicy, over, reviewTarget, sandboxMode, sandboxPolicy } from "./convert.ts";
 import { AbortedError, ProtocolError } from "./errors.ts";
-import { type ClientEvents, named, type Notification } from "./events.ts";
+import { type ClientEvents, isOwnEvent, named, type Notification } from "./events.ts";
 import { FEED_LIMITS, type FeedLimits } from "./feed.ts";
 import { Methods } from "./generated/methods.ts";
 import type * as protocol from "./generated/protocol.ts";
@@ -337,13 +337,13 @@ export abstract class BaseClient extends Methods {
 
   #notified(notification: Notification, size: number): void {
     const { method, params } = notification;
-    for (const watch of this.#watches) watch.hear(notification, size);
-    if (method === "serverRequest/resolved") this.#questions.resolve(params.requestId);
-    if (method === "thread/closed") this.#link.forget(params.threadId);
     if (this.listenerCount("notification") > 0) this.#tell("notification", notification);
     const event = method === "error" ? "turn/error" : method;
-    if (this.listenerCount(event) > 0) this.#tell(event, params as never);
+    if (!isOwnEvent(event) && this.listenerCount(event) > 0) this.#tell(event, params as never);
     try {
+      for (const watch of this.#watches) watch.hear(notification, size);
+      if (method === "serverRequest/resolved") this.#questions.resolve(params.requestId);
+      if (method === "thread/closed") this.#link.forget(params.threadId);
       named(notification, (event, ...args) => this.#tell(event, ...(args as never)));
     } catch (cause) {
       this.#tell("warning", new ProtocolError(`\`${method}\` is not as expected: ${text(cause)}`, { cause }));

@@ -79,6 +79,13 @@ export interface LaggedEvent {
 /** What a stream of a turn yields. */
 export type TurnEvent = Notification | LaggedEvent;
 
+const CONNECTION_EVENTS = ["error", "warning", "close", "reconnecting", "reconnected", "notification"];
+
+/** Whether an event is the client's own. A notification of that name is only a `notification`. */
+export function isOwnEvent(name: string): boolean {
+  return CONNECTION_EVENTS.includes(name) || name.includes(":");
+}
+
 /** Calls the everyday event of a notification, if it has one. */
 export function named(
   { method, params }: Notification,

@@ -10,6 +10,7 @@ import { type FromSchema, type JsonSchema, mismatch } from "./schema.ts";
 import type { JsonRpcError } from "./types.ts";
 
 const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -135,8 +136,9 @@ export async function answer(
       const result = await ask(answers({}, []), {}, method, params, context);
       return isRefusal ? { reply: { result } } : { reply: { result }, problem };
     } catch (refusal) {
-      const { code, message } = refusal as RefusedError;
-      return isRefusal ? { reply: { error: { code, message } } } : { reply: { error: { code, message } }, problem };
+      const code = refusal instanceof RefusedError ? refusal.code : INVALID_PARAMS;
+      const error = { code, message: text(refusal) };
+      return isRefusal ? { reply: { error } } : { reply: { error }, problem };
     }
   }
 }

@@ -177,6 +177,7 @@ export class TurnWatch {
   }
 
   #keep(item: ThreadItem): void {
+    if (typeof item?.id !== "string") return;
     this.#items.push(item);
     if (this.#items.length > ITEM_LIMIT) {
       this.#items.shift();

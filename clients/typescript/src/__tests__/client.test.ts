@@ -387,5 +387,9 @@ test("events have the names and params of the protocol too", async () => {
   server.notifies("thread/name/updated", { threadId: "t", threadName: "n" });
   server.notifies("thread/name/updated", { threadId: "t", threadName: "n" });
   server.notifies("error", { ...about, error: { message: "retrying" }, willRetry: true });
-  assert.deepEqual(heard, ["t", "retrying"]);
+  client.on("configWarning", ({ summary }) => heard.push(summary));
+  server.notifies("configWarning", { summary: "a typo" });
+  client.on("warning", () => heard.push("a notification is not an event of the connection"));
+  server.notifies("warning", { message: "of tomorrow" });
+  assert.deepEqual(heard, ["t", "retrying", "a typo"]);
 });

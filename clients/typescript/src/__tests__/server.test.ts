@@ -141,6 +141,11 @@ test("a review is run", { skip }, () =>
     const { turn, reviewText } = await client.runReview({ threadId, target: { type: "custom", instructions: "Look." } });
     assert.equal(turn.status, "completed");
     assert.notEqual(reviewText, "");
+    const target = { type: "custom" as const, instructions: "Look." };
+    const detached = await client.startReview({ threadId, delivery: "detached", target });
+    assert.notEqual(detached.reviewThreadId, threadId);
+    const beside = await client.runReview({ threadId, delivery: "detached", target });
+    assert.deepEqual([beside.turn.status, beside.reviewText !== ""], ["completed", true]);
   }));
 
 test("a command is run outside any thread", { skip }, () =>

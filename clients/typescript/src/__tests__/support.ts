@@ -116,7 +116,7 @@ export class ScriptedTransport implements Transport {
   #message: (message: JsonRpcMessage) => void = () => {};
   #close: (error: CodexError) => void = () => {};
 
-  /** @param answers the result of each request by method; a request of another method stays open */
+  /** @param answers the result of each request by method, or `{ error }`; a request of another method stays open */
   constructor(answers: Record<string, (params: never) => unknown> = {}) {
     this.#answers = { initialize: () => ({ userAgent: "scripted/0.118.0" }), ...answers };
   }
@@ -127,7 +127,10 @@ export class ScriptedTransport implements Transport {
     const answer = wire.method === undefined ? undefined : this.#answers[wire.method];
     if (!answer || wire.id === undefined) return;
     const { id } = wire;
-    queueMicrotask(() => this.says({ id, ...(answer(wire.params as never) as object) }, { id, result: {} }));
+    queueMicrotask(() => {
+      const result = answer(wire.params as never) as object;
+      this.says("error" in result ? { id, ...result } : { id, result });
+    });
   }
 
   onMessage(handler: (message: JsonRpcMessage) => void): void {
@@ -143,11 +146,9 @@ export class ScriptedTransport implements Transport {
     return Promise.resolve();
   }
 
-  /** The server says something: a whole message, or the members of a result. */
-  says(members: object, shape: object = {}): void {
-    const { id, ...rest } = members as { id?: number };
-    const isResult = "result" in shape && !("error" in rest) && !("result" in rest);
-    this.#message((isResult ? { id, result: rest } : members) as JsonRpcMessage);
+  /** The server says something, in the form of a message or not. */
+  says(message: unknown): void {
+    this.#message(message as JsonRpcMessage);
   }
 
   /** The server notifies of something. */
