@@ -92,6 +92,9 @@ for (const symbol of own) {
 const baseClass = (name) => program.getSourceFiles().flatMap((file) => (file.fileName.startsWith(directory) ? file.statements : []))
   .find((it) => (ts.isClassDeclaration(it) || ts.isInterfaceDeclaration(it)) && it.name?.text === name);
 const generated = checker.getSymbolAtLocation(baseClass("Methods").name);
+const requests = membersOf(generated)
+  .filter((it) => it.name !== "request")
+  .map((it) => `| ${code(signatures(it)[0])} | \`${/request\("([^"]+)"/.exec(it.declarations[0].getText())[1]}\` |`);
 const emitter = checker.getSymbolAtLocation(baseClass("TypedEmitter").name);
 const webNames = new Set(web.map((it) => it.name));
 const nodeOnly = own.filter((it) => !webNames.has(it.name)).map((it) => `\`${it.name}\``);
@@ -108,8 +111,12 @@ Every client is an \`EventEmitter\` with these methods; \`ClientEvents\` lists t
 ${table(membersOf(emitter))}
 ## Requests of the protocol
 
-Every client has these methods, one for each request.
-${table(membersOf(generated).filter((it) => it.name !== "request"))}`;
+Every client has a method for each request. The protocol's own reference explains them.
+
+| method | request |
+|---|---|
+${requests.join("\n")}
+`;
 
 if (!process.argv.includes("--check")) writeFileSync(page, text);
 else if (readFileSync(page, "utf8") !== text) {

@@ -87,14 +87,14 @@ export abstract class BaseClient extends Methods {
     this.#feedLimits = { ...FEED_LIMITS, ...options.feedLimits };
     const { transport, handlers = {}, tools = [], timeoutMs = TIMEOUT_MS } = options;
     const injected = transport && { open: () => (typeof transport === "function" ? transport() : transport) };
-    this.#questions = new Questions(handlers, tools, (error) => this.#tell("warning", error));
+    this.#questions = new Questions(handlers, tools, (error) => this.#emit("warning", error));
     this.#link = new Link(injected ?? dialer, introduction(options), timeoutMs, {
       notification: (method, params, size) => this.#notified({ method, params } as Notification, size),
       request: (peer, id, method, params) => this.#questions.ask(peer, id, method, params),
       broken: (error) => this.#questions.abandon(error),
       resumed: (thread) => [...this.#watches].forEach((watch) => watch.catchUp(thread)),
       gone: (error) => [...this.#watches].forEach((watch) => watch.settle(error)),
-      emit: (event, ...args) => this.#tell(event, ...(args as never)),
+      emit: (event, ...args) => this.#emit(event, ...(args as never)),
     });
   }
 
@@ -337,16 +337,16 @@ export abstract class BaseClient extends Methods {
 
   #notified(notification: Notification, size: number): void {
     const { method, params } = notification;
-    if (this.listenerCount("notification") > 0) this.#tell("notification", notification);
+    if (this.listenerCount("notification") > 0) this.#emit("notification", notification);
     const event = method === "error" ? "turn/error" : method;
-    if (!isOwnEvent(event) && this.listenerCount(event) > 0) this.#tell(event, params as never);
+    if (!isOwnEvent(event) && this.listenerCount(event) > 0) this.#emit(event, params as never);
     try {
       for (const watch of this.#watches) watch.hear(notification, size);
       if (method === "serverRequest/resolved") this.#questions.resolve(params.requestId);
       if (method === "thread/closed") this.#link.forget(params.threadId);
-      named(notification, (event, ...args) => this.#tell(event, ...(args as never)));
+      named(notification, (event, ...args) => this.#emit(event, ...(args as never)));
     } catch (cause) {
-      this.#tell("warning", new ProtocolError(`\`${method}\` is not as expected: ${text(cause)}`, { cause }));
+      this.#emit("warning", new ProtocolError(`\`${method}\` is not as expected: ${text(cause)}`, { cause }));
     }
   }
 
@@ -354,7 +354,7 @@ export abstract class BaseClient extends Methods {
    * Emits an event. What a listener throws is an uncaught error of the program, not of the connection; an `error`
    * that nobody listens to is none.
    */
-  #tell<E extends keyof ClientEvents>(event: E, ...args: ClientEvents[E]): void {
+  #emit<E extends keyof ClientEvents>(event: E, ...args: ClientEvents[E]): void {
     if (event === "error" && this.listenerCount("error") === 0) return;
     try {
       this.emit(event, ...args);

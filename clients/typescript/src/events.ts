@@ -55,7 +55,7 @@ export type WireEvents = {
 /** All events of a client with their arguments. */
 export type ClientEvents = NamedEvents & ConnectionEvents & WireEvents;
 
-/** A notification of the protocol, told apart by `method`. */
+/** A notification of the protocol, discriminated by `method`. */
 export type Notification = {
   [M in keyof ServerNotifications]: { method: M; params: ServerNotifications[M] };
 }[keyof ServerNotifications];

@@ -41,7 +41,7 @@ export class Family {
     return { env: { ...env, [MARK]: mark }, mark };
   }
 
-  /** Looks at the descendants now, since nobody can tell whose they were once their parents are gone. */
+  /** Looks at the descendants now, since they cannot be attributed once their parents are gone. */
   remember(): void {
     this.#seen = new Set(this.#members().map(identity));
   }

@@ -23,7 +23,7 @@ export interface Dialer {
   reconnect?: ReconnectOptions;
 }
 
-/** Who is told what happens to a connection. */
+/** What happens to a connection and on it. */
 export interface LinkEvents {
   notification(method: string, params: unknown, size: number): void;
   request(peer: Peer, id: number | string, method: string, params: unknown): void;

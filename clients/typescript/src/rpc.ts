@@ -6,7 +6,7 @@ import type { CallOptions, JsonRpcError, JsonRpcMessage, Transport } from "./typ
 /** The longest delay that timers know. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Who is told what comes in. */
+/** What happens on a connection. */
 export interface PeerEvents {
   notification(method: string, params: unknown, size: number): void;
   request(id: number | string, method: string, params: unknown): void;
@@ -135,7 +135,7 @@ export function text(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A rejection that nobody looks at is no failure of the program. Those who wait get it all the same. */
+/** Keeps a rejection that nobody handles from ending the program. Callers that wait still get it. */
 export function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -250,7 +250,7 @@ export class TurnStream implements AsyncIterable<TurnEvent, undefined> {
     return quiet(this.#watch.steer(input));
   }
 
-  /** Asks for the turn's early end, which events and result then tell. */
+  /** Asks for the turn's early end, which the events and the result then show. */
   interrupt(): Promise<void> {
     return quiet(this.#watch.interrupt());
   }

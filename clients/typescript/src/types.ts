@@ -76,8 +76,8 @@ export interface TurnError {
 }
 
 /**
- * One thing that was said or done, of a type that this version knows or of another. `isItem` tells them
- * apart with exact types.
+ * One thing that was said or done, of a type that this version knows or of another. `isItem` narrows it to
+ * the exact type.
  */
 export type ThreadItem =
   | { type: "userMessage"; id: string; content: unknown[] }

@@ -18,7 +18,7 @@ test("a program that does not exist is named", async () => {
   assert.equal(client.connected, false);
 });
 
-test("a program that is no server is an error with its last words", async () => {
+test("a program that is not a server is an error with its last words", async () => {
   const args = ["-c", "echo I am a shell >&2; exit 7"];
   const client = new CodexClient({ command: "sh", args, stderr: "ignore" });
   await assert.rejects(client.connect(), (it: ExitedError) => {
@@ -27,7 +27,7 @@ test("a program that is no server is an error with its last words", async () => 
   });
 });
 
-test("a server that exits tells everyone its last words", async () => {
+test("a server that exits leaves its last words in every error", async () => {
   const client = scripted("exit");
   await client.connect();
   const failed = next(client, "error");
