@@ -297,8 +297,8 @@ export abstract class BaseClient extends Methods {
       get stderr() {
         return link.stderr;
       },
-      interruptTurn: (threadId: string, turnId: string) => this.interruptTurn(threadId, turnId),
-      steerTurn: (params: SteerTurnParams) => this.steerTurn(params),
+      interruptTurn: this.interruptTurn.bind(this),
+      steerTurn: this.steerTurn.bind(this),
     };
     const watch = new TurnWatch(host, start, record);
     this.#watches.add(watch);

@@ -1,9 +1,9 @@
 /** The connection of a client through its whole life: dialled, introduced, used, broken, made again, ended. */
 
-import { AbortedError, type CodexError, ExitedError, ProtocolError, RefusedError } from "./errors.ts";
+import { type CodexError, ExitedError, ProtocolError, RefusedError } from "./errors.ts";
 import type { ConnectionEvents } from "./events.ts";
 import type * as protocol from "./generated/protocol.ts";
-import { pause, Peer, quiet } from "./rpc.ts";
+import { pause, Peer, quiet, unless } from "./rpc.ts";
 import type { CallOptions, Thread, Transport } from "./types.ts";
 
 /** Whether and how a broken connection is made again. */
@@ -113,7 +113,7 @@ export class Link {
         const isOverloaded = error instanceof RefusedError && error.code === OVERLOADED;
         if (!isOverloaded || attempt >= RETRIES) throw error;
       }
-      await pause(FIRST_RETRY_MS * 2 ** attempt * (0.5 + Math.random() / 2), options.signal);
+      await pause(jittered(FIRST_RETRY_MS * 2 ** attempt), options.signal);
     }
   }
 
@@ -128,12 +128,7 @@ export class Link {
   }
 
   async #whenConnected(method: string, signal: AbortSignal | undefined): Promise<Peer> {
-    if (this.#reconnecting) {
-      const aborted = new Promise<never>((_, reject) => {
-        signal?.addEventListener("abort", () => reject(new AbortedError(signal.reason)), { once: true });
-      });
-      await Promise.race([this.#reconnecting, aborted]);
-    }
+    if (this.#reconnecting) await unless(signal, this.#reconnecting);
     if (this.#usable) return this.#usable;
     throw new ExitedError(`cannot send \`${method}\`: the client is not connected`, {}, { stderr: this.#stderr });
   }
@@ -201,7 +196,7 @@ export class Link {
     const { attempts = 10, firstDelayMs = 250, longestDelayMs = 10_000 } = options;
     const { signal } = this.#life;
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const delayMs = Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs);
+      const delayMs = jittered(Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs));
       this.#events.emit("reconnecting", { attempt, delayMs });
       await pause(delayMs, signal);
       // An attempt that fails is followed by the next; the error that counts is the one that broke the connection.
@@ -224,4 +219,9 @@ export class Link {
       }
     }
   }
+}
+
+/** Between half of a pause and all of it, so that many clients do not come back at once. */
+function jittered(ms: number): number {
+  return ms * (0.5 + Math.random() / 2);
 }

@@ -141,18 +141,28 @@ export function quiet<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Waits, unless the signal ends it. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(new AbortedError(signal.reason));
-    const abort = () => {
-      clearTimeout(timer);
-      reject(new AbortedError(signal?.reason));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", abort);
+/** Waits for something, unless the signal ends the wait. */
+export async function unless<T>(signal: AbortSignal | undefined, wait: Promise<T>): Promise<T> {
+  if (!signal) return wait;
+  if (signal.aborted) throw new AbortedError(signal.reason);
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(new AbortedError(signal.reason));
+    signal.addEventListener("abort", abort);
   });
+  try {
+    return await Promise.race([wait, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Waits for a time, unless the signal ends the wait. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await unless(signal, new Promise((resolve) => (timer = setTimeout(resolve, ms))));
+  } finally {
+    clearTimeout(timer);
+  }
 }

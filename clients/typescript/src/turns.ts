@@ -3,8 +3,17 @@
 import { AbortedError, type CodexError, TimeoutError, TurnFailedError } from "./errors.ts";
 import type { AnyNotification, Notification, TurnEvent } from "./events.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
-import { quiet } from "./rpc.ts";
-import { type CallOptions, type CompletedTurn, isItem, type Thread, type ThreadItem, type Turn, type TurnInput } from "./types.ts";
+import { quiet, unless } from "./rpc.ts";
+import {
+  type CallOptions,
+  type CompletedTurn,
+  isItem,
+  type SteerTurnParams,
+  type Thread,
+  type ThreadItem,
+  type Turn,
+  type TurnInput,
+} from "./types.ts";
 
 /** How many items of a turn are kept for its result. */
 const ITEM_LIMIT = 10_000;
@@ -13,8 +22,8 @@ const ITEM_LIMIT = 10_000;
 export interface TurnHost {
   readonly feedLimits: FeedLimits;
   readonly stderr: string;
-  interruptTurn(threadId: string, turnId: string): Promise<void>;
-  steerTurn(params: { threadId: string; input: TurnInput[]; expectedTurnId: string }): Promise<string>;
+  interruptTurn(threadId: string, turnId: string, options?: CallOptions): Promise<void>;
+  steerTurn(params: SteerTurnParams, options?: CallOptions): Promise<string>;
 }
 
 /** What a start gives: the turn, and its thread. */
@@ -103,15 +112,15 @@ export class TurnWatch {
   }
 
   /** Asks for the turn's early end, as soon as it is known. */
-  async interrupt(): Promise<void> {
-    const { threadId, turn } = this.#known ?? (await this.#whenKnown());
-    await this.#host.interruptTurn(threadId, turn.id);
+  async interrupt(options: CallOptions = {}): Promise<void> {
+    const { threadId, turn } = this.#known ?? (await this.#whenKnown(options));
+    await this.#host.interruptTurn(threadId, turn.id, options);
   }
 
   /** Adds input to the turn. */
-  async steer(input: TurnInput[]): Promise<string> {
-    const { threadId, turn } = this.#known ?? (await this.#whenKnown());
-    return this.#host.steerTurn({ threadId, input, expectedTurnId: turn.id });
+  async steer(input: TurnInput[], options: CallOptions = {}): Promise<string> {
+    const { threadId, turn } = this.#known ?? (await this.#whenKnown(options));
+    return this.#host.steerTurn({ threadId, input, expectedTurnId: turn.id }, options);
   }
 
   /** A stream of what it says; the first has everything since the start. */
@@ -154,8 +163,8 @@ export class TurnWatch {
     return started.turn;
   }
 
-  async #whenKnown(): Promise<StartedTurn> {
-    await this.started;
+  async #whenKnown({ signal }: CallOptions): Promise<StartedTurn> {
+    await unless(signal, this.started);
     return this.#known as StartedTurn;
   }
 
@@ -246,13 +255,13 @@ export class TurnStream implements AsyncIterable<TurnEvent, undefined> {
   }
 
   /** Adds input to the turn. */
-  steer(input: TurnInput[]): Promise<string> {
-    return quiet(this.#watch.steer(input));
+  steer(input: TurnInput[], options?: CallOptions): Promise<string> {
+    return quiet(this.#watch.steer(input, options));
   }
 
   /** Asks for the turn's early end, which the events and the result then show. */
-  interrupt(): Promise<void> {
-    return quiet(this.#watch.interrupt());
+  interrupt(options?: CallOptions): Promise<void> {
+    return quiet(this.#watch.interrupt(options));
   }
 
   /** The events up to `turn/completed`, once: a second reader gets what the first has left. */
