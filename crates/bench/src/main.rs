@@ -11,6 +11,7 @@ mod outcome;
 mod plot;
 mod report;
 mod rows;
+mod runner;
 mod session;
 mod soak;
 mod stock;
@@ -52,6 +53,9 @@ async fn run(args: Args) -> Result<()> {
     let subjects = args.subjects()?;
     if args.load {
         return load::run(&subjects, &model, args.quick).await;
+    }
+    if args.runner {
+        return runner::run(&subjects[0], args.quick).await;
     }
     let outcome = if let Some(time) = args.soak {
         Outcome::Soak(soak::run(&subjects, &model, time).await?)

@@ -18,8 +18,12 @@ pub fn cpu(root: i32) -> Result<Duration> {
 
 /// Processor time of this program so far, its children apart.
 pub fn own() -> Result<Duration> {
-    let pid = i32::try_from(std::process::id())?;
-    clock(pid).ok_or_else(|| "the kernel does not say what this program has used".into())
+    alone(i32::try_from(std::process::id())?)
+}
+
+/// Processor time of a process so far, its children apart.
+pub fn alone(pid: i32) -> Result<Duration> {
+    clock(pid).ok_or_else(|| "the kernel does not say what the process has used".into())
 }
 
 /// Processor time of all children of this program that have ended and were waited for.

@@ -7,6 +7,7 @@ use quipu_config::Overrides;
 use quipu_server::{Listen, Origin};
 
 use crate::exec::args::ExecArgs;
+use crate::runner::args::RunnerArgs;
 
 /// Agent server compatible with `codex app-server`, for any model provider
 #[derive(Debug, Parser)]
@@ -67,6 +68,8 @@ pub enum Command {
     Exec(Box<ExecArgs>),
     /// Show what the server does, in a few seconds and without a model
     Demo,
+    /// Work through the issues of a tracker, unattended
+    Runner(Box<RunnerArgs>),
     /// Set up a model: find keys and local servers, write config.toml, try one request
     Init(InitArgs),
     /// List the model providers and whether there is a key for them

@@ -8,6 +8,7 @@ mod demo;
 mod exec;
 mod heap;
 mod logging;
+mod runner;
 mod runtime;
 mod session;
 mod version;
@@ -36,6 +37,7 @@ pub fn main() -> ExitCode {
         }
         Command::Exec(run) => exec::run(*run, &args.config),
         Command::Demo => demo::run(),
+        Command::Runner(runner) => runner::run(*runner, &args.config),
         Command::Login(login) => cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS),
         Command::Logout { config } => {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)

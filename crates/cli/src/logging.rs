@@ -42,19 +42,32 @@ impl Logging {
     /// Starts logging for the whole process, as the settings say: errors, but for those of `quiet`, unless
     /// `RUST_LOG` says otherwise.
     pub fn start(config: &Loader, quiet: Option<&str>) -> Logging {
+        let quiet = quiet.filter(|_| std::env::var_os(EnvFilter::DEFAULT_ENV).is_none());
+        let directives = quiet.map(|target| (target, "off"));
+        Logging::begin(LogFile::of(config), directives)
+    }
+
+    /// Starts logging for a service that nobody watches: what it does, unless `RUST_LOG` says otherwise, also in a
+    /// file of its directory.
+    pub fn start_runner(folder: &Path) -> Logging {
+        let file = LogFile::open(folder).inspect_err(|error| complain(folder, error));
+        let quiet = std::env::var_os(EnvFilter::DEFAULT_ENV).is_none();
+        let directives = quiet.then_some(("quipu_runner", "info"));
+        Logging::begin(file.ok(), directives)
+    }
+
+    fn begin(file: Option<LogFile>, directive: Option<(&str, &str)>) -> Logging {
         let (sender, receiver) = sync_channel(QUEUE);
-        let file = LogFile::of(config);
         let has_file = file.is_some();
         std::thread::spawn(move || write(&receiver, file));
         let mut filter = EnvFilter::builder()
             .with_default_directive(LevelFilter::ERROR.into())
             .from_env_lossy();
-        let quiet = quiet.filter(|_| std::env::var_os(EnvFilter::DEFAULT_ENV).is_none());
         let is_json = std::env::var("LOG_FORMAT")
             .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
-        let directives = [(quiet, "off"), (is_json.then_some(banner::TARGET), "info")];
-        for (target, level) in directives {
-            if let Some(Ok(directive)) = target.map(|it| format!("{it}={level}").parse()) {
+        let banner = is_json.then_some((banner::TARGET, "info"));
+        for (target, level) in directive.into_iter().chain(banner) {
+            if let Ok(directive) = format!("{target}={level}").parse() {
                 filter = filter.add_directive(directive);
             }
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::env::Env;
+use crate::ssh::Host;
 use crate::template::{Template, TemplateError};
 use crate::tracker::{self, normalized};
 use crate::workflow::Workflow;
@@ -84,6 +85,8 @@ pub struct WorkerConfig {
     /// None means on this machine.
     pub ssh_hosts: Vec<String>,
     pub max_concurrent_agents_per_host: Option<usize>,
+    /// The configuration of `ssh` in place of the user's.
+    pub ssh_config: Option<PathBuf>,
 }
 
 /// What may be spent before nothing more is dispatched.
@@ -151,7 +154,7 @@ impl Config {
                     )
                 })?),
             },
-            worker: WorkerConfig::new(&Section::of(root, "worker")?)?,
+            worker: WorkerConfig::new(&Section::of(root, "worker")?, env)?,
             budget: Budget::new(&Section::of(root, "budget")?)?,
             result: ResultConfig::new(&Section::of(root, "result")?, env)?,
             prompt: Template::parse(&workflow.prompt),
@@ -260,14 +263,23 @@ impl CodexConfig {
 }
 
 impl WorkerConfig {
-    fn new(section: &Section<'_>) -> Result<WorkerConfig, ConfigError> {
+    fn new(section: &Section<'_>, env: &Env) -> Result<WorkerConfig, ConfigError> {
         let per_host = "max_concurrent_agents_per_host";
+        let hosts = section.texts("ssh_hosts")?.unwrap_or_default();
+        for host in &hosts {
+            Host::new(host, None).map_err(|problem| section.error("ssh_hosts", problem))?;
+        }
+        let config = section.text("ssh_config")?.map(|path| {
+            env.path(&path)
+                .map_err(|problem| section.error("ssh_config", problem))
+        });
         Ok(WorkerConfig {
-            ssh_hosts: section.texts("ssh_hosts")?.unwrap_or_default(),
+            ssh_hosts: hosts,
             max_concurrent_agents_per_host: match section.value(per_host) {
                 Some(_) => Some(section.positive(per_host, 1)?),
                 None => None,
             },
+            ssh_config: config.transpose()?,
         })
     }
 }

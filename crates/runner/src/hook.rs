@@ -1,6 +1,8 @@
 //! Runs the scripts of a workflow. Each belongs to this process: it ends with its time limit and with the service,
 //! together with everything that it started.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,11 +52,13 @@ pub(crate) async fn execute(
     limit: Duration,
 ) -> Result<String, HookError> {
     let mut command = Command::new(argv, directory, Policy::FullAccess);
-    command.env = std::env::vars_os().collect();
-    let given = variables
-        .iter()
-        .map(|(name, value)| (name.into(), value.into()));
-    command.env.extend(given);
+    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    env.extend(
+        variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+    command.env = env.into_iter().collect();
     let running = async {
         let spawned = quipu_sandbox::spawn(command).await;
         let spawned = spawned.map_err(|error| HookError::NotStarted {

@@ -27,6 +27,8 @@ pub struct Store {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<BTreeMap<PathBuf, Waiting>>,
+    /// Who waits until nothing is left to be written.
+    flushes: Mutex<Vec<oneshot::Sender<()>>>,
     more: Notify,
 }
 
@@ -75,17 +77,11 @@ impl Store {
 
     /// Waits until everything is written that was saved before.
     pub async fn flush(&self) {
-        let mut ends = Vec::new();
-        for waiting in self.queue.lock().values_mut() {
-            let (done, written) = oneshot::channel();
-            waiting.waiters.push(done);
-            ends.push(written);
-        }
+        let (done, written) = oneshot::channel();
+        self.queue.flushes().push(done);
         self.queue.more.notify_one();
-        for written in ends {
-            // What could not be written was logged.
-            written.await.ok();
-        }
+        // What could not be written was logged.
+        written.await.ok();
     }
 
     fn put(
@@ -112,12 +108,19 @@ impl Queue {
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn flushes(&self) -> std::sync::MutexGuard<'_, Vec<oneshot::Sender<()>>> {
+        self.flushes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 async fn write_all(queue: Arc<Queue>) {
     loop {
         let next = queue.lock().pop_first();
         let Some((path, waiting)) = next else {
+            for done in queue.flushes().drain(..) {
+                done.send(()).ok();
+            }
             queue.more.notified().await;
             continue;
         };

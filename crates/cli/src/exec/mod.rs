@@ -10,7 +10,7 @@ mod prompt;
 mod review;
 pub mod screen;
 mod settings;
-mod stops;
+pub mod stops;
 pub mod text;
 pub mod thread;
 

@@ -31,6 +31,7 @@ mod patch_program;
 mod processes;
 mod providers;
 mod proxies;
+mod runner;
 mod sandbox;
 mod sdk;
 mod secrets;

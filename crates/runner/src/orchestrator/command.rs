@@ -59,14 +59,17 @@ impl Orchestrator {
         out: &mut Vec<Effect>,
     ) -> Result<&'static str, CommandError> {
         let id = self.id_of(identifier)?;
-        if self.runs.contains_key(&id) {
+        if self.runs.by_issue.contains_key(&id) {
             return Err(CommandError::Running(identifier.to_owned()));
         }
-        self.remember(&id, |record| record.held = None, out);
-        match self.retries.get(&id).map(|it| it.retry.clone()) {
-            Some(mut retry) => {
+        self.ledger.remember(&id, |record| record.held = None, out);
+        match self.retries.by_issue.get(&id).cloned() {
+            Some(waiting) => {
+                let names = (waiting.identifier.as_str(), waiting.url);
+                let mut retry = waiting.retry;
                 retry.due_at = now;
-                self.restore_retry(now, &id, retry, out);
+                self.retries
+                    .wait(now, &id, names, retry, &mut self.ledger, out);
             }
             None => self.tick(now, out),
         }
@@ -79,19 +82,21 @@ impl Orchestrator {
         out: &mut Vec<Effect>,
     ) -> Result<&'static str, CommandError> {
         let id = self.id_of(identifier)?;
-        if !self.records.contains_key(&id) {
+        if !self.ledger.records.contains_key(&id) {
             let seen = self.idle.iter().find(|it| it.issue_id == id);
             if let Some(seen) = seen {
                 let issue = Issue::new(&id, &seen.identifier, &seen.title, &seen.state);
-                self.records.insert(id.clone(), Record::new(&issue));
+                let record = Record::new(&issue);
+                self.ledger.records.insert(id.clone(), record);
             }
         }
         let why = "cancelled by an operator".to_owned();
-        self.remember(&id, |record| record.held = Some(why), out);
+        self.ledger
+            .remember(&id, |record| record.held = Some(why), out);
         self.release(&id, "cancelled by an operator", out);
-        match self.runs.contains_key(&id) {
+        match self.runs.by_issue.contains_key(&id) {
             true => {
-                self.stop(&id, StopReason::Operator, out);
+                self.runs.stop(&id, StopReason::Operator, out);
                 Ok("stopping")
             }
             false => Ok("held"),
@@ -100,8 +105,13 @@ impl Orchestrator {
 
     /// The id of an issue that is running, waiting, remembered, or was found by the last poll.
     fn id_of(&self, identifier: &str) -> Result<String, CommandError> {
-        let running = self.runs.iter().find(|it| it.1.identifier == identifier);
-        let known = self.records.values().find(|it| it.identifier == identifier);
+        let mut runs = self.runs.by_issue.iter();
+        let running = runs.find(|it| it.1.identifier == identifier);
+        let known = self
+            .ledger
+            .records
+            .values()
+            .find(|it| it.identifier == identifier);
         let idle = self.idle.iter().find(|it| it.identifier == identifier);
         let id = running
             .map(|it| it.0)

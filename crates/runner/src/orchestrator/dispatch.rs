@@ -1,6 +1,5 @@
 //! Which issues are worked on now, and in which order.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,9 +7,9 @@ use super::message::{Effect, Entry, Job, Level, Resume};
 use super::run::Run;
 use super::{Cycle, Idle, Orchestrator};
 use crate::config::Config;
-use crate::record::{Attempt, Day, Record, Spend, Status, Tokens};
-use crate::time::{self, Millis};
-use crate::tracker::{Issue, TrackerError, normalized};
+use crate::time::Millis;
+use crate::tracker::{Issue, TrackerError};
+use crate::workspace;
 
 /// Whether an issue is dispatched, and if not, why.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +57,17 @@ pub fn sort_for_dispatch(issues: &mut [Issue]) {
     });
 }
 
+/// Why an issue is not for this service, by its labels and the tracker's rules.
+pub(super) fn routable(config: &Config, issue: &Issue) -> Option<Verdict> {
+    if !issue.dispatchable {
+        return Some(Verdict::NotDispatchable);
+    }
+    let labels = crate::tracker::labels(&issue.labels);
+    let required = &config.tracker.required_labels;
+    let missing = required.iter().find(|it| !labels.contains(it));
+    missing.map(|label| Verdict::MissingLabel(label.clone()))
+}
+
 impl Orchestrator {
     /// What a poll found.
     pub(super) fn polled(
@@ -98,22 +108,23 @@ impl Orchestrator {
         }
     }
 
-    /// Whether an issue of a poll is dispatched.
+    /// Whether an issue of a poll would be dispatched.
     #[must_use]
     pub fn verdict(&self, now: Millis, issue: &Issue) -> Verdict {
         match self.eligible(now, issue) {
             Verdict::Dispatch if self.is_claimed(&issue.id) => Verdict::Claimed,
-            Verdict::Dispatch if self.workspace_is_taken(&issue.id, &issue.identifier) => {
-                Verdict::SameWorkspace
-            }
-            Verdict::Dispatch if !self.has_slot(&issue.state) || self.host(issue).is_err() => {
-                Verdict::NoSlots
-            }
+            Verdict::Dispatch if self.workspace_is_taken(issue) => Verdict::SameWorkspace,
+            Verdict::Dispatch if !self.has_place(issue) => Verdict::NoSlots,
             verdict => verdict,
         }
     }
 
-    /// The same without claims and places.
+    /// Counts an issue as running without starting anything, for a look at what would be dispatched.
+    pub fn take_place(&mut self, now: Millis, issue: Issue) {
+        self.dispatch(now, issue, None, &mut Vec::new());
+    }
+
+    /// Whether an issue may be worked on, whoever works on it now and whether there is a place.
     pub(super) fn eligible(&self, now: Millis, issue: &Issue) -> Verdict {
         if let Some(member) = issue.missing() {
             return Verdict::Malformed(member);
@@ -124,60 +135,33 @@ impl Orchestrator {
         if let Some(why) = routable(&self.config, issue) {
             return why;
         }
-        let held = self.records.get(&issue.id).and_then(|it| it.held.clone());
-        if let Some(why) = held {
+        let record = self.ledger.records.get(&issue.id);
+        if let Some(why) = record.and_then(|it| it.held.clone()) {
             return Verdict::Held(why);
         }
-        match self.over_budget(now, &issue.id) {
+        match self.ledger.over_budget(&self.config.budget, now, &issue.id) {
             Some(which) => Verdict::OverBudget(which),
             None => Verdict::Dispatch,
         }
     }
 
-    /// Which budget is used up, if one is.
-    pub(super) fn over_budget(&self, now: Millis, issue_id: &str) -> Option<String> {
-        let nothing = Spend::default();
-        let today = match self.day.date == time::day(now) {
-            true => &self.day.spent,
-            false => &nothing,
-        };
-        over_issue_budget(&self.config, self.records.get(issue_id))
-            .or_else(|| exceeded(today, self.config.budget.tokens_per_day, "tokens_per_day"))
-            .or_else(|| costs(today, self.config.budget.cost_per_day, "cost_per_day"))
+    pub(super) fn has_place(&self, issue: &Issue) -> bool {
+        let slot = self.runs.has_slot(&self.config, &issue.state);
+        !self.stopping && slot && self.host(issue).is_ok()
     }
 
-    pub(super) fn has_slot(&self, state: &str) -> bool {
-        if self.stopping || self.runs.len() >= self.config.agent.max_concurrent_agents {
-            return false;
-        }
-        let state = normalized(state);
-        let limit = self.config.agent.max_concurrent_agents_by_state.get(&state);
-        let same = |run: &&Run| normalized(&run.issue.state) == state;
-        limit.is_none_or(|limit| self.runs.values().filter(same).count() < *limit)
-    }
-
-    /// The host to work on: the one that the issue was on before if it has a place, else the one with the fewest
-    /// agents. An error if all are full.
-    pub(super) fn host(&self, issue: &Issue) -> Result<Option<String>, ()> {
-        let worker = &self.config.worker;
-        if worker.ssh_hosts.is_empty() {
-            return Ok(None);
-        }
-        let mut load: BTreeMap<&str, usize> = BTreeMap::new();
-        for run in self.runs.values() {
-            *load
-                .entry(run.host.as_deref().unwrap_or_default())
-                .or_default() += 1;
-        }
-        let load = |host: &String| load.get(host.as_str()).copied().unwrap_or(0);
-        let most = worker.max_concurrent_agents_per_host.unwrap_or(usize::MAX);
-        let free = |host: &&String| load(host) < most;
-        let record = self.records.get(&issue.id);
+    fn host(&self, issue: &Issue) -> Result<Option<String>, ()> {
+        let record = self.ledger.records.get(&issue.id);
         let before = record.and_then(|it| it.attempts.last()?.host.as_ref());
-        let before = before.filter(|it| worker.ssh_hosts.contains(it) && free(it));
-        let hosts = worker.ssh_hosts.iter().filter(free);
-        let host = before.or_else(|| hosts.min_by_key(|it| load(it)));
-        host.map(|it| Some(it.clone())).ok_or(())
+        self.runs.host(&self.config, before)
+    }
+
+    /// Whether another issue that is claimed has the same workspace, which a tracker with two issues of one name
+    /// causes.
+    pub(super) fn workspace_is_taken(&self, issue: &Issue) -> bool {
+        let key = workspace::key(&issue.identifier);
+        let runs = self.runs.use_workspace(&key, &issue.id);
+        runs || self.retries.use_workspace(&key, &issue.id)
     }
 
     /// Starts a worker. The caller has checked that it may.
@@ -189,31 +173,10 @@ impl Orchestrator {
         out: &mut Vec<Effect>,
     ) {
         let host = self.host(&issue).unwrap_or_default();
-        let record = self.records.entry(issue.id.clone());
-        let record = record.or_insert_with(|| Record::new(&issue));
-        record.identifier.clone_from(&issue.identifier);
-        record.title.clone_from(&issue.title);
-        record.url.clone_from(&issue.url);
-        record.retry = None;
-        // What the end of the service interrupted goes on: the same attempt, the same thread.
-        let interrupted = record.interrupted().filter(|it| it.host == host).cloned();
-        let attempt = attempt.or_else(|| interrupted.as_ref().and_then(|it| it.attempt));
-        let thread = interrupted.as_ref().and_then(|it| it.thread_id.clone());
-        record.begin(Attempt {
-            number: record.next_number(),
-            attempt,
-            started_at: now,
-            ended_at: None,
-            status: Status::Running,
-            error: None,
-            host: host.clone(),
-            thread_id: thread.clone(),
-            turns: 0,
-            spent: Spend::default(),
-            reported: interrupted.map_or(Tokens::default(), |it| it.reported),
-            patch: false,
-            branch: None,
-        });
+        let record = self.ledger.begin(now, &issue, attempt, host.clone(), out);
+        let begun = record.attempts.last();
+        let attempt = begun.and_then(|it| it.attempt);
+        let thread = begun.and_then(|it| it.thread_id.clone());
         let job = Job {
             attempt,
             resume: thread.map(|thread_id| Resume { thread_id }),
@@ -227,52 +190,9 @@ impl Orchestrator {
             .field("run", job.number())
             .field("resumed", job.resume.is_some());
         out.push(Effect::Log(entry));
-        self.count_attempt(now, out);
-        self.retries.remove(&issue.id);
-        self.runs
-            .insert(issue.id.clone(), Run::new(issue, attempt, host, now));
+        self.retries.by_issue.remove(&issue.id);
+        let run = Run::new(issue, attempt, host, now);
+        self.runs.by_issue.insert(run.issue.id.clone(), run);
         out.push(Effect::Dispatch(Box::new(job)));
     }
-
-    fn count_attempt(&mut self, now: Millis, out: &mut Vec<Effect>) {
-        self.today(now).attempts += 1;
-        out.push(Effect::SaveDay(self.day.clone()));
-    }
-
-    /// What the present day has cost.
-    pub(super) fn today(&mut self, now: Millis) -> &mut Day {
-        if self.day.date != time::day(now) {
-            self.day = Day::of(now);
-        }
-        &mut self.day
-    }
-}
-
-/// Why an issue is not for this service, by its labels and the tracker's rules.
-pub(super) fn routable(config: &Config, issue: &Issue) -> Option<Verdict> {
-    if !issue.dispatchable {
-        return Some(Verdict::NotDispatchable);
-    }
-    let labels = crate::tracker::labels(&issue.labels);
-    let required = &config.tracker.required_labels;
-    let missing = required.iter().find(|it| !labels.contains(it));
-    missing.map(|label| Verdict::MissingLabel(label.clone()))
-}
-
-/// Which budget of the issue itself is used up.
-pub(super) fn over_issue_budget(config: &Config, record: Option<&Record>) -> Option<String> {
-    let spent = &record?.spent;
-    let budget = &config.budget;
-    exceeded(spent, budget.tokens_per_issue, "tokens_per_issue")
-        .or_else(|| costs(spent, budget.cost_per_issue, "cost_per_issue"))
-}
-
-fn exceeded(spent: &Spend, most: Option<u64>, which: &str) -> Option<String> {
-    let most = most.filter(|most| spent.tokens.total >= *most)?;
-    Some(format!("{which} {most}, used {}", spent.tokens.total))
-}
-
-fn costs(spent: &Spend, most: Option<f64>, which: &str) -> Option<String> {
-    let most = most.filter(|most| spent.cost >= *most)?;
-    Some(format!("{which} {most}, used {:.4}", spent.cost))
 }

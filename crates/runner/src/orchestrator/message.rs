@@ -53,7 +53,7 @@ pub enum Effect {
     Refresh { ids: Vec<String> },
     /// Ask the tracker for the issues in these states.
     Poll { states: Vec<String> },
-    /// Poll after this time; replaces what was planned before.
+    /// Poll after this time, or earlier if that was planned.
     Tick { after_ms: Millis },
     /// Give the retry its turn after this time.
     RetryTimer {
@@ -224,6 +224,13 @@ impl Entry {
     pub fn field(mut self, name: &'static str, value: impl Display) -> Entry {
         self.fields.push((name, value.to_string()));
         self
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|it| it.0 == name);
+        field.map(|it| it.1.as_str())
     }
 
     #[must_use]

@@ -3,31 +3,31 @@
 
 mod command;
 mod dispatch;
+mod ledger;
 mod message;
-mod reconcile;
 mod retry;
 mod run;
+mod runs;
 mod snapshot;
+mod work;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::config::Config;
-use crate::record::{Day, Record, Records, Spend, Status};
+use crate::record::{Day, Records};
 use crate::time::Millis;
 use crate::tracker::TrackerError;
-use crate::workspace;
 
 pub use command::{Command, CommandError};
 pub use dispatch::{Verdict, sort_for_dispatch};
 pub use message::{AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Resume};
-pub use snapshot::{issue_details, state};
+pub use snapshot::{issue_details, state, tracked};
 
+use ledger::Ledger;
 use message::StopReason;
-use retry::Waiting;
-use run::Run;
+use retry::Retries;
+use runs::Runs;
 
 /// The state of the service. Every change happens in [`Orchestrator::step`] and [`Orchestrator::command`].
 #[derive(Debug)]
@@ -35,26 +35,21 @@ pub struct Orchestrator {
     config: Arc<Config>,
     /// Why nothing is dispatched: the workflow was changed and cannot be used.
     invalid: Option<String>,
-    /// By issue id, like the other maps.
-    runs: BTreeMap<String, Run>,
-    retries: BTreeMap<String, Waiting>,
+    runs: Runs,
+    retries: Retries,
     /// Issues whose workspaces are being removed.
     cleaning: BTreeSet<String>,
-    records: Records,
+    ledger: Ledger,
     /// What the last poll found and did not dispatch, with the reason.
     idle: Vec<Idle>,
+    /// Issues whose agents came to an end without a failure.
     completed: BTreeSet<String>,
-    totals: Spend,
-    /// How long runs that have ended took.
-    ended_ms: i64,
-    rate_limits: Option<Value>,
-    day: Day,
     cycle: Cycle,
     /// A poll was asked for while one was under way.
     again: bool,
     last_poll: Option<Millis>,
+    /// Why the tracker cannot be read.
     last_error: Option<String>,
-    generation: u64,
     stopping: bool,
 }
 
@@ -87,21 +82,16 @@ impl Orchestrator {
         Orchestrator {
             config,
             invalid: None,
-            runs: BTreeMap::new(),
-            retries: BTreeMap::new(),
+            runs: Runs::default(),
+            retries: Retries::default(),
             cleaning: BTreeSet::new(),
-            records,
+            ledger: Ledger::new(records, day),
             idle: Vec::new(),
             completed: BTreeSet::new(),
-            totals: Spend::default(),
-            ended_ms: 0,
-            rate_limits: None,
-            day,
             cycle: Cycle::Idle,
             again: false,
             last_poll: None,
             last_error: None,
-            generation: 0,
             stopping: false,
         }
     }
@@ -115,27 +105,27 @@ impl Orchestrator {
     /// What is remembered of the issues.
     #[must_use]
     pub fn records(&self) -> &Records {
-        &self.records
+        &self.ledger.records
     }
 
     /// Whether an issue is running, waits for a retry, or is being cleaned up.
     #[must_use]
     pub fn is_claimed(&self, issue_id: &str) -> bool {
-        self.runs.contains_key(issue_id)
-            || self.retries.contains_key(issue_id)
+        self.runs.by_issue.contains_key(issue_id)
+            || self.retries.by_issue.contains_key(issue_id)
             || self.cleaning.contains(issue_id)
     }
 
     /// How many agents run.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.runs.len()
+        self.runs.by_issue.len()
     }
 
     /// How many issues wait for a retry.
     #[must_use]
     pub fn retrying(&self) -> usize {
-        self.retries.len()
+        self.retries.by_issue.len()
     }
 
     /// One step: what happened, at which time, and what is to be done now.
@@ -151,14 +141,15 @@ impl Orchestrator {
             Input::RetryDue {
                 issue_id,
                 generation,
-            } => self.retry_due(&issue_id, generation, out),
+            } if !self.stopping => self.retries.due(&issue_id, generation, out),
+            Input::RetryDue { .. } => {}
             Input::RetryAsked { issue_id, result } => self.retry_asked(now, &issue_id, result, out),
             Input::Agent { issue_id, event } => self.heard(now, &issue_id, *event, out),
             Input::Exited { issue_id, outcome } => self.exited(now, &issue_id, outcome, out),
             Input::Cleaned { issue_id } => drop(self.cleaning.remove(&issue_id)),
             Input::Stop => self.stop_all(out),
         }
-        if self.stopping && self.runs.is_empty() {
+        if self.stopping && self.runs.by_issue.is_empty() && self.cleaning.is_empty() {
             effects.push(Effect::Finished);
         }
         effects
@@ -166,22 +157,22 @@ impl Orchestrator {
 
     /// What was running when the service ended is marked so; retries that waited go on waiting.
     fn started(&mut self, now: Millis, out: &mut Vec<Effect>) {
-        let ids: Vec<String> = self.records.keys().cloned().collect();
+        let ids: Vec<String> = self.ledger.records.keys().cloned().collect();
         for id in ids {
-            let Some(record) = self.records.get_mut(&id) else {
+            let (interrupted, retry) = self.ledger.recover(now, &id);
+            let Some(record) = self.ledger.records.get(&id) else {
                 continue;
             };
-            let last = record.attempts.last_mut();
-            if let Some(last) = last.filter(|it| it.status == Status::Running) {
-                last.status = Status::Interrupted;
-                last.ended_at = Some(now);
+            if interrupted {
                 let entry = Entry::of_record(Level::Warn, "run_interrupted", record)
                     .field("outcome", "the service ended; the thread is resumed");
                 out.push(Effect::Log(entry));
                 out.push(Effect::Save(Box::new(record.clone())));
             }
-            if let Some(retry) = record.retry.clone() {
-                self.restore_retry(now, &id, retry, out);
+            if let Some(retry) = retry {
+                let (identifier, url) = (record.identifier.clone(), record.url.clone());
+                let (names, ledger) = ((identifier.as_str(), url), &mut self.ledger);
+                self.retries.wait(now, &id, names, retry, ledger, out);
             }
         }
         out.push(Effect::Tick { after_ms: 0 });
@@ -197,8 +188,9 @@ impl Orchestrator {
             return;
         }
         self.again = false;
-        self.stop_stalled(now, out);
-        let ids: Vec<String> = self.runs.keys().cloned().collect();
+        self.runs
+            .stop_stalled(now, self.config.codex.stall_timeout, out);
+        let ids = self.runs.ids();
         if ids.is_empty() {
             self.look_for_work(now, out);
         } else {
@@ -281,9 +273,8 @@ impl Orchestrator {
 
     fn stop_all(&mut self, out: &mut Vec<Effect>) {
         self.stopping = true;
-        let ids: Vec<String> = self.runs.keys().cloned().collect();
-        for id in ids {
-            self.stop(&id, StopReason::Shutdown, out);
+        for id in self.runs.ids() {
+            self.runs.stop(&id, StopReason::Shutdown, out);
         }
     }
 
@@ -294,28 +285,5 @@ impl Orchestrator {
             issue_id: issue_id.to_owned(),
             identifier: identifier.to_owned(),
         });
-    }
-
-    /// Changes what is remembered of an issue, and stores it.
-    fn remember(
-        &mut self,
-        issue_id: &str,
-        change: impl FnOnce(&mut Record),
-        out: &mut Vec<Effect>,
-    ) {
-        if let Some(record) = self.records.get_mut(issue_id) {
-            change(record);
-            out.push(Effect::Save(Box::new(record.clone())));
-        }
-    }
-
-    /// Whether another issue that is claimed has the same workspace, which a tracker with two issues of one name causes.
-    fn workspace_is_taken(&self, issue_id: &str, identifier: &str) -> bool {
-        let key = workspace::key(identifier);
-        let taken = |id: &String, other: &str| id != issue_id && workspace::key(other) == key;
-        let mut runs = self.runs.iter();
-        let mut retries = self.retries.iter();
-        runs.any(|(id, run)| taken(id, &run.identifier))
-            || retries.any(|(id, waiting)| taken(id, &waiting.identifier))
     }
 }

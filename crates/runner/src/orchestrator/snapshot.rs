@@ -12,13 +12,23 @@ use crate::workspace;
 /// The whole state.
 #[must_use]
 pub fn state(machine: &Orchestrator, now: Millis) -> Value {
-    let live: Millis = machine.runs.values().map(|it| now - it.started_at).sum();
+    let live: Millis = machine
+        .runs
+        .by_issue
+        .values()
+        .map(|it| now - it.started_at)
+        .sum();
     let running: Vec<Value> = machine
         .runs
+        .by_issue
         .iter()
         .map(|(id, run)| running(id, run))
         .collect();
-    let retrying = machine.retries.iter().map(|(id, it)| retrying(id, it));
+    let retrying = machine
+        .retries
+        .by_issue
+        .iter()
+        .map(|(id, it)| retrying(id, it));
     let retrying: Vec<Value> = retrying.collect();
     let waiting = machine.idle.iter().map(|it| {
         json!({
@@ -43,19 +53,19 @@ pub fn state(machine: &Orchestrator, now: Millis) -> Value {
         "retrying": retrying,
         "waiting": waiting,
         "codex_totals": {
-            "input_tokens": machine.totals.tokens.input,
-            "output_tokens": machine.totals.tokens.output,
-            "total_tokens": machine.totals.tokens.total,
-            "cost": machine.totals.cost,
-            "seconds_running": seconds(machine.ended_ms + live),
+            "input_tokens": machine.ledger.totals.tokens.input,
+            "output_tokens": machine.ledger.totals.tokens.output,
+            "total_tokens": machine.ledger.totals.tokens.total,
+            "cost": machine.ledger.totals.cost,
+            "seconds_running": seconds(machine.ledger.ended_ms + live),
         },
         "today": {
-            "date": machine.day.date,
-            "attempts": machine.day.attempts,
-            "total_tokens": machine.day.spent.tokens.total,
-            "cost": machine.day.spent.cost,
+            "date": machine.ledger.day.date,
+            "attempts": machine.ledger.day.attempts,
+            "total_tokens": machine.ledger.day.spent.tokens.total,
+            "cost": machine.ledger.day.spent.cost,
         },
-        "rate_limits": machine.rate_limits,
+        "rate_limits": machine.ledger.rate_limits,
         "config_error": machine.invalid,
         "last_error": machine.last_error,
         "poll_interval_ms": u64::try_from(machine.config.poll_interval.as_millis()).unwrap_or(u64::MAX),
@@ -67,12 +77,13 @@ pub fn state(machine: &Orchestrator, now: Millis) -> Value {
 #[must_use]
 pub fn issue_details(machine: &Orchestrator, identifier: &str, places: &Places) -> Option<Value> {
     let record = machine
+        .ledger
         .records
         .values()
         .find(|it| it.identifier == identifier)?;
     let id = &record.issue_id;
-    let run = machine.runs.get(id);
-    let retry = machine.retries.get(id);
+    let run = machine.runs.by_issue.get(id);
+    let retry = machine.retries.by_issue.get(id);
     let last = record.attempts.last();
     let status = match (run, retry) {
         (Some(_), _) => "running",

@@ -1,6 +1,7 @@
 //! Tests of the runner: sessions against scripted servers and against Quipu.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod service;
 mod session;
 mod ssh;
 mod trackers;

@@ -1,0 +1,132 @@
+//! Where an attempt happens: on this machine, or on another one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::env::Env;
+use crate::hook::{self, HookError, Variables};
+use crate::session::Launch;
+use crate::ssh::Host;
+use crate::workspace::{self, Workspace};
+
+/// The machine that has the workspace.
+pub enum Ground {
+    /// With the variables that processes get besides those of this one.
+    Here(Variables),
+    There(Host),
+}
+
+impl Ground {
+    /// The machine of a name that the orchestrator chose; this one if it chose none.
+    pub fn new(host: Option<&str>, config: &Config, env: &Env) -> Result<Ground, String> {
+        match host {
+            None => Ok(Ground::Here(env.variables.clone().into_iter().collect())),
+            Some(host) => Ok(Ground::There(Host::new(
+                host,
+                config.worker.ssh_config.clone(),
+            )?)),
+        }
+    }
+
+    /// Finds or makes the workspace of an issue. `unfinished` is the path of a file that is there as long as the
+    /// making of a workspace is not over: a service that was killed meanwhile leaves it behind.
+    pub async fn create(
+        &self,
+        root: &Path,
+        identifier: &str,
+        unfinished: &Path,
+    ) -> Result<Workspace, String> {
+        let again = unfinished.exists();
+        if again {
+            self.remove(root, identifier).await?;
+        }
+        let mark = |path: &Path| std::fs::write(path, "").map_err(|error| error.to_string());
+        match self {
+            Ground::Here(_) => {
+                if !again && !workspace::exists(root, identifier) {
+                    mark(unfinished)?;
+                }
+                let (root, identifier) = (root.to_owned(), identifier.to_owned());
+                blocking(move || workspace::create(&root, &identifier)).await
+            }
+            Ground::There(host) => {
+                let made = host.create_workspace(root, identifier).await;
+                let made = made.map_err(|error| error.to_string())?;
+                if made.created_now {
+                    mark(unfinished)?;
+                }
+                Ok(made)
+            }
+        }
+    }
+
+    pub async fn remove(&self, root: &Path, identifier: &str) -> Result<(), String> {
+        match self {
+            Ground::Here(_) => {
+                let (root, identifier) = (root.to_owned(), identifier.to_owned());
+                blocking(move || workspace::remove(&root, &identifier)).await
+            }
+            Ground::There(host) => {
+                let removed = host.remove_workspace(root, identifier).await;
+                removed.map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Whether a workspace may be used: here its real path must be inside of the root; there it was found so.
+    pub fn check(&self, root: &Path, workspace: &Path) -> Result<(), String> {
+        match self {
+            Ground::Here(_) => {
+                let contained = workspace::contained(root, workspace);
+                contained.map(drop).map_err(|error| error.to_string())
+            }
+            Ground::There(_) => Ok(()),
+        }
+    }
+
+    pub async fn hook(
+        &self,
+        name: &'static str,
+        script: &str,
+        workspace: &Path,
+        variables: &Variables,
+        limit: Duration,
+    ) -> Result<(), HookError> {
+        match self {
+            Ground::Here(own) => {
+                let all: Variables = own.iter().chain(variables).cloned().collect();
+                hook::run(name, script, workspace, &all, limit).await
+            }
+            Ground::There(host) => host.hook(name, script, workspace, variables, limit).await,
+        }
+    }
+
+    /// The variables of an agent besides those that it inherits.
+    pub fn variables(&self) -> &[(String, String)] {
+        match self {
+            Ground::Here(own) => own,
+            Ground::There(_) => &[],
+        }
+    }
+
+    /// How an agent is started there.
+    pub fn launch(&self, command: &str) -> Launch {
+        let command = command.to_owned();
+        match self {
+            Ground::Here(_) => Launch::Shell(command),
+            Ground::There(host) => Launch::Ssh {
+                host: host.clone(),
+                command,
+            },
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, workspace::WorkspaceError> + Send + 'static,
+) -> Result<T, String> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| error.to_string())?;
+    done.map_err(|error| error.to_string())
+}

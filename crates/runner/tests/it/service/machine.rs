@@ -1,0 +1,409 @@
+//! 17.4 Orchestrator dispatch, reconciliation and retry: single steps of the state machine.
+
+use std::sync::Arc;
+
+use quipu_runner::orchestrator::{
+    Command, CommandError, Effect, Failure, Input, Orchestrator, Outcome, Verdict,
+    sort_for_dispatch, state,
+};
+use quipu_runner::record::{Day, Records};
+use quipu_runner::tracker::{Issue, TrackerError, TrackerErrorKind};
+
+use super::support::config;
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn machine(front: &str) -> Orchestrator {
+    Orchestrator::new(
+        Arc::new(config(front).unwrap()),
+        Records::new(),
+        Day::of(NOW),
+    )
+}
+
+fn issue(name: &str) -> Issue {
+    Issue::new(name, name, "A title", "Todo")
+}
+
+fn poll(machine: &mut Orchestrator, now: i64, issues: &[Issue]) -> Vec<Effect> {
+    machine.step(now, Input::Tick);
+    machine.step(now, Input::Polled(Ok(issues.to_vec())))
+}
+
+fn dispatched(effects: &[Effect]) -> Vec<String> {
+    let jobs = effects.iter().filter_map(|it| match it {
+        Effect::Dispatch(job) => Some(job.issue.identifier.clone()),
+        _ => None,
+    });
+    jobs.collect()
+}
+
+fn reconcile(machine: &mut Orchestrator, now: i64, issues: Vec<Issue>) -> Vec<Effect> {
+    let effects = machine.step(now, Input::Tick);
+    let ids = effects.iter().find_map(|it| match it {
+        Effect::Refresh { ids } => Some(ids.clone()),
+        _ => None,
+    });
+    let refreshed = Input::Refreshed {
+        ids: ids.expect("running issues are refreshed"),
+        result: Ok(issues),
+    };
+    machine.step(now, refreshed)
+}
+
+fn exit(
+    machine: &mut Orchestrator,
+    now: i64,
+    id: &str,
+    failure: Option<&'static str>,
+) -> Vec<Effect> {
+    let outcome = Outcome {
+        failure: failure.map(|code| Failure::new(code, "it failed")),
+        ..Outcome::default()
+    };
+    let issue_id = id.to_owned();
+    machine.step(now, Input::Exited { issue_id, outcome })
+}
+
+/// The pause before the retry that these effects ask for, and its timer.
+fn retry(effects: &[Effect]) -> (i64, u64) {
+    let found = effects.iter().find_map(|it| match it {
+        Effect::RetryTimer {
+            after_ms,
+            generation,
+            ..
+        } => Some((*after_ms, *generation)),
+        _ => None,
+    });
+    found.expect("there is a retry")
+}
+
+fn has(effects: &[Effect], wanted: impl Fn(&Effect) -> bool) -> bool {
+    effects.iter().any(wanted)
+}
+
+#[test]
+fn dispatch_sort_order_is_priority_then_oldest_creation_time() {
+    let with = |name: &str, priority, created_at| Issue {
+        priority,
+        created_at,
+        ..issue(name)
+    };
+    let mut issues = [
+        with("none", None, Some(1)),
+        with("zero", Some(0), Some(0)),
+        with("low", Some(4), Some(1)),
+        with("b", Some(1), None),
+        with("a", Some(1), None),
+        with("young", Some(1), Some(20)),
+        with("old", Some(1), Some(10)),
+    ];
+    sort_for_dispatch(&mut issues);
+    let names: Vec<&str> = issues.iter().map(|it| it.identifier.as_str()).collect();
+    assert_eq!(names, ["old", "young", "a", "b", "low", "zero", "none"]);
+}
+
+#[test]
+fn issues_that_are_not_dispatchable_are_not_eligible() {
+    let mut machine = machine("");
+    let blocked = Issue {
+        dispatchable: false,
+        ..issue("blocked")
+    };
+    assert_eq!(machine.verdict(NOW, &blocked), Verdict::NotDispatchable);
+    let effects = poll(&mut machine, NOW, &[blocked, issue("free")]);
+    assert_eq!(dispatched(&effects), ["free"]);
+    assert_eq!(
+        state(&machine, NOW)["waiting"][0]["issue_identifier"],
+        "blocked"
+    );
+}
+
+#[test]
+fn required_label_filtering_is_case_insensitive() {
+    let machine = machine("tracker: { required_labels: [' Agent ', ready] }");
+    let labelled = |labels: &[&str]| Issue {
+        labels: labels.iter().map(|it| (*it).to_owned()).collect(),
+        ..issue("A")
+    };
+    assert_eq!(
+        machine.verdict(NOW, &labelled(&["AGENT", "Ready", "x"])),
+        Verdict::Dispatch
+    );
+    let missing = Verdict::MissingLabel("ready".to_owned());
+    assert_eq!(machine.verdict(NOW, &labelled(&["agent"])), missing);
+    let blank = self::machine("tracker: { required_labels: [''] }");
+    assert!(matches!(
+        blank.verdict(NOW, &labelled(&["a"])),
+        Verdict::MissingLabel(_)
+    ));
+}
+
+#[test]
+fn active_state_issue_refresh_updates_running_entry_state() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let moved = Issue {
+        state: "In Progress".to_owned(),
+        ..issue("A")
+    };
+    reconcile(&mut machine, NOW, vec![moved]);
+    assert_eq!(state(&machine, NOW)["running"][0]["state"], "In Progress");
+}
+
+#[test]
+fn non_active_state_stops_running_agent_without_workspace_cleanup() {
+    for (state, cleans) in [("Human Review", false), ("Done", true)] {
+        let mut machine = machine("");
+        poll(&mut machine, NOW, &[issue("A")]);
+        let moved = Issue {
+            state: state.to_owned(),
+            ..issue("A")
+        };
+        let effects = reconcile(&mut machine, NOW, vec![moved]);
+        assert!(
+            has(&effects, |it| matches!(it, Effect::Stop { .. })),
+            "{state}"
+        );
+        let effects = exit(&mut machine, NOW, "A", Some("stopped"));
+        let cleaned = has(&effects, |it| matches!(it, Effect::Clean { .. }));
+        assert_eq!(cleaned, cleans, "{state}");
+        assert!(!has(&effects, |it| matches!(it, Effect::RetryTimer { .. })));
+        machine.step(
+            NOW,
+            Input::Cleaned {
+                issue_id: "A".to_owned(),
+            },
+        );
+        assert!(!machine.is_claimed("A"), "{state}");
+    }
+}
+
+#[test]
+fn an_issue_that_is_no_longer_visible_or_routable_stops() {
+    for refreshed in [
+        vec![],
+        vec![Issue {
+            dispatchable: false,
+            ..issue("A")
+        }],
+    ] {
+        let mut machine = machine("");
+        poll(&mut machine, NOW, &[issue("A")]);
+        let effects = reconcile(&mut machine, NOW, refreshed);
+        assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    }
+}
+
+#[test]
+fn reconciliation_with_no_running_issues_is_a_no_op() {
+    let mut machine = machine("");
+    let effects = machine.step(NOW, Input::Tick);
+    assert!(
+        matches!(effects.as_slice(), [Effect::Poll { .. }]),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn refresh_failure_keeps_workers_running() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    machine.step(NOW, Input::Tick);
+    let effects = machine.step(
+        NOW,
+        Input::Refreshed {
+            ids: vec!["A".to_owned()],
+            result: Err(TrackerError::new(TrackerErrorKind::Request, "down")),
+        },
+    );
+    assert!(!has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    assert!(has(&effects, |it| matches!(it, Effect::Poll { .. })));
+    assert_eq!(machine.running(), 1);
+}
+
+#[test]
+fn normal_worker_exit_schedules_a_short_continuation_retry() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let effects = exit(&mut machine, NOW, "A", None);
+    assert_eq!(retry(&effects).0, 1_000);
+    assert_eq!(state(&machine, NOW)["retrying"][0]["attempt"], 1);
+}
+
+#[test]
+fn abnormal_worker_exit_backs_off_up_to_the_cap() {
+    let mut machine = machine("agent: { max_retry_backoff_ms: 60000 }");
+    poll(&mut machine, NOW, &[issue("A")]);
+    for (attempt, pause) in [
+        (1, 10_000),
+        (2, 20_000),
+        (3, 40_000),
+        (4, 60_000),
+        (5, 60_000),
+    ] {
+        let effects = exit(&mut machine, NOW, "A", Some("turn_failed"));
+        let (after, generation) = retry(&effects);
+        assert_eq!(after, pause, "attempt {attempt}");
+        let row = &state(&machine, NOW)["retrying"][0];
+        assert_eq!(row["attempt"], attempt);
+        assert_eq!(row["issue_identifier"], "A");
+        assert!(row["error"].as_str().unwrap().contains("turn_failed"));
+        let issue_id = "A".to_owned();
+        machine.step(
+            NOW,
+            Input::RetryDue {
+                issue_id: issue_id.clone(),
+                generation,
+            },
+        );
+        let result = Ok(vec![issue("A")]);
+        let effects = machine.step(NOW, Input::RetryAsked { issue_id, result });
+        let attempts = effects.iter().find_map(|it| match it {
+            Effect::Dispatch(job) => Some(job.attempt),
+            _ => None,
+        });
+        assert_eq!(attempts, Some(Some(attempt)));
+    }
+}
+
+#[test]
+fn an_old_retry_timer_counts_no_more() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let (_, first) = retry(&exit(&mut machine, NOW, "A", Some("turn_failed")));
+    let identifier = "A".to_owned();
+    let (done, _) = machine.command(NOW, &Command::Retry { identifier });
+    assert_eq!(done, Ok("queued"));
+    let issue_id = "A".to_owned();
+    let effects = machine.step(
+        NOW,
+        Input::RetryDue {
+            issue_id,
+            generation: first,
+        },
+    );
+    assert!(effects.is_empty(), "{effects:?}");
+}
+
+#[test]
+fn stall_detection_kills_stalled_sessions_and_schedules_retry() {
+    let mut machine = machine("codex: { stall_timeout_ms: 1000 }");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let effects = machine.step(NOW + 1_000, Input::Tick);
+    assert!(!has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    machine.step(
+        NOW + 1_000,
+        Input::Refreshed {
+            ids: vec![],
+            result: Ok(vec![]),
+        },
+    );
+    machine.step(NOW + 1_000, Input::Polled(Ok(vec![])));
+    let effects = machine.step(NOW + 1_001, Input::Tick);
+    assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    let effects = exit(&mut machine, NOW + 1_001, "A", Some("stopped"));
+    assert_eq!(retry(&effects).0, 10_000);
+    let record = machine.records().values().next().unwrap();
+    let status = serde_json::to_value(record.attempts[0].status).unwrap();
+    assert_eq!(status, "stalled");
+
+    let mut never = self::machine("codex: { stall_timeout_ms: 0 }");
+    poll(&mut never, NOW, &[issue("A")]);
+    let effects = never.step(NOW + 100_000_000, Input::Tick);
+    assert!(!has(&effects, |it| matches!(it, Effect::Stop { .. })));
+}
+
+#[test]
+fn slot_exhaustion_requeues_retries_with_explicit_error_reason() {
+    let mut machine = machine("agent: { max_concurrent_agents: 1 }");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let (_, generation) = retry(&exit(&mut machine, NOW, "A", None));
+    poll(&mut machine, NOW, &[issue("B")]);
+    let issue_id = "A".to_owned();
+    machine.step(
+        NOW,
+        Input::RetryDue {
+            issue_id: issue_id.clone(),
+            generation,
+        },
+    );
+    let result = Ok(vec![issue("A")]);
+    machine.step(NOW, Input::RetryAsked { issue_id, result });
+    let row = &state(&machine, NOW)["retrying"][0];
+    assert_eq!(row["error"], "no available orchestrator slots");
+    assert_eq!(row["attempt"], 2);
+}
+
+#[test]
+fn global_and_per_state_concurrency_hold() {
+    let front =
+        "agent: { max_concurrent_agents: 3, max_concurrent_agents_by_state: { ' TODO ': 2 } }";
+    let mut machine = machine(front);
+    let started = |name: &str| Issue {
+        state: "In Progress".to_owned(),
+        ..issue(name)
+    };
+    let issues = [
+        issue("A"),
+        issue("B"),
+        issue("C"),
+        started("D"),
+        started("E"),
+    ];
+    let effects = poll(&mut machine, NOW, &issues);
+    assert_eq!(dispatched(&effects), ["A", "B", "D"]);
+}
+
+#[test]
+fn two_issues_of_one_name_do_not_share_a_workspace() {
+    let mut machine = machine("");
+    let twin = Issue {
+        id: "other".to_owned(),
+        ..issue("A")
+    };
+    let effects = poll(&mut machine, NOW, &[issue("A"), twin]);
+    assert_eq!(dispatched(&effects), ["A"]);
+}
+
+#[test]
+fn a_broken_workflow_stops_dispatch_and_not_reconciliation() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    machine.step(NOW, Input::Reloaded(Err("line 3".to_owned())));
+    let effects = reconcile(&mut machine, NOW, vec![]);
+    assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    assert!(!has(&effects, |it| matches!(it, Effect::Poll { .. })));
+    assert!(
+        state(&machine, NOW)["config_error"]
+            .as_str()
+            .unwrap()
+            .contains("line 3")
+    );
+}
+
+#[test]
+fn operators_cancel_and_retry() {
+    let mut machine = machine("");
+    poll(&mut machine, NOW, &[issue("A")]);
+    let named = |identifier: &str| Command::Cancel {
+        identifier: identifier.to_owned(),
+    };
+    let (unknown, _) = machine.command(NOW, &named("B"));
+    assert_eq!(unknown, Err(CommandError::UnknownIssue("B".to_owned())));
+    let (done, effects) = machine.command(NOW, &named("A"));
+    assert_eq!(done, Ok("stopping"));
+    assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    exit(&mut machine, NOW, "A", Some("stopped"));
+    assert!(!machine.is_claimed("A"));
+    assert!(matches!(
+        machine.verdict(NOW, &issue("A")),
+        Verdict::Held(_)
+    ));
+    let identifier = "A".to_owned();
+    let (done, effects) = machine.command(NOW, &Command::Retry { identifier });
+    assert_eq!(done, Ok("queued"));
+    assert!(has(&effects, |it| matches!(it, Effect::Poll { .. })));
+    let effects = machine.step(NOW, Input::Polled(Ok(vec![issue("A")])));
+    assert_eq!(dispatched(&effects), ["A"]);
+}

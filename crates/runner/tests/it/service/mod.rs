@@ -1,0 +1,11 @@
+//! The service, by the rows of the test matrix of the Symphony specification (section 17).
+
+mod accounting;
+mod faults;
+mod http;
+mod machine;
+mod parsing;
+mod support;
+mod traces;
+mod trackers;
+mod workspaces;

@@ -1,0 +1,199 @@
+//! 17.3 Issue tracker adapter: the directory of Markdown files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use quipu_runner::tracker::{self, Issue, Tracker, TrackerErrorKind};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::support::{config, env};
+
+fn directory() -> (TempDir, Arc<dyn Tracker>) {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("issues")).unwrap();
+    let config = config("").unwrap();
+    let tracker = tracker::open(&config.tracker, &env(folder.path())).unwrap();
+    (folder, tracker)
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join("issues").join(name), text).unwrap();
+}
+
+fn states(names: &[&str]) -> Vec<String> {
+    names.iter().map(|it| (*it).to_owned()).collect()
+}
+
+async fn one(tracker: &Arc<dyn Tracker>, id: &str) -> Issue {
+    let mut found = tracker.issues_by_id(&states(&[id])).await.unwrap();
+    assert_eq!(found.len(), 1);
+    found.remove(0)
+}
+
+#[tokio::test]
+async fn candidate_fetch_applies_states_and_normalizes() {
+    let (folder, tracker) = directory();
+    put(
+        folder.path(),
+        "A.md",
+        "---\ntitle: First\nstate: ' todo'\npriority: 2\nlabels: [Bug, bug, ' ', UI]\ncreated_at: 2026-02-24T20:15:30Z\nassignee: me\nbranch: a-1\n---\nText\n",
+    );
+    put(folder.path(), "B.md", "---\nstate: Done\n---\n# Heading\n");
+    put(
+        folder.path(),
+        "C.md",
+        "---\npriority: high\ncreated_at: yesterday\nlabels: 7\n---\n# From the heading\n",
+    );
+    put(folder.path(), "README.md", "Not an issue: no front matter.");
+    put(folder.path(), ".hidden.md", "---\nstate: Todo\n---\n");
+    let found = tracker.issues_in_states(&states(&["TODO"])).await.unwrap();
+    let names: Vec<&str> = found.iter().map(|it| it.identifier.as_str()).collect();
+    assert_eq!(names, ["A", "C"]);
+    let first = &found[0];
+    assert_eq!(
+        (first.title.as_str(), first.state.as_str()),
+        ("First", "todo")
+    );
+    assert_eq!(first.labels, ["bug", "ui"]);
+    assert_eq!(
+        (first.priority, first.branch_name.as_deref()),
+        (Some(2), Some("a-1"))
+    );
+    assert_eq!(first.description.as_deref(), Some("Text"));
+    assert_eq!(first.created_at, tracker_time("2026-02-24T20:15:30Z"));
+    assert!(first.updated_at.is_some() && first.dispatchable && first.native_ref.is_none());
+    // What is optional and cannot be used is empty; the issue is there all the same.
+    let odd = &found[1];
+    assert_eq!(
+        (odd.priority, odd.created_at, odd.labels.len()),
+        (None, None, 0)
+    );
+    assert_eq!(odd.title, "From the heading");
+}
+
+fn tracker_time(text: &str) -> Option<i64> {
+    quipu_runner::time::parse(text)
+}
+
+#[tokio::test]
+async fn empty_lists_are_answered_without_looking() {
+    let (folder, tracker) = directory();
+    fs::remove_dir_all(folder.path().join("issues")).unwrap();
+    assert!(tracker.issues_in_states(&[]).await.unwrap().is_empty());
+    assert!(tracker.issues_by_id(&[]).await.unwrap().is_empty());
+    let error = tracker
+        .issues_in_states(&states(&["Todo"]))
+        .await
+        .unwrap_err();
+    assert_eq!(error.category, TrackerErrorKind::Request);
+    let error = tracker.issues_by_id(&states(&["A"])).await.unwrap_err();
+    assert_eq!(
+        error.category,
+        TrackerErrorKind::Request,
+        "a missing directory is not a missing issue"
+    );
+}
+
+#[tokio::test]
+async fn malformed_records_are_left_out_of_lists_and_fail_refreshes() {
+    let (folder, tracker) = directory();
+    put(folder.path(), "good.md", "---\nstate: Todo\n---\n");
+    put(folder.path(), "bad.md", "---\nstate: [\n---\n");
+    put(folder.path(), "worse.md", "---\nstate: { a: 1 }\n---\n");
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("issues/zero.md")).unwrap();
+    let found = tracker.issues_in_states(&states(&["Todo"])).await.unwrap();
+    assert_eq!(found.len(), 1);
+    for bad in ["bad", "worse", "zero"] {
+        let error = tracker
+            .issues_by_id(&states(&["good", bad]))
+            .await
+            .unwrap_err();
+        assert_eq!(error.category, TrackerErrorKind::Response, "{bad}");
+    }
+    let gone = tracker
+        .issues_by_id(&states(&["good", "gone", "../good", "good"]))
+        .await
+        .unwrap();
+    assert_eq!(gone.len(), 1);
+}
+
+#[tokio::test]
+async fn blockers_become_explicit_dispatchable() {
+    let (folder, tracker) = directory();
+    put(folder.path(), "first.md", "---\nstate: In Progress\n---\n");
+    put(
+        folder.path(),
+        "second.md",
+        "---\nblocked_by: [first]\n---\n",
+    );
+    put(folder.path(), "third.md", "---\nblocked_by: nobody\n---\n");
+    let blocked = one(&tracker, "second").await;
+    assert!(!blocked.dispatchable);
+    assert_eq!(blocked.blocked_by[0].state.as_deref(), Some("In Progress"));
+    assert!(
+        !one(&tracker, "third").await.dispatchable,
+        "an unknown blocker is not done"
+    );
+    put(folder.path(), "first.md", "---\nstate: done\n---\n");
+    assert!(one(&tracker, "second").await.dispatchable);
+}
+
+#[tokio::test]
+async fn the_agents_tool_changes_its_own_issue_only() {
+    let (folder, tracker) = directory();
+    let text = "---\n# a comment\ntitle: T\nstate: Todo # old\npriority: 1\n---\nBody\n";
+    put(folder.path(), "A.md", text);
+    let issue = one(&tracker, "A").await;
+    let tools = tracker.tools(&issue);
+    assert_eq!(tools.len(), 1);
+    let tool = &tools[0];
+    assert_eq!(tool.spec().name, "update_issue");
+    let done = tool
+        .call(json!({ "state": "Human Review", "comment": "Please look.\n---\nstate: x" }))
+        .await;
+    assert!(done.success, "{:?}", done.output);
+    let changed = one(&tracker, "A").await;
+    assert_eq!(
+        (changed.state.as_str(), changed.priority),
+        ("Human Review", Some(1))
+    );
+    assert!(changed.description.unwrap().contains("Please look."));
+    let text = fs::read_to_string(folder.path().join("issues/A.md")).unwrap();
+    assert!(text.starts_with("---\n# a comment\ntitle: T\n"), "{text}");
+    for wrong in [
+        json!({}),
+        json!({ "state": 7 }),
+        json!({ "state": "a\nb: c" }),
+        json!(null),
+    ] {
+        let refused = tool.call(wrong.clone()).await;
+        assert!(
+            !refused.success && refused.output["error"].is_string(),
+            "{wrong}"
+        );
+    }
+    fs::remove_file(folder.path().join("issues/A.md")).unwrap();
+    assert!(!tool.call(json!({ "state": "Done" })).await.success);
+}
+
+#[test]
+fn unusable_settings_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for (front, said) in [
+        ("tracker: { provider: { path: 7 } }", "must be a path"),
+        (
+            "tracker: { provider: { path: nowhere } }",
+            "is not a directory",
+        ),
+        ("tracker: { provider: { path: $UNSET } }", "is not set"),
+    ] {
+        let config = config(front).unwrap();
+        let error = tracker::open(&config.tracker, &env(folder.path()))
+            .err()
+            .unwrap();
+        assert_eq!(error.category, TrackerErrorKind::InvalidConfig);
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
