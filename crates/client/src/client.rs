@@ -9,7 +9,7 @@ use quipu_wire_macros::calls;
 use serde::Deserialize;
 
 use crate::feed::{EventStream, Feed};
-use crate::link::{Ears, Link, Rules};
+use crate::link::{Callbacks, Link, LinkOptions};
 use crate::options::ThreadDefaults;
 use crate::scope::Scope;
 use crate::{Call, Cause, ConnectError, Error, Options, Result, TurnLimits, Version};
@@ -91,14 +91,14 @@ impl Client {
             observer,
         } = options;
         let (connection, server) = transport.open(timeouts.handshake, &observer).await?;
-        let ears = Ears { handler, observer };
-        let rules = Rules {
+        let callbacks = Callbacks { handler, observer };
+        let options = LinkOptions {
             timeouts,
             retry,
             event_buffer,
             first_id,
         };
-        let link = Link::start(connection, server, ears, rules);
+        let link = Link::start(connection, server, callbacks, options);
         let events = listen(&link, Scope::All);
         let hello = InitializeParams {
             client_info: ClientInfo {

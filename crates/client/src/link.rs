@@ -38,13 +38,13 @@ pub(crate) struct Link {
 }
 
 /// Those to whom what the server sends of its own accord goes first.
-pub(crate) struct Ears {
+pub(crate) struct Callbacks {
     pub handler: Arc<dyn Answers>,
     pub observer: Arc<dyn Observe>,
 }
 
 /// How a connection is dealt with.
-pub(crate) struct Rules {
+pub(crate) struct LinkOptions {
     pub timeouts: Timeouts,
     pub retry: Retry,
     pub event_buffer: Limits,
@@ -62,15 +62,15 @@ impl Link {
     pub fn start(
         connection: Connection,
         server: Option<Server>,
-        ears: Ears,
-        rules: Rules,
+        callbacks: Callbacks,
+        options: LinkOptions,
     ) -> Arc<Link> {
-        let Rules {
+        let LinkOptions {
             timeouts,
             retry,
             event_buffer,
             first_id,
-        } = rules;
+        } = options;
         let options = PeerOptions {
             linger: LINGER,
             first_id,
@@ -84,8 +84,8 @@ impl Link {
         let dispatch = Dispatch {
             inbox,
             hub: Arc::clone(&hub),
-            questions: Questions::new(Arc::clone(&hub), ears.handler, timeouts.handler),
-            observer: ears.observer,
+            questions: Questions::new(Arc::clone(&hub), callbacks.handler, timeouts.handler),
+            observer: callbacks.observer,
             stop: stop.clone(),
             exit,
         };

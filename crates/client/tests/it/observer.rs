@@ -54,7 +54,7 @@ async fn an_observer_sees_every_message_as_it_came_and_in_order() {
 
 #[tokio::test]
 async fn standard_error_is_followed_line_by_line_while_the_server_lives() {
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (sender, mut lines) = mpsc::unbounded_channel();
     let script = r#"
         read -r hello
         echo '{"id":0,"result":{"userAgent":"sh/0.118.0 (test)"}}'
@@ -65,11 +65,11 @@ async fn standard_error_is_followed_line_by_line_while_the_server_lives() {
         .args(["-c", script])
         .observer(move |received| {
             if let Received::Stderr(line) = received {
-                tell.send(line.to_owned()).unwrap();
+                sender.send(line.to_owned()).unwrap();
             }
         });
     let client = connect(options).await;
-    let mut next = async || within("a line", told.recv()).await.unwrap();
+    let mut next = async || within("a line", lines.recv()).await.unwrap();
     assert_eq!(
         (next().await, next().await),
         ("first".into(), "second".into())

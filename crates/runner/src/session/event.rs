@@ -100,7 +100,7 @@ pub struct Usage {
 }
 
 impl Event {
-    /// The thread's tokens in all, if this event tells them. They are totals of the thread, not of the turn.
+    /// The thread's tokens in all, if this event has them. They are totals of the thread, not of the turn.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         if self.method != "thread/tokenUsage/updated" {
@@ -116,7 +116,7 @@ impl Event {
         })
     }
 
-    /// The account's rate limits, if this event tells them, as the server has them.
+    /// The account's rate limits, if this event has them, as the server has them.
     #[must_use]
     pub fn rate_limits(&self) -> Option<&Value> {
         match self.method.as_str() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_client::{Client, Options, Timeouts};
 
-use super::ear::Ear;
+use super::monitor::Monitor;
 use super::questions::Answers;
 use super::{Launch, SessionError, SessionOptions, error};
 
@@ -13,7 +13,7 @@ use super::{Launch, SessionError, SessionOptions, error};
 const NAME: &str = "quipu-runner";
 const TITLE: &str = "Quipu Runner";
 
-/// The workspace as servers are told it.
+/// The workspace as the protocol has it: a text.
 pub(super) fn workspace(options: &SessionOptions) -> Result<String, SessionError> {
     let path = &options.workspace;
     let invalid = |reason: &str| SessionError::InvalidWorkspace {
@@ -36,16 +36,16 @@ pub(super) fn workspace(options: &SessionOptions) -> Result<String, SessionError
 /// A client that has been introduced.
 pub(super) async fn connect(
     options: &SessionOptions,
-    ear: &Arc<Ear>,
+    monitor: &Arc<Monitor>,
 ) -> Result<Client, SessionError> {
     let limits = options.limits;
     let answers = Answers {
-        ear: Arc::clone(ear),
+        monitor: Arc::clone(monitor),
         tools: options.tools.clone(),
         auto_approve: options.approval_policy == "never",
         limits,
     };
-    let listening = Arc::clone(ear);
+    let listening = Arc::clone(monitor);
     let mut client = transport(options)
         .client(NAME, env!("CARGO_PKG_VERSION"))
         .client_title(TITLE)

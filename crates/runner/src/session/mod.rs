@@ -14,10 +14,10 @@
 //! # }
 //! ```
 
-mod ear;
 mod error;
 mod event;
 mod launch;
+mod monitor;
 mod options;
 mod questions;
 mod sandbox;
@@ -33,9 +33,9 @@ use quipu_client::{Client, ServerInfo, TurnLimit};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use ear::Ear;
 pub use error::SessionError;
 pub use event::{Event, EventKind, Usage};
+use monitor::Monitor;
 pub use options::{Launch, Limits, Observer, SessionOptions};
 use state::Ending;
 pub use tool::{Tool, ToolResult, ToolSpec};
@@ -51,7 +51,7 @@ pub struct TurnOutcome {
     pub message: String,
     /// All that patches changed in this turn, as one diff, if they did.
     pub diff: Option<String>,
-    /// The tokens that the thread has used so far, as last told.
+    /// The tokens that the thread has used so far, as last reported.
     pub usage: Option<Usage>,
 }
 
@@ -59,7 +59,7 @@ pub struct TurnOutcome {
 /// that.
 pub struct Session {
     client: Client,
-    ear: Arc<Ear>,
+    monitor: Arc<Monitor>,
     options: SessionOptions,
     cwd: String,
     thread_id: String,
@@ -94,21 +94,24 @@ impl Session {
     /// Must be called in a tokio runtime. If it fails, or if the returned future is dropped, nothing of the server is
     /// left.
     pub async fn start(options: SessionOptions) -> Result<Session, SessionError> {
-        let ear = Ear::new(Arc::clone(&options.observer));
-        let session = Session::open(options, &ear).await;
+        let monitor = Monitor::new(Arc::clone(&options.observer));
+        let session = Session::open(options, &monitor).await;
         if let Err(error) = &session {
-            ear.tell(EventKind::StartupFailed, "", described(error));
+            monitor.report(EventKind::StartupFailed, "", described(error));
         }
         session
     }
 
-    async fn open(options: SessionOptions, ear: &Arc<Ear>) -> Result<Session, SessionError> {
+    async fn open(
+        options: SessionOptions,
+        monitor: &Arc<Monitor>,
+    ) -> Result<Session, SessionError> {
         let cwd = launch::workspace(&options)?;
-        let client = launch::connect(&options, ear).await?;
-        ear.set_pid(client.server_pid());
+        let client = launch::connect(&options, monitor).await?;
+        monitor.set_pid(client.server_pid());
         let mut session = Session {
             client,
-            ear: Arc::clone(ear),
+            monitor: Arc::clone(monitor),
             options,
             cwd,
             thread_id: String::new(),
@@ -116,7 +119,7 @@ impl Session {
         };
         match session.open_thread().await {
             Ok(id) => {
-                session.ear.state.set_thread(&id);
+                session.monitor.state.set_thread(&id);
                 session.thread_id = id;
                 Ok(session)
             }
@@ -182,7 +185,7 @@ impl Session {
             return Err(SessionError::Ended { code });
         }
         self.ended = Some("turn_abandoned");
-        self.ear.state.prepare();
+        self.monitor.state.prepare();
         let result = self.turn(prompt).await;
         self.ended = None;
         if let Err(error) = &result {
@@ -203,9 +206,9 @@ impl Session {
             return Err(SessionError::InvalidTurnPayload { payload: answer });
         };
         let ids = json!({ "threadId": self.thread_id, "turnId": turn_id });
-        let state = &self.ear.state;
+        let state = &self.monitor.state;
         state.set_turn(&turn_id);
-        self.ear.tell(EventKind::SessionStarted, "", ids);
+        self.monitor.report(EventKind::SessionStarted, "", ids);
         let ending = tokio::select! {
             // The end of a turn counts also if the server is gone right after it.
             biased;
@@ -215,8 +218,8 @@ impl Session {
         };
         match ending {
             Ending::Completed(params) => {
-                self.ear
-                    .tell(EventKind::TurnCompleted, "turn/completed", params);
+                self.monitor
+                    .report(EventKind::TurnCompleted, "turn/completed", params);
                 let remains = state.remains();
                 Ok(TurnOutcome {
                     session_id: format!("{}-{turn_id}", self.thread_id),
@@ -257,7 +260,7 @@ impl Session {
             let total = limits
                 .turn_total
                 .map(|it| (began.checked_add(it), TurnLimit::Total(it)));
-            let heard = self.ear.state.silent_since();
+            let heard = self.monitor.state.silent_since();
             let silence = limits.turn_silence;
             let silence = silence.map(|it| (heard.checked_add(it), TurnLimit::Silence(it)));
             let next = [total, silence].into_iter().flatten();
@@ -276,11 +279,11 @@ impl Session {
     async fn fail(&mut self, error: &SessionError) {
         let code = error.code();
         self.ended = Some(code);
-        tracing::warn!(session_id = self.ear.state.session_id(), code, %error, "session ended");
+        tracing::warn!(session_id = self.monitor.state.session_id(), code, %error, "session ended");
         let (kind, payload) = match error {
             SessionError::TurnFailed { params } => (EventKind::TurnFailed, params.clone()),
             SessionError::TurnCancelled { params } => (EventKind::TurnCancelled, params.clone()),
-            // These were told when they were asked.
+            // Reported when it was asked.
             SessionError::TurnInputRequired { .. } | SessionError::ApprovalRequired { .. } => {
                 self.interrupt().await;
                 (EventKind::TurnEndedWithError, described(error))
@@ -291,13 +294,13 @@ impl Session {
             }
             _ => (EventKind::TurnEndedWithError, described(error)),
         };
-        self.ear.tell(kind, "", payload);
+        self.monitor.report(kind, "", payload);
         self.client.disconnect().await;
     }
 
     /// Asks for the end of the turn, so that the thread is stored as what it is.
     async fn interrupt(&self) {
-        let Some(session_id) = self.ear.state.session_id() else {
+        let Some(session_id) = self.monitor.state.session_id() else {
             return;
         };
         let turn = &session_id[self.thread_id.len() + 1..];

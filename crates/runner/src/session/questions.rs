@@ -10,7 +10,7 @@ use quipu_client::{ErrorObject, Handler};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use super::ear::{Ear, needs_input};
+use super::monitor::{Monitor, needs_input};
 use super::state::Ending;
 use super::{EventKind, Limits, Tool, ToolResult};
 
@@ -21,7 +21,7 @@ const MCP_APPROVAL: &str = "mcp_tool_call_approval_";
 
 /// Who answers.
 pub(super) struct Answers {
-    pub ear: Arc<Ear>,
+    pub monitor: Arc<Monitor>,
     pub tools: Vec<Arc<dyn Tool>>,
     pub auto_approve: bool,
     pub limits: Limits,
@@ -138,7 +138,7 @@ impl Answers {
     }
 
     async fn call_tool(&self, params: &Value) -> Value {
-        let _guard = self.ear.state.tool();
+        let _guard = self.monitor.state.tool();
         let name = ["tool", "name"]
             .iter()
             .find_map(|it| params.get(it)?.as_str());
@@ -164,7 +164,7 @@ impl Answers {
             other => other.to_string(),
         };
         let payload = json!({ "tool": name, "output": result.output });
-        self.ear.tell(kind, "item/tool/call", payload);
+        self.monitor.report(kind, "item/tool/call", payload);
         json!({
             "success": result.success,
             "contentItems": [{ "type": "inputText", "text": text }],
@@ -174,31 +174,31 @@ impl Answers {
     /// Tells what was answered, and ends the turn if it cannot go on.
     fn settle(&self, method: &str, request: Value, answer: Answer) -> Result<Json, ErrorObject> {
         let both = |answer: &Value| json!({ "request": request, "answer": answer });
-        let tell = |kind, payload| self.ear.tell(kind, method, payload);
+        let report = |kind, payload| self.monitor.report(kind, method, payload);
         let answer = match answer {
             Answer::Approved(answer) => {
-                tell(EventKind::ApprovalAutoApproved, both(&answer));
+                report(EventKind::ApprovalAutoApproved, both(&answer));
                 answer
             }
             Answer::Nobody(answer) => {
-                tell(EventKind::InputAutoAnswered, both(&answer));
+                report(EventKind::InputAutoAnswered, both(&answer));
                 answer
             }
             Answer::ApprovalRequired(answer) => {
-                tell(EventKind::ApprovalRequired, request.clone());
+                report(EventKind::ApprovalRequired, request.clone());
                 let ending = Ending::ApprovalRequired(request.clone());
-                self.ear.state.end(&request, ending);
+                self.monitor.state.end(&request, ending);
                 answer
             }
             Answer::InputRequired(answer) => {
-                tell(EventKind::TurnInputRequired, request.clone());
+                report(EventKind::TurnInputRequired, request.clone());
                 let ending = Ending::InputRequired(request.clone());
-                self.ear.state.end(&request, ending);
+                self.monitor.state.end(&request, ending);
                 answer
             }
             Answer::Tool(answer) => answer,
             Answer::Unknown(error) => {
-                tell(EventKind::OtherMessage, request);
+                report(EventKind::OtherMessage, request);
                 return Err(error);
             }
         };

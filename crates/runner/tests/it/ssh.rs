@@ -134,7 +134,7 @@ async fn a_session_over_ssh_runs_in_the_workspace_there_without_the_tracker_s_se
 }
 
 #[tokio::test]
-async fn hosts_workspaces_and_commands_that_fail_are_told_apart() {
+async fn hosts_workspaces_and_commands_that_fail_are_distinguished() {
     let Some(machine) = Machine::start().await else {
         return;
     };

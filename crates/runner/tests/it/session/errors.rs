@@ -85,7 +85,7 @@ async fn r28_port_exit_has_the_status_while_waiting_and_while_streaming() {
 }
 
 #[tokio::test]
-async fn r28_a_server_that_cannot_be_started_is_told() {
+async fn r28_a_server_that_cannot_be_started_is_reported() {
     let lab = Lab::new("");
     for launch in [
         Launch::Program("/no/such/server".into()),

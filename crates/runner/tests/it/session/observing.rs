@@ -1,4 +1,4 @@
-//! Requirement 31: what is told of a session.
+//! Requirement 31: what is reported of a session.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::support::Lab;
 
 #[tokio::test]
-async fn r31_every_message_is_told_with_session_method_time_process_and_payload() {
+async fn r31_every_message_is_reported_with_session_method_time_process_and_payload() {
     let before = SystemTime::now();
     let lab = Lab::new(
         r#"
@@ -18,8 +18,11 @@ async fn r31_every_message_is_told_with_session_method_time_process_and_payload(
         "#,
     );
     lab.run().await.unwrap();
-    let told = lab.events(EventKind::Notification);
-    let item = told.iter().find(|it| it.method == "item/started").unwrap();
+    let reported = lab.events(EventKind::Notification);
+    let item = reported
+        .iter()
+        .find(|it| it.method == "item/started")
+        .unwrap();
     assert_eq!(
         item.payload,
         json!({ "threadId": "thread-1", "unknown": { "kept": true } })
@@ -58,11 +61,11 @@ async fn tokens_rate_limits_message_and_diff_are_extracted() {
         (done.usage, &*done.message, done.diff.as_deref()),
         (Some(usage), "done", Some("--- a"))
     );
-    let told = lab.events(EventKind::Notification);
+    let reported = lab.events(EventKind::Notification);
     assert_eq!(
-        told.iter().filter_map(|it| it.usage()).next_back(),
+        reported.iter().filter_map(|it| it.usage()).next_back(),
         Some(usage)
     );
-    let limits = told.iter().find_map(|it| it.rate_limits()).unwrap();
+    let limits = reported.iter().find_map(|it| it.rate_limits()).unwrap();
     assert_eq!(limits["primary"]["usedPercent"], 7);
 }

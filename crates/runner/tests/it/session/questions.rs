@@ -70,8 +70,8 @@ async fn r20_each_of_the_four_approvals_is_given_under_never() {
             json!({ "decision": given }),
             "{method}"
         );
-        let told = lab.events(EventKind::ApprovalAutoApproved);
-        assert_eq!(told[0].payload["request"], place());
+        let reported = lab.events(EventKind::ApprovalAutoApproved);
+        assert_eq!(reported[0].payload["request"], place());
     }
 }
 
@@ -201,14 +201,14 @@ async fn r25_tools_of_mcp_servers_are_accepted_and_nothing_else_is_granted() {
 }
 
 #[tokio::test]
-async fn r25_r27_unknown_requests_are_refused_told_and_survived() {
+async fn r25_r27_unknown_requests_are_refused_reported_and_survived() {
     for method in ["account/chatgptAuthTokens/refresh", "brand/new"] {
         let lab = asking(method, &json!({ "reason": "unauthorized" }));
         lab.run().await.unwrap();
         assert_eq!(lab.answer(99)["error"]["code"], -32601);
-        let told = lab.events(EventKind::OtherMessage);
+        let reported = lab.events(EventKind::OtherMessage);
         assert_eq!(
-            (&*told[0].method, &told[0].payload["reason"]),
+            (&*reported[0].method, &reported[0].payload["reason"]),
             (method, &json!("unauthorized"))
         );
     }
@@ -220,7 +220,7 @@ async fn r27_unknown_notifications_are_passed_on() {
         r#"greet; turn 3 turn-1; say '{"method":"brand/new","params":{"x":[1]}}'; completed turn-1; stay"#,
     );
     lab.run().await.unwrap();
-    let told = lab.events(EventKind::Notification);
-    let found = told.iter().find(|it| it.method == "brand/new").unwrap();
+    let reported = lab.events(EventKind::Notification);
+    let found = reported.iter().find(|it| it.method == "brand/new").unwrap();
     assert_eq!(found.payload, json!({ "x": [1] }));
 }

@@ -23,7 +23,7 @@ completed() { say '{"method":"turn/completed","params":{"threadId":"thread-1","t
 stay() { while get; do :; done; }
 "#;
 
-/// A workspace with a server in it, and what its session told.
+/// A workspace with a server in it, and what its session reported.
 pub struct Lab {
     pub workspace: TempDir,
     events: Arc<Mutex<Vec<Event>>>,

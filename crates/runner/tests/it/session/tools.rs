@@ -24,7 +24,7 @@ impl Tool for Echo {
     fn call(&self, arguments: Value) -> BoxFuture<'_, ToolResult> {
         async move {
             match arguments.get("value") {
-                Some(value) if value == "panic" => panic!("as it was told"),
+                Some(value) if value == "panic" => panic!("as asked"),
                 Some(value) if value == "hang" => std::future::pending().await,
                 Some(value) => ToolResult::success(value.clone()),
                 None => ToolResult::failure("`value` is missing"),

@@ -66,7 +66,7 @@ async fn r02_buffers_partial_json_lines_until_newline_terminator() {
 }
 
 #[tokio::test]
-async fn r03_lines_that_are_not_json_are_told_with_their_text_and_survived() {
+async fn r03_lines_that_are_not_json_are_reported_with_their_text_and_survived() {
     let lab = Lab::new(
         r#"
         say 'warning: something'; hello; say '{"oops": '; get

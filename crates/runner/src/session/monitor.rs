@@ -1,4 +1,4 @@
-//! What the server sends of its own accord: told to the observer, and understood as far as a turn's end goes.
+//! What the server sends of its own accord: reported to the observer, and understood as far as a turn's end goes.
 
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::state::{Ending, State};
 use super::{Event, EventKind, Observer};
 
-/// One session's ear, shared by the connection and the questions.
-pub(super) struct Ear {
+/// One session's monitor, shared by the connection and the questions.
+pub(super) struct Monitor {
     pub state: State,
     observer: Observer,
     pid: OnceLock<u32>,
 }
 
-impl Ear {
-    pub fn new(observer: Observer) -> Arc<Ear> {
-        Arc::new(Ear {
+impl Monitor {
+    pub fn new(observer: Observer) -> Arc<Monitor> {
+        Arc::new(Monitor {
             state: State::default(),
             observer,
             pid: OnceLock::new(),
@@ -39,18 +39,18 @@ impl Ear {
                 self.state.touch();
                 self.notified(method, parse(params));
             }
-            // It is told when it is answered.
+            // Reported when it is answered.
             Received::Question { .. } => self.state.touch(),
             Received::Malformed { error, text } => {
                 self.state.touch();
                 let session_id = self.state.session_id();
                 tracing::warn!(session_id, %error, line = text, "malformed line");
-                self.tell(EventKind::Malformed, "", Value::from(text));
+                self.report(EventKind::Malformed, "", Value::from(text));
             }
             Received::Stderr(line) => {
                 let session_id = self.state.session_id();
                 tracing::debug!(session_id, line, "server stderr");
-                self.tell(EventKind::Stderr, "", Value::from(line));
+                self.report(EventKind::Stderr, "", Value::from(line));
             }
             _ => {}
         }
@@ -68,7 +68,7 @@ impl Ear {
     }
 
     /// Tells the observer.
-    pub fn tell(&self, kind: EventKind, method: &str, payload: Value) {
+    pub fn report(&self, kind: EventKind, method: &str, payload: Value) {
         (self.observer)(self.event(kind, method, payload));
     }
 
@@ -88,7 +88,7 @@ fn parse(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_else(|_| Value::from(json))
 }
 
-/// How a notification ends a turn, if it does. Today's servers tell every end by `turn/completed`, whose status says
+/// How a notification ends a turn, if it does. Today's servers report every end by `turn/completed`, whose status says
 /// how it went; others have a method for each.
 fn ending(method: &str, params: &Value) -> Option<Ending> {
     let params = params.clone();
