@@ -15,7 +15,7 @@ async fn an_embedding_program_runs_commands_and_patches_in_the_sandbox() {
         .parent()
         .unwrap()
         .with_file_name("examples")
-        .join("hello");
+        .join("embedded");
     let child = tokio::process::Command::new(&program)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

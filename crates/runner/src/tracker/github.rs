@@ -217,6 +217,7 @@ impl Tracker for GitHubTracker {
             product: "GitHub",
             project: self.project(),
             parts: &["issues", "pulls", "labels", "milestones", "assignees"],
+            within: None,
             issue: issue.identifier.clone(),
             example: format!("issues/{}/comments", issue.id),
         }

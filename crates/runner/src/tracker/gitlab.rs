@@ -186,6 +186,7 @@ impl Tracker for GitLabTracker {
             product: "GitLab",
             project: self.project.clone(),
             parts: &["issues", "merge_requests", "labels", "milestones"],
+            within: None,
             issue: issue.identifier.clone(),
             example: format!("issues/{}/notes", issue.id),
         }

@@ -160,6 +160,7 @@ impl Http {
             "/error_description",
             "/error",
             "/errors/0/message",
+            "/errorMessages/0",
         ];
         let text = places
             .iter()

@@ -4,6 +4,7 @@ pub mod directory;
 pub mod github;
 pub mod gitlab;
 mod http;
+pub mod jira;
 pub mod linear;
 mod provider;
 mod rest;
@@ -143,7 +144,13 @@ pub trait Tracker: Send + Sync {
 pub const DEFAULT_KIND: &str = directory::KIND;
 
 /// The values of `tracker.kind`.
-pub const KINDS: &[&str] = &[directory::KIND, github::KIND, gitlab::KIND, linear::KIND];
+pub const KINDS: &[&str] = &[
+    directory::KIND,
+    github::KIND,
+    gitlab::KIND,
+    jira::KIND,
+    linear::KIND,
+];
 
 /// The states in which issues are worked on, and those in which they are done, where a workflow does not say; nothing
 /// for a kind that is not supported.
@@ -153,6 +160,7 @@ pub fn default_states(kind: &str) -> Option<(&'static [&'static str], &'static [
         directory::KIND => Some((directory::ACTIVE_STATES, directory::TERMINAL_STATES)),
         github::KIND => Some((github::ACTIVE_STATES, github::TERMINAL_STATES)),
         gitlab::KIND => Some((gitlab::ACTIVE_STATES, gitlab::TERMINAL_STATES)),
+        jira::KIND => Some((jira::ACTIVE_STATES, jira::TERMINAL_STATES)),
         linear::KIND => Some((linear::ACTIVE_STATES, linear::TERMINAL_STATES)),
         _ => None,
     }
@@ -164,6 +172,7 @@ pub fn open(config: &TrackerConfig, env: &Env) -> Result<Arc<dyn Tracker>, Track
         directory::KIND => Ok(Arc::new(directory::DirectoryTracker::new(config, env)?)),
         github::KIND => Ok(Arc::new(github::GitHubTracker::new(config, env)?)),
         gitlab::KIND => Ok(Arc::new(gitlab::GitLabTracker::new(config, env)?)),
+        jira::KIND => Ok(Arc::new(jira::JiraTracker::new(config, env)?)),
         linear::KIND => Ok(Arc::new(linear::LinearTracker::new(config, env)?)),
         other => Err(TrackerError::new(
             TrackerErrorKind::UnsupportedKind,

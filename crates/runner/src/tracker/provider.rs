@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use base64::Engine as _;
 use serde_json::{Map, Value};
 
 use super::{TrackerError, TrackerErrorKind};
@@ -76,6 +77,7 @@ impl<'a> Provider<'a> {
         }
         Ok(Secret {
             value: value.to_owned(),
+            encoded: None,
             variables,
         })
     }
@@ -90,19 +92,35 @@ pub(super) fn invalid(key: &str, problem: &str) -> TrackerError {
 #[derive(Clone)]
 pub(super) struct Secret {
     value: String,
+    /// What goes over the wire, if that is not the secret itself.
+    encoded: Option<String>,
     /// The variables that may hold it.
     pub variables: Vec<String>,
 }
 
 impl Secret {
+    /// The password of a user, as a header has it.
+    pub fn with_user(self, user: &str) -> Secret {
+        let pair = format!("{user}:{}", self.value);
+        let encoded = base64::engine::general_purpose::STANDARD.encode(pair);
+        Secret {
+            encoded: Some(encoded),
+            ..self
+        }
+    }
+
     /// For the one header that it is for.
     pub fn reveal(&self) -> &str {
-        &self.value
+        self.encoded.as_deref().unwrap_or(&self.value)
     }
 
     /// A text without it, should somebody have sent it back.
     pub fn removed_from(&self, text: &str) -> String {
-        text.replace(&self.value, "[secret]")
+        let text = text.replace(&self.value, "[secret]");
+        match &self.encoded {
+            Some(encoded) => text.replace(encoded, "[secret]"),
+            None => text,
+        }
     }
 }
 

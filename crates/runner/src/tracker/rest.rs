@@ -118,6 +118,8 @@ pub(super) struct ApiTool {
     pub project: String,
     /// The first parts of paths that may be used.
     pub parts: &'static [&'static str],
+    /// How the second part of a path must begin, where the first does not lead into the project alone.
+    pub within: Option<String>,
     /// The issue that is worked on.
     pub issue: String,
     /// How a path to that issue begins.
@@ -130,7 +132,8 @@ impl ApiTool {
     }
 
     async fn run(&self, arguments: &Value) -> Result<ToolResult, String> {
-        let Call { method, path, body } = Call::read(arguments, self.parts)?;
+        let Call { method, path, body } =
+            Call::read(arguments, self.parts, self.within.as_deref())?;
         let url = format!("{}/{path}", self.project);
         let asked = self.http.ask(method, &url, body.as_ref()).await;
         let answer = asked.map_err(|error| error.to_string())?;
@@ -191,7 +194,7 @@ struct Call {
 }
 
 impl Call {
-    fn read(arguments: &Value, parts: &[&str]) -> Result<Call, String> {
+    fn read(arguments: &Value, parts: &[&str], within: Option<&str>) -> Result<Call, String> {
         let text = |key: &str| arguments.get(key).and_then(Value::as_str);
         let method = match text("method") {
             Some("GET") => Method::GET,
@@ -220,6 +223,13 @@ impl Call {
             return Err(format!(
                 "`path` must begin with one of: {}",
                 parts.join(", ")
+            ));
+        }
+        if let Some(within) = within
+            && !segments().nth(1).is_some_and(|it| it.starts_with(within))
+        {
+            return Err(format!(
+                "the second part of `path` must begin with {within}"
             ));
         }
         if path.contains(['#', '\\']) || path.chars().any(|it| it.is_control() || it == ' ') {

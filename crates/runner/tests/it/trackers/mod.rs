@@ -2,6 +2,7 @@
 
 mod github;
 mod gitlab;
+mod jira;
 mod linear;
 
 use std::path::Path;
@@ -71,6 +72,11 @@ async fn secrets_are_required_and_may_be_in_a_variable_of_any_name() {
         ("github", json!({ "repository": "o/r" }), "GITHUB_TOKEN"),
         ("gitlab", json!({ "project": "g/p" }), "GITLAB_TOKEN"),
         ("linear", json!({ "project_slug": "p" }), "LINEAR_API_KEY"),
+        (
+            "jira",
+            json!({ "project": "ABC", "endpoint": "https://x.atlassian.net" }),
+            "JIRA_API_TOKEN",
+        ),
     ] {
         for variables in [&[][..], &[(usual, "")], &[(usual, "  ")]] {
             let error = open_with(kind, scope.clone(), variables).err().unwrap();
@@ -81,7 +87,11 @@ async fn secrets_are_required_and_may_be_in_a_variable_of_any_name() {
             .ok()
             .unwrap();
         assert!(found.secret_variables().contains(&usual.to_owned()));
-        let key = if kind == "linear" { "api_key" } else { "token" };
+        let key = match kind {
+            "linear" => "api_key",
+            "jira" => "api_token",
+            _ => "token",
+        };
         let mut named = scope.clone();
         named[key] = json!("$MY_OWN");
         let found = open_with(kind, named, &[("MY_OWN", "abc")]).ok().unwrap();
@@ -104,6 +114,8 @@ async fn settings_that_cannot_be_used_are_refused() {
         ("gitlab", json!({ "project": "g/../p" })),
         ("gitlab", json!({ "project": "g/p?x=1" })),
         ("linear", json!({})),
+        ("jira", json!({ "project": "ABC" })),
+        ("jira", json!({ "project": "a b", "endpoint": "https://x" })),
         (
             "linear",
             json!({ "project_slug": "p", "endpoint": "http://example.com/graphql" }),
@@ -113,6 +125,7 @@ async fn settings_that_cannot_be_used_are_refused() {
             ("GITHUB_TOKEN", "t"),
             ("GITLAB_TOKEN", "t"),
             ("LINEAR_API_KEY", "t"),
+            ("JIRA_API_TOKEN", "t"),
         ];
         let error = open_with(kind, provider.clone(), &variables).err();
         let error = error.unwrap_or_else(|| panic!("{kind}: {provider}"));
