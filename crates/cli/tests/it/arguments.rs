@@ -63,6 +63,7 @@ async fn help_names_the_options_that_clients_look_for() {
         "--ws-issuer",
         "--ws-audience",
         "--ws-max-clock-skew-seconds",
+        "--ws-allow-origin",
         "--analytics-default-enabled",
         "generate-ts",
         "generate-json-schema",
