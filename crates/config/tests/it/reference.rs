@@ -11,38 +11,38 @@ use quipu_config::{ALIASES, Feature, Stage};
 const INTRODUCTION: &str = "\
 # Configuration
 
-Generated from the program's own table of settings; regenerate with `UPDATE=1 cargo test -p quipu-config`.
+This page is generated from the settings table in the code; regenerate it with `UPDATE=1 cargo test -p quipu-config`.
 
-Settings are read from these places; later ones win, tables are merged key by key:
+Settings are read from these sources. Later sources override earlier ones; tables are merged key by key:
 
 1. `/etc/codex/config.toml`, for all users of the machine;
 2. `config.toml` in the home directory: `$QUIPU_HOME`, else `$CODEX_HOME`, else `~/.quipu`
    (`~/.codex` when started as `codex`);
-3. `.codex/config.toml` in the project's root and in the directories from there down to the working directory, each once
-   it is trusted by name in the user's own file (`projects.DIRECTORY.trust_level`);
+3. `.codex/config.toml` in the project root and in each directory from there to the working directory, if the user's own
+   file marks that directory as trusted (`projects.DIRECTORY.trust_level`);
 4. `-c key=value`, `--enable feature` and `--disable feature` on the command line, and the `config` of `thread/start`;
-5. `/etc/codex/managed_config.toml`, an older way to overrule users.
+5. `/etc/codex/managed_config.toml`, the older way for administrators to override users.
 
-The profile named by `profile` wins over all of them, and the members of a request win over the profile. A relative path
-is relative to the directory of its file, `~` is the user's home.
+The profile named by `profile` overrides all of them, and the params of a request override the profile. A relative path
+is relative to the directory of its file; `~` is the user's home directory.
 
-Clients get a `configWarning` when they connect, and `exec` prints it, about each of these:
+Clients get a `configWarning` when they connect, and `exec` prints a warning, for:
 
-- a key that is not listed here, with the most similar key that is;
-- a key that is *accepted, no effect*: the official program has it, this one does not use it. Keys that only the
-  official terminal interface uses are kept without a warning, since both programs can share a file;
-- a feature under development that is on, unless `suppress_unstable_features_warning` is set;
-- a value of the wrong type, with its place in the file. The server then answers what needs no settings, and refuses to
-  start threads with the same message until the file is correct; `exec` fails with it.
+- an unknown key, with the most similar known key;
+- a key that is *accepted, no effect*: the official program has it, Quipu does not use it. Keys that only the official
+  terminal interface uses are accepted without a warning, since both programs can share a file;
+- an enabled feature under development, unless `suppress_unstable_features_warning` is set;
+- a value of the wrong type, with its position in the file. Until the file is fixed, the server answers only requests that
+  need no settings and refuses to start threads with the same message; `exec` fails with it.
 
-Words in capitals stand for names you choose.
+Words in capitals are placeholders for names you choose.
 ";
 
 const REQUIREMENTS_INTRODUCTION: &str = "
 # Requirements
 
-`/etc/codex/requirements.toml` limits what users may set. A setting beyond a limit is replaced by one within it, with a
-warning.
+`/etc/codex/requirements.toml` restricts what users may set. A setting that violates a requirement is replaced by a
+permitted value, with a warning.
 ";
 
 #[test]
