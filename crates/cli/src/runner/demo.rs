@@ -212,8 +212,7 @@ fn work(file: &str, line: &str) -> Value {
     let patch = format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch");
     let done = json!({ "state": "Done", "comment": format!("Wrote {file}.") });
     json!([
-        { "deltas": ["I ", "write ", "the ", "file. "], "every": 150 },
-        { "patch": patch },
+        { "deltas": ["I ", "write ", "the ", "file. "], "every": 150, "patch": patch },
         { "calls": [{ "name": "update_issue", "arguments": done }] },
         { "text": "Done.", "usage": { "input": 1200, "output": 80 } },
     ])
