@@ -11,6 +11,7 @@ use quipu_testkit::process_table;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
+use crate::service::support as service;
 use crate::session::support::{Lab, start, within};
 
 /// An `sshd` of the test's own: keys, port, configuration.
@@ -279,4 +280,37 @@ async fn what_a_session_over_ssh_says_is_followed_like_any_other() {
         lines.iter().any(|it| it.payload == "from there"),
         "{lines:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_works_on_other_machines_and_cleans_up_there() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = format!("127.0.0.1:{}", machine.port);
+    let config = machine.directory.path().join("ssh_config");
+    let front = format!(
+        "hooks: {{ after_create: 'echo \"$RUNNER_ISSUE_IDENTIFIER $SSH_CONNECTION\" > ../hook' }}\n\
+         worker: {{ ssh_hosts: [\"{host}\"], ssh_config: \"{}\" }}",
+        config.display()
+    );
+    let work = format!("echo \"$SSH_CONNECTION\" > ../agent; {}", service::DONE);
+    let lab = service::Lab::new(&work, &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    let removed = async {
+        while lab.workspace("one").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the removal of the workspace", removed).await;
+    running.stop().await;
+    // Only what came over a connection knows it.
+    let root = lab.path().join("workspaces");
+    let hook = std::fs::read_to_string(root.join("hook")).unwrap();
+    assert!(hook.starts_with("one 127.0.0.1 "), "{hook}");
+    let agent = std::fs::read_to_string(root.join("agent")).unwrap();
+    assert!(agent.starts_with("127.0.0.1 "), "{agent}");
+    assert_eq!(lab.record("one")["attempts"][0]["host"], host);
 }

@@ -5,7 +5,7 @@ mod faults;
 mod http;
 mod machine;
 mod parsing;
-mod support;
+pub mod support;
 mod traces;
 mod trackers;
 mod workspaces;

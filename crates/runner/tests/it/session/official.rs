@@ -93,12 +93,11 @@ async fn work_and_go_on_later(program: &Path) {
     };
     let mut session = start(resumed).await.unwrap();
     assert_eq!(session.thread_id(), thread);
-    let third = within(
-        "a turn",
-        session.run_turn(&script(json!([{ "text": "third" }]))),
-    )
-    .await;
+    // The tools of a thread belong to it.
+    let steps = script(json!([echo, { "text": "third" }]));
+    let third = within("a turn", session.run_turn(&steps)).await;
     assert_eq!(third.unwrap().message, "third");
+    assert_eq!(lab.events(EventKind::ToolCallCompleted).len(), 2);
     let failing =
         script(json!([{ "fail": 400, "body": { "error": { "message": "as scripted" } } }]));
     let error = within("the end", session.run_turn(&failing))

@@ -76,12 +76,11 @@ async fn a_session_in_this_process_works_calls_tools_and_goes_on_later() {
     };
     let mut session = start(resumed).await.unwrap();
     assert_eq!(session.thread_id(), thread);
-    let done = within(
-        "a turn",
-        session.run_turn(&script(json!([{ "text": "second" }]))),
-    )
-    .await;
+    // The tools of a thread belong to it.
+    let steps = script(json!([{ "calls": [echo] }, { "text": "second" }]));
+    let done = within("a turn", session.run_turn(&steps)).await;
     assert_eq!(done.unwrap().message, "second");
+    assert_eq!(lab.events(EventKind::ToolCallCompleted).len(), 2);
     within("the end", session.stop()).await;
     within("the end", server.stop()).await;
 }

@@ -4,6 +4,7 @@ mod github;
 mod gitlab;
 mod jira;
 mod linear;
+mod whole;
 
 use std::path::Path;
 
