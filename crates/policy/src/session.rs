@@ -50,7 +50,7 @@ impl PermissionKey {
 }
 
 /// Everything accepted for the session of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SessionApprovals {
     commands: HashSet<CommandKey>,
     files: HashSet<PathBuf>,

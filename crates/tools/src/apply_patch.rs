@@ -18,14 +18,14 @@ use crate::call::{Finished, Running};
 use crate::guardian::Action;
 use crate::sandboxing;
 use crate::shell::json_report;
-use crate::toolbox::Toolbox;
+use crate::toolbox::Patches;
 
 #[derive(Deserialize)]
 struct Arguments {
     input: String,
 }
 
-pub(crate) async fn apply_patch(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn apply_patch(run: &Running) -> Finished {
     let text = match &run.call.kind {
         CallKind::Custom(text) => text.clone(),
         _ => match run.arguments::<Arguments>() {
@@ -33,23 +33,18 @@ pub(crate) async fn apply_patch(toolbox: &Toolbox, run: &Running) -> Finished {
             Err(error) => return error.into(),
         },
     };
-    apply(toolbox, run, text, run.scope.cwd.clone()).await
+    apply(run, text, run.scope.cwd.clone()).await
 }
 
 /// Treats a command that only applies a patch as the patch it is.
-pub(crate) async fn intercept(
-    toolbox: &Toolbox,
-    run: &Running,
-    argv: &[String],
-    cwd: &Path,
-) -> Option<Finished> {
+pub(crate) async fn intercept(run: &Running, argv: &[String], cwd: &Path) -> Option<Finished> {
     match detect(argv)? {
         PatchCall::Patch { text, cd } => {
             let folder = cd.map_or_else(|| cwd.to_owned(), |cd| cwd.join(cd));
             if !folder.is_dir() {
                 return None;
             }
-            Some(apply(toolbox, run, text, folder).await)
+            Some(apply(run, text, folder).await)
         }
         PatchCall::Bare => Some(
             "apply_patch verification failed: patch detected without explicit call to apply_patch. Rerun as [\"apply_patch\", \"<patch>\"]"
@@ -58,13 +53,8 @@ pub(crate) async fn intercept(
     }
 }
 
-async fn apply(
-    toolbox: &Toolbox,
-    run: &Running,
-    text: String,
-    cwd: std::path::PathBuf,
-) -> Finished {
-    let granted = toolbox.grants().all();
+async fn apply(run: &Running, text: String, cwd: std::path::PathBuf) -> Finished {
+    let granted = run.agreements().await.grants().all();
     let rules = sandboxing::rules(&run.scope, granted.as_ref());
     // In place: where no thread can be had, a patch must come to its end all the same.
     let prepared = tokio::task::block_in_place(|| {
@@ -84,7 +74,7 @@ async fn apply(
     let files = touched(&plan);
     let rules = sandboxing::rules(&run.scope, None);
     let can_write = |file: &Path| rules.as_ref().is_none_or(|rules| rules.can_write(file));
-    let verdict = toolbox.decide(&run.scope, |settings| {
+    let verdict = run.agreements().await.decide(&run.scope, |settings| {
         decide_patch(&files, &cwd, can_write, settings)
     });
     if let PatchVerdict::Refuse(why) = verdict {
@@ -101,19 +91,20 @@ async fn apply(
             if let Some((status, outcome)) = refused(approval) {
                 run.completed(item(status)).await;
                 if !outcome.end_turn {
-                    tell_diff(toolbox, run).await;
+                    report_diff(run).await;
                 }
                 return outcome;
             }
             if for_session {
-                toolbox.approvals().accept_files(question.files);
+                run.agree(move |it| it.approvals_mut().accept_files(question.files))
+                    .await;
             }
             None
         }
     };
     let (output, applied) = match stopped {
         Some(file) => (stopped_at(&file), false),
-        None => write(toolbox, run, plan).await,
+        None => write(run, plan).await,
     };
     run.delta(ToolDelta::PatchOutput(output.clone())).await;
     let status = if applied {
@@ -122,7 +113,7 @@ async fn apply(
         PatchApplyStatus::Failed
     };
     run.completed(item(status)).await;
-    tell_diff(toolbox, run).await;
+    report_diff(run).await;
     report(run, &output, applied).into()
 }
 
@@ -150,7 +141,7 @@ fn check_reading(text: &str, cwd: &Path, rules: Option<&Rules>) -> Result<(), St
             if !rules.can_read(&path) {
                 let path = path.display();
                 return Err(format!(
-                    "apply_patch verification failed: {path} is outside of the folders that may be read"
+                    "apply_patch verification failed: {path} is outside of the directories that may be read"
                 ));
             }
         }
@@ -178,30 +169,32 @@ fn refused(approval: Approval) -> Option<(PatchApplyStatus, Finished)> {
 }
 
 /// Writes the changes; what they were before goes into the diff of the turn.
-async fn write(toolbox: &Toolbox, run: &Running, plan: Plan) -> (String, bool) {
-    let mut diff = toolbox.0.diff.lock().await;
-    let current = diff
-        .take_if(|(turn, _)| *turn == run.scope.turn_id)
-        .map(|(_, diff)| diff);
-    let mut tracked = current.unwrap_or_else(|| TurnDiff::new(&run.scope.cwd));
+async fn write(run: &Running, plan: Plan) -> (String, bool) {
+    let patches = patches(run).await;
+    let mut diff = patches.lock().await;
     let applied = tokio::task::block_in_place(|| {
-        tracked.track(&plan);
+        let diff = diff.get_or_insert_with(|| TurnDiff::new(&run.scope.cwd));
+        diff.track(&plan);
         plan.apply()
     });
-    *diff = Some((run.scope.turn_id.clone(), tracked));
     match applied {
         Ok(report) => (report.to_string(), true),
         Err(error) => (error.to_string(), false),
     }
 }
 
-async fn tell_diff(toolbox: &Toolbox, run: &Running) {
-    let mut diff = toolbox.0.diff.lock().await;
-    let Some((_, tracked)) = diff.as_mut().filter(|(turn, _)| *turn == run.scope.turn_id) else {
-        return;
-    };
-    let unified = tokio::task::block_in_place(|| tracked.unified());
-    run.report(ToolEvent::DiffUpdated(unified)).await;
+async fn report_diff(run: &Running) {
+    let patches = patches(run).await;
+    let mut diff = patches.lock().await;
+    if let Some(diff) = diff.as_mut() {
+        let unified = tokio::task::block_in_place(|| diff.unified());
+        run.report(ToolEvent::DiffUpdated(unified)).await;
+    }
+}
+
+async fn patches(run: &Running) -> Patches {
+    let turn_id = run.scope.turn_id.clone();
+    run.toolbox(move |it| it.patches(&turn_id)).await
 }
 
 /// The files that a patch writes or removes, as it calls them and where they are.

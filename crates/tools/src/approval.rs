@@ -16,7 +16,6 @@ use crate::guardian::Action;
 use crate::host::Answer;
 use crate::legacy_approval as legacy;
 use crate::process::Shown;
-use crate::toolbox::Toolbox;
 
 /// What the user, or a model in their place, decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,67 +38,65 @@ pub(crate) struct Asked<'a> {
     pub request: CommandRequest<'a>,
 }
 
-impl Toolbox {
-    /// Asks whether a command may run, and keeps what the answer says about later ones.
-    pub(crate) async fn ask_command(
-        &self,
-        run: &Running,
-        question: &CommandQuestion,
-        asked: Asked<'_>,
-    ) -> Approval {
-        if run.scope.reviewed {
-            return run.review(Action::command(asked)).await;
-        }
-        let decision = if run.scope.features.legacy_approvals {
-            let request = legacy::command_request(run, question, asked);
-            let answer = run.ask(request, Some(Waiting::Approval)).await;
-            decode(answer)
-                .map(|it: ExecCommandApprovalResponse| legacy::command_decision(it.decision))
-        } else {
-            let request = command_request(run, question, asked.shown);
-            let answer = run.ask(request, Some(Waiting::Approval)).await;
-            decode(answer).map(|it: CommandExecutionRequestApprovalResponse| it.decision)
-        };
-        match decision {
-            Ok(Decision::Accept) => Approval::Granted,
-            Ok(Decision::AcceptForSession) => {
-                self.approvals().accept_command(question.run.key.clone());
-                Approval::Granted
-            }
-            Ok(Decision::AcceptWithExecpolicyAmendment {
-                execpolicy_amendment,
-            }) => {
-                self.amend(run, &execpolicy_amendment.0).await;
-                Approval::Granted
-            }
-            Ok(Decision::Cancel) => Approval::Cancelled,
-            Ok(
-                Decision::Decline
-                | Decision::ApplyNetworkPolicyAmendment { .. }
-                | Decision::Unrecognized(_),
-            ) => Approval::Declined,
-            Err(approval) => approval,
-        }
+/// Asks whether a command may run, and keeps what the answer says about later ones.
+pub(crate) async fn ask_command(
+    run: &Running,
+    question: &CommandQuestion,
+    asked: Asked<'_>,
+) -> Approval {
+    if run.scope.reviewed {
+        return run.review(Action::command(asked)).await;
     }
-
-    /// Saves a prefix that is allowed from now on, and tells the model.
-    async fn amend(&self, run: &Running, prefix: &[String]) {
-        if !saved(|| append_allow_prefix(&run.scope.home, prefix)) {
-            return;
+    let decision = if run.scope.features.legacy_approvals {
+        let request = legacy::command_request(run, question, asked);
+        let answer = run.ask(request, Some(Waiting::Approval)).await;
+        decode(answer).map(|it: ExecCommandApprovalResponse| legacy::command_decision(it.decision))
+    } else {
+        let request = command_request(run, question, asked.shown);
+        let answer = run.ask(request, Some(Waiting::Approval)).await;
+        decode(answer).map(|it: CommandExecutionRequestApprovalResponse| it.decision)
+    };
+    match decision {
+        Ok(Decision::Accept) => Approval::Granted,
+        Ok(Decision::AcceptForSession) => {
+            let key = question.run.key.clone();
+            run.agree(move |it| it.approvals_mut().accept_command(key))
+                .await;
+            Approval::Granted
         }
-        if let Ok(rule) = PrefixRule::allow(prefix) {
-            self.change_rules(|rules| rules.push_prefix(rule));
+        Ok(Decision::AcceptWithExecpolicyAmendment {
+            execpolicy_amendment,
+        }) => {
+            amend(run, &execpolicy_amendment.0).await;
+            Approval::Granted
         }
-        let text = quipu_policy::texts::prefix_saved(prefix);
-        run.note(&text).await;
+        Ok(Decision::Cancel) => Approval::Cancelled,
+        Ok(
+            Decision::Decline
+            | Decision::ApplyNetworkPolicyAmendment { .. }
+            | Decision::Unrecognized(_),
+        ) => Approval::Declined,
+        Err(approval) => approval,
     }
 }
 
-/// Saves a rule where nobody is held up by a file that others keep locked; whether that worked.
+/// Saves a prefix that is allowed from now on, and notes it for the model.
+async fn amend(run: &Running, prefix: &[String]) {
+    if !saved(|| append_allow_prefix(&run.scope.home, prefix)) {
+        return;
+    }
+    if let Ok(rule) = PrefixRule::allow(prefix) {
+        run.agree(move |it| it.rules_mut().push_prefix(rule)).await;
+    }
+    let text = quipu_policy::texts::prefix_saved(prefix);
+    run.note(&text).await;
+}
+
+/// Saves a rule, off the async threads because others may keep the file locked; whether that worked.
 pub(crate) fn saved(save: impl FnOnce() -> Result<bool, AmendError>) -> bool {
     let saved = tokio::task::block_in_place(save);
-    let told = |error: &AmendError| tracing::warn!(%error, "a rule could not be saved");
-    saved.inspect_err(told).is_ok()
+    let log = |error: &AmendError| tracing::warn!(%error, "failed to save a rule");
+    saved.inspect_err(log).is_ok()
 }
 
 /// Asks whether a patch may be applied; `true` besides means for the whole session.

@@ -8,11 +8,11 @@ use quipu_engine::{CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
 use quipu_wire::{Json, ServerRequest, ThreadItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use crate::host::{Answer, Host};
 use crate::scope::Scope;
-use crate::toolbox::Cancel;
+use crate::toolbox::{Agreements, Cancel, Toolbox};
 
 /// What the model is told of a call that an interrupt kept from running.
 pub(crate) const ABORTED: &str = "aborted by user";
@@ -34,7 +34,7 @@ pub struct Finished {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     Text(String),
-    /// Texts and pictures.
+    /// Texts and images.
     Parts(Vec<Value>),
 }
 
@@ -154,6 +154,44 @@ impl Running {
 
     pub async fn delta(&self, delta: ToolDelta) {
         self.report(ToolEvent::Delta(delta)).await;
+    }
+
+    /// Does something with what the tools of the thread remember. A call whose thread is gone is given up.
+    pub async fn toolbox<T: Send + 'static>(
+        &self,
+        access: impl FnOnce(&mut Toolbox) -> T + Send + 'static,
+    ) -> T {
+        match self.try_toolbox(access).await {
+            Some(result) => result,
+            None => {
+                self.given_up.notify_one();
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// The same, but `None` if the thread is gone.
+    pub async fn try_toolbox<T: Send + 'static>(
+        &self,
+        access: impl FnOnce(&mut Toolbox) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (done, result) = oneshot::channel();
+        let access = move |toolbox: &mut Toolbox| {
+            // The call may have been cancelled meanwhile.
+            done.send(access(toolbox)).ok();
+        };
+        self.host.with_toolbox(Box::new(access)).await;
+        result.await.ok()
+    }
+
+    /// What was agreed to so far.
+    pub async fn agreements(&self) -> Agreements {
+        self.toolbox(|it| it.agreements().clone()).await
+    }
+
+    /// Changes what later calls may do without asking.
+    pub async fn agree(&self, change: impl FnOnce(&mut Agreements) + Send + 'static) {
+        self.toolbox(|it| change(it.agreements_mut())).await;
     }
 
     /// Asks the user. The call waits for the answer, and is given up with its turn.

@@ -9,7 +9,7 @@ use quipu_wire::Json;
 use serde::Deserialize;
 
 use crate::call::{Finished, Output, Running};
-use crate::toolbox::Toolbox;
+use crate::toolbox::dispatch;
 
 /// What hooks want together.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,9 +21,9 @@ pub struct Advice {
 }
 
 /// Runs a call between the hooks before and after it, if it runs a command.
-pub(crate) async fn around(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn around(run: &Running) -> Finished {
     let Some(command) = command(run) else {
-        return toolbox.dispatch(run).await;
+        return dispatch(run).await;
     };
     let begun = Instant::now();
     let Some(before) = advice(run, &command, None).await else {
@@ -32,7 +32,7 @@ pub(crate) async fn around(toolbox: &Toolbox, run: &Running) -> Finished {
     if let Some(reason) = before.message {
         return format!("Command blocked by PreToolUse hook: {reason}. Command: {command}").into();
     }
-    let mut finished = toolbox.dispatch(run).await;
+    let mut finished = dispatch(run).await;
     let Some(response) = finished.response.take() else {
         return finished;
     };

@@ -8,6 +8,7 @@ use quipu_wire::{Json, ServerRequest};
 use crate::agents::Agents;
 use crate::guardian::Action;
 use crate::hooks::Advice;
+use crate::toolbox::Access;
 
 /// What a client answered: a result, or `Err` for an error of the client's own.
 pub type Answer = Result<Json, ()>;
@@ -25,7 +26,10 @@ pub trait Host: Send + Sync {
         waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>>;
 
-    /// Keeps for good that a tool of an MCP server may be called.
+    /// Lets the thread, which owns its tools' memory, do something with it. It does nothing if the thread is gone.
+    fn with_toolbox(&self, access: Access) -> BoxFuture<'_, ()>;
+
+    /// Saves that a tool of an MCP server may be called without asking.
     fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()>;
 
     /// The agents that the thread started, if it can have any.

@@ -47,6 +47,6 @@ pub use sandboxing::{Guarded, hidden as hidden_from_commands, policy as sandbox_
 pub use scope::{Drops, Features, Scope, ShellTool};
 pub use specs::{Spec, SpecKind, specs};
 pub use tool_search::{TOOL_SEARCH, found_tools};
-pub use toolbox::{Cancel, Toolbox};
+pub use toolbox::{Access, Cancel, Toolbox};
 pub use user_shell::{ShellRun, UserShell};
 pub use web_search::WebSearch;

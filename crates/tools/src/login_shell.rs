@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use quipu_sandbox::{Command, Exit, Network as Reach, Spawned, Stream};
 use quipu_wire::SandboxPolicy;
+use tokio::sync::OnceCell;
 
 use crate::call::Running;
 use crate::sandboxing;
-use crate::toolbox::Toolbox;
 
 /// How long the profile may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -32,8 +32,20 @@ const TELL: &str =
 /// Variables that every shell sets for itself.
 const OWN: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
-/// What the profile left behind, and for which circumstances.
-pub(crate) type Cache = tokio::sync::Mutex<Option<(Circumstances, Option<Arc<LoginShell>>)>>;
+/// What the profile left behind under certain circumstances, once one command has read it. Commands that need it
+/// meanwhile wait for that one.
+#[derive(Default)]
+pub(crate) struct Cache(Option<(Circumstances, Definitions)>);
+
+type Definitions = Arc<OnceCell<Option<Arc<LoginShell>>>>;
+
+impl Cache {
+    fn get(&mut self, circumstances: Circumstances) -> Definitions {
+        let known = self.0.take_if(|(when, _)| *when == circumstances);
+        let known = known.unwrap_or_else(|| (circumstances, Definitions::default()));
+        Arc::clone(&self.0.insert(known).1)
+    }
+}
 
 /// What the outcome of the profile may depend on.
 #[derive(PartialEq)]
@@ -63,7 +75,7 @@ pub(crate) struct Prepared {
 }
 
 /// The same command without a login shell, if it asks for one and what that defines is known.
-pub(crate) async fn prepare(toolbox: &Toolbox, run: &Running, argv: &[String]) -> Option<Prepared> {
+pub(crate) async fn prepare(run: &Running, argv: &[String]) -> Option<Prepared> {
     let scope = &run.scope;
     let [shell, option, script] = argv else {
         return None;
@@ -78,19 +90,13 @@ pub(crate) async fn prepare(toolbox: &Toolbox, run: &Running, argv: &[String]) -
         cwd: scope.cwd.clone(),
         env: scope.env.clone(),
     };
-    let mut cache = toolbox.0.login_shell.lock().await;
-    let known = cache.as_ref().filter(|(when, _)| *when == circumstances);
-    let found = match known {
-        Some((_, found)) => found.clone(),
-        None => {
-            let found = read(run).await.map(Arc::new);
-            if run.cancel.is_cancelled() {
-                return None;
-            }
-            cache.insert((circumstances, found)).1.clone()
-        }
-    };
-    drop(cache);
+    let definitions = run.toolbox(|it| it.login_shell.get(circumstances)).await;
+    let reading = definitions.get_or_try_init(|| async {
+        let found = read(run).await.map(Arc::new);
+        // A profile that was interrupted says nothing.
+        (!run.cancel.is_cancelled()).then_some(found).ok_or(())
+    });
+    let found = reading.await.ok()?.as_ref();
     Some(found?.apply(shell, script, &scope.env))
 }
 

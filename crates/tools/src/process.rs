@@ -18,7 +18,6 @@ use crate::login_shell;
 use crate::network::{Door, Keeper, Refusals};
 use crate::sandboxing;
 use crate::text::Decoder;
-use crate::toolbox::Toolbox;
 
 /// Pieces of output that clients are sent at most for one command.
 const MAX_DELTAS: usize = 10_000;
@@ -111,7 +110,6 @@ pub(crate) struct Start<'a> {
 
 /// Starts a command as the verdict says; tells also what the user declines while it runs.
 pub(crate) async fn spawn(
-    toolbox: &Toolbox,
     run: &Running,
     start: Start<'_>,
 ) -> Result<(Spawned, Arc<Refusals>), SpawnError> {
@@ -134,7 +132,7 @@ pub(crate) async fn spawn(
         None => None,
     };
     let prepared = match start.how.confinement {
-        Confinement::Policy => login_shell::prepare(toolbox, run, start.argv).await,
+        Confinement::Policy => login_shell::prepare(run, start.argv).await,
         Confinement::Lifted => None,
     };
     let (argv, scope_env) = match &prepared {
@@ -168,7 +166,7 @@ pub(crate) async fn spawn(
     let refusals = Arc::<Refusals>::default();
     if let Some((network, door)) = managed.zip(door) {
         let (network, refusals) = (Arc::clone(network), Arc::clone(&refusals));
-        let keeper = Keeper::new(toolbox, run, network, refusals);
+        let keeper = Keeper::new(run, network, refusals);
         door.watch(&spawned.process, Arc::new(keeper));
     }
     Ok((spawned, refusals))

@@ -10,7 +10,6 @@ use quipu_wire::{
 use serde::Deserialize;
 
 use crate::call::{Finished, Running};
-use crate::toolbox::Toolbox;
 use crate::wanted::{OnlyWanted, Wanted};
 
 #[derive(Deserialize)]
@@ -19,7 +18,7 @@ struct Arguments {
     permissions: OnlyWanted,
 }
 
-pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn request_permissions(run: &Running) -> Finished {
     if !run.scope.features.request_permissions_tool {
         return "unsupported call: request_permissions".into();
     }
@@ -72,7 +71,9 @@ pub(crate) async fn request_permissions(toolbox: &Toolbox, run: &Running) -> Fin
         return granted(&nothing(), PermissionGrantScope::Turn);
     }
     let permissions = intersect(&wanted, &permissions);
-    toolbox.grants().add(&permissions, scope);
+    let granted_now = permissions.clone();
+    run.agree(move |it| it.grants_mut().add(&granted_now, scope))
+        .await;
     granted(&permissions, scope)
 }
 

@@ -14,11 +14,10 @@ use quipu_wire::{CommandExecutionStatus, Json};
 use serde::{Deserialize, Serialize};
 
 use crate::apply_patch;
-use crate::approval::{Approval, Asked};
+use crate::approval::{Approval, Asked, ask_command};
 use crate::call::{Finished, Running};
 use crate::process::{self, Deltas, Done, Shown, Start};
 use crate::scope::Features;
-use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
 /// How long a command may take if the model does not say.
@@ -74,25 +73,25 @@ arguments!(ShellCommand {
     login: Option<bool>,
 });
 
-pub(crate) async fn shell(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn shell(run: &Running) -> Finished {
     match run.arguments().map(Shell::split) {
-        Ok((command, common)) => run_command(toolbox, run, command, common).await,
+        Ok((command, common)) => run_command(run, command, common).await,
         Err(error) => error.into(),
     }
 }
 
-pub(crate) async fn shell_command(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn shell_command(run: &Running) -> Finished {
     let (command, login, common) = match run.arguments().map(ShellCommand::split) {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
     match script_argv(run, &command, login, None) {
-        Ok(argv) => run_command(toolbox, run, argv, common).await,
+        Ok(argv) => run_command(run, argv, common).await,
         Err(error) => error.into(),
     }
 }
 
-pub(crate) async fn local_shell(toolbox: &Toolbox, run: &Running, call: &Json) -> Finished {
+pub(crate) async fn local_shell(run: &Running, call: &Json) -> Finished {
     #[derive(Deserialize)]
     struct Call {
         action: Action,
@@ -115,7 +114,7 @@ pub(crate) async fn local_shell(toolbox: &Toolbox, run: &Running, call: &Json) -
         prefix_rule: Vec::new(),
         additional_permissions: None,
     };
-    run_command(toolbox, run, action.command, common).await
+    run_command(run, action.command, common).await
 }
 
 /// The words that run a script in the user's shell.
@@ -155,12 +154,7 @@ pub(crate) fn words(shell: &str, login: bool, script: &str) -> Vec<String> {
     words.chain([script]).map(str::to_owned).collect()
 }
 
-async fn run_command(
-    toolbox: &Toolbox,
-    run: &Running,
-    argv: Vec<String>,
-    common: Common,
-) -> Finished {
+async fn run_command(run: &Running, argv: Vec<String>, common: Common) -> Finished {
     if argv.is_empty() {
         let why = "command args are empty";
         let shown = Shown::new(run, &argv, &run.scope.cwd);
@@ -170,7 +164,7 @@ async fn run_command(
         return why.into();
     }
     let cwd = run.scope.resolve(common.workdir.as_deref());
-    if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
+    if let Some(outcome) = apply_patch::intercept(run, &argv, &cwd).await {
         return outcome;
     }
     let shown = Shown::new(run, &argv, &cwd);
@@ -191,7 +185,10 @@ async fn run_command(
         shown: &shown,
         request,
     };
-    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
+    let verdict = run
+        .agreements()
+        .await
+        .decide(&run.scope, |settings| decide_command(&request, settings));
     let how = match verdict {
         CommandVerdict::Misuse(why) => return why.into(),
         CommandVerdict::Refuse(why) => {
@@ -206,25 +203,20 @@ async fn run_command(
         }
         CommandVerdict::Ask(question) => {
             run.started(shown.started()).await;
-            match ask(toolbox, run, &question, asked).await {
+            match ask(run, &question, asked).await {
                 Ok(()) => question.run,
                 Err(refused) => return refused,
             }
         }
     };
     let limit = Duration::from_millis(common.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
-    execute(toolbox, run, asked, how, limit).await
+    execute(run, asked, how, limit).await
 }
 
 /// Asks the user; a refusal completes the item and is the outcome of the call.
-async fn ask(
-    toolbox: &Toolbox,
-    run: &Running,
-    question: &CommandQuestion,
-    asked: Asked<'_>,
-) -> Result<(), Finished> {
+async fn ask(run: &Running, question: &CommandQuestion, asked: Asked<'_>) -> Result<(), Finished> {
     let shown = asked.shown;
-    let (status, why) = match toolbox.ask_command(run, question, asked).await {
+    let (status, why) = match ask_command(run, question, asked).await {
         Approval::Granted => return Ok(()),
         Approval::Failed => (CommandExecutionStatus::Failed, COMMAND_REJECTED.to_owned()),
         Approval::Declined => (
@@ -242,13 +234,7 @@ async fn ask(
     Err(why.into())
 }
 
-async fn execute(
-    toolbox: &Toolbox,
-    run: &Running,
-    asked: Asked<'_>,
-    mut how: Run,
-    limit: Duration,
-) -> Finished {
+async fn execute(run: &Running, asked: Asked<'_>, mut how: Run, limit: Duration) -> Finished {
     let (shown, CommandRequest { argv, cwd, .. }) = (asked.shown, asked.request);
     let mut deltas = Deltas::new(run.clone());
     loop {
@@ -259,7 +245,7 @@ async fn execute(
             env: &[],
             terminal: false,
         };
-        let done = match process::spawn(toolbox, run, start).await {
+        let done = match process::spawn(run, start).await {
             Ok((spawned, refusals)) => {
                 let done = process::wait(run, spawned, limit, &mut deltas).await;
                 if refusals.any() && !done.cancelled {
@@ -278,7 +264,7 @@ async fn execute(
                 return format!("execution error: {error}").into();
             }
         };
-        match retry(toolbox, run, &done, &how, asked).await {
+        match retry(run, &done, &how, asked).await {
             Some(again) => how = again,
             None => {
                 let all = String::from_utf8_lossy(&done.all).into_owned();
@@ -294,23 +280,21 @@ async fn execute(
 }
 
 /// How to run the command again after the sandbox was in its way, if it should be.
-async fn retry(
-    toolbox: &Toolbox,
-    run: &Running,
-    done: &Done,
-    how: &Run,
-    asked: Asked<'_>,
-) -> Option<Run> {
+async fn retry(run: &Running, done: &Done, how: &Run, asked: Asked<'_>) -> Option<Run> {
     let output = String::from_utf8_lossy(&done.all);
     let denied = !done.timed_out && !done.cancelled && looks_denied(done.exit_code, &[&output]);
     if !denied {
         return None;
     }
-    let verdict = after_command_denial(how, &run.scope.approval_policy, &toolbox.approvals());
+    let verdict = after_command_denial(
+        how,
+        &run.scope.approval_policy,
+        run.agreements().await.approvals(),
+    );
     match verdict {
         CommandRetry::Report => None,
         CommandRetry::Again(again) => Some(*again),
-        CommandRetry::Ask(question) => match toolbox.ask_command(run, &question, asked).await {
+        CommandRetry::Ask(question) => match ask_command(run, &question, asked).await {
             Approval::Granted => Some(question.run),
             _ => None,
         },

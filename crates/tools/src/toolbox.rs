@@ -1,7 +1,8 @@
 //! All tools of one thread.
 
+use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quipu_engine::{CallKind, ToolCall};
@@ -11,7 +12,7 @@ use quipu_policy::rules::Rules;
 use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
 use quipu_wire::{AskForApproval, SandboxPolicy};
-use tokio::sync::{RwLock, watch};
+use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::call::{Finished, Running};
 use crate::exec::Sessions;
@@ -36,22 +37,69 @@ const TOUCHES_MACHINE: [&str; 8] = [
 const NO_ENVIRONMENT: &str = "No usable execution environment is available. Wait for an environment to become \
                               available before using this tool.";
 
-/// The tools of a thread and what they remember.
-#[derive(Clone, Default)]
-pub struct Toolbox(pub(crate) Arc<Inner>);
-
+/// What the tools of a thread remember. The thread owns it; calls reach it through their [host](Host).
 #[derive(Default)]
-pub(crate) struct Inner {
-    /// What is allowed and forbidden: the rules files of the thread, and what was agreed to since.
-    rules: Mutex<Arc<Rules>>,
-    approvals: Mutex<SessionApprovals>,
-    grants: Mutex<Grants>,
-    pub sessions: Sessions,
-    /// The changes of the turn with this id.
-    pub diff: tokio::sync::Mutex<Option<(String, TurnDiff)>>,
-    pub login_shell: login_shell::Cache,
-    /// Tools that are safe beside each other share it; the others have it alone.
-    gate: RwLock<()>,
+pub struct Toolbox {
+    agreements: Agreements,
+    pub(crate) sessions: Sessions,
+    patches: Option<(String, Patches)>,
+    pub(crate) login_shell: login_shell::Cache,
+    /// Calls that are safe beside each other share it; the others have it alone.
+    gate: Arc<RwLock<()>>,
+}
+
+/// Something that a call does with what the tools remember.
+pub type Access = Box<dyn FnOnce(&mut Toolbox) + Send>;
+
+/// The changes of one turn. Patches are written one after the other, by the call that has it.
+pub(crate) type Patches = Arc<Mutex<Option<TurnDiff>>>;
+
+/// What is allowed and forbidden: the rules files of the thread, and what the user agreed to since.
+#[derive(Clone, Default)]
+pub(crate) struct Agreements {
+    rules: Arc<Rules>,
+    approvals: Arc<SessionApprovals>,
+    grants: Arc<Grants>,
+}
+
+impl Agreements {
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub fn rules_mut(&mut self) -> &mut Rules {
+        Arc::make_mut(&mut self.rules)
+    }
+
+    pub fn approvals(&self) -> &SessionApprovals {
+        &self.approvals
+    }
+
+    pub fn approvals_mut(&mut self) -> &mut SessionApprovals {
+        Arc::make_mut(&mut self.approvals)
+    }
+
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    pub fn grants_mut(&mut self) -> &mut Grants {
+        Arc::make_mut(&mut self.grants)
+    }
+
+    /// Decides something with all that is known of the user's wishes.
+    pub fn decide<T>(&self, scope: &Scope, decide: impl FnOnce(&Settings<'_>) -> T) -> T {
+        decide(&Settings {
+            approval_policy: &scope.approval_policy,
+            sandbox: &scope.sandbox,
+            writable: &scope.writable_roots(),
+            shell: &scope.shell,
+            rules: &self.rules,
+            grants: &self.grants,
+            session: &self.approvals,
+            additional_permissions: scope.features.exec_permission_approvals,
+        })
+    }
 }
 
 /// Tells the calls of a turn to stop.
@@ -89,31 +137,45 @@ impl Toolbox {
     /// The tools of a thread with these rules.
     #[must_use]
     pub fn new(rules: Rules) -> Toolbox {
-        let rules = Mutex::new(Arc::new(rules));
-        Toolbox(Arc::new(Inner {
-            rules,
-            ..Inner::default()
-        }))
+        let agreements = Agreements {
+            rules: Arc::new(rules),
+            ..Agreements::default()
+        };
+        Toolbox {
+            agreements,
+            ..Toolbox::default()
+        }
     }
 
     /// The rules now in force.
     #[must_use]
-    pub fn rules(&self) -> Arc<Rules> {
-        Arc::clone(&lock(&self.0.rules))
+    pub fn rules(&self) -> &Rules {
+        self.agreements.rules()
     }
 
-    pub(crate) fn change_rules(&self, change: impl FnOnce(&mut Rules)) {
-        change(Arc::make_mut(&mut lock(&self.0.rules)));
+    pub(crate) fn agreements(&self) -> &Agreements {
+        &self.agreements
+    }
+
+    pub(crate) fn agreements_mut(&mut self) -> &mut Agreements {
+        &mut self.agreements
+    }
+
+    /// The changes of a turn.
+    pub(crate) fn patches(&mut self, turn_id: &str) -> Patches {
+        let known = self.patches.take_if(|(turn, _)| turn == turn_id);
+        let known = known.unwrap_or_else(|| (turn_id.to_owned(), Patches::default()));
+        Arc::clone(&self.patches.insert(known).1)
     }
 
     /// Runs a call to its end. Whatever goes wrong is told to the model.
-    pub async fn run(
+    pub fn run(
         &self,
         scope: Arc<Scope>,
         host: Arc<dyn Host>,
         call: ToolCall,
         cancel: Cancel,
-    ) -> Finished {
+    ) -> impl Future<Output = Finished> + Send + use<> {
         let run = Running {
             scope,
             host,
@@ -122,143 +184,115 @@ impl Toolbox {
             ends_turn: Arc::default(),
             given_up: Arc::default(),
         };
-        let parallel = matches!(
-            run.call.name.as_str(),
-            "exec_command"
-                | "shell"
-                | "shell_command"
-                | "local_shell"
-                | "container.exec"
-                | "view_image"
-                | tool_search::TOOL_SEARCH
-        ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
-        let begun = Instant::now();
-        let (mut _shared, mut _alone) = (None, None);
-        let turn_to_run = async {
-            if parallel {
-                _shared = Some(self.0.gate.read().await);
-            } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
-                _alone = Some(self.0.gate.write().await);
-            }
-        };
-        tokio::select! {
-            () = run.cancel.cancelled() => {}
-            () = turn_to_run => {}
-        }
-        // An interrupt also ends the calls before this one, which may open the gate sooner than it is heard here.
-        if run.cancel.is_cancelled() {
-            return run.aborted(begun.elapsed()).into();
-        }
-        let mut finished = tokio::select! {
-            finished = hooks::around(self, &run) => finished,
-            () = run.given_up.notified() => run.aborted(begun.elapsed()).into(),
-        };
-        finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);
-        finished
-    }
-
-    pub(crate) async fn dispatch(&self, run: &Running) -> Finished {
-        if let Some(agents) = agents::for_call(run) {
-            return agents::call(run, agents).await;
-        }
-        if !run.scope.has_environment && TOUCHES_MACHINE.contains(&run.call.name.as_str()) {
-            return NO_ENVIRONMENT.to_owned().into();
-        }
-        match (run.call.name.as_str(), &run.call.kind) {
-            ("exec_command", CallKind::Function(_)) => exec::exec_command(self, run).await,
-            ("write_stdin", CallKind::Function(_)) => exec::write_stdin(self, run).await,
-            ("shell" | "container.exec" | "local_shell", CallKind::Function(_)) => {
-                shell::shell(self, run).await
-            }
-            ("shell_command", CallKind::Function(_)) => shell::shell_command(self, run).await,
-            ("local_shell", CallKind::LocalShell(call)) => {
-                shell::local_shell(self, run, call).await
-            }
-            ("apply_patch", _) => apply_patch::apply_patch(self, run).await,
-            ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
-            ("view_image", CallKind::Function(_)) if run.scope.features.view_image => {
-                view_image::view_image(self, run).await
-            }
-            ("request_user_input", CallKind::Function(_)) if !run.scope.is_subagent => {
-                request_user_input::request_user_input(run).await
-            }
-            ("request_permissions", CallKind::Function(_)) => {
-                request_permissions::request_permissions(self, run).await
-            }
-            (name, CallKind::Function(_))
-                if mcp::RESOURCE_TOOLS.contains(&name) && !run.scope.mcp.fleet.is_empty() =>
-            {
-                mcp::resource_tool(run).await
-            }
-            (name, CallKind::Function(_)) if name.starts_with("mcp__") => {
-                match run.scope.mcp.fleet.tool(name) {
-                    Some(offered) => mcp::call(self, run, offered).await,
-                    None => format!("unsupported call: {name}").into(),
-                }
-            }
-            (tool_search::TOOL_SEARCH, CallKind::Function(_))
-                if tool_search::spec(&run.scope.dynamic_tools).is_some() =>
-            {
-                tool_search::tool_search(run)
-            }
-            (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
-            (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),
-            (name, _) => format!("unsupported call: {name}").into(),
-        }
+        run_call(run, Arc::clone(&self.gate))
     }
 
     /// Whether processes of earlier calls still run.
     #[must_use]
     pub fn has_processes(&self) -> bool {
-        self.0.sessions.any_alive()
+        self.sessions.any_alive()
     }
 
     /// Ends the processes of earlier calls that were started with more rights than these.
-    pub fn kill_wider_processes(&self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
-        self.0.sessions.kill_wider(sandbox, approval_policy);
+    pub fn kill_wider_processes(
+        &mut self,
+        sandbox: &SandboxPolicy,
+        approval_policy: &AskForApproval,
+    ) {
+        self.sessions.kill_wider(sandbox, approval_policy);
     }
 
     /// Ends the processes of earlier calls.
-    pub fn kill_processes(&self) {
-        self.0.sessions.kill_all();
-    }
-
-    /// Ends all processes, and those that calls are just starting. For a thread that is unloaded.
-    pub fn shut_down(&self) {
-        self.0.sessions.close();
+    pub fn kill_processes(&mut self) {
+        self.sessions.kill_all();
     }
 
     /// Forgets what was agreed to for one turn only.
-    pub fn end_turn(&self) {
-        self.grants().end_turn();
-    }
-
-    pub(crate) fn approvals(&self) -> MutexGuard<'_, SessionApprovals> {
-        lock(&self.0.approvals)
-    }
-
-    pub(crate) fn grants(&self) -> MutexGuard<'_, Grants> {
-        lock(&self.0.grants)
-    }
-
-    /// Decides something with all that is known of the user's wishes.
-    pub(crate) fn decide<T>(&self, scope: &Scope, decide: impl FnOnce(&Settings<'_>) -> T) -> T {
-        let writable = scope.writable_roots();
-        let rules = self.rules();
-        let (grants, session) = (self.grants(), self.approvals());
-        decide(&Settings {
-            approval_policy: &scope.approval_policy,
-            sandbox: &scope.sandbox,
-            writable: &writable,
-            shell: &scope.shell,
-            rules: &rules,
-            grants: &grants,
-            session: &session,
-            additional_permissions: scope.features.exec_permission_approvals,
-        })
+    pub fn end_turn(&mut self) {
+        self.agreements.grants_mut().end_turn();
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+async fn run_call(run: Running, gate: Arc<RwLock<()>>) -> Finished {
+    let parallel = matches!(
+        run.call.name.as_str(),
+        "exec_command"
+            | "shell"
+            | "shell_command"
+            | "local_shell"
+            | "container.exec"
+            | "view_image"
+            | tool_search::TOOL_SEARCH
+    ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
+    let begun = Instant::now();
+    let (mut _shared, mut _alone) = (None, None);
+    let turn_to_run = async {
+        if parallel {
+            _shared = Some(gate.read().await);
+        } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
+            _alone = Some(gate.write().await);
+        }
+    };
+    tokio::select! {
+        () = run.cancel.cancelled() => {}
+        () = turn_to_run => {}
+    }
+    // An interrupt also ends the calls before this one, which may open the gate sooner than it is heard here.
+    if run.cancel.is_cancelled() {
+        return run.aborted(begun.elapsed()).into();
+    }
+    let mut finished = tokio::select! {
+        finished = hooks::around(&run) => finished,
+        () = run.given_up.notified() => run.aborted(begun.elapsed()).into(),
+    };
+    finished.end_turn |= run.ends_turn.load(Ordering::Relaxed);
+    finished
+}
+
+pub(crate) async fn dispatch(run: &Running) -> Finished {
+    if let Some(agents) = agents::for_call(run) {
+        return agents::call(run, agents).await;
+    }
+    if !run.scope.has_environment && TOUCHES_MACHINE.contains(&run.call.name.as_str()) {
+        return NO_ENVIRONMENT.to_owned().into();
+    }
+    match (run.call.name.as_str(), &run.call.kind) {
+        ("exec_command", CallKind::Function(_)) => exec::exec_command(run).await,
+        ("write_stdin", CallKind::Function(_)) => exec::write_stdin(run).await,
+        ("shell" | "container.exec" | "local_shell", CallKind::Function(_)) => {
+            shell::shell(run).await
+        }
+        ("shell_command", CallKind::Function(_)) => shell::shell_command(run).await,
+        ("local_shell", CallKind::LocalShell(call)) => shell::local_shell(run, call).await,
+        ("apply_patch", _) => apply_patch::apply_patch(run).await,
+        ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
+        ("view_image", CallKind::Function(_)) if run.scope.features.view_image => {
+            view_image::view_image(run).await
+        }
+        ("request_user_input", CallKind::Function(_)) if !run.scope.is_subagent => {
+            request_user_input::request_user_input(run).await
+        }
+        ("request_permissions", CallKind::Function(_)) => {
+            request_permissions::request_permissions(run).await
+        }
+        (name, CallKind::Function(_))
+            if mcp::RESOURCE_TOOLS.contains(&name) && !run.scope.mcp.fleet.is_empty() =>
+        {
+            mcp::resource_tool(run).await
+        }
+        (name, CallKind::Function(_)) if name.starts_with("mcp__") => {
+            match run.scope.mcp.fleet.tool(name) {
+                Some(offered) => mcp::call(run, offered).await,
+                None => format!("unsupported call: {name}").into(),
+            }
+        }
+        (tool_search::TOOL_SEARCH, CallKind::Function(_))
+            if tool_search::spec(&run.scope.dynamic_tools).is_some() =>
+        {
+            tool_search::tool_search(run)
+        }
+        (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
+        (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),
+        (name, _) => format!("unsupported call: {name}").into(),
+    }
 }

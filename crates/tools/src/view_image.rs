@@ -13,7 +13,6 @@ use serde_json::json;
 
 use crate::call::{Finished, Output, Running};
 use crate::sandboxing;
-use crate::toolbox::Toolbox;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -21,7 +20,7 @@ struct Arguments {
     detail: Option<String>,
 }
 
-pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn view_image(run: &Running) -> Finished {
     if !run.scope.accepts_images {
         return "view_image is not allowed because you do not support image inputs".into();
     }
@@ -37,7 +36,7 @@ pub(crate) async fn view_image(toolbox: &Toolbox, run: &Running) -> Finished {
     }
     let path = run.scope.resolve(Some(&path));
     let path = AbsolutePath::new(&path).map_or(path, |it| it.as_path().to_owned());
-    let granted = toolbox.grants().all();
+    let granted = run.agreements().await.grants().all();
     let rules = sandboxing::rules(&run.scope, granted.as_ref());
     let read = tokio::task::block_in_place(|| read(&path, rules.as_ref()));
     let image_url = match read {

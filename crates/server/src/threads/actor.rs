@@ -155,6 +155,7 @@ impl Actor {
                 self.audience.release().await;
             }
             Message::Tool { call_id, event } => self.tool_reports(call_id, event).await,
+            Message::Toolbox(access) => self.tools.access(access),
             Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),

@@ -1,6 +1,7 @@
 //! Approvals by a model in the user's place: it gets the action with the conversation around it, may look
 //! at files, and its word counts. Whatever goes wrong is a denial.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +12,13 @@ use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolS
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::Agents;
-use quipu_tools::{Action, Advice, Answer, Cancel, Host, Scope, ShellTool, Toolbox};
+use quipu_tools::{Access, Action, Advice, Answer, Cancel, Host, Scope, ShellTool, Toolbox};
 use quipu_wire::{
     AskForApproval, GuardianApprovalReview, GuardianApprovalReviewStatus, Json, ReadOnlyAccess,
     ReasoningEffort, ResponseItem, SandboxPolicy, ServerRequest,
 };
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::actor::Actor;
 use super::sampling::{SUBAGENT, history_item};
@@ -59,7 +61,7 @@ impl Actor {
         };
         let specs = quipu_tools::specs(&scope).into_iter();
         let tools = specs.filter(|spec| TOOLS.contains(&spec.name.as_str()));
-        let policy = guardian::policy(self.administrators_words().as_deref());
+        let policy = guardian::policy(self.administrator_instructions().as_deref());
         let surroundings = message::user_text(environment::block(&self.facts_now(), true));
         let mut request = self.request(&turn_id, Purpose::Turn);
         let case = guardian::case(&request.input, planned);
@@ -93,10 +95,10 @@ impl Actor {
         }
     }
 
-    fn administrators_words(&self) -> Option<String> {
+    fn administrator_instructions(&self) -> Option<String> {
         let limits = self.session.snapshot.requirements();
-        let words = limits.guardian_instructions.as_ref();
-        words.map(|words| words.value.clone())
+        let instructions = limits.guardian_instructions.as_ref();
+        instructions.map(|it| it.value.clone())
     }
 }
 
@@ -111,7 +113,7 @@ impl Case {
     /// Asks the reviewer, but not for longer than it may take.
     pub async fn judge(self) -> Assessment {
         match tokio::time::timeout(self.limit, self.answer()).await {
-            Ok(Ok(words)) => Assessment::parse(&words),
+            Ok(Ok(text)) => Assessment::parse(&text),
             Ok(Err(why)) => Assessment::failed(&why),
             Err(_) => Assessment::timed_out(),
         }
@@ -119,12 +121,12 @@ impl Case {
 
     /// The reviewer's last words, after it has looked at what it wanted to see.
     async fn answer(&self) -> Result<String, String> {
-        let tools = Tools(Toolbox::new(Rules::default()));
+        let mut tools = ReviewerTools::new();
         let mut request = self.request.clone();
         for _ in 0..MAX_ROUNDS {
             let said = self.sample(&request).await?;
             if said.calls.is_empty() {
-                return Ok(said.words);
+                return Ok(said.text);
             }
             request.input.extend(said.items);
             for call in said.calls {
@@ -135,12 +137,12 @@ impl Case {
         Err("the reviewer came to no decision".to_owned())
     }
 
-    async fn sample(&self, request: &Request) -> Result<Said, String> {
+    async fn sample(&self, request: &Request) -> Result<ReviewerAnswer, String> {
         let mut stream = self.model.stream(request.clone());
-        let mut said = Said::default();
+        let mut said = ReviewerAnswer::default();
         while let Some(event) = stream.next().await {
             match event {
-                ModelEvent::Retrying(_) => said = Said::default(),
+                ModelEvent::Retrying(_) => said = ReviewerAnswer::default(),
                 ModelEvent::ItemDone { item, .. } => said.add(&item),
                 ModelEvent::Completed(_) => return Ok(said),
                 ModelEvent::Failed(error) => return Err(error.to_string()),
@@ -153,55 +155,70 @@ impl Case {
 
 /// One answer of the reviewer.
 #[derive(Default)]
-struct Said {
-    words: String,
+struct ReviewerAnswer {
+    text: String,
     calls: Vec<ToolCall>,
     items: Vec<HistoryItem>,
 }
 
-impl Said {
+impl ReviewerAnswer {
     fn add(&mut self, item: &quipu_model::OutputItem) {
         self.items
             .push(HistoryItem::with_id(Arc::clone(&item.raw), item.id.clone()));
         let Ok(raw) = Json::try_from((*item.raw).to_owned()) else {
-            return tracing::warn!("the reviewer made an item that is nested too deep");
+            return tracing::warn!("reviewer item nested too deep");
         };
         match raw.parse() {
             Ok(ResponseItem::Message { role, content, .. }) if role == "assistant" => {
-                self.words = model_stream::text_of(&content);
+                self.text = model_stream::text_of(&content);
             }
             Ok(item) => self.calls.extend(model_stream::tool_call(item, &raw)),
-            Err(error) => tracing::warn!(%error, "the reviewer made an item that cannot be read"),
+            Err(error) => tracing::warn!(%error, "failed to read a reviewer item"),
         }
     }
 }
 
-/// The reviewer's tools; what they started ends with them.
-struct Tools(Toolbox);
+/// The reviewer's tools; the processes that they started end with them.
+struct ReviewerTools {
+    toolbox: Toolbox,
+    host: Arc<ReviewerHost>,
+    accesses: mpsc::Receiver<Access>,
+}
 
-impl Tools {
-    async fn run(&self, scope: &Arc<Scope>, call: ToolCall, info: &ModelInfo) -> Json {
-        let host = Arc::new(Nobody);
-        let cancel = Cancel::default();
-        let finished = self
-            .0
-            .run(Arc::clone(scope), host, call.clone(), cancel)
-            .await;
+impl ReviewerTools {
+    fn new() -> ReviewerTools {
+        let (access, accesses) = mpsc::channel(1);
+        ReviewerTools {
+            toolbox: Toolbox::new(Rules::default()),
+            host: Arc::new(ReviewerHost { access }),
+            accesses,
+        }
+    }
+
+    async fn run(&mut self, scope: &Arc<Scope>, call: ToolCall, info: &ModelInfo) -> Json {
+        let host: Arc<dyn Host> = Arc::<ReviewerHost>::clone(&self.host);
+        let scope = Arc::clone(scope);
+        let running = self
+            .toolbox
+            .run(scope, host, call.clone(), Cancel::default());
+        let mut running = pin!(running);
+        let finished = loop {
+            tokio::select! {
+                finished = &mut running => break finished,
+                Some(access) = self.accesses.recv() => access(&mut self.toolbox),
+            }
+        };
         let output = quipu_tools::output_item(&call, &finished.output);
         quipu_prompt::truncate::recorded_output(&output, info.truncation_policy).unwrap_or(output)
     }
 }
 
-impl Drop for Tools {
-    fn drop(&mut self) {
-        self.0.shut_down();
-    }
+/// Shows nothing of what the reviewer does, and has nobody that it could ask.
+struct ReviewerHost {
+    access: mpsc::Sender<Access>,
 }
 
-/// The reviewer works unseen and can ask nobody.
-struct Nobody;
-
-impl Host for Nobody {
+impl Host for ReviewerHost {
     fn agents(&self) -> Option<&dyn Agents> {
         None
     }
@@ -217,6 +234,13 @@ impl Host for Nobody {
         _: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>> {
         Box::pin(async { None })
+    }
+
+    fn with_toolbox(&self, access: Access) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // The tools are dropped when the review is over.
+            self.access.send(access).await.ok();
+        })
     }
 
     fn always_allow<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, ()> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{HooksDone, ModelEvent, ToolDelta, ToolEvent, Waiting};
 use quipu_rpc::ErrorObject;
-use quipu_tools::Action;
+use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
     HookRunSummary, ReviewStartParams, ServerRequest, Thread, ThreadStatus,
@@ -88,6 +88,8 @@ pub(crate) enum Message {
         call_id: String,
         event: ToolReport,
     },
+    /// A tool does something with what the thread's tools remember.
+    Toolbox(Access),
     /// The hooks of a point of a turn have ended.
     Hooks {
         run: u64,

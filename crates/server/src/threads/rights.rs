@@ -222,7 +222,7 @@ impl Actor {
         self.confine_rest();
     }
 
-    fn confine_rest(&self) {
+    fn confine_rest(&mut self) {
         let session = &self.session;
         let bounds = Bounds {
             sandbox: session.sandbox.clone(),

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use quipu_engine::{ToolEvent, Waiting};
 use quipu_policy::guardian::Assessment;
 use quipu_tools::agents::Agents;
-use quipu_tools::{Action, Advice, Answer, Host};
+use quipu_tools::{Access, Action, Advice, Answer, Host};
 use quipu_wire::{Json, ServerRequest};
 use tokio::sync::oneshot;
 
@@ -84,6 +84,12 @@ impl Host for ThreadHost {
                 self.thread.send(Message::Tool { call_id, event }).await;
             }
             answer
+        })
+    }
+
+    fn with_toolbox(&self, access: Access) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.thread.send(Message::Toolbox(access)).await;
         })
     }
 

@@ -9,7 +9,7 @@ use quipu_engine::{Input, ModelEvent, Purpose, ToolCall, ToolEvent};
 use quipu_model::ToolSet;
 use quipu_policy::rules::Rules;
 use quipu_prompt::truncate;
-use quipu_tools::{Cancel, Finished, Host, Network, Toolbox};
+use quipu_tools::{Access, Cancel, Finished, Host, Network, Toolbox};
 use quipu_wire::{AskForApproval, SandboxPolicy};
 
 use super::actor::Actor;
@@ -49,7 +49,7 @@ impl Tools {
 
     /// Ends the processes that were started with more rights than these.
     pub fn confine(
-        &self,
+        &mut self,
         sandbox: &SandboxPolicy,
         approval_policy: &AskForApproval,
         has_environment: bool,
@@ -75,7 +75,7 @@ impl Tools {
         self.toolbox.has_processes()
     }
 
-    pub fn kill_processes(&self) {
+    pub fn kill_processes(&mut self) {
         self.toolbox.kill_processes();
     }
 
@@ -90,6 +90,11 @@ impl Tools {
     pub fn end_turn(&mut self) {
         self.cancels.clear();
         self.toolbox.end_turn();
+    }
+
+    /// Lets a tool do something with what the tools remember.
+    pub fn access(&mut self, access: Access) {
+        access(&mut self.toolbox);
     }
 
     /// The deferred tools that the model has found.
@@ -122,7 +127,7 @@ impl Tools {
         for (_, cancel) in self.cancels.drain() {
             cancel.cancel();
         }
-        self.toolbox.shut_down();
+        self.toolbox.kill_processes();
     }
 
     pub fn cancel_for(&mut self, turn_id: &str) -> Cancel {
@@ -153,14 +158,14 @@ impl Actor {
         self.reports.call(&call);
         let scope = Arc::new(self.scope(&turn_id, purpose));
         let cancel = self.tools.cancel_for(&turn_id);
-        let toolbox = self.tools.toolbox.clone();
         let handle = self.handle.clone();
         let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
+        let running = self.tools.toolbox.run(scope, host, call.clone(), cancel);
         let truncation = self.session.info.truncation_policy;
         tokio::spawn(async move {
             let running = async {
                 fail::point("tool", &call.name);
-                toolbox.run(scope, host, call.clone(), cancel).await
+                running.await
             };
             let running = AssertUnwindSafe(running).catch_unwind();
             let finished = running.await.unwrap_or_else(|_| {

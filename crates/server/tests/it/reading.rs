@@ -10,8 +10,11 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, input, order, run, status};
 
-/// As much of a picture as is looked at.
-const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// A whole image of one pixel.
+pub(crate) const IMAGE: &[u8] =
+    b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\
+    \x00\x00:~\x9bU\x00\x00\x00\x0aIDATx\x9cc`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\
+    \x00IEND\xaeB`\x82";
 
 fn view(path: &str) -> Value {
     calls("view_image", json!({ "path": path }))
@@ -23,7 +26,7 @@ async fn tools_read_no_more_than_commands_may() {
     let (open, shut) = (stage.folder().join("open"), stage.folder().join("shut"));
     for folder in [&open, &shut] {
         fs::create_dir(folder).unwrap();
-        fs::write(folder.join("p.png"), PICTURE).unwrap();
+        fs::write(folder.join("p.png"), IMAGE).unwrap();
     }
     fs::write(shut.join("secret"), "the secret\n").unwrap();
     symlink(&shut, open.join("link")).unwrap();
@@ -72,7 +75,7 @@ async fn a_picture_that_is_swapped_meanwhile_holds_nobody_up() {
     let (mut client, thread) = stage.thread().await;
     let path = |name: &str| stage.folder().join(name);
     let (shown, picture, pipe) = (path("x.png"), path("picture"), path("pipe"));
-    fs::write(&picture, PICTURE).unwrap();
+    fs::write(&picture, IMAGE).unwrap();
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
     symlink(&picture, &shown).unwrap();
     let over = Arc::new(AtomicBool::new(false));

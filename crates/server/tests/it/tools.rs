@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::reading::IMAGE;
 use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 
 /// The number of a background process, as the model was told it.
@@ -337,7 +338,7 @@ async fn a_patch_does_not_follow_a_link_out_of_the_workspace() {
 async fn a_picture_is_shown_under_its_plain_path() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    std::fs::write(stage.folder().join("a.png"), b"\x89PNG\r\n").unwrap();
+    std::fs::write(stage.folder().join("a.png"), IMAGE).unwrap();
     for path in ["a.png", "./a.png", "no/../a.png"] {
         stage.play([
             calls("view_image", json!({ "path": path })),

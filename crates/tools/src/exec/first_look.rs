@@ -8,10 +8,9 @@ use quipu_policy::retry::{CommandRetry, after_command_denial, looks_denied};
 use quipu_sandbox::{Chunk, Spawned};
 
 use super::{failed, refused};
-use crate::approval::{Approval, Asked};
+use crate::approval::{Approval, Asked, ask_command};
 use crate::call::{Finished, Running};
 use crate::process::{self, Start};
-use crate::toolbox::Toolbox;
 
 /// How long a command is looked at. One that goes on for longer is not asked about.
 const LOOK: Duration = Duration::from_secs(1);
@@ -26,7 +25,6 @@ pub(super) struct Launched {
 
 /// Starts a command, again without the sandbox if that was in the way and the user agrees.
 pub(super) async fn launch(
-    toolbox: &Toolbox,
     run: &Running,
     asked: Asked<'_>,
     mut how: Run,
@@ -41,9 +39,13 @@ pub(super) async fn launch(
             env,
             terminal: request.tty,
         };
-        let started = process::spawn(toolbox, run, start).await;
+        let started = process::spawn(run, start).await;
         let (mut spawned, _) = started.map_err(|error| failed(shown, &error.to_string()))?;
-        let retry = after_command_denial(&how, &run.scope.approval_policy, &toolbox.approvals());
+        let retry = after_command_denial(
+            &how,
+            &run.scope.approval_policy,
+            run.agreements().await.approvals(),
+        );
         if retry == CommandRetry::Report {
             let written = Vec::new();
             return Ok(Launched { spawned, written });
@@ -52,7 +54,7 @@ pub(super) async fn launch(
         how = match retry {
             CommandRetry::Again(again) if denied => *again,
             CommandRetry::Ask(question) if denied => {
-                match toolbox.ask_command(run, &question, asked).await {
+                match ask_command(run, &question, asked).await {
                     Approval::Granted => question.run,
                     approval => return Err(refused(run, shown, approval).await),
                 }

@@ -18,13 +18,12 @@ use serde::Deserialize;
 pub(crate) use session::Sessions;
 
 use crate::apply_patch;
-use crate::approval::{Approval, Asked};
+use crate::approval::{Approval, Asked, ask_command};
 use crate::call::{Finished, Running};
 use crate::exec::first_look::Launched;
 use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
 use crate::shell::script_argv;
-use crate::toolbox::Toolbox;
 use crate::wanted::Wanted;
 
 const DEFAULT_YIELD: u64 = 10_000;
@@ -73,7 +72,7 @@ struct Arguments {
     additional_permissions: Option<Wanted>,
 }
 
-pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn exec_command(run: &Running) -> Finished {
     let arguments: Arguments = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
@@ -84,7 +83,7 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         Err(error) => return error.into(),
     };
     let cwd = run.scope.resolve(arguments.workdir.as_deref());
-    if let Some(outcome) = apply_patch::intercept(toolbox, run, &argv, &cwd).await {
+    if let Some(outcome) = apply_patch::intercept(run, &argv, &cwd).await {
         return outcome;
     }
     let shown = Shown::new(run, &argv, &cwd);
@@ -105,20 +104,20 @@ pub(crate) async fn exec_command(toolbox: &Toolbox, run: &Running) -> Finished {
         shown: &shown,
         request,
     };
-    let how = match allowed(toolbox, run, asked).await {
+    let how = match allowed(run, asked).await {
         Ok(how) => how,
         Err(refused) => return refused,
     };
-    let launched = match first_look::launch(toolbox, run, asked, how, &PLAIN_TERMINAL).await {
+    let launched = match first_look::launch(run, asked, how, &PLAIN_TERMINAL).await {
         Ok(launched) => launched,
         Err(refused) => return refused,
     };
-    let session = begin(toolbox, run, shown, launched).await;
+    let session = begin(run, shown, launched).await;
     let wait = Duration::from_millis(clamp(
         arguments.yield_time_ms.unwrap_or(DEFAULT_YIELD),
         YIELD,
     ));
-    attend(run, &session, wait, arguments.max_output_tokens, toolbox).await
+    attend(run, &session, wait, arguments.max_output_tokens).await
 }
 
 /// The shell that the model means. What is no shell cannot be given a script.
@@ -142,19 +141,20 @@ fn known_shell(run: &Running, wanted: &str) -> String {
 }
 
 /// Makes a process known to the model and to clients.
-async fn begin(
-    toolbox: &Toolbox,
-    run: &Running,
-    mut shown: Shown,
-    launched: Launched,
-) -> Arc<Session> {
+async fn begin(run: &Running, mut shown: Shown, launched: Launched) -> Arc<Session> {
     let Launched { spawned, written } = launched;
-    let id = toolbox.0.sessions.free_id();
+    let id = run.toolbox(|it| it.sessions.free_id()).await;
     shown.process_id = Some(id.to_string());
     shown.source = CommandExecutionSource::UnifiedExecStartup;
     run.started(shown.started()).await;
     let session = Arc::new(Session::new(id, shown, spawned.process, &run.scope));
-    if toolbox.0.sessions.insert(Arc::clone(&session)) == MANY_SESSIONS {
+    let added = Arc::clone(&session);
+    let count = run.try_toolbox(move |it| it.sessions.insert(added)).await;
+    if count.is_none() {
+        // The thread is gone: the process must not outlive it.
+        session.process.kill();
+    }
+    if count == Some(MANY_SESSIONS) {
         let text = format!(
             "{MANY_SESSIONS} commands run in the background. Beyond {MAX_SESSIONS} the one used longest ago is ended, so \
              end those that you need no longer."
@@ -173,7 +173,6 @@ async fn attend(
     session: &Session,
     wait: Duration,
     max_tokens: Option<usize>,
-    toolbox: &Toolbox,
 ) -> Finished {
     let begun = Instant::now();
     tokio::select! {
@@ -184,27 +183,39 @@ async fn attend(
     if run.cancel.is_cancelled() {
         session.process.kill();
         session.ended().await;
-        toolbox.0.sessions.remove(session.id);
+        forget(run, session).await;
         return run.aborted(begun.elapsed()).into();
     }
-    let (news, response) = news(session, begun, max_tokens, toolbox);
+    let (news, response) = news(session, begun, max_tokens);
+    if response.is_some() {
+        forget(run, session).await;
+    }
     Finished {
         response,
         ..news.into()
     }
 }
 
+/// The model can no longer ask about a process.
+async fn forget(run: &Running, session: &Session) {
+    let id = session.id;
+    run.toolbox(move |it| it.sessions.remove(id)).await;
+}
+
 /// Settles whether a command runs; a refusal is the outcome of the call.
-async fn allowed(toolbox: &Toolbox, run: &Running, asked: Asked<'_>) -> Result<Run, Finished> {
+async fn allowed(run: &Running, asked: Asked<'_>) -> Result<Run, Finished> {
     let Asked { shown, request } = asked;
-    let verdict = toolbox.decide(&run.scope, |settings| decide_command(&request, settings));
+    let verdict = run
+        .agreements()
+        .await
+        .decide(&run.scope, |settings| decide_command(&request, settings));
     let question = match verdict {
         CommandVerdict::Run(how) => return Ok(how),
         CommandVerdict::Misuse(why) => return Err(why.into()),
         CommandVerdict::Refuse(why) => return Err(failed(shown, &why).into()),
         CommandVerdict::Ask(question) => question,
     };
-    match toolbox.ask_command(run, &question, asked).await {
+    match ask_command(run, &question, asked).await {
         Approval::Granted => Ok(question.run),
         approval => Err(refused(run, shown, approval).await),
     }
@@ -241,13 +252,14 @@ struct WriteArguments {
     max_output_tokens: Option<usize>,
 }
 
-pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
+pub(crate) async fn write_stdin(run: &Running) -> Finished {
     let arguments: WriteArguments = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
     let id = u32::try_from(arguments.session_id).ok();
-    let Some(session) = id.and_then(|id| toolbox.0.sessions.get(id)) else {
+    let session = run.toolbox(move |it| it.sessions.get(id?)).await;
+    let Some(session) = session else {
         return format!(
             "write_stdin failed: Unknown process id {}",
             arguments.session_id
@@ -299,7 +311,10 @@ pub(crate) async fn write_stdin(toolbox: &Toolbox, run: &Running) -> Finished {
         Ok(begun) => begun,
         Err(error) => return format!("write_stdin failed: {error}").into(),
     };
-    let (news, _) = news(&session, begun, arguments.max_output_tokens, toolbox);
+    let (news, response) = news(&session, begun, arguments.max_output_tokens);
+    if response.is_some() {
+        forget(run, &session).await;
+    }
     let (all, left) = (arguments.chars.len(), untyped.len());
     match left {
         0 => news.into(),
@@ -324,20 +339,12 @@ async fn patience(run: &Running, session: &Session, wait: Duration) {
 }
 
 /// What a process wrote since it was last asked, and how it is; then only what it wrote, if it has ended.
-fn news(
-    session: &Session,
-    begun: Instant,
-    max_tokens: Option<usize>,
-    toolbox: &Toolbox,
-) -> (String, Option<String>) {
+fn news(session: &Session, begun: Instant, max_tokens: Option<usize>) -> (String, Option<String>) {
     let seconds = begun.elapsed().as_secs_f64();
     let output = session.take_output();
     let exit_code = session.exit_code();
     let state = match exit_code {
-        Some(code) => {
-            toolbox.0.sessions.remove(session.id);
-            format!("Process exited with code {code}")
-        }
+        Some(code) => format!("Process exited with code {code}"),
         None => format!("Process running with session ID {}", session.id),
     };
     let chunk: u32 = uuid::Uuid::new_v4().as_fields().0 & 0x00ff_ffff;

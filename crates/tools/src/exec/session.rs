@@ -106,65 +106,50 @@ pub(crate) async fn pump(
 
 /// The processes of a thread, by the number the model knows them by.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<Running>);
-
-#[derive(Default)]
-struct Running {
-    sessions: BTreeMap<u32, Arc<Session>>,
-    /// The thread is gone: a process that was just being started must not outlive it.
-    closed: bool,
-}
+pub(crate) struct Sessions(BTreeMap<u32, Arc<Session>>);
 
 impl Sessions {
     /// A number that no running process has.
     pub fn free_id(&self) -> u32 {
-        let running = lock(&self.0);
         loop {
             let id = 1000 + uuid::Uuid::new_v4().as_fields().0 % 99_000;
-            if !running.sessions.contains_key(&id) {
+            if !self.0.contains_key(&id) {
                 return id;
             }
         }
     }
 
-    /// Adds a process and tells how many there are.
-    pub fn insert(&self, session: Arc<Session>) -> usize {
-        let mut running = lock(&self.0);
-        let Running { sessions, closed } = &mut *running;
-        if *closed {
-            session.process.kill();
-            return sessions.len();
-        }
-        if sessions.len() >= MAX_SESSIONS {
-            let mut by_use: Vec<_> = sessions.values().cloned().collect();
+    /// Adds a process and says how many there are.
+    pub fn insert(&mut self, session: Arc<Session>) -> usize {
+        if self.0.len() >= MAX_SESSIONS {
+            let mut by_use: Vec<_> = self.0.values().cloned().collect();
             by_use.sort_by_key(|it| *lock(&it.used));
             by_use.truncate(MAX_SESSIONS - SPARED);
             if let Some(oldest) = by_use.iter().min_by_key(|it| it.exit_code().is_none()) {
                 oldest.process.kill();
-                sessions.remove(&oldest.id);
+                self.0.remove(&oldest.id);
             }
         }
-        sessions.insert(session.id, session);
-        sessions.len()
+        self.0.insert(session.id, session);
+        self.0.len()
     }
 
     pub fn get(&self, id: u32) -> Option<Arc<Session>> {
-        lock(&self.0).sessions.get(&id).cloned()
+        self.0.get(&id).cloned()
     }
 
-    pub fn remove(&self, id: u32) {
-        lock(&self.0).sessions.remove(&id);
+    pub fn remove(&mut self, id: u32) {
+        self.0.remove(&id);
     }
 
     pub fn any_alive(&self) -> bool {
-        let running = lock(&self.0);
-        let mut sessions = running.sessions.values();
+        let mut sessions = self.0.values();
         sessions.any(|session| session.exit_code().is_none())
     }
 
     /// Ends the processes that were started with more rights than these.
-    pub fn kill_wider(&self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
-        lock(&self.0).sessions.retain(|_, session| {
+    pub fn kill_wider(&mut self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
+        self.0.retain(|_, session| {
             let before = (&session.sandbox, &session.approval_policy);
             let wider = is_narrower((sandbox, approval_policy), before);
             if wider {
@@ -175,15 +160,16 @@ impl Sessions {
     }
 
     /// Ends all processes; their items complete as they go.
-    pub fn kill_all(&self) {
-        for session in std::mem::take(&mut lock(&self.0).sessions).into_values() {
+    pub fn kill_all(&mut self) {
+        for session in std::mem::take(&mut self.0).into_values() {
             session.process.kill();
         }
     }
+}
 
-    /// Ends all processes, and those that are just being started.
-    pub fn close(&self) {
-        lock(&self.0).closed = true;
+/// The processes end with the thread. One that a call is just starting is ended by that call, which finds no thread.
+impl Drop for Sessions {
+    fn drop(&mut self) {
         self.kill_all();
     }
 }

@@ -17,7 +17,6 @@ use serde_json::Value;
 use crate::approval::Approval;
 use crate::call::Running;
 use crate::guardian::Action;
-use crate::toolbox::Toolbox;
 
 const REJECTED: &str = "user rejected MCP tool call";
 const CANCELLED: &str = "user cancelled MCP tool call";
@@ -59,7 +58,6 @@ struct Param<'a> {
 
 /// Sees to it that somebody agreed to a call; the error is what the user and the model are told.
 pub(super) async fn approve(
-    toolbox: &Toolbox,
     run: &Running,
     offered: &OfferedTool,
     arguments: Option<&Json>,
@@ -71,7 +69,7 @@ pub(super) async fn approve(
         destructive: offered.tool.hints.destructive_hint,
         open_world: offered.tool.hints.open_world_hint,
     };
-    let needed = toolbox.decide(&run.scope, |settings| {
+    let needed = run.agreements().await.decide(&run.scope, |settings| {
         mcp_tool_needs_question(server, tool, mode, hints, settings)
     });
     if !needed {
@@ -91,7 +89,9 @@ pub(super) async fn approve(
         ask(run, offered).await?
     };
     if let Some(persist) = persist.filter(|_| may_persist) {
-        toolbox.approvals().accept_mcp_tool(server, tool);
+        let accepted = (server.clone(), tool.clone());
+        run.agree(move |it| it.approvals_mut().accept_mcp_tool(&accepted.0, &accepted.1))
+            .await;
         if persist == Persist::Always {
             run.host.always_allow(server, tool).await;
         }

@@ -11,13 +11,12 @@ use tokio::sync::mpsc;
 
 use super::{Shown, approval, elicitation, millis, output};
 use crate::call::{ABORTED, Finished, Running};
-use crate::toolbox::Toolbox;
 
 /// What may happen in a call before somebody looks.
 const EVENTS: usize = 32;
 
 /// Runs a call to its end. Whatever goes wrong is told to the model.
-pub(crate) async fn call(toolbox: &Toolbox, run: &Running, offered: OfferedTool) -> Finished {
+pub(crate) async fn call(run: &Running, offered: OfferedTool) -> Finished {
     let arguments = match arguments(run) {
         Ok(arguments) => arguments,
         Err(error) => return output::failure(&format!("err: {error}")),
@@ -30,7 +29,7 @@ pub(crate) async fn call(toolbox: &Toolbox, run: &Running, offered: OfferedTool)
     };
     run.started(shown.started()).await;
     let begun = Instant::now();
-    let outcome = match approval::approve(toolbox, run, &offered, arguments.as_ref()).await {
+    let outcome = match approval::approve(run, &offered, arguments.as_ref()).await {
         Ok(()) => perform(run, &offered, arguments.as_ref()).await,
         Err(refusal) => Err(refusal),
     };

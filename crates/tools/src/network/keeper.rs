@@ -20,7 +20,7 @@ use super::upstream::{Place, Route, is_here, locate};
 use crate::approval::{Approval, saved};
 use crate::call::Running;
 use crate::guardian::Action;
-use crate::toolbox::Toolbox;
+use crate::toolbox::Agreements;
 
 /// Why a connection is not let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,6 @@ impl Refusals {
 
 /// Decides about the connections of one command.
 pub(crate) struct Keeper {
-    toolbox: Toolbox,
     run: Running,
     pub(super) network: Arc<Network>,
     refusals: Arc<Refusals>,
@@ -63,14 +62,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    pub fn new(
-        toolbox: &Toolbox,
-        run: &Running,
-        network: Arc<Network>,
-        refusals: Arc<Refusals>,
-    ) -> Keeper {
+    pub fn new(run: &Running, network: Arc<Network>, refusals: Arc<Refusals>) -> Keeper {
         Keeper {
-            toolbox: toolbox.clone(),
             run: run.clone(),
             network,
             refusals,
@@ -82,9 +75,12 @@ impl Keeper {
     /// The way to a target, if the command may go there.
     pub(super) async fn admit(&self, target: &Target) -> Result<Route, Blocked> {
         let standing = self.network.domains.standing(&target.host);
+        // A command that outlives its thread reaches nobody.
+        let agreements = self.run.try_toolbox(|it| it.agreements().clone()).await;
+        let agreements = agreements.ok_or(Blocked::Denied)?;
         let rule = match self.network.uses_rules {
             true => {
-                let rules = self.toolbox.rules();
+                let rules = agreements.rules();
                 rules.network_decision(&target.host, target.protocol)
             }
             false => None,
@@ -100,7 +96,7 @@ impl Keeper {
         }
         // Looking up a name tells it to others, so nothing is looked up before it is allowed.
         if !matches!(standing, Standing::Allowed { .. }) {
-            self.permit(target, rule).await?;
+            self.permit(target, rule, &agreements).await?;
         }
         match locate(target, self.network.upstream.as_deref()).await {
             Place::Public(route) => Ok(route),
@@ -110,16 +106,20 @@ impl Keeper {
     }
 
     /// Whether a target that is on no list is accepted, by an earlier answer, a rule or a question.
-    async fn permit(&self, target: &Target, rule: Option<NetworkDecision>) -> Result<(), Blocked> {
+    async fn permit(
+        &self,
+        target: &Target,
+        rule: Option<NetworkDecision>,
+        agreements: &Agreements,
+    ) -> Result<(), Blocked> {
         if lock(&self.accepted).contains(target) {
             return Ok(());
         }
         if !self.network.asks && rule != Some(NetworkDecision::Allow) {
             return Err(Blocked::Unknown { asked: false });
         }
-        let verdict = self
-            .toolbox
-            .decide(&self.run.scope, |settings| decide_network(target, settings));
+        let verdict =
+            agreements.decide(&self.run.scope, |settings| decide_network(target, settings));
         let agreed = match verdict {
             NetworkVerdict::Connect => true,
             NetworkVerdict::Refuse => false,
@@ -167,7 +167,10 @@ impl Keeper {
                 self.accept(target)
             }
             Some(Decision::AcceptForSession) => {
-                self.toolbox.approvals().accept_target(target.clone());
+                let target = target.clone();
+                self.run
+                    .agree(move |it| it.approvals_mut().accept_target(target))
+                    .await;
                 true
             }
             Some(Decision::ApplyNetworkPolicyAmendment {
@@ -189,7 +192,7 @@ impl Keeper {
         true
     }
 
-    /// Saves what to do about a host from now on, and tells the model; whether it is allowed.
+    /// Saves what to do about a host from now on, and notes it for the model; whether it is allowed.
     async fn amend(&self, target: &Target, amendment: &NetworkPolicyAmendment) -> bool {
         let allowed = amendment.action == NetworkPolicyRuleAction::Allow;
         let decision = match allowed {
@@ -206,7 +209,9 @@ impl Keeper {
             decision,
             justification: None,
         };
-        self.toolbox.change_rules(|rules| rules.push_network(rule));
+        self.run
+            .agree(move |it| it.rules_mut().push_network(rule))
+            .await;
         let text = quipu_policy::texts::host_saved(&amendment.host, allowed);
         self.run.note(&text).await;
         // The amendment may be about another host; then this one is accepted as asked.
