@@ -72,7 +72,10 @@ impl State {
     }
 
     pub fn set_turn(&self, id: &str) {
-        self.lock().turn = Some(id.to_owned());
+        let mut inner = self.lock();
+        inner.turn = Some(id.to_owned());
+        inner.heard = Some(Instant::now());
+        drop(inner);
         self.ended.notify_waiters();
     }
 
