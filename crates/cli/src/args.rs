@@ -66,13 +66,13 @@ pub enum Command {
     /// Run one prompt and exit
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
-    /// Show what the server does, in a few seconds and without a model
+    /// Run a short demo of the server without a model
     Demo,
     /// Work through the issues of a tracker, unattended
     Runner(Box<RunnerArgs>),
     /// Set up a model: find keys and local servers, write config.toml, try one request
     Init(InitArgs),
-    /// List the model providers and whether there is a key for them
+    /// List model providers and whether their keys are set
     Providers(ProvidersArgs),
     /// List the models of a provider
     Models(ModelsArgs),
@@ -95,7 +95,7 @@ pub enum Command {
 pub struct SandboxArgs {
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// What the command may do; as configured (`sandbox_mode`) if omitted
+    /// Sandbox policy of the command [default: `sandbox_mode` of the configuration]
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<PolicyArg>,
     /// Command to run, with its arguments, as the agent's commands run. It has no terminal; its output and
@@ -133,10 +133,10 @@ pub struct InitArgs {
     /// Model to use; the provider's default if omitted
     #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Ask nothing: take the first provider that was found
+    /// Do not prompt; use the first provider found
     #[arg(short, long)]
     pub yes: bool,
-    /// Share settings, login and sessions with the official program: make the home a link to ~/.codex
+    /// Share settings, login and sessions with the official program by linking the home directory to ~/.codex
     #[arg(long)]
     pub share_codex: bool,
     /// Do not try a request
@@ -221,7 +221,7 @@ pub struct AppServerArgs {
 
 #[derive(Debug, Default, ClapArgs)]
 pub struct AuthArgs {
-    /// What websocket clients must present
+    /// Authentication method for websocket clients
     #[arg(long, value_name = "MODE")]
     pub ws_auth: Option<AuthMode>,
     /// File with the capability token
@@ -230,10 +230,10 @@ pub struct AuthArgs {
     /// File with the secret that tokens are signed with
     #[arg(long, value_name = "PATH")]
     pub ws_shared_secret_file: Option<PathBuf>,
-    /// Issuer that signed tokens must name
+    /// Required issuer (`iss`) of signed tokens
     #[arg(long, value_name = "ISSUER")]
     pub ws_issuer: Option<String>,
-    /// Audience that signed tokens must name
+    /// Required audience (`aud`) of signed tokens
     #[arg(long, value_name = "AUDIENCE")]
     pub ws_audience: Option<String>,
     /// Tolerated clock difference between client and server, in seconds [default: 30]

@@ -104,7 +104,7 @@ impl Announcer {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return tracing::warn!(
                 program,
-                "too many notify programs run; a turn is not announced"
+                "notify skipped: too many programs running"
             );
         };
         argv.push(announcement.into_argument());
@@ -118,12 +118,12 @@ impl Announcer {
                 Ok(Spawned { process, .. }) => tokio::select! {
                     () = process.gone() => {}
                     () = sleep(LIFETIME) => {
-                        tracing::warn!(program, "the notify program runs for too long and is ended");
+                        tracing::warn!(program, "notify program timed out; killed");
                     }
                     // The server is gone, too.
                     _ = over.wait_for(|over| *over) => {}
                 },
-                Err(error) => tracing::warn!(program, %error, "the notify program does not start"),
+                Err(error) => tracing::warn!(program, %error, "failed to start notify program"),
             }
             drop(place);
         });
@@ -139,7 +139,7 @@ impl Announcer {
     /// Ends the programs that run, after a last short while.
     pub async fn end(&self) {
         if !self.finish(LAST).await {
-            tracing::warn!("a notify program still runs and is ended");
+            tracing::warn!("notify program still running at shutdown; killed");
         }
         self.over.send_replace(true);
     }

@@ -152,7 +152,7 @@ impl Session {
         match written {
             Ok(CloseReason::Local) => {}
             Ok(reason) => tracing::debug!(%reason, "a connection ended"),
-            Err(error) => tracing::error!(%error, "the writer of a connection failed"),
+            Err(error) => tracing::error!(%error, "connection writer failed"),
         }
     }
 }
@@ -223,7 +223,7 @@ fn too_much(excess: Excess) -> ErrorObject {
 async fn answer_nobody(cx: &Cx, error: &ErrorObject) {
     match write::error_without_id(error) {
         Ok(message) => cx.client.send(message).await,
-        Err(error) => tracing::error!(%error, "an error cannot be written as JSON"),
+        Err(error) => tracing::error!(%error, "failed to serialize error"),
     }
 }
 
@@ -247,7 +247,7 @@ async fn receive(cx: &Cx, message: Bytes) {
         Ok(Frame::Request(request)) => router::route(cx.clone(), request).await,
         Ok(Frame::Answer(answer)) => match cx.client.answers(&answer.id) {
             Some(question) => settle(cx, &question, answer).await,
-            None => tracing::debug!(id = %answer.id, "an answer to what was not asked"),
+            None => tracing::debug!(id = %answer.id, "answer to unknown request"),
         },
         Ok(Frame::Notification(notification)) => {
             tracing::debug!(method = notification.method, "a client notification");
@@ -286,6 +286,6 @@ async fn finish_requests(client: &Client) {
     }
     client.leave();
     if timeout(CUT_SHORT, client.room.emptied()).await.is_err() {
-        tracing::warn!("a client left with requests that could not be answered in time");
+        tracing::warn!("client disconnected with unanswered requests");
     }
 }

@@ -65,6 +65,6 @@ impl<M: Method> Reply<M> {
 
 fn note_failure<M: Method>(sent: Result<(), CloseReason>) {
     if let Err(reason) = sent {
-        tracing::debug!(method = M::NAME, %reason, "the client left before its answer");
+        tracing::debug!(method = M::NAME, %reason, "client disconnected before its response");
     }
 }

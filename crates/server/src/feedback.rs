@@ -41,7 +41,7 @@ pub(crate) fn write(
             Ok(name) => attachments.push(json!({ "file": name, "from": file })),
             Err(error) => {
                 let path = file.display();
-                tracing::warn!(%path, %error, "a file is missing in the report");
+                tracing::warn!(%path, %error, "failed to add file to report");
             }
         }
     }

@@ -63,7 +63,7 @@ async fn finish(command: Command) -> Option<(Exit, String)> {
     let mut spawned = match quipu_sandbox::spawn(command).await {
         Ok(spawned) => spawned,
         Err(error) => {
-            tracing::warn!(%error, "git cannot be run");
+            tracing::warn!(%error, "failed to run git");
             return None;
         }
     };

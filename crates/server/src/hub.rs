@@ -155,7 +155,7 @@ pub(crate) fn encode<N: Notification>(params: &N::Params) -> Option<Bytes> {
     match write::notification(N::NAME, params) {
         Ok(message) => Some(message),
         Err(error) => {
-            tracing::error!(method = N::NAME, %error, "a notification cannot be written as JSON");
+            tracing::error!(method = N::NAME, %error, "failed to serialize notification");
             None
         }
     }

@@ -79,7 +79,7 @@ pub(crate) async fn guarded(job: Job) {
         let text = text
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
-        tracing::error!(panic = text, "a request failed by a defect of the server");
+        tracing::error!(panic = text, "request handler panicked");
     }
 }
 

@@ -158,7 +158,7 @@ fn own(snapshot: &Snapshot, provider: &ProviderConfig) -> Option<Vec<ModelInfo>>
         Ok(models) => Some(models),
         Err(error) => {
             let path = catalog.path.display();
-            tracing::error!(%path, %error, "the list of models cannot be used");
+            tracing::error!(%path, %error, "invalid model catalog");
             None
         }
     }
@@ -181,7 +181,7 @@ pub(crate) async fn remote(server: &Server, provider: &ProviderConfig) -> Remote
     let (models, lasts) = match client.models(&meta(server)).await {
         Ok(models) => (Ok(models), FRESH),
         Err(error) => {
-            tracing::warn!(provider = provider.id, %error, "the provider did not list its models");
+            tracing::warn!(provider = provider.id, %error, "failed to list models of provider");
             (Err(error), RESPITE)
         }
     };

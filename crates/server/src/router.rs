@@ -126,7 +126,7 @@ fn decode<M: Method>(params: Option<&RawJson>) -> Result<M::Params, String> {
 pub(crate) async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
     let responder = Responder::new(id, cx.client.outbox.clone());
     if let Err(reason) = responder.error(error).await {
-        tracing::debug!(%reason, "the client left before its answer");
+        tracing::debug!(%reason, "client disconnected before its response");
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
     for rule in required.flat_map(|limit| &limit.value) {
         match required_rule(rule) {
             Ok(rule) => loaded.rules.push_prefix(rule),
-            Err(error) => tracing::error!(%error, "a rule of the administrator is not in force"),
+            Err(error) => tracing::error!(%error, "invalid rule in requirements; ignored"),
         }
     }
     loaded

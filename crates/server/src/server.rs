@@ -144,7 +144,7 @@ impl Server {
             .map(|thread| async move { thread.idle(false).await });
         let done = future::join(future::join_all(answered), future::join_all(turns));
         if timeout(limit, done).await.is_err() {
-            tracing::warn!("what is still running is ended");
+            tracing::warn!("shutdown timeout; ending running turns");
         }
     }
 

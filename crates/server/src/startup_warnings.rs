@@ -10,7 +10,7 @@ pub(crate) fn read(server: &Server) -> Vec<ConfigWarningNotification> {
     let start_up = match server.settings.config.start_up() {
         Ok(start_up) => start_up,
         Err(error) => {
-            tracing::error!(%error, "the configuration cannot be read");
+            tracing::error!(%error, "failed to read configuration");
             return Vec::new();
         }
     };

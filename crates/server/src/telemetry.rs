@@ -34,7 +34,7 @@ pub(crate) fn start(config: &Loader) -> Reporting {
         metrics: collector(settings.metrics),
     };
     let telemetry = Telemetry::start(&options).unwrap_or_else(|error| {
-        tracing::error!(%error, "telemetry is not sent");
+        tracing::error!(%error, "failed to set up telemetry");
         Telemetry::default()
     });
     Reporting {

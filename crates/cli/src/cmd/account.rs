@@ -38,7 +38,7 @@ impl Desk {
             CredentialsStore::Ephemeral => "memory, which ends with this program",
         };
         Err(format!(
-            "cli_auth_credentials_store wants logins in the {store}; set it to \"file\""
+            "cli_auth_credentials_store keeps logins in the {store}; set it to \"file\""
         ))
     }
 }

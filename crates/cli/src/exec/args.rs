@@ -17,7 +17,7 @@ pub struct ExecArgs {
     /// The prompt. If omitted or `-`, read from stdin. If both are given, piped input is appended in a
     /// `<stdin>` block
     pub prompt: Option<String>,
-    /// What model-issued commands may touch
+    /// Sandbox policy for commands of the model
     #[arg(short, long, value_name = "SANDBOX_MODE")]
     pub sandbox: Option<Sandbox>,
     /// Profile of config.toml to use

@@ -125,7 +125,7 @@ fn cwd(given: Option<&Path>) -> Result<PathBuf, String> {
             .canonicalize()
             .map_err(|error| format!("cannot work in {}: {error}", cwd.display())),
         None => std::env::current_dir()
-            .map_err(|error| format!("cannot tell the current folder: {error}")),
+            .map_err(|error| format!("cannot determine the current directory: {error}")),
     }
 }
 
@@ -170,7 +170,7 @@ fn target(review: ReviewArgs) -> Result<ReviewTarget, String> {
         }
         None if review.uncommitted => Ok(ReviewTarget::UncommittedChanges),
         None => Err(
-            "say what to review: --uncommitted, --base BRANCH, --commit SHA, or instructions"
+            "nothing selected for review; use --uncommitted, --base BRANCH, --commit SHA, or instructions"
                 .into(),
         ),
     }

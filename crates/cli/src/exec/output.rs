@@ -185,7 +185,7 @@ fn sandbox(policy: &SandboxPolicy) -> &'static str {
 fn print(line: &Line) {
     match serde_json::to_vec(line) {
         Ok(line) => write(&line),
-        Err(error) => tracing::error!(%error, "an event cannot be written"),
+        Err(error) => tracing::error!(%error, "failed to write event"),
     }
 }
 

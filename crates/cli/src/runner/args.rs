@@ -34,7 +34,7 @@ pub struct RunArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum RunnerCommand {
-    /// Show what runs, what waits and what was spent
+    /// Show running and pending work, and its cost
     Status {
         #[command(flatten)]
         of: OfWorkflow,

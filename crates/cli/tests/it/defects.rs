@@ -41,7 +41,7 @@ async fn a_tool_that_panics_ends_its_call_and_the_turn_goes_on() {
     assert!(told.iter().any(spoke));
     let rollout = std::fs::read_to_string(started["thread"]["path"].as_str().unwrap()).unwrap();
     let read = rollout
-        .matches("the tool failed by a defect of the server")
+        .matches("the tool failed because of a bug in the server")
         .count();
     assert_eq!(read, TOOLS.len(), "{rollout}");
 }

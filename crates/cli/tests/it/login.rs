@@ -183,7 +183,7 @@ async fn no_secret_is_logged_or_stored_elsewhere() {
     client.finish().await;
     process.exit().await;
     let logs = process.stderr();
-    assert!(logs.contains("tokens were not refreshed"), "{logs}");
+    assert!(logs.contains("failed to refresh tokens"), "{logs}");
     assert!(!logs.contains("secret") && !logs.contains("eyJ"), "{logs}");
     for entry in std::fs::read_dir(&home).unwrap() {
         let path = entry.unwrap().path();

@@ -55,7 +55,7 @@ pub(crate) async fn login(server: &Server, refresh: bool) -> Option<Login> {
         return server.accounts.fresh(&agent).await;
     }
     if let Err(error) = server.accounts.refresh(&agent).await {
-        tracing::warn!(%error, "tokens were not refreshed");
+        tracing::warn!(%error, "failed to refresh tokens");
     }
     server.accounts.current()
 }

@@ -87,7 +87,7 @@ impl Pending {
     pub(super) async fn write_to(mut self, process: &Process) {
         let written = self.write_all(process).await;
         if let Err(error) = written {
-            tracing::debug!(%error, "a command takes no more input");
+            tracing::debug!(%error, "command closed its input");
         }
     }
 

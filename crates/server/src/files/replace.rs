@@ -111,7 +111,7 @@ impl Drop for NewFile {
         if !self.kept
             && let Err(error) = fs::remove_file(&self.path)
         {
-            tracing::warn!(%error, path = %self.path.display(), "a temporary file stays");
+            tracing::warn!(%error, path = %self.path.display(), "failed to remove temporary file");
         }
     }
 }

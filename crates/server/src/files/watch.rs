@@ -150,7 +150,7 @@ impl State {
             let routes = Arc::clone(routes);
             let route = move |event: notify::Result<Event>| match event {
                 Ok(event) => lock(&routes).take(&event),
-                Err(error) => tracing::warn!(%error, "watching files"),
+                Err(error) => tracing::warn!(%error, "error while watching files"),
             };
             self.watcher = Some(notify::recommended_watcher(route).map_err(failed)?);
         }
@@ -176,7 +176,7 @@ impl State {
             drop(routes);
             // A folder that was removed is not watched any more.
             if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
-                tracing::debug!(%error, "a watch could not be ended");
+                tracing::debug!(%error, "failed to remove watch");
             }
         }
         watch.telling.abort();

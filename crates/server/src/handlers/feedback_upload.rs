@@ -36,7 +36,7 @@ async fn finish(kept: Kept) -> FeedbackUploadResponse {
         && let Err(error) = feedback::send(&kept.report, endpoint).await
     {
         let path = kept.report.display();
-        tracing::warn!(%path, %error, "a report was not sent");
+        tracing::warn!(%path, %error, "failed to send report");
     }
     FeedbackUploadResponse {
         thread_id: kept.thread_id,
@@ -69,7 +69,7 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, ErrorObj
     match feedback::write(&folder, &thread_id, params, &files) {
         Ok(report) => {
             let path = report.display();
-            tracing::info!(%path, "a report was written");
+            tracing::info!(%path, "report written");
             Ok(Kept {
                 thread_id,
                 report,

@@ -19,7 +19,7 @@ impl Handler for FsReadFile {
                 Err(error) => runtime.block_on(reply.send(Err(ErrorObject::from(error)))),
             });
         if let Err(error) = answered.await {
-            tracing::error!(%error, "reading a file failed");
+            tracing::error!(%error, "failed to read file");
         }
     }
 }

@@ -49,7 +49,7 @@ fn introduce(
     }
     let config = &cx.server.settings.config;
     let Some(home) = AbsolutePath::new(config.home().path()) else {
-        let text = "the home folder has no absolute UTF-8 path";
+        let text = "the path of the home directory is not absolute or not valid UTF-8";
         return Err(ErrorObject::internal(text));
     };
     let user_agent = cx

@@ -32,7 +32,7 @@ pub(super) async fn run<S, G>(
                     None => tracing::error!(%peer, "connection refused: too many clients"),
                 },
                 Err(error) => {
-                    tracing::error!(%error, "accepting a client failed");
+                    tracing::error!(%error, "failed to accept connection");
                     tokio::time::sleep(PAUSE).await;
                 }
             }

@@ -28,11 +28,11 @@ pub(super) async fn greet(
     };
     let request = match read {
         Ok(request) => request,
-        Err(error) => return tracing::debug!(peer = %guest.peer, %error, "no HTTP request"),
+        Err(error) => return tracing::debug!(peer = %guest.peer, %error, "invalid HTTP request"),
     };
     let peer = guest.peer.clone();
     if let Err(error) = answer(server, request, guest, admission).await {
-        tracing::debug!(%peer, %error, "a client left before its answer");
+        tracing::debug!(%peer, %error, "client disconnected before its response");
     }
 }
 

@@ -120,7 +120,7 @@ pub async fn run(
 /// Serves nobody. Something else in this process may, or a supervisor wants it to wait.
 async fn off(server: &Server) {
     let signals = stop::StopSignals::listen();
-    tracing::info!("serving nobody until a signal");
+    tracing::info!("not listening (`off`); waiting for a signal");
     signals.drained(server, server.settings.drain).await;
     server.interrupt().await;
 }

@@ -29,7 +29,7 @@ pub(super) async fn run(server: Arc<Server>) {
     let outbox = session.outbox();
     tokio::select! {
         () = session.read() => {}
-        () = abandoned(&outbox) => tracing::warn!("the client ended its input and does not read"),
+        () = abandoned(&outbox) => tracing::warn!("client closed its input and does not read; exiting"),
         () = signals.drained(&server, drain) => {}
     }
     server.interrupt().await;

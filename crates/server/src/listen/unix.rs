@@ -41,7 +41,7 @@ pub(super) async fn run(
     };
     accept::run(&server, signals, next, greet).await;
     if let Err(error) = fs::remove_file(path) {
-        tracing::debug!(%error, "the socket was gone already");
+        tracing::debug!(%error, "socket file already removed");
     }
     Ok(())
 }

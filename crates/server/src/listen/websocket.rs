@@ -56,7 +56,7 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 
 async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, admission: Arc<Admission>) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a client's socket keeps its delay");
+        tracing::debug!(%error, "failed to set TCP_NODELAY");
     }
     http::greet(server, stream, guest, &admission).await;
 }

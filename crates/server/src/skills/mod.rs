@@ -76,7 +76,7 @@ impl Skills {
     fn install_bundled(&self, config: &Loader) {
         self.bundled.get_or_init(|| {
             if let Err(error) = skills::install_bundled(config.home().path()) {
-                tracing::warn!(%error, "the skills that come with the program cannot be installed");
+                tracing::warn!(%error, "failed to install bundled skills");
             }
         });
     }

@@ -59,13 +59,13 @@ impl Watch {
     ) -> Followed {
         let mut state = lock(&self.state);
         if let Err(error) = state.start(server, &self.changes) {
-            tracing::warn!(%error, "skills are not watched");
+            tracing::warn!(%error, "failed to watch skills");
         }
         let mut followed = Vec::new();
         for folder in folders {
             let known = state.folders.contains_key(&folder);
             if !known && state.folders.len() >= FOLDERS {
-                tracing::warn!("there are too many folders of skills to watch them all");
+                tracing::warn!("too many skill directories; some are not watched");
                 break;
             }
             if changed || !known {
@@ -97,14 +97,14 @@ impl State {
         let watcher = self.watcher.as_mut();
         let watched = watcher.map(|it| it.watch(folder, RecursiveMode::NonRecursive));
         if let Some(Err(error)) = watched {
-            tracing::debug!(%error, "a folder of skills is not watched");
+            tracing::debug!(%error, "failed to watch skill directory");
         }
     }
 
     fn unwatch(&mut self, folder: &Path) {
         // A folder that was removed is not watched any more.
         if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
-            tracing::debug!(%error, "a folder of skills could not be let go");
+            tracing::debug!(%error, "failed to unwatch skill directory");
         }
     }
 }
@@ -139,7 +139,7 @@ impl Changes {
         let event = match event {
             Ok(event) if !matches!(event.kind, EventKind::Access(_)) => event,
             Ok(_) => return,
-            Err(error) => return tracing::debug!(%error, "watching skills"),
+            Err(error) => return tracing::debug!(%error, "error while watching skills"),
         };
         let mut folders = lock(&self.folders);
         for path in event.paths {

@@ -94,7 +94,7 @@ impl Actor {
     async fn recovers(&mut self) -> bool {
         tracing::error!(thread = self.handle.id, "turn panicked");
         let error = TurnError {
-            message: "The turn failed by a defect of the server.".to_owned(),
+            message: "The turn failed because of a bug in the server.".to_owned(),
             codex_error_info: Some(CodexErrorInfo::InternalServerError),
             additional_details: None,
         };

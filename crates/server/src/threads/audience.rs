@@ -191,7 +191,7 @@ pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest
         .and_then(|params| write::request(&wire_id, request.method(), &params));
     match message {
         Ok(message) => client.ask(question, message).await,
-        Err(error) => tracing::error!(%error, "failed to write a question as JSON"),
+        Err(error) => tracing::error!(%error, "failed to serialize server request"),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn start(
         };
         let reading = AssertUnwindSafe(read(&thread, sample, reader, stream));
         if reading.catch_unwind().await.is_err() {
-            tracing::error!("an answer of the model was lost by a defect of the server");
+            tracing::error!("reader of the model stream panicked");
         }
         // After an end this is ignored; a stream that ends without one must not leave its turn open.
         let error = TurnError {
@@ -290,7 +290,7 @@ impl Reader {
 
     fn item(&self, output: quipu_model::OutputItem) -> Option<OutputItem> {
         let Ok(raw) = Json::try_from((*output.raw).to_owned()) else {
-            tracing::warn!(kind = ?output.kind, "the model made an item that is nested too deep");
+            tracing::warn!(kind = ?output.kind, "model item nested too deeply; dropped");
             return None;
         };
         let mut item = model_item(output.kind, &raw)?;
@@ -353,7 +353,7 @@ fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
     let parsed: ResponseItem = match raw.parse() {
         Ok(item) => item,
         Err(error) => {
-            tracing::warn!(%error, ?kind, "the model made an item that cannot be read");
+            tracing::warn!(%error, ?kind, "invalid model item");
             return None;
         }
     };

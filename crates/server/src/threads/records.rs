@@ -98,7 +98,7 @@ fn turn_context(context: &Json) -> Option<Line> {
     match context.parse::<TurnContext>() {
         Ok(context) => Some(Line::TurnContext(Box::new(context))),
         Err(error) => {
-            tracing::error!(%error, "the context of a turn cannot be stored");
+            tracing::error!(%error, "failed to store turn context");
             None
         }
     }

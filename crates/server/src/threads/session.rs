@@ -180,7 +180,7 @@ impl Session {
     pub fn reload(&mut self, server: &Server) {
         match load(server, &self.asked, &self.cwd) {
             Ok(snapshot) => self.snapshot = snapshot,
-            Err(error) => tracing::warn!(%error, "a thread keeps its old settings"),
+            Err(error) => tracing::warn!(%error, "failed to reload settings; thread keeps the old ones"),
         }
     }
 

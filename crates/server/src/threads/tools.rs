@@ -170,7 +170,7 @@ impl Actor {
             let running = AssertUnwindSafe(running).catch_unwind();
             let finished = running.await.unwrap_or_else(|_| {
                 tracing::error!(thread = handle.id, tool = call.name, "tool panicked");
-                Finished::from("the tool failed by a defect of the server; try something else")
+                Finished::from("the tool failed because of a bug in the server; try something else")
             });
             let output = quipu_tools::output_item(&call, &finished.output);
             let output = truncate::recorded_output(&output, truncation).unwrap_or(output);

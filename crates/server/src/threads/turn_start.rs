@@ -128,6 +128,6 @@ pub(super) fn too_long(message: &UserMessage) -> Option<ErrorObject> {
     let sizes = message.history.iter().map(|item| item.get().len());
     let size = sizes.max().filter(|size| *size > MAX_RECORDED)?;
     Some(ErrorObject::invalid_request(format!(
-        "the input with the files that it names takes {size} bytes, which exceed the maximum of {MAX_RECORDED}"
+        "the input and its files take {size} bytes, which exceed the maximum of {MAX_RECORDED}"
     )))
 }
