@@ -16,7 +16,7 @@ use crate::listen::{Lost, Place};
 use crate::peer::{Guest, Peer};
 use crate::questions::Question;
 use crate::room::Room;
-use crate::{Cx, Server, questions, router};
+use crate::{Cx, Refusal, Server, questions, router};
 
 /// What may wait to be written to one client.
 const OUTBOX: Limits = Limits {
@@ -215,7 +215,7 @@ fn too_much(excess: Excess) -> ErrorObject {
         Excess::TooLong { .. } => {
             ErrorObject::invalid_request(format!("Message too long: {excess}"))
         }
-        Excess::NoRoom => router::overloaded(),
+        Excess::NoRoom => Refusal::Overloaded.into(),
     }
 }
 

@@ -1,16 +1,17 @@
-//! What a handler is given: who asks, and the duty to answer.
+//! What a handler gets: the server, the client that asks, and the reply that it owes.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use quipu_config::{LoadRequest, Snapshot};
-use quipu_rpc::{CloseReason, ErrorObject, Responder};
+use quipu_rpc::{CloseReason, Responder};
 use quipu_wire::method::Method;
 use serde::Serialize;
 
+use crate::Refusal;
 use crate::blocking::blocking;
 use crate::hub::Client;
-use crate::room::Place;
+use crate::room::Permit;
 use crate::server::Server;
 
 /// The server and the connection a request came on.
@@ -21,11 +22,11 @@ pub(crate) struct Cx {
 }
 
 impl Cx {
-    /// The configuration of the server's own folder, as it is now.
-    pub async fn config(&self) -> Result<Arc<Snapshot>, ErrorObject> {
+    /// The configuration of the server's own directory, as it is now.
+    pub async fn config(&self) -> Result<Arc<Snapshot>, Refusal> {
         let load = |server: &Arc<Server>| server.settings.config.load(&LoadRequest::default());
         let loaded = blocking(&self.server, load).await?;
-        loaded.map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))
+        loaded.map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))
     }
 }
 
@@ -33,32 +34,32 @@ impl Cx {
 pub(crate) struct Reply<M> {
     responder: Responder,
     /// The request counts against the client's room until it is answered.
-    _place: Place,
+    _permit: Permit,
     method: PhantomData<fn() -> M>,
 }
 
 impl<M: Method> Reply<M> {
-    pub fn new(responder: Responder, place: Place) -> Reply<M> {
+    pub fn new(responder: Responder, permit: Permit) -> Reply<M> {
         Reply {
             responder,
-            _place: place,
+            _permit: permit,
             method: PhantomData,
         }
     }
 
     /// Answers. A client that is gone does not matter to the one who answers.
-    pub async fn send(self, answer: Result<M::Result, ErrorObject>) {
+    pub async fn send(self, answer: Result<M::Result, Refusal>) {
         let sent = match answer {
             Ok(result) => self.responder.result(&result).await,
-            Err(error) => self.responder.error(&error).await,
+            Err(refusal) => self.responder.error(&refusal.into()).await,
         };
         note_failure::<M>(sent);
     }
 
     /// Answers with something that writes the same JSON as the result would, without being one; if that
     /// fails midway, with the error that `explain` gives.
-    pub async fn send_as(self, result: &impl Serialize, explain: impl FnOnce() -> ErrorObject) {
-        let sent = self.responder.result_or(result, |_| explain()).await;
+    pub async fn send_as(self, result: &impl Serialize, explain: impl FnOnce() -> Refusal) {
+        let sent = self.responder.result_or(result, |_| explain().into()).await;
         note_failure::<M>(sent);
     }
 }

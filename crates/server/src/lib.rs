@@ -36,6 +36,7 @@ mod peer;
 mod platform;
 mod providers;
 mod questions;
+mod refusal;
 mod room;
 mod router;
 mod rules;
@@ -60,3 +61,4 @@ pub use settings::{PROTOCOL_VERSION, Programs, Settings};
 
 pub(crate) use config_folders::config_folders;
 pub(crate) use cx::{Cx, Reply};
+pub(crate) use refusal::Refusal;

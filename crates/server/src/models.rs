@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
 use quipu_model::{BuiltIn, ModelError, ProviderConfig, RequestMeta, WireApi};
-use quipu_rpc::ErrorObject;
 use tokio::runtime::Handle;
 
+use crate::Refusal;
 use crate::Server;
 use crate::windows::{self, Windows};
 
@@ -106,7 +106,7 @@ pub(crate) fn default(
     server: &Server,
     snapshot: &Snapshot,
     provider: &ProviderConfig,
-) -> Result<String, ErrorObject> {
+) -> Result<String, Refusal> {
     let own = own(snapshot, provider).unwrap_or_default();
     if let Some(first) = own.into_iter().find(|it| it.visibility == Visibility::List) {
         return Ok(first.slug);
@@ -120,7 +120,7 @@ pub(crate) fn default(
     }
     let listed =
         tokio::task::block_in_place(|| Handle::current().block_on(remote(server, provider)));
-    only(provider, listed).map_err(ErrorObject::invalid_request)
+    only(provider, listed).map_err(Refusal::invalid_request)
 }
 
 /// The only model of a provider, or why there is none to take.

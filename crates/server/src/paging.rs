@@ -1,6 +1,6 @@
 //! Pages of lists that are short enough to be made whole: the cursor is a number of entries.
 
-use quipu_rpc::ErrorObject;
+use crate::Refusal;
 
 /// One page of a list.
 pub(crate) struct Page<T> {
@@ -14,17 +14,17 @@ pub(crate) fn page<T>(
     cursor: Option<&str>,
     limit: Option<u32>,
     what: &str,
-) -> Result<Page<T>, ErrorObject> {
+) -> Result<Page<T>, Refusal> {
     let total = entries.len();
     let start = match cursor {
         None => 0,
         Some(text) => text
             .parse()
-            .map_err(|_| ErrorObject::invalid_request(format!("invalid cursor: {text}")))?,
+            .map_err(|_| Refusal::invalid_request(format!("invalid cursor: {text}")))?,
     };
     if start > total {
         let text = format!("cursor {start} exceeds total {what} {total}");
-        return Err(ErrorObject::invalid_request(text));
+        return Err(Refusal::invalid_request(text));
     }
     let size = limit.map_or(total, |limit| limit.max(1) as usize);
     let end = start.saturating_add(size).min(total);
@@ -39,7 +39,8 @@ mod tests {
     use super::*;
 
     fn at(cursor: Option<&str>, limit: Option<u32>) -> Result<(Vec<u8>, Option<String>), String> {
-        let page = page(vec![1, 2, 3], cursor, limit, "things").map_err(|error| error.message)?;
+        let page =
+            page(vec![1, 2, 3], cursor, limit, "things").map_err(|error| error.to_string())?;
         Ok((page.data, page.next_cursor))
     }
 

@@ -2,9 +2,9 @@
 
 use quipu_config::Snapshot;
 use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, WireApi, choose};
-use quipu_rpc::ErrorObject;
 use quipu_wire::ConfigWarningNotification;
 
+use crate::Refusal;
 use crate::Server;
 
 impl Server {
@@ -18,12 +18,12 @@ impl Server {
 
     /// The provider that these settings use.
     pub fn provider(&self, snapshot: &Snapshot) -> Result<ProviderConfig, String> {
-        in_use(self, snapshot).map_err(|error| error.message)
+        in_use(self, snapshot).map_err(|error| error.to_string())
     }
 }
 
 /// The provider in use with these settings.
-pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderConfig, ErrorObject> {
+pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderConfig, Refusal> {
     let id = snapshot.model().provider.unwrap_or_else(|| {
         let chosen = server.choose_provider();
         let id = chosen.map_or(OFFLINE, |choice| choice.taken.provider.id);
@@ -64,7 +64,7 @@ pub(crate) fn declared(snapshot: &Snapshot) -> impl Iterator<Item = ProviderConf
 /// which one is used. OpenAI is the default of the protocol, so that one is used without a warning.
 pub(crate) fn warning(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarningNotification> {
     let summary = match in_use(server, snapshot) {
-        Err(error) => error.message,
+        Err(error) => error.to_string(),
         Ok(_) if snapshot.model().provider.is_some() => return None,
         Ok(_) => {
             let choice = server.choose_provider().ok()?;
@@ -80,6 +80,6 @@ pub(crate) fn warning(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarn
     })
 }
 
-fn unusable(problem: &str) -> ErrorObject {
-    ErrorObject::invalid_request(format!("failed to load configuration: {problem}"))
+fn unusable(problem: &str) -> Refusal {
+    Refusal::invalid_request(format!("failed to load configuration: {problem}"))
 }

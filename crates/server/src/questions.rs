@@ -1,6 +1,6 @@
 //! Requests of ours to clients, which are called questions. A connection remembers what its client was asked and
 //! who asked; the answer goes straight there, past all queues, because a turn may be holding one of them while it
-//! waits. Whoever asked several clients takes the first answer.
+//! waits. If several clients were asked, the first answer counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -30,8 +30,8 @@ impl Room {
         Arc::new(Room { taken, budget })
     }
 
-    /// Takes a place for a request of this size, if there is one.
-    pub fn take(self: &Arc<Room>, bytes: usize) -> Option<Place> {
+    /// Takes a permit for a request of this size, if there is room.
+    pub fn take(self: &Arc<Room>, bytes: usize) -> Option<Permit> {
         let share = self.budget.share(bytes)?;
         let taken = self.taken.send_if_modified(|taken| {
             let fits = taken.requests == 0
@@ -42,7 +42,7 @@ impl Room {
             }
             fits
         });
-        taken.then(|| Place {
+        taken.then(|| Permit {
             room: Arc::clone(self),
             bytes,
             _share: share,
@@ -60,14 +60,14 @@ impl Room {
     }
 }
 
-/// The place of one request until it is answered.
-pub(crate) struct Place {
+/// Permits one request until it is answered.
+pub(crate) struct Permit {
     room: Arc<Room>,
     bytes: usize,
     _share: Share,
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.room.taken.send_modify(|taken| {
             taken.requests -= 1;
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn numbers_are_bounded() {
         let room = Room::new(Budget::new(usize::MAX));
-        let places: Vec<_> = std::iter::from_fn(|| room.take(1)).collect();
-        assert_eq!(places.len(), REQUESTS);
-        drop(places);
+        let permits: Vec<_> = std::iter::from_fn(|| room.take(1)).collect();
+        assert_eq!(permits.len(), REQUESTS);
+        drop(permits);
         assert!(room.take(1).is_some());
     }
 
@@ -107,10 +107,10 @@ mod tests {
     fn sizes_of_all_clients_are_bounded() {
         let budget = Budget::new(100);
         let rooms = [(); 2].map(|()| Room::new(Arc::clone(&budget)));
-        let place = rooms[0].take(60).unwrap();
+        let permit = rooms[0].take(60).unwrap();
         assert!(rooms[1].take(60).is_none());
         assert!(rooms[1].take(40).is_some());
-        drop(place);
+        drop(permit);
         assert!(rooms[1].take(60).is_some());
     }
 
@@ -118,11 +118,11 @@ mod tests {
     async fn the_last_answer_is_waited_for() {
         let room = Room::new(Budget::new(usize::MAX));
         room.emptied().await;
-        let place = room.take(1).unwrap();
+        let permit = room.take(1).unwrap();
         let emptied = room.emptied();
         tokio::pin!(emptied);
         assert!((&mut emptied).now_or_never().is_none());
-        drop(place);
+        drop(permit);
         emptied.await;
     }
 }

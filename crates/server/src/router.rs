@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use quipu_rpc::{ErrorObject, Id, RawJson, Request, Responder, codes};
+use quipu_rpc::{ErrorObject, Id, RawJson, Request, Responder};
 use quipu_wire::codec;
 use quipu_wire::gate::Gated;
 use quipu_wire::method::{CLIENT_REQUESTS, Lane, Method, Stability, request};
 
-use crate::handlers::Handler;
+use crate::handlers::Dispatch;
 use crate::lanes::{self, Job, Key};
-use crate::{Cx, Reply, fail};
+use crate::{Cx, Refusal, Reply, fail};
 
 macro_rules! routes {
     ($(
@@ -19,15 +19,15 @@ macro_rules! routes {
         /// Gives a request to its handler, or answers why not.
         pub(crate) async fn route(cx: Cx, request: Request) {
             let prepared = match request.method.as_str() {
-                $($wire => prepare::<request::$name>(&cx, &request),)*
+                $($wire => prepare::<request::$name, _>(&cx, &request),)*
                 name => Err(unknown_method(name)),
             };
             match prepared {
-                Ok((way, job)) => {
+                Ok((track, job)) => {
                     drop(request);
-                    way.run(&cx, job).await;
+                    track.run(&cx, job).await;
                 }
-                Err(error) => refuse(&cx, request.id, &error).await,
+                Err(refusal) => refuse(&cx, request.id, &refusal.into()).await,
             }
         }
     };
@@ -36,67 +36,70 @@ macro_rules! routes {
 quipu_wire::client_requests!(routes);
 
 /// Where a job runs.
-enum Way {
+enum Track {
     Inline,
     Free,
     Lane(Key),
 }
 
-impl Way {
-    fn of(lane: Lane<'_>, cx: &Cx) -> Way {
+impl Track {
+    fn of(lane: Lane<'_>, cx: &Cx) -> Track {
         match lane {
-            Lane::Inline => Way::Inline,
-            Lane::Free => Way::Free,
-            Lane::Thread(id) => Way::Lane(Key::thread(id)),
-            Lane::Ordered(queue) => Way::Lane(Key::Connection(cx.client.id, queue)),
-            Lane::Global(domain) => Way::Lane(Key::Process(domain)),
+            Lane::Inline => Track::Inline,
+            Lane::Free => Track::Free,
+            Lane::Thread(id) => Track::Lane(Key::thread(id)),
+            Lane::Ordered(queue) => Track::Lane(Key::Connection(cx.client.id, queue)),
+            Lane::Global(domain) => Track::Lane(Key::Process(domain)),
         }
     }
 
     async fn run(self, cx: &Cx, job: Job) {
         match self {
-            Way::Inline => lanes::guarded(job).await,
-            Way::Free => lanes::run_free(job),
-            Way::Lane(key) => cx.server.lanes.run(key, job),
+            Track::Inline => lanes::guarded(job).await,
+            Track::Free => lanes::run_free(job),
+            Track::Lane(key) => cx.server.lanes.run(key, job),
         }
     }
 }
 
 /// What a request asks to be done. All that differs from method to method is in here, behind a pointer, so
 /// that the rest of the way is compiled once and not for each of them.
-fn prepare<M: Handler>(cx: &Cx, request: &Request) -> Result<(Way, Job), ErrorObject> {
-    let params = accept::<M>(cx, request.params.as_ref())?;
+fn prepare<M: Dispatch<Way>, Way: 'static>(
+    cx: &Cx,
+    request: &Request,
+) -> Result<(Track, Job), Refusal> {
+    let params = accept::<M, Way>(cx, request.params.as_ref())?;
     let size = request.params.as_ref().map_or(0, |it| it.as_bytes().len());
-    let place = cx.client.room.take(size).ok_or_else(overloaded)?;
-    let way = Way::of(M::lane(&params), cx);
+    let permit = cx.client.room.take(size).ok_or(Refusal::Overloaded)?;
+    let track = Track::of(M::lane(&params), cx);
     let responder = Responder::new(request.id.clone(), cx.client.outbox.clone());
-    let job = handle(cx.clone(), params, Reply::<M>::new(responder, place));
-    Ok((way, Box::pin(job)))
+    let job = handle::<M, Way>(cx.clone(), params, Reply::<M>::new(responder, permit));
+    Ok((track, Box::pin(job)))
 }
 
-async fn handle<M: Handler>(cx: Cx, params: M::Params, reply: Reply<M>) {
+async fn handle<M: Dispatch<Way>, Way>(cx: Cx, params: M::Params, reply: Reply<M>) {
     fail::point("handler", M::NAME);
-    M::handle(cx, params, reply).await;
+    M::dispatch(cx, params, reply).await;
 }
 
 /// Decodes and checks a request. Decoding comes first, as clients of the official server see it, unless
 /// there is too much to decode.
-fn accept<M: Handler>(cx: &Cx, params: Option<&RawJson>) -> Result<M::Params, ErrorObject> {
+fn accept<M: Dispatch<Way>, Way>(cx: &Cx, params: Option<&RawJson>) -> Result<M::Params, Refusal> {
     let length = params.map_or(0, |it| it.as_bytes().len());
-    if length > M::MOST {
+    if length > M::MAX_PARAMS_BYTES {
         let text = format!(
             "Params of {length} bytes exceed the maximum of {} bytes.",
-            M::MOST
+            M::MAX_PARAMS_BYTES
         );
-        return Err(ErrorObject::invalid_params(text));
+        return Err(Refusal::invalid_params(text));
     }
     let params = decode::<M>(params)
-        .map_err(|text| ErrorObject::invalid_request(format!("Invalid request: {text}")))?;
+        .map_err(|text| Refusal::invalid_request(format!("Invalid request: {text}")))?;
     if M::NAME == request::Initialize::NAME {
         return Ok(params);
     }
     let Some(client) = cx.client.introduction() else {
-        return Err(ErrorObject::invalid_request("Not initialized"));
+        return Err(Refusal::NotInitialized);
     };
     let used = match M::STABILITY {
         Stability::Experimental => Some(M::NAME),
@@ -105,7 +108,7 @@ fn accept<M: Handler>(cx: &Cx, params: Option<&RawJson>) -> Result<M::Params, Er
     match used {
         Some(what) if !client.experimental => {
             let text = format!("{what} requires experimentalApi capability");
-            Err(ErrorObject::invalid_request(text))
+            Err(Refusal::invalid_request(text))
         }
         _ => Ok(params),
     }
@@ -130,11 +133,7 @@ pub(crate) async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
     }
 }
 
-pub(crate) fn overloaded() -> ErrorObject {
-    ErrorObject::new(codes::OVERLOADED, "Server overloaded; retry later.")
-}
-
-fn unknown_method(name: &str) -> ErrorObject {
+fn unknown_method(name: &str) -> Refusal {
     static KNOWN: LazyLock<String> = LazyLock::new(|| {
         let names = CLIENT_REQUESTS.iter().map(|row| format!("`{}`", row.name));
         names.collect::<Vec<_>>().join(", ")
@@ -143,5 +142,5 @@ fn unknown_method(name: &str) -> ErrorObject {
         "Invalid request: unknown variant `{name}`, expected one of {}",
         *KNOWN
     );
-    ErrorObject::invalid_request(text)
+    Refusal::invalid_request(text)
 }

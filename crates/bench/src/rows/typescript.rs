@@ -54,7 +54,9 @@ impl Row for TypeScript {
     fn lacks(&self) -> Option<&'static str> {
         let needed = ["dist/index.js", "node_modules/.bin/bun"];
         let is_built = needed.map(|it| Path::new(PACKAGE).join(it).is_file());
-        is_built.contains(&false).then_some("it needs `npm ci && npm run build` in clients/typescript")
+        is_built
+            .contains(&false)
+            .then_some("it needs `npm ci && npm run build` in clients/typescript")
     }
 
     fn run<'a>(&'a self, ground: &'a Ground<'a>) -> Values<'a> {

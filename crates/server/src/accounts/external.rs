@@ -38,7 +38,7 @@ pub(super) async fn renew(server: &Arc<Server>, refused: &str) -> Result<Recover
         Err(format!("auth refresh request timed out after {seconds}s"))
     };
     let answer = asked.unwrap_or_else(late)?;
-    let forced = settings(server).map_err(|error| error.message)?;
+    let forced = settings(server).map_err(|error| error.to_string())?;
     if let Some(forced) = forced.forced_chatgpt_workspace_id
         && forced != answer.chatgpt_account_id
     {

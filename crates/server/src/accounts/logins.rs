@@ -107,7 +107,7 @@ async fn outcome(
     };
     let login = record.login();
     let stored = blocking(server, move |server| server.accounts.store(record, keep)).await;
-    let stored = stored.unwrap_or_else(|error| Err(std::io::Error::other(error.message)));
+    let stored = stored.unwrap_or_else(|error| Err(std::io::Error::other(error.to_string())));
     attempt.conclude(stored)?;
     login.ok_or_else(|| "invalid ID token format".to_owned())
 }

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use quipu_auth::{Agent, Keep, Login};
 use quipu_config::settings::{Account, CredentialsStore};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{AccountLoginCompletedNotification, AccountUpdatedNotification};
 
-use crate::{Server, providers};
+use crate::{Refusal, Server, providers};
 
 pub(crate) use command::{CommandCredentials, PrintedTokens};
 pub(crate) use credentials::LoginCredentials;
@@ -21,7 +20,7 @@ pub(crate) use logins::{Attempt, Logins, Stop, stop_pending, wait_for};
 
 /// Whether the provider in use works only with an OpenAI login. Where only the offline model would answer,
 /// it does, so that clients offer to log in.
-pub(crate) fn requires_login(server: &Server) -> Result<bool, ErrorObject> {
+pub(crate) fn requires_login(server: &Server) -> Result<bool, Refusal> {
     let start_up = server.settings.config.start_up().map_err(unusable)?;
     let snapshot = &start_up.snapshot;
     if snapshot.model().provider.is_none() && server.choose_provider().is_err() {
@@ -31,7 +30,7 @@ pub(crate) fn requires_login(server: &Server) -> Result<bool, ErrorObject> {
 }
 
 /// The settings about logging in.
-pub(crate) fn settings(server: &Server) -> Result<Account, ErrorObject> {
+pub(crate) fn settings(server: &Server) -> Result<Account, Refusal> {
     let start_up = server.settings.config.start_up().map_err(unusable)?;
     Ok(start_up.snapshot.account())
 }
@@ -91,6 +90,6 @@ pub(crate) async fn announce(
     }
 }
 
-fn unusable(error: quipu_config::LoadError) -> ErrorObject {
-    ErrorObject::internal(format!("failed to reload config: {error}"))
+fn unusable(error: quipu_config::LoadError) -> Refusal {
+    Refusal::internal(format!("failed to reload config: {error}"))
 }

@@ -87,7 +87,7 @@ impl AgentHost {
             }),
             false => child::new(&self.server, child),
         };
-        let opened = opened.map_err(|error| failed(error.message))?;
+        let opened = opened.map_err(|error| failed(error.to_string()))?;
         let thread = self
             .announce_and_start(opened, reservation)
             .await
@@ -166,7 +166,7 @@ impl AgentHost {
         let uuid = Uuid::parse_str(id).map_err(|_| not_found(id))?;
         let (replay, log) = tokio::task::block_in_place(|| {
             let path = load::find(&self.server, uuid).map_err(|_| not_found(id))?;
-            load::reopen(&self.server, &path).map_err(|error| error.message)
+            load::reopen(&self.server, &path).map_err(|error| error.to_string())
         })?;
         let Source::SubAgent(SubAgent::ThreadSpawn(origin)) = replay.meta.source.clone() else {
             return Err(not_found(id));
@@ -195,7 +195,7 @@ impl AgentHost {
             inherited: &inherited,
         };
         let opened = tokio::task::block_in_place(|| {
-            child::stored(&self.server, child, replay, log).map_err(|error| error.message)
+            child::stored(&self.server, child, replay, log).map_err(|error| error.to_string())
         })?;
         self.announce_and_start(opened, reservation).await.map(drop)
     }

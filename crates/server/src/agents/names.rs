@@ -1,4 +1,4 @@
-//! What agents are called, so that people can tell them apart.
+//! The names of agents, so that people can distinguish them.
 
 use uuid::Uuid;
 

@@ -15,7 +15,7 @@ use crate::{Server, models};
 /// A role has a few settings; whatever is larger is something else.
 const MAX_ROLE_BYTES: u64 = 1024 * 1024;
 
-/// The roles that there always are, with what the model is told of them.
+/// The roles that there always are, with what the model reads about them.
 const BUILT_IN: [(&str, &str); 3] = [
     ("default", "An agent without a speciality."),
     (
@@ -147,8 +147,8 @@ fn in_role(server: &Server, session: Session, file: &Path) -> Result<Session, St
     let mut table: Table =
         quipu_config::parse_toml(&text).map_err(|mistake| problem(&mistake.message))?;
     table.retain(|key, _| !AgentRole::OWN_KEYS.contains(&key.as_str()));
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    schema::resolve_paths(&schema::ROOT, &mut table, folder, None);
+    let directory = file.parent().unwrap_or(Path::new("/"));
+    schema::resolve_paths(&schema::ROOT, &mut table, directory, None);
     let has = |key: &str| table.contains_key(key);
     let mut overrides = session.asked.clone();
     overrides.cwd = Some(session.cwd_text());
@@ -165,7 +165,7 @@ fn in_role(server: &Server, session: Session, file: &Path) -> Result<Session, St
         overrides.developer_instructions = None;
     }
     let own =
-        Session::resolve(server, &overrides, None).map_err(|error| problem(&error.message))?;
+        Session::resolve(server, &overrides, None).map_err(|error| problem(&error.to_string()))?;
     let mut session = Session {
         snapshot: own.snapshot,
         asked: own.asked,

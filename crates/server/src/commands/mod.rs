@@ -8,9 +8,9 @@ mod stdin;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quipu_rpc::ErrorObject;
 use quipu_sandbox::Process;
 
+use crate::Refusal;
 use crate::hub::ClientId;
 use stdin::Stdin;
 
@@ -34,23 +34,23 @@ pub(crate) struct Running {
 
 impl Commands {
     /// The running command of this name, or why there is none.
-    pub fn get(&self, client: ClientId, name: &str) -> Result<Arc<Running>, ErrorObject> {
+    pub fn get(&self, client: ClientId, name: &str) -> Result<Arc<Running>, Refusal> {
         self.lock()
             .get(&(client, name.to_owned()))
             .cloned()
             .ok_or_else(|| {
                 let name = quoted(name);
                 let text = format!("no active command/exec for process id {name}");
-                ErrorObject::invalid_request(text)
+                Refusal::invalid_request(text)
             })
     }
 
-    fn refuse_duplicate(&self, client: ClientId, name: &str) -> Result<(), ErrorObject> {
+    fn refuse_duplicate(&self, client: ClientId, name: &str) -> Result<(), Refusal> {
         if !self.lock().contains_key(&(client, name.to_owned())) {
             return Ok(());
         }
         let text = format!("duplicate active command/exec process id: {}", quoted(name));
-        Err(ErrorObject::invalid_request(text))
+        Err(Refusal::invalid_request(text))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Running>>> {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_config::{LoadRequest, Loader, Snapshot, Table};
-use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
 use quipu_tools::{Guarded, sandbox_policy};
 use quipu_wire::{CommandExecParams, CommandExecTerminalSize, SandboxPolicy};
 
 use crate::Cx;
+use crate::Refusal;
 use crate::threads::one_policy;
 
 /// The time a command gets if nobody says.
@@ -45,9 +45,9 @@ pub(crate) enum Delivery {
 }
 
 impl Plan {
-    pub fn new(cx: &Cx, params: CommandExecParams) -> Result<Plan, ErrorObject> {
+    pub fn new(cx: &Cx, params: CommandExecParams) -> Result<Plan, Refusal> {
         if params.command.is_empty() {
-            return Err(ErrorObject::invalid_request("command must not be empty"));
+            return Err(Refusal::invalid_request("command must not be empty"));
         }
         check_options(&params)?;
         let timeout = timeout(&params)?;
@@ -60,7 +60,7 @@ impl Plan {
         let stdio = stdio(&params)?;
         let streams = params.tty || params.stream_stdin || params.stream_stdout_stderr;
         if streams && params.process_id.is_none() {
-            return Err(ErrorObject::invalid_request(
+            return Err(Refusal::invalid_request(
                 "command/exec tty or streaming requires a client-supplied processId",
             ));
         }
@@ -83,7 +83,7 @@ impl Plan {
     }
 }
 
-fn check_options(params: &CommandExecParams) -> Result<(), ErrorObject> {
+fn check_options(params: &CommandExecParams) -> Result<(), Refusal> {
     let conflict = if params.size.is_some() && !params.tty {
         "command/exec size requires tty: true"
     } else if params.disable_output_cap && params.output_bytes_cap.is_some() {
@@ -93,16 +93,16 @@ fn check_options(params: &CommandExecParams) -> Result<(), ErrorObject> {
     } else {
         return Ok(());
     };
-    Err(ErrorObject::invalid_params(conflict))
+    Err(Refusal::invalid_params(conflict))
 }
 
-fn timeout(params: &CommandExecParams) -> Result<Option<Duration>, ErrorObject> {
+fn timeout(params: &CommandExecParams) -> Result<Option<Duration>, Refusal> {
     match params.timeout_ms {
         _ if params.disable_timeout => Ok(None),
         None => Ok(Some(TIMEOUT)),
         Some(given) => match u64::try_from(given) {
             Ok(given) => Ok(Some(Duration::from_millis(given))),
-            Err(_) => Err(ErrorObject::invalid_params(format!(
+            Err(_) => Err(Refusal::invalid_params(format!(
                 "command/exec timeoutMs must be non-negative, got {given}"
             ))),
         },
@@ -121,7 +121,7 @@ fn cap(params: &CommandExecParams, output: Delivery) -> usize {
     }
 }
 
-fn stdio(params: &CommandExecParams) -> Result<Stdio, ErrorObject> {
+fn stdio(params: &CommandExecParams) -> Result<Stdio, Refusal> {
     let size = params.size.as_ref().map_or(Ok(TERMINAL), window_size)?;
     Ok(match (params.tty, params.stream_stdin) {
         (true, _) => Stdio::Pty(size),
@@ -131,9 +131,9 @@ fn stdio(params: &CommandExecParams) -> Result<Stdio, ErrorObject> {
 }
 
 /// A terminal of that size, which must have room for something.
-pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, ErrorObject> {
+pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, Refusal> {
     if size.rows == 0 || size.cols == 0 {
-        return Err(ErrorObject::invalid_params(
+        return Err(Refusal::invalid_params(
             "command/exec size rows and cols must be greater than 0",
         ));
     }
@@ -144,31 +144,31 @@ pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, 
 }
 
 /// The settings in force, with the permission profile that the client chose.
-fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, ErrorObject> {
+fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, Refusal> {
     let config = &cx.server.settings.config;
     let Some(profile) = profile else {
-        return config.load_or_defaults().map_err(|error| {
-            ErrorObject::internal(format!("failed to load configuration: {error}"))
-        });
+        return config
+            .load_or_defaults()
+            .map_err(|error| Refusal::internal(format!("failed to load configuration: {error}")));
     };
     let chosen = Table::from_iter([("default_permissions".to_owned(), profile.into())]);
     let request = LoadRequest {
         chosen: Some(&chosen),
         ..LoadRequest::default()
     };
-    config.load(&request).map_err(|error| {
-        ErrorObject::invalid_request(format!("invalid permission profile: {error}"))
-    })
+    config
+        .load(&request)
+        .map_err(|error| Refusal::invalid_request(format!("invalid permission profile: {error}")))
 }
 
 /// What the command may touch: what the client says, within the administrator's limits, or what is
 /// configured. The workspace is the server's own folder either way.
-fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Policy, ErrorObject> {
+fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Policy, Refusal> {
     let policy = match &params.sandbox_policy {
         None => &config.permissions().sandbox_policy,
         Some(given) => {
             config.requirements().allow_policy(given).map_err(|error| {
-                ErrorObject::invalid_request(format!("invalid sandbox policy: {error}"))
+                Refusal::invalid_request(format!("invalid sandbox policy: {error}"))
             })?;
             given
         }

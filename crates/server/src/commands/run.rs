@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use quipu_rpc::ErrorObject;
 use quipu_sandbox::{Chunk, Exit, Output, SpawnError, Spawned, Stdio, Stream, spawn};
 use quipu_wire::method::event;
 use quipu_wire::{
@@ -17,6 +16,7 @@ use super::plan::Delivery;
 use super::stdin::{Pending, Stdin};
 use super::{Key, Plan, Running};
 use crate::Cx;
+use crate::Refusal;
 use crate::hub::Client;
 
 /// The exit code of a command that took too long.
@@ -41,7 +41,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Starts a command.
-    pub async fn start(cx: Cx, plan: Plan) -> Result<Run, ErrorObject> {
+    pub async fn start(cx: Cx, plan: Plan) -> Result<Run, Refusal> {
         let stdio = plan.command.stdio;
         let nameless = plan
             .command
@@ -50,7 +50,7 @@ impl Run {
             .is_some_and(|program| program.is_empty());
         let Spawned { process, output } = spawn(plan.command)
             .await
-            .map_err(|error| ErrorObject::internal(why_not(&error, stdio, nameless)))?;
+            .map_err(|error| Refusal::internal(why_not(&error, stdio, nameless)))?;
         let (stdin, input) = match stdio {
             Stdio::NullStdin | Stdio::Null => (Stdin::none(), None),
             Stdio::Pipes | Stdio::Pty(_) => {

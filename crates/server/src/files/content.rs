@@ -9,11 +9,11 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use quipu_rpc::ErrorObject;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::FileError;
+use crate::Refusal;
 use crate::platform;
 
 /// The largest file that is read.
@@ -49,11 +49,11 @@ impl Content {
     }
 
     /// Why the content could not be written to its end.
-    pub fn failure(&self) -> ErrorObject {
+    pub fn failure(&self) -> Refusal {
         let failure = self.data_base64.failure.take();
         failure.map_or_else(
-            || ErrorObject::internal("the file could not be read"),
-            ErrorObject::from,
+            || Refusal::internal("the file could not be read"),
+            Refusal::from,
         )
     }
 }

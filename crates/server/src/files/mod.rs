@@ -6,9 +6,8 @@ mod copy;
 mod replace;
 mod watch;
 
+use crate::Refusal;
 use std::io;
-
-use quipu_rpc::ErrorObject;
 
 pub(crate) use content::Content;
 pub(crate) use copy::copy;
@@ -26,14 +25,14 @@ pub(crate) enum FileError {
     Io(#[from] io::Error),
 }
 
-impl From<FileError> for ErrorObject {
-    fn from(error: FileError) -> ErrorObject {
+impl From<FileError> for Refusal {
+    fn from(error: FileError) -> Refusal {
         match error {
-            FileError::Refused(text) => ErrorObject::invalid_request(text),
+            FileError::Refused(text) => Refusal::invalid_request(text),
             FileError::Io(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                ErrorObject::invalid_request(error.to_string())
+                Refusal::invalid_request(error.to_string())
             }
-            FileError::Io(error) => ErrorObject::internal(error.to_string()),
+            FileError::Io(error) => Refusal::internal(error.to_string()),
         }
     }
 }
@@ -41,9 +40,9 @@ impl From<FileError> for ErrorObject {
 /// Does file work on a thread that may wait for the disk.
 pub(crate) async fn run<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
-) -> Result<T, ErrorObject> {
+) -> Result<T, Refusal> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(ErrorObject::from),
-        Err(error) => Err(ErrorObject::internal(format!("file work failed: {error}"))),
+        Ok(done) => done.map_err(Refusal::from),
+        Err(error) => Err(Refusal::internal(format!("file work failed: {error}"))),
     }
 }

@@ -1,19 +1,18 @@
 //! `account/login/cancel`: gives up a login that waits for its user.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::AccountLoginCancel;
 use quipu_wire::{CancelLoginAccountParams, CancelLoginAccountResponse, CancelLoginAccountStatus};
 use uuid::Uuid;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::accounts::Stop;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for AccountLoginCancel {
+impl ReplyHandler for AccountLoginCancel {
     async fn handle(cx: Cx, params: CancelLoginAccountParams, reply: Reply<Self>) {
         let Ok(id) = Uuid::try_parse(&params.login_id) else {
             let text = format!("invalid login id: {}", params.login_id);
-            return reply.send(Err(ErrorObject::invalid_request(text))).await;
+            return reply.send(Err(Refusal::invalid_request(text))).await;
         };
         let pending = cx.server.logins.take(id);
         let status = match pending {

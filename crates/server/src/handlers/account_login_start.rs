@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use quipu_auth::{BrowserLogin, DeviceLogin, Keep, Login, LoginError, NoDeviceCode};
 use quipu_config::settings::Account;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::AccountLoginStart;
 use quipu_wire::{ForcedLoginMethod, LoginAccountParams, LoginAccountResponse};
 use uuid::Uuid;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::accounts::{self, Attempt, Stop, stop_pending};
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Reply, Server};
 
 /// What follows the answer.
 enum Next {
@@ -24,7 +23,7 @@ enum Next {
     },
 }
 
-impl Handler for AccountLoginStart {
+impl ReplyHandler for AccountLoginStart {
     async fn handle(cx: Cx, params: LoginAccountParams, reply: Reply<Self>) {
         let server = &cx.server;
         let begun = match params {
@@ -55,7 +54,7 @@ impl Handler for AccountLoginStart {
     }
 }
 
-type Begun = Result<(LoginAccountResponse, Next), ErrorObject>;
+type Begun = Result<(LoginAccountResponse, Next), Refusal>;
 
 async fn with_key(server: &Arc<Server>, key: String) -> Begun {
     let settings = accounts::settings(server)?;
@@ -68,13 +67,13 @@ async fn with_key(server: &Arc<Server>, key: String) -> Begun {
         ));
     }
     let keep = accounts::keep(settings.credentials_store)
-        .map_err(|why| ErrorObject::internal(format!("failed to save api key: {why}")))?;
+        .map_err(|why| Refusal::internal(format!("failed to save api key: {why}")))?;
     stop_pending(server, Stop::Cancelled).await;
     let login = Login::ApiKey(key.clone());
     let set = blocking(server, move |server| server.accounts.set_key(&key, keep)).await?;
     set.map_err(|error| match error {
         LoginError::External => refused(&error.to_string()),
-        LoginError::Save(_) => ErrorObject::internal(error.to_string()),
+        LoginError::Save(_) => Refusal::internal(error.to_string()),
     })?;
     Ok((LoginAccountResponse::ApiKey, Next::Announce(login)))
 }
@@ -100,8 +99,8 @@ async fn with_tokens(
     }
     stop_pending(server, Stop::Cancelled).await;
     let set = server.accounts.set_external(access_token, account_id, plan);
-    let login = set
-        .map_err(|error| ErrorObject::internal(format!("failed to set external auth: {error}")))?;
+    let login =
+        set.map_err(|error| Refusal::internal(format!("failed to set external auth: {error}")))?;
     Ok((
         LoginAccountResponse::ChatgptAuthTokens,
         Next::Announce(login),
@@ -115,7 +114,7 @@ async fn in_browser(server: &Arc<Server>) -> Begun {
     let workspace = settings.forced_chatgpt_workspace_id;
     let login = BrowserLogin::start(&server.accounts, originator, workspace).await;
     let login = login
-        .map_err(|error| ErrorObject::internal(format!("failed to start login server: {error}")))?;
+        .map_err(|error| Refusal::internal(format!("failed to start login server: {error}")))?;
     let id = Uuid::new_v4();
     let answer = LoginAccountResponse::Chatgpt {
         login_id: id.to_string(),
@@ -131,7 +130,7 @@ async fn with_code(server: &Arc<Server>) -> Begun {
     let login = DeviceLogin::start(&server.accounts, workspace).await;
     let login = login.map_err(|error| match error {
         NoDeviceCode::Disabled => refused(&error.to_string()),
-        NoDeviceCode::Failed(_) => ErrorObject::internal(error.to_string()),
+        NoDeviceCode::Failed(_) => Refusal::internal(error.to_string()),
     })?;
     stop_pending(server, Stop::Cancelled).await;
     let id = Uuid::new_v4();
@@ -145,7 +144,7 @@ async fn with_code(server: &Arc<Server>) -> Begun {
 }
 
 /// The settings for a ChatGPT login, unless there may be none.
-fn chatgpt_settings(server: &Server) -> Result<(Account, Keep), ErrorObject> {
+fn chatgpt_settings(server: &Server) -> Result<(Account, Keep), Refusal> {
     let settings = accounts::settings(server)?;
     if server.accounts.is_external() {
         return Err(refused(&LoginError::External.to_string()));
@@ -155,10 +154,10 @@ fn chatgpt_settings(server: &Server) -> Result<(Account, Keep), ErrorObject> {
             "ChatGPT login is disabled. Use API key login instead.",
         ));
     }
-    let keep = accounts::keep(settings.credentials_store).map_err(ErrorObject::internal)?;
+    let keep = accounts::keep(settings.credentials_store).map_err(Refusal::internal)?;
     Ok((settings, keep))
 }
 
-fn refused(text: &str) -> ErrorObject {
-    ErrorObject::invalid_request(text)
+fn refused(text: &str) -> Refusal {
+    Refusal::invalid_request(text)
 }

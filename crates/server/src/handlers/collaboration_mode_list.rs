@@ -1,6 +1,5 @@
 //! `collaborationMode/list`: the ways of working together.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::CollaborationModeList;
 use quipu_wire::{
     CollaborationModeListParams, CollaborationModeListResponse, CollaborationModeMask, ModeKind,
@@ -8,15 +7,15 @@ use quipu_wire::{
 };
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for CollaborationModeList {
-    async fn handle(cx: Cx, _params: CollaborationModeListParams, reply: Reply<Self>) {
-        reply.send(list(&cx).await).await;
+    async fn run(cx: Cx, _params: CollaborationModeListParams) -> Result<Self::Result, Refusal> {
+        list(&cx).await
     }
 }
 
-async fn list(cx: &Cx) -> Result<CollaborationModeListResponse, ErrorObject> {
+async fn list(cx: &Cx) -> Result<CollaborationModeListResponse, Refusal> {
     let configured = cx.config().await?.model().plan_mode_reasoning_effort;
     let plan_effort = configured.unwrap_or(ReasoningEffort::Medium);
     let preset = |name: &str, mode, reasoning_effort| CollaborationModeMask {

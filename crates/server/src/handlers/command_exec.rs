@@ -1,15 +1,14 @@
 //! `command/exec`: runs a command outside any thread and answers when it has ended.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::CommandExecParams;
 use quipu_wire::method::request::CommandExec;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::commands::{Plan, Run};
 use crate::lanes::run_free;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for CommandExec {
+impl ReplyHandler for CommandExec {
     async fn handle(cx: Cx, params: CommandExecParams, reply: Reply<Self>) {
         match start(cx, params).await {
             // Later requests can name the command now; they do not wait for its end.
@@ -19,7 +18,7 @@ impl Handler for CommandExec {
     }
 }
 
-async fn start(cx: Cx, params: CommandExecParams) -> Result<Run, ErrorObject> {
+async fn start(cx: Cx, params: CommandExecParams) -> Result<Run, Refusal> {
     let plan = Plan::new(&cx, params)?;
     Run::start(cx, plan).await
 }

@@ -3,10 +3,10 @@
 use quipu_wire::method::request::CommandExecTerminate;
 use quipu_wire::{CommandExecTerminateParams, CommandExecTerminateResponse};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::{Cx, Reply};
 
-impl Handler for CommandExecTerminate {
+impl ReplyHandler for CommandExecTerminate {
     async fn handle(cx: Cx, params: CommandExecTerminateParams, reply: Reply<Self>) {
         match cx.server.commands.get(cx.client.id, &params.process_id) {
             Ok(command) => {

@@ -1,7 +1,6 @@
 //! `config/mcpServer/reload`: loaded threads take over the configured MCP servers with their next turn.
 
 use quipu_config::LoadRequest;
-use quipu_rpc::ErrorObject;
 use quipu_wire::McpServerRefreshResponse;
 use quipu_wire::method::Method;
 use quipu_wire::method::request::ConfigMcpServerReload;
@@ -9,20 +8,20 @@ use quipu_wire::method::request::ConfigMcpServerReload;
 use super::Handler;
 use crate::blocking::blocking;
 use crate::threads::{McpMessage, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ConfigMcpServerReload {
-    async fn handle(cx: Cx, _params: <Self as Method>::Params, reply: Reply<Self>) {
-        reply.send(reload(&cx).await).await;
+    async fn run(cx: Cx, _params: <Self as Method>::Params) -> Result<Self::Result, Refusal> {
+        reload(&cx).await
     }
 }
 
-async fn reload(cx: &Cx) -> Result<McpServerRefreshResponse, ErrorObject> {
+async fn reload(cx: &Cx) -> Result<McpServerRefreshResponse, Refusal> {
     blocking(&cx.server, |server| {
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
     for thread in cx.server.threads.all() {
         thread.send(Message::Mcp(McpMessage::Reload)).await;
     }

@@ -1,24 +1,22 @@
 //! `config/value/write`: one change to the user's settings.
 
 use quipu_config::edit::{Edit, EditError, WriteError, WriteRequest};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ConfigValueWrite;
 use quipu_wire::{ConfigEdit, ConfigValueWriteParams, ConfigWriteResponse};
-use serde_json::json;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ConfigValueWrite {
-    async fn handle(cx: Cx, params: ConfigValueWriteParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: ConfigValueWriteParams) -> Result<Self::Result, Refusal> {
         let edit = ConfigEdit {
             key_path: params.key_path,
             value: params.value,
             merge_strategy: params.merge_strategy,
         };
         let target = (params.file_path, params.expected_version);
-        reply.send(write(&cx, &[edit], target).await).await;
+        write(&cx, &[edit], target).await
     }
 }
 
@@ -27,7 +25,7 @@ pub(super) async fn write(
     cx: &Cx,
     edits: &[ConfigEdit],
     (file_path, expected_version): (Option<String>, Option<String>),
-) -> Result<ConfigWriteResponse, ErrorObject> {
+) -> Result<ConfigWriteResponse, Refusal> {
     let edits: Result<_, EditError> = edits.iter().map(Edit::try_from).collect();
     let request = WriteRequest {
         edits: edits.map_err(|error| refusal(&error.into()))?,
@@ -40,10 +38,12 @@ pub(super) async fn write(
     written.await?.map_err(|error| refusal(&error))
 }
 
-fn refusal(error: &WriteError) -> ErrorObject {
+fn refusal(error: &WriteError) -> Refusal {
     match error.code() {
-        Some(code) => ErrorObject::invalid_request(error.to_string())
-            .with_data(json!({ "config_write_error_code": code })),
-        None => ErrorObject::internal(error.to_string()),
+        Some(code) => Refusal::ConfigWrite {
+            text: error.to_string(),
+            code,
+        },
+        None => Refusal::internal(error.to_string()),
     }
 }

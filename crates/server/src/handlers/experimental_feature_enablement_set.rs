@@ -1,7 +1,6 @@
 //! `experimentalFeature/enablement/set`: switches features until the server ends.
 
 use quipu_config::LoadRequest;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExperimentalFeatureEnablementSet;
 use quipu_wire::{
     ExperimentalFeatureEnablementSetParams, ExperimentalFeatureEnablementSetResponse,
@@ -9,30 +8,33 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for ExperimentalFeatureEnablementSet {
-    async fn handle(cx: Cx, params: ExperimentalFeatureEnablementSetParams, reply: Reply<Self>) {
+    async fn run(
+        cx: Cx,
+        params: ExperimentalFeatureEnablementSetParams,
+    ) -> Result<Self::Result, Refusal> {
         let set = blocking(&cx.server, move |server| set(server, params)).await;
         let answer = set.and_then(|answer| answer);
         if answer.is_ok() {
             cx.server.threads.reload_settings().await;
         }
-        reply.send(answer).await;
+        answer
     }
 }
 
 fn set(
     server: &Server,
     params: ExperimentalFeatureEnablementSetParams,
-) -> Result<ExperimentalFeatureEnablementSetResponse, ErrorObject> {
+) -> Result<ExperimentalFeatureEnablementSetResponse, Refusal> {
     let (config, enablement) = (&server.settings.config, params.enablement);
     config
         .set_enablement(&enablement)
-        .map_err(|error| ErrorObject::invalid_request(error.to_string()))?;
+        .map_err(|error| Refusal::invalid_request(error.to_string()))?;
     // Whether a switch counts depends on the files.
     config.load(&LoadRequest::default()).map_err(|error| {
-        ErrorObject::internal(format!(
+        Refusal::internal(format!(
             "failed to resolve feature override precedence: {error}"
         ))
     })?;

@@ -1,7 +1,6 @@
 //! `experimentalFeature/list`: the switches of the program, and which are on.
 
 use quipu_config::{Feature, Features, Stage};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExperimentalFeatureList;
 use quipu_wire::{
     ExperimentalFeature, ExperimentalFeatureListParams, ExperimentalFeatureListResponse,
@@ -10,18 +9,18 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::paging::page;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ExperimentalFeatureList {
-    async fn handle(cx: Cx, params: ExperimentalFeatureListParams, reply: Reply<Self>) {
-        reply.send(list(&cx, &params).await).await;
+    async fn run(cx: Cx, params: ExperimentalFeatureListParams) -> Result<Self::Result, Refusal> {
+        list(&cx, &params).await
     }
 }
 
 async fn list(
     cx: &Cx,
     params: &ExperimentalFeatureListParams,
-) -> Result<ExperimentalFeatureListResponse, ErrorObject> {
+) -> Result<ExperimentalFeatureListResponse, Refusal> {
     let snapshot = cx.config().await?;
     let all = Feature::ALL.iter();
     let features = all

@@ -3,25 +3,22 @@
 use std::path::PathBuf;
 
 use quipu_extend::import;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ExternalAgentConfigDetect;
 use quipu_wire::{ExternalAgentConfigDetectParams, ExternalAgentConfigDetectResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ExternalAgentConfigDetect {
-    async fn handle(cx: Cx, params: ExternalAgentConfigDetectParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: ExternalAgentConfigDetectParams) -> Result<Self::Result, Refusal> {
         let detected = blocking(&cx.server, move |server| {
             let cwds = params.cwds.iter().flatten();
             let cwds: Vec<PathBuf> = cwds.map(|cwd| server.cwd().join(cwd)).collect();
             import::detect(&server.settings.config, params.include_home, &cwds)
-                .map_err(|error| ErrorObject::internal(error.to_string()))
+                .map_err(|error| Refusal::internal(error.to_string()))
         });
         let answer = detected.await.and_then(|detected| detected);
-        reply
-            .send(answer.map(|items| ExternalAgentConfigDetectResponse { items }))
-            .await;
+        answer.map(|items| ExternalAgentConfigDetectResponse { items })
     }
 }

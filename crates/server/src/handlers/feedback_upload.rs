@@ -2,23 +2,22 @@
 
 use std::path::PathBuf;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::FeedbackUpload;
 use quipu_wire::{FeedbackUploadParams, FeedbackUploadResponse};
 use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server, feedback, threads};
+use crate::{Cx, Refusal, Server, feedback, threads};
 
 impl Handler for FeedbackUpload {
-    async fn handle(cx: Cx, params: FeedbackUploadParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: FeedbackUploadParams) -> Result<Self::Result, Refusal> {
         let kept = blocking(&cx.server, move |server| keep(server, &params)).await;
         let answer = match kept.and_then(|kept| kept) {
             Ok(kept) => Ok(finish(kept).await),
             Err(error) => Err(error),
         };
-        reply.send(answer).await;
+        answer
     }
 }
 
@@ -43,12 +42,12 @@ async fn finish(kept: Kept) -> FeedbackUploadResponse {
     }
 }
 
-fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, ErrorObject> {
+fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, Refusal> {
     let settings = server.settings.config.load_or_defaults();
     let telemetry = settings.ok().map(|settings| settings.telemetry());
     let Some(telemetry) = telemetry.filter(|telemetry| telemetry.feedback) else {
         let text = "sending feedback is disabled by configuration";
-        return Err(ErrorObject::invalid_request(text));
+        return Err(Refusal::invalid_request(text));
     };
     let thread = params
         .thread_id
@@ -76,7 +75,7 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, ErrorObj
                 endpoint: telemetry.feedback_endpoint,
             })
         }
-        Err(error) => Err(ErrorObject::internal(format!(
+        Err(error) => Err(Refusal::internal(format!(
             "failed to write the report: {error}"
         ))),
     }

@@ -6,10 +6,10 @@ use quipu_wire::method::request::FsCreateDirectory;
 use quipu_wire::{FsCreateDirectoryParams, FsCreateDirectoryResponse};
 
 use super::Handler;
-use crate::{Cx, Reply, files};
+use crate::{Cx, Refusal, files};
 
 impl Handler for FsCreateDirectory {
-    async fn handle(_cx: Cx, params: FsCreateDirectoryParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: FsCreateDirectoryParams) -> Result<Self::Result, Refusal> {
         let created = files::run(move || {
             let path = params.path.as_path();
             if params.recursive.unwrap_or(true) {
@@ -19,6 +19,6 @@ impl Handler for FsCreateDirectory {
             }
             Ok(FsCreateDirectoryResponse {})
         });
-        reply.send(created.await).await;
+        created.await
     }
 }

@@ -8,10 +8,10 @@ use quipu_wire::method::request::FsGetMetadata;
 use quipu_wire::{FsGetMetadataParams, FsGetMetadataResponse};
 
 use super::Handler;
-use crate::{Cx, Reply, files};
+use crate::{Cx, Refusal, files};
 
 impl Handler for FsGetMetadata {
-    async fn handle(_cx: Cx, params: FsGetMetadataParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: FsGetMetadataParams) -> Result<Self::Result, Refusal> {
         let metadata = files::run(move || {
             let metadata = fs::metadata(params.path.as_path())?;
             Ok(FsGetMetadataResponse {
@@ -21,7 +21,7 @@ impl Handler for FsGetMetadata {
                 modified_at_ms: milliseconds(metadata.modified()),
             })
         });
-        reply.send(metadata.await).await;
+        metadata.await
     }
 }
 

@@ -7,17 +7,17 @@ use quipu_wire::{FsReadDirectoryEntry, FsReadDirectoryParams, FsReadDirectoryRes
 
 use super::Handler;
 use crate::files::{self, FileError};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for FsReadDirectory {
-    async fn handle(_cx: Cx, params: FsReadDirectoryParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: FsReadDirectoryParams) -> Result<Self::Result, Refusal> {
         let listed = files::run(move || {
             let entries = fs::read_dir(params.path.as_path())?.map(|entry| describe(&entry?));
             Ok(FsReadDirectoryResponse {
                 entries: entries.collect::<Result<_, _>>()?,
             })
         });
-        reply.send(listed.await).await;
+        listed.await
     }
 }
 

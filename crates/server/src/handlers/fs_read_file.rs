@@ -1,22 +1,21 @@
 //! `fs/readFile`: the whole content of a file.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::FsReadFileParams;
 use quipu_wire::method::request::FsReadFile;
 use tokio::runtime::Handle;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::files::Content;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for FsReadFile {
+impl ReplyHandler for FsReadFile {
     async fn handle(_cx: Cx, params: FsReadFileParams, reply: Reply<Self>) {
         let runtime = Handle::current();
         // The answer is written while the file is read, so both happen where blocking is fine.
         let answered =
             tokio::task::spawn_blocking(move || match Content::open(params.path.as_path()) {
                 Ok(content) => runtime.block_on(reply.send_as(&content, || content.failure())),
-                Err(error) => runtime.block_on(reply.send(Err(ErrorObject::from(error)))),
+                Err(error) => runtime.block_on(reply.send(Err(Refusal::from(error)))),
             });
         if let Err(error) = answered.await {
             tracing::error!(%error, "failed to read file");

@@ -8,10 +8,10 @@ use quipu_wire::method::request::FsRemove;
 use quipu_wire::{FsRemoveParams, FsRemoveResponse};
 
 use super::Handler;
-use crate::{Cx, Reply, files};
+use crate::{Cx, Refusal, files};
 
 impl Handler for FsRemove {
-    async fn handle(_cx: Cx, params: FsRemoveParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: FsRemoveParams) -> Result<Self::Result, Refusal> {
         let removed = files::run(move || {
             let recursive = params.recursive.unwrap_or(true);
             match remove(params.path.as_path(), recursive) {
@@ -21,7 +21,7 @@ impl Handler for FsRemove {
             }
             Ok(FsRemoveResponse {})
         });
-        reply.send(removed.await).await;
+        removed.await
     }
 }
 

@@ -6,10 +6,10 @@ use quipu_wire::{FsWatchParams, FsWatchResponse};
 use tokio::runtime::Handle;
 
 use super::Handler;
-use crate::{Cx, Reply, files};
+use crate::{Cx, Refusal, files};
 
 impl Handler for FsWatch {
-    async fn handle(cx: Cx, params: FsWatchParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: FsWatchParams) -> Result<Self::Result, Refusal> {
         let runtime = Handle::current();
         let watched = files::run(move || {
             let path = params.path;
@@ -21,6 +21,6 @@ impl Handler for FsWatch {
             }
             Ok(FsWatchResponse { watch_id, path })
         });
-        reply.send(watched.await).await;
+        watched.await
     }
 }

@@ -7,10 +7,10 @@ use quipu_wire::{FsWriteFileParams, FsWriteFileResponse};
 
 use super::Handler;
 use crate::files::{self, FileError, Source};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for FsWriteFile {
-    async fn handle(_cx: Cx, params: FsWriteFileParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: FsWriteFileParams) -> Result<Self::Result, Refusal> {
         let written = files::run(move || {
             let bytes = STANDARD.decode(&params.data_base64).map_err(|error| {
                 FileError::Refused(format!(
@@ -20,6 +20,6 @@ impl Handler for FsWriteFile {
             files::replace(params.path.as_path(), Source::Bytes(&bytes))?;
             Ok(FsWriteFileResponse {})
         });
-        reply.send(written.await).await;
+        written.await
     }
 }

@@ -5,10 +5,10 @@ use quipu_wire::{FuzzyFileSearchParams, FuzzyFileSearchResponse};
 
 use super::Handler;
 use crate::search::Roots;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for FuzzyFileSearch {
-    async fn handle(cx: Cx, params: FuzzyFileSearchParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: FuzzyFileSearchParams) -> Result<Self::Result, Refusal> {
         let roots = Roots::new(params.roots, cx.server.cwd());
         let token = params.cancellation_token.map(|token| (cx.client.id, token));
         let searches = &cx.server.searches;
@@ -16,6 +16,6 @@ impl Handler for FuzzyFileSearch {
             files = searches.search(roots, &params.query, token) => files,
             () = cx.client.left() => Vec::new(),
         };
-        reply.send(Ok(FuzzyFileSearchResponse { files })).await;
+        Ok(FuzzyFileSearchResponse { files })
     }
 }

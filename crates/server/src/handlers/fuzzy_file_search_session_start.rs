@@ -1,14 +1,13 @@
 //! `fuzzyFileSearch/sessionStart`: a search for somebody who is about to type.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::FuzzyFileSearchSessionStart;
 use quipu_wire::{FuzzyFileSearchSessionStartParams, FuzzyFileSearchSessionStartResponse};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::search::{Roots, ended};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for FuzzyFileSearchSessionStart {
+impl ReplyHandler for FuzzyFileSearchSessionStart {
     async fn handle(cx: Cx, params: FuzzyFileSearchSessionStartParams, reply: Reply<Self>) {
         let roots = match check(&cx, &params) {
             Ok(()) => Roots::new(params.roots, cx.server.cwd()),
@@ -21,9 +20,9 @@ impl Handler for FuzzyFileSearchSessionStart {
     }
 }
 
-fn check(cx: &Cx, params: &FuzzyFileSearchSessionStartParams) -> Result<(), ErrorObject> {
+fn check(cx: &Cx, params: &FuzzyFileSearchSessionStartParams) -> Result<(), Refusal> {
     if params.session_id.is_empty() {
-        return Err(ErrorObject::invalid_request("sessionId must not be empty"));
+        return Err(Refusal::invalid_request("sessionId must not be empty"));
     }
     let problem = if params.roots.is_empty() {
         "at least one search directory is required"
@@ -33,5 +32,5 @@ fn check(cx: &Cx, params: &FuzzyFileSearchSessionStartParams) -> Result<(), Erro
         return Ok(());
     };
     let text = format!("failed to start fuzzy file search session: {problem}");
-    Err(ErrorObject::internal(text))
+    Err(Refusal::internal(text))
 }

@@ -5,11 +5,14 @@ use quipu_wire::{FuzzyFileSearchSessionStopParams, FuzzyFileSearchSessionStopRes
 
 use super::Handler;
 use crate::search::ended;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for FuzzyFileSearchSessionStop {
-    async fn handle(cx: Cx, params: FuzzyFileSearchSessionStopParams, reply: Reply<Self>) {
+    async fn run(
+        cx: Cx,
+        params: FuzzyFileSearchSessionStopParams,
+    ) -> Result<Self::Result, Refusal> {
         ended(cx.server.searches.stop(&params.session_id)).await;
-        reply.send(Ok(FuzzyFileSearchSessionStopResponse {})).await;
+        Ok(FuzzyFileSearchSessionStopResponse {})
     }
 }

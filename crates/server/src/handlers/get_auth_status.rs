@@ -3,24 +3,23 @@
 use std::sync::Arc;
 
 use quipu_auth::Login;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::GetAuthStatus;
 use quipu_wire::{GetAuthStatusParams, GetAuthStatusResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server, accounts};
+use crate::{Cx, Refusal, Server, accounts};
 
 impl Handler for GetAuthStatus {
-    async fn handle(cx: Cx, params: GetAuthStatusParams, reply: Reply<Self>) {
-        reply.send(status(&cx.server, params).await).await;
+    async fn run(cx: Cx, params: GetAuthStatusParams) -> Result<Self::Result, Refusal> {
+        status(&cx.server, params).await
     }
 }
 
 async fn status(
     server: &Arc<Server>,
     params: GetAuthStatusParams,
-) -> Result<GetAuthStatusResponse, ErrorObject> {
+) -> Result<GetAuthStatusResponse, Refusal> {
     let required = blocking(server, |server| accounts::requires_login(server)).await??;
     let login = if required {
         accounts::login(server, params.refresh_token.unwrap_or_default()).await

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat};
 use quipu_journal::{Source, Summary};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::GetConversationSummary;
 use quipu_wire::{
     ConversationGitInfo, ConversationSummary, GetConversationSummaryParams,
@@ -14,22 +13,22 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for GetConversationSummary {
-    async fn handle(cx: Cx, params: GetConversationSummaryParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: GetConversationSummaryParams) -> Result<Self::Result, Refusal> {
         let found = blocking(&cx.server, move |server| find(server, &params)).await;
         let answer = found
             .and_then(|found| found)
             .map(|summary| GetConversationSummaryResponse { summary });
-        reply.send(answer).await;
+        answer
     }
 }
 
 fn find(
     server: &Server,
     params: &GetConversationSummaryParams,
-) -> Result<ConversationSummary, ErrorObject> {
+) -> Result<ConversationSummary, Refusal> {
     match params {
         GetConversationSummaryParams::ConversationId(by) => by_id(server, &by.conversation_id.0),
         GetConversationSummaryParams::RolloutPath(by) => {
@@ -38,23 +37,23 @@ fn find(
     }
 }
 
-fn by_id(server: &Server, id: &str) -> Result<ConversationSummary, ErrorObject> {
+fn by_id(server: &Server, id: &str) -> Result<ConversationSummary, Refusal> {
     // What is no id fits neither kind of parameters, and is refused like something that fits none.
     let id = Uuid::try_parse(id).map_err(|_| {
         let union = "data did not match any variant of untagged enum GetConversationSummaryParams";
-        ErrorObject::invalid_request(format!("Invalid request: {union}"))
+        Refusal::invalid_request(format!("Invalid request: {union}"))
     })?;
     let stored = server.store.summary(id).map_err(|error| {
-        ErrorObject::internal(format!("failed to load conversation summary: {error}"))
+        Refusal::internal(format!("failed to load conversation summary: {error}"))
     })?;
     let summary = stored.ok_or_else(|| {
-        ErrorObject::invalid_request(format!("no rollout found for conversation id {id}"))
+        Refusal::invalid_request(format!("no rollout found for conversation id {id}"))
     })?;
     let began = in_words(summary.created_at);
     Ok(in_old_words(summary, began))
 }
 
-fn by_path(path: &Path) -> Result<ConversationSummary, ErrorObject> {
+fn by_path(path: &Path) -> Result<ConversationSummary, Refusal> {
     let read = match Summary::of_file(path) {
         Ok(Some(read)) => Ok(read),
         Ok(None) => Err(format!("rollout at {} is empty", path.display())),
@@ -63,7 +62,7 @@ fn by_path(path: &Path) -> Result<ConversationSummary, ErrorObject> {
     let (summary, began) = read.map_err(|reason| {
         let path = path.display();
         let text = format!("failed to load conversation summary from {path}: {reason}");
-        ErrorObject::internal(text)
+        Refusal::internal(text)
     })?;
     Ok(in_old_words(summary, Some(began)))
 }

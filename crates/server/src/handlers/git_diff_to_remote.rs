@@ -2,28 +2,27 @@
 
 use std::path::Path;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::GitDiffToRemote;
 use quipu_wire::{GitDiffToRemoteParams, GitDiffToRemoteResponse, GitSha};
 
 use super::Handler;
 use crate::git_command::{Git, MAX_OUTPUT};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 /// So many files that git does not know are shown.
 const MAX_UNTRACKED: usize = 1000;
 
 impl Handler for GitDiffToRemote {
-    async fn handle(cx: Cx, params: GitDiffToRemoteParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: GitDiffToRemoteParams) -> Result<Self::Result, Refusal> {
         let cwd = cx.server.cwd().join(&params.cwd);
         let git = Git::new(&cx.server.settings.config, &cwd);
         let answer = diff(&git).await.ok_or_else(|| {
             let cwd = Path::new(&params.cwd);
-            ErrorObject::invalid_request(format!(
+            Refusal::invalid_request(format!(
                 "failed to compute git diff to remote for cwd: {cwd:?}"
             ))
         });
-        reply.send(answer).await;
+        answer
     }
 }
 

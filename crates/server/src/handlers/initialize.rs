@@ -1,17 +1,16 @@
 //! `initialize`: who the client is, what it can do, and what is wrong with the configuration.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::method::request::Initialize;
 use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::hub::Introduction;
 use crate::identity::is_header_value;
-use crate::{Cx, Reply, startup_warnings};
+use crate::{Cx, Refusal, Reply, startup_warnings};
 
-impl Handler for Initialize {
+impl ReplyHandler for Initialize {
     async fn handle(cx: Cx, params: InitializeParams, reply: Reply<Self>) {
         let (introduction, result) = match introduce(&cx, params) {
             Ok(accepted) => accepted,
@@ -35,9 +34,9 @@ impl Handler for Initialize {
 fn introduce(
     cx: &Cx,
     params: InitializeParams,
-) -> Result<(Introduction, InitializeResponse), ErrorObject> {
+) -> Result<(Introduction, InitializeResponse), Refusal> {
     if cx.client.introduction().is_some() {
-        return Err(ErrorObject::invalid_request("Already initialized"));
+        return Err(Refusal::invalid_request("Already initialized"));
     }
     let info = params.client_info;
     if !is_header_value(&info.name) {
@@ -45,12 +44,12 @@ fn introduce(
             "Invalid clientInfo.name: '{}'. Must be a valid HTTP header value.",
             info.name
         );
-        return Err(ErrorObject::invalid_request(text));
+        return Err(Refusal::invalid_request(text));
     }
     let config = &cx.server.settings.config;
     let Some(home) = AbsolutePath::new(config.home().path()) else {
         let text = "the path of the home directory is not absolute or not valid UTF-8";
-        return Err(ErrorObject::internal(text));
+        return Err(Refusal::internal(text));
     };
     let user_agent = cx
         .server

@@ -6,7 +6,6 @@ use std::time::Duration;
 use quipu_config::LoadRequest;
 use quipu_config::settings::{McpOauthStore, McpTransport};
 use quipu_mcp::oauth::{Login, LoginRequest, Store};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event::McpServerOauthLoginCompleted;
 use quipu_wire::method::request::McpServerOauthLogin;
 use quipu_wire::{
@@ -16,26 +15,25 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, mcp};
+use crate::{Cx, Refusal, mcp};
 
 /// How long the user may take if the client does not say.
 const DEFAULT_SECONDS: i64 = 300;
 
 impl Handler for McpServerOauthLogin {
-    async fn handle(cx: Cx, params: McpServerOauthLoginParams, reply: Reply<Self>) {
-        reply.send(start(&cx, params).await).await;
+    async fn run(cx: Cx, params: McpServerOauthLoginParams) -> Result<Self::Result, Refusal> {
+        start(&cx, params).await
     }
 }
 
 async fn start(
     cx: &Cx,
     params: McpServerOauthLoginParams,
-) -> Result<McpServerOauthLoginResponse, ErrorObject> {
+) -> Result<McpServerOauthLoginResponse, Refusal> {
     let name = params.name.clone();
     let request = request(cx, params).await?;
-    let failed = |why: String| {
-        ErrorObject::internal(format!("failed to login to MCP server '{name}': {why}"))
-    };
+    let failed =
+        |why: String| Refusal::internal(format!("failed to login to MCP server '{name}': {why}"));
     let login = Login::start(request).await.map_err(failed)?;
     let authorization_url = login.authorization_url.clone();
     let (server, name) = (Arc::clone(&cx.server), name.clone());
@@ -54,16 +52,17 @@ async fn start(
     Ok(McpServerOauthLoginResponse { authorization_url })
 }
 
-async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequest, ErrorObject> {
+async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequest, Refusal> {
     let snapshot = blocking(&cx.server, |server| {
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
     let name = params.name;
-    let configured = snapshot.mcp_servers().remove(&name).ok_or_else(|| {
-        ErrorObject::invalid_request(format!("No MCP server named '{name}' found."))
-    })?;
+    let configured = snapshot
+        .mcp_servers()
+        .remove(&name)
+        .ok_or_else(|| Refusal::invalid_request(format!("No MCP server named '{name}' found.")))?;
     let McpTransport::Http {
         url,
         oauth_resource,
@@ -71,11 +70,11 @@ async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequ
     } = configured.transport
     else {
         let text = "OAuth login is only supported for streamable HTTP servers.";
-        return Err(ErrorObject::invalid_request(text));
+        return Err(Refusal::invalid_request(text));
     };
     let oauth = snapshot.mcp_oauth();
     if oauth.store == McpOauthStore::Keyring {
-        return Err(ErrorObject::internal(format!(
+        return Err(Refusal::internal(format!(
             "failed to login to MCP server '{name}': there is no support for keyrings; set \
              mcp_oauth_credentials_store to \"file\""
         )));

@@ -7,7 +7,6 @@ use futures_util::future::join_all;
 use quipu_config::settings::{McpServer, McpTransport};
 use quipu_config::{LoadRequest, Snapshot};
 use quipu_mcp::{Fleet, Listing};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::McpServerStatusList;
 use quipu_wire::{
     Json, ListMcpServerStatusParams, ListMcpServerStatusResponse, McpAuthStatus, McpServerStatus,
@@ -19,23 +18,23 @@ use tokio::sync::mpsc;
 use super::Handler;
 use crate::blocking::blocking;
 use crate::paging::page;
-use crate::{Cx, Reply, Server, mcp};
+use crate::{Cx, Refusal, Server, mcp};
 
 impl Handler for McpServerStatusList {
-    async fn handle(cx: Cx, params: ListMcpServerStatusParams, reply: Reply<Self>) {
-        reply.send(list(&cx, &params).await).await;
+    async fn run(cx: Cx, params: ListMcpServerStatusParams) -> Result<Self::Result, Refusal> {
+        list(&cx, &params).await
     }
 }
 
 async fn list(
     cx: &Cx,
     params: &ListMcpServerStatusParams,
-) -> Result<ListMcpServerStatusResponse, ErrorObject> {
+) -> Result<ListMcpServerStatusResponse, Refusal> {
     let snapshot = blocking(&cx.server, |server| {
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| ErrorObject::internal(format!("failed to reload config: {error}")))?;
+    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
     let configured: Vec<(String, McpServer)> = snapshot.mcp_servers().into_iter().collect();
     let cursor = params.cursor.as_deref();
     // Only the servers of the page are started.

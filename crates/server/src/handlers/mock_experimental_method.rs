@@ -4,13 +4,13 @@ use quipu_wire::method::request::MockExperimentalMethod;
 use quipu_wire::{MockExperimentalMethodParams, MockExperimentalMethodResponse};
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for MockExperimentalMethod {
-    async fn handle(_cx: Cx, params: MockExperimentalMethodParams, reply: Reply<Self>) {
+    async fn run(_cx: Cx, params: MockExperimentalMethodParams) -> Result<Self::Result, Refusal> {
         let echo = MockExperimentalMethodResponse {
             echoed: params.value,
         };
-        reply.send(Ok(echo)).await;
+        Ok(echo)
     }
 }

@@ -75,16 +75,64 @@ use std::future::Future;
 
 use quipu_wire::method::ClientMethod;
 
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-/// Answers requests of one method. A handler never waits for a turn to end.
+/// Answers requests of one method.
 pub(crate) trait Handler: ClientMethod + Sized + 'static {
     /// The longest params that are decoded, in bytes. Decoding and what follows hold several copies.
-    const MOST: usize = usize::MAX;
+    const MAX_PARAMS_BYTES: usize = usize::MAX;
+
+    fn run(
+        cx: Cx,
+        params: Self::Params,
+    ) -> impl Future<Output = Result<Self::Result, Refusal>> + Send + 'static;
+}
+
+/// Answers requests of one method and does more after the answer, or lets a thread answer. It never waits for a
+/// turn to end.
+pub(crate) trait ReplyHandler: ClientMethod + Sized + 'static {
+    /// See [`Handler::MAX_PARAMS_BYTES`].
+    const MAX_PARAMS_BYTES: usize = usize::MAX;
 
     fn handle(
         cx: Cx,
         params: Self::Params,
         reply: Reply<Self>,
     ) -> impl Future<Output = ()> + Send + 'static;
+}
+
+/// What the router sees of both; `Way` says which it is.
+pub(crate) trait Dispatch<Way>: ClientMethod + Sized + 'static {
+    const MAX_PARAMS_BYTES: usize;
+
+    fn dispatch(
+        cx: Cx,
+        params: Self::Params,
+        reply: Reply<Self>,
+    ) -> impl Future<Output = ()> + Send + 'static;
+}
+
+/// By what [`Handler::run`] returns.
+pub(crate) struct ByResult;
+
+impl<M: Handler> Dispatch<ByResult> for M
+where
+    M::Result: Sync,
+{
+    const MAX_PARAMS_BYTES: usize = <M as Handler>::MAX_PARAMS_BYTES;
+
+    async fn dispatch(cx: Cx, params: M::Params, reply: Reply<M>) {
+        reply.send(M::run(cx, params).await).await;
+    }
+}
+
+/// By the reply that a [`ReplyHandler`] sends.
+pub(crate) struct ByReply;
+
+impl<M: ReplyHandler> Dispatch<ByReply> for M {
+    const MAX_PARAMS_BYTES: usize = <M as ReplyHandler>::MAX_PARAMS_BYTES;
+
+    async fn dispatch(cx: Cx, params: M::Params, reply: Reply<M>) {
+        M::handle(cx, params, reply).await;
+    }
 }

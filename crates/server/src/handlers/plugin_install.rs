@@ -3,28 +3,27 @@
 
 use quipu_config::edit::{Edit, WriteRequest};
 use quipu_extend::plugins::{self, PluginError};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::PluginInstall;
 use quipu_wire::{PluginInstallParams, PluginInstallResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 /// Why nothing happens at a marketplace on the network.
 pub(super) const NO_LOGIN: &str = "chatgpt authentication required for remote plugin mutation";
 
 impl Handler for PluginInstall {
-    async fn handle(cx: Cx, params: PluginInstallParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: PluginInstallParams) -> Result<Self::Result, Refusal> {
         let installed = blocking(&cx.server, move |server| install(server, &params)).await;
-        reply.send(installed.and_then(|answer| answer)).await;
+        installed.and_then(|answer| answer)
     }
 }
 
 fn install(
     server: &Server,
     params: &PluginInstallParams,
-) -> Result<PluginInstallResponse, ErrorObject> {
+) -> Result<PluginInstallResponse, Refusal> {
     let home = server.home();
     let mut remote = false;
     let installed = plugins::install(
@@ -40,7 +39,7 @@ fn install(
         },
     );
     let installed = installed.map_err(|error| match error {
-        _ if remote => ErrorObject::internal(format!("failed to enable remote plugin: {error}")),
+        _ if remote => Refusal::internal(format!("failed to enable remote plugin: {error}")),
         error => refusal(&error, "install"),
     })?;
     let request = WriteRequest {
@@ -51,7 +50,7 @@ fn install(
         ..WriteRequest::default()
     };
     server.settings.config.write(&request).map_err(|error| {
-        ErrorObject::internal(format!(
+        Refusal::internal(format!(
             "failed to persist installed plugin config: {error}"
         ))
     })?;
@@ -62,11 +61,9 @@ fn install(
 }
 
 /// What a client is told about a plugin that could not be installed or removed.
-pub(super) fn refusal(error: &PluginError, what: &str) -> ErrorObject {
+pub(super) fn refusal(error: &PluginError, what: &str) -> Refusal {
     match error {
-        PluginError::Io(error) => {
-            ErrorObject::internal(format!("failed to {what} plugin: {error}"))
-        }
-        error => ErrorObject::invalid_request(error.to_string()),
+        PluginError::Io(error) => Refusal::internal(format!("failed to {what} plugin: {error}")),
+        error => Refusal::invalid_request(error.to_string()),
     }
 }

@@ -4,16 +4,16 @@ use quipu_wire::method::request::PluginList;
 use quipu_wire::{PluginListParams, PluginListResponse};
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for PluginList {
-    async fn handle(cx: Cx, _params: PluginListParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, _params: PluginListParams) -> Result<Self::Result, Refusal> {
         let empty = cx.config().await.map(|_| PluginListResponse {
             marketplaces: Vec::new(),
             marketplace_load_errors: Vec::new(),
             remote_sync_error: None,
             featured_plugin_ids: Vec::new(),
         });
-        reply.send(empty).await;
+        empty
     }
 }

@@ -2,7 +2,6 @@
 
 use quipu_config::edit::{Edit, WriteRequest};
 use quipu_extend::plugins::{self, PluginId};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::PluginUninstall;
 use quipu_wire::{PluginUninstallParams, PluginUninstallResponse};
 use serde_json::Value;
@@ -10,32 +9,30 @@ use serde_json::Value;
 use super::Handler;
 use super::plugin_install::{NO_LOGIN, refusal};
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for PluginUninstall {
-    async fn handle(cx: Cx, params: PluginUninstallParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: PluginUninstallParams) -> Result<Self::Result, Refusal> {
         let removed = blocking(&cx.server, move |server| uninstall(server, &params)).await;
         let answer = removed.and_then(|removed| removed);
-        reply
-            .send(answer.map(|()| PluginUninstallResponse {}))
-            .await;
+        answer.map(|()| PluginUninstallResponse {})
     }
 }
 
-fn uninstall(server: &Server, params: &PluginUninstallParams) -> Result<(), ErrorObject> {
+fn uninstall(server: &Server, params: &PluginUninstallParams) -> Result<(), Refusal> {
     let id = PluginId::parse(&params.plugin_id).map_err(|error| refusal(&error, "uninstall"))?;
     if params.force_remote_sync {
         let text = format!("failed to uninstall remote plugin: {NO_LOGIN}");
-        return Err(ErrorObject::internal(text));
+        return Err(Refusal::internal(text));
     }
     plugins::uninstall(server.home(), &id).map_err(|error| refusal(&error, "uninstall"))?;
     forget(server, &id.to_string())
 }
 
 /// Removes the plugin from the settings, if it is in them.
-fn forget(server: &Server, id: &str) -> Result<(), ErrorObject> {
+fn forget(server: &Server, id: &str) -> Result<(), Refusal> {
     let failed = |error: &dyn std::fmt::Display| {
-        ErrorObject::internal(format!("failed to clear plugin config: {error}"))
+        Refusal::internal(format!("failed to clear plugin config: {error}"))
     };
     let config = &server.settings.config;
     let settings = config.load_or_defaults().map_err(|error| failed(&error))?;

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ReviewStart;
 use quipu_wire::{
     ReviewDelivery, ReviewStartParams, ReviewTarget, Thread, ThreadStartedNotification,
 };
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::git_command::Git;
 use crate::threads::{self, Message, Overrides, ThreadHandle, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 use quipu_prompt::review;
 
-impl Handler for ReviewStart {
+impl ReplyHandler for ReviewStart {
     async fn handle(cx: Cx, mut params: ReviewStartParams, reply: Reply<Self>) {
         let thread = match prepare(&cx, &mut params).await {
             Ok(thread) => thread,
@@ -61,27 +60,24 @@ async fn merge_base(cx: &Cx, thread: &ThreadHandle, target: &ReviewTarget) -> Op
 }
 
 /// The thread to review in: the one named, or a copy of it.
-async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle, ErrorObject> {
+async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle, Refusal> {
     let thread = threads::loaded(&cx.server, &params.thread_id)?;
-    params.target = review::checked(params.target.clone()).map_err(ErrorObject::invalid_request)?;
+    params.target = review::checked(params.target.clone()).map_err(Refusal::invalid_request)?;
     if params.delivery != Some(ReviewDelivery::Detached) {
         return Ok(thread);
     }
     let id = threads::parse_id(&thread.id)?;
-    let snapshot = thread
-        .snapshot()
-        .await
-        .ok_or_else(|| load::no_rollout(id))?;
+    let snapshot = thread.snapshot().await.ok_or(Refusal::NoRollout(id))?;
     let rollout = match snapshot.rollout {
         Some(rollout) => rollout,
-        None if snapshot.ephemeral => return Err(load::no_rollout(id)),
+        None if snapshot.ephemeral => return Err(Refusal::NoRollout(id)),
         None => return Err(cannot_copy("No such file or directory (os error 2)")),
     };
     let client = Arc::clone(&cx.client);
     let forking =
         move |server: &Arc<_>| load::fork(server, &client, &rollout, &Overrides::default(), false);
     let opened = blocking(&cx.server, forking).await?;
-    let opened = opened.map_err(|error| cannot_copy(&error.message))?;
+    let opened = opened.map_err(|error| cannot_copy(&error.to_string()))?;
     let started = ThreadStartedNotification {
         thread: Thread {
             turns: Vec::new(),
@@ -95,6 +91,6 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
     Ok(opened.handle)
 }
 
-fn cannot_copy(why: &str) -> ErrorObject {
-    ErrorObject::internal(format!("error creating detached review thread: {why}"))
+fn cannot_copy(why: &str) -> Refusal {
+    Refusal::internal(format!("error creating detached review thread: {why}"))
 }

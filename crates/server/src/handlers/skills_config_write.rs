@@ -3,24 +3,23 @@
 use std::path::PathBuf;
 
 use quipu_config::settings::{SkillSelector, SkillSwitch};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::SkillsConfigWrite;
 use quipu_wire::{SkillsConfigWriteParams, SkillsConfigWriteResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for SkillsConfigWrite {
-    async fn handle(cx: Cx, params: SkillsConfigWriteParams, reply: Reply<Self>) {
-        reply.send(write(&cx, params).await).await;
+    async fn run(cx: Cx, params: SkillsConfigWriteParams) -> Result<Self::Result, Refusal> {
+        write(&cx, params).await
     }
 }
 
 async fn write(
     cx: &Cx,
     params: SkillsConfigWriteParams,
-) -> Result<SkillsConfigWriteResponse, ErrorObject> {
+) -> Result<SkillsConfigWriteResponse, Refusal> {
     let selector = match (params.path, params.name) {
         (Some(path), None) => SkillSelector::Path(PathBuf::from(path.as_str())),
         (None, Some(name)) if !name.trim().is_empty() => {
@@ -28,7 +27,7 @@ async fn write(
         }
         _ => {
             let text = "skills/config/write requires exactly one of path or name";
-            return Err(ErrorObject::invalid_params(text));
+            return Err(Refusal::invalid_params(text));
         }
     };
     let switch = SkillSwitch {
@@ -38,9 +37,9 @@ async fn write(
     let written = blocking(&cx.server, move |server| {
         server.settings.config.set_skill(&switch)
     });
-    written.await?.map_err(|error| {
-        ErrorObject::internal(format!("failed to update skill settings: {error}"))
-    })?;
+    written
+        .await?
+        .map_err(|error| Refusal::internal(format!("failed to update skill settings: {error}")))?;
     Ok(SkillsConfigWriteResponse {
         effective_enabled: params.enabled,
     })

@@ -4,28 +4,22 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use quipu_config::LoadRequest;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::SkillsList;
 use quipu_wire::{SkillErrorInfo, SkillsListEntry, SkillsListParams, SkillsListResponse};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for SkillsList {
-    async fn handle(cx: Cx, params: SkillsListParams, reply: Reply<Self>) {
-        if let Err(error) = cx.config().await {
-            return reply.send(Err(error)).await;
-        }
-        let listed = blocking(&cx.server, move |server| list(server, params)).await;
-        let answer = listed.and_then(|listed| listed);
-        reply
-            .send(answer.map(|data| SkillsListResponse { data }))
-            .await;
+    async fn run(cx: Cx, params: SkillsListParams) -> Result<Self::Result, Refusal> {
+        cx.config().await?;
+        let data = blocking(&cx.server, move |server| list(server, params)).await??;
+        Ok(SkillsListResponse { data })
     }
 }
 
-fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry>, ErrorObject> {
+fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry>, Refusal> {
     let mut cwds = params.cwds;
     if cwds.is_empty() {
         cwds.push(server.cwd().to_string_lossy().into_owned());
@@ -40,7 +34,7 @@ fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry
                 let text = format!(
                     "skills/list perCwdExtraUserRoots extraUserRoots paths must be absolute: {root}"
                 );
-                return Err(ErrorObject::invalid_request(text));
+                return Err(Refusal::invalid_request(text));
             }
             let known = extra.entry(roots.cwd.clone()).or_default();
             known.push(PathBuf::from(root));
@@ -53,7 +47,7 @@ fn list(server: &Server, params: SkillsListParams) -> Result<Vec<SkillsListEntry
     Ok(cwds.into_iter().map(entry).collect())
 }
 
-fn entry(server: &Server, cwd: String, extra: Vec<PathBuf>, anew: bool) -> SkillsListEntry {
+fn entry(server: &Server, cwd: String, extra: Vec<PathBuf>, again: bool) -> SkillsListEntry {
     let config = &server.settings.config;
     let request = LoadRequest {
         cwd: Some(Path::new(&cwd)),
@@ -61,7 +55,7 @@ fn entry(server: &Server, cwd: String, extra: Vec<PathBuf>, anew: bool) -> Skill
     };
     match config.load(&request) {
         Ok(snapshot) => {
-            let skills = server.skills.find(config, &snapshot, extra, anew);
+            let skills = server.skills.find(config, &snapshot, extra, again);
             let found = skills.found.iter();
             SkillsListEntry {
                 cwd,

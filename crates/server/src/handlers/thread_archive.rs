@@ -1,16 +1,15 @@
 //! `thread/archive`: out of the ordinary lists.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadArchive;
 use quipu_wire::{ThreadArchiveParams, ThreadArchiveResponse, ThreadArchivedNotification};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadArchive {
+impl ReplyHandler for ThreadArchive {
     async fn handle(cx: Cx, params: ThreadArchiveParams, reply: Reply<Self>) {
         let thread_id = match archive(&cx, &params.thread_id).await {
             Ok(thread_id) => thread_id,
@@ -24,7 +23,7 @@ impl Handler for ThreadArchive {
     }
 }
 
-async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
+async fn archive(cx: &Cx, id: &str) -> Result<String, Refusal> {
     let id = threads::parse_id(id)?;
     let thread_id = id.to_string();
     let loaded = cx.server.threads.get(&thread_id);
@@ -33,7 +32,7 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
             let snapshot = thread.snapshot().await;
             snapshot
                 .and_then(|snapshot| snapshot.rollout)
-                .ok_or_else(|| load::no_rollout(id))?;
+                .ok_or(Refusal::NoRollout(id))?;
         }
         None => drop(blocking(&cx.server, move |server| load::find(server, id)).await??),
     }
@@ -42,8 +41,8 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, ErrorObject> {
         cx.server.threads.remove(&thread);
     }
     let failed = |error| match error {
-        quipu_journal::Error::ActiveWriter(_) => ErrorObject::invalid_request(error.to_string()),
-        error => ErrorObject::internal(format!("failed to archive thread: {error}")),
+        quipu_journal::Error::ActiveWriter(_) => Refusal::invalid_request(error.to_string()),
+        error => Refusal::internal(format!("failed to archive thread: {error}")),
     };
     let archived = blocking(&cx.server, move |server| server.store.archive(id)).await?;
     archived.map_err(failed)?;

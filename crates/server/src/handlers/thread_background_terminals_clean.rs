@@ -3,11 +3,11 @@
 use quipu_wire::method::request::ThreadBackgroundTerminalsClean;
 use quipu_wire::{ThreadBackgroundTerminalsCleanParams, ThreadBackgroundTerminalsCleanResponse};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
-impl Handler for ThreadBackgroundTerminalsClean {
+impl ReplyHandler for ThreadBackgroundTerminalsClean {
     async fn handle(cx: Cx, params: ThreadBackgroundTerminalsCleanParams, reply: Reply<Self>) {
         let thread = match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => thread,

@@ -3,11 +3,11 @@
 use quipu_wire::ThreadCompactStartParams;
 use quipu_wire::method::request::ThreadCompactStart;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
-impl Handler for ThreadCompactStart {
+impl ReplyHandler for ThreadCompactStart {
     async fn handle(cx: Cx, params: ThreadCompactStartParams, reply: Reply<Self>) {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {

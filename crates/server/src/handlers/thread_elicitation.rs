@@ -1,7 +1,6 @@
 //! `thread/increment_elicitation` and `thread/decrement_elicitation`: questions that a client shows on its
 //! own, during which time limits of tools stand still.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::{ThreadDecrementElicitation, ThreadIncrementElicitation};
 use quipu_wire::{
     ThreadDecrementElicitationParams, ThreadDecrementElicitationResponse,
@@ -11,41 +10,43 @@ use tokio::sync::oneshot;
 
 use super::Handler;
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ThreadIncrementElicitation {
-    async fn handle(cx: Cx, params: ThreadIncrementElicitationParams, reply: Reply<Self>) {
+    async fn run(
+        cx: Cx,
+        params: ThreadIncrementElicitationParams,
+    ) -> Result<Self::Result, Refusal> {
         let count = count(&cx, &params.thread_id, 1).await;
-        reply
-            .send(count.map(|count| ThreadIncrementElicitationResponse {
-                count,
-                paused: count > 0,
-            }))
-            .await;
+        count.map(|count| ThreadIncrementElicitationResponse {
+            count,
+            paused: count > 0,
+        })
     }
 }
 
 impl Handler for ThreadDecrementElicitation {
-    async fn handle(cx: Cx, params: ThreadDecrementElicitationParams, reply: Reply<Self>) {
+    async fn run(
+        cx: Cx,
+        params: ThreadDecrementElicitationParams,
+    ) -> Result<Self::Result, Refusal> {
         let count = count(&cx, &params.thread_id, -1).await;
-        reply
-            .send(count.map(|count| ThreadDecrementElicitationResponse {
-                count,
-                paused: count > 0,
-            }))
-            .await;
+        count.map(|count| ThreadDecrementElicitationResponse {
+            count,
+            paused: count > 0,
+        })
     }
 }
 
-async fn count(cx: &Cx, thread_id: &str, delta: i64) -> Result<u64, ErrorObject> {
+async fn count(cx: &Cx, thread_id: &str, delta: i64) -> Result<u64, Refusal> {
     let thread = threads::loaded(&cx.server, thread_id)?;
     let (done, counted) = oneshot::channel();
     thread.send(Message::CountElicitation { delta, done }).await;
     match counted.await {
         Ok(Some(count)) => Ok(count),
-        Ok(None) => Err(ErrorObject::invalid_request(
+        Ok(None) => Err(Refusal::invalid_request(
             "out-of-band elicitation count is already zero",
         )),
-        Err(_) => Err(threads::not_found(&thread.id)),
+        Err(_) => Err(Refusal::ThreadNotFound(thread.id.clone())),
     }
 }

@@ -4,17 +4,16 @@ use std::convert::identity;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadFork;
 use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Opened, Overrides, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadFork {
+impl ReplyHandler for ThreadFork {
     async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
         let mut opened = match fork(&cx, params).await {
             Ok(opened) => opened,
@@ -31,7 +30,7 @@ impl Handler for ThreadFork {
     }
 }
 
-async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> {
+async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, Refusal> {
     let overrides = Overrides::from(&params);
     let path = match params.path {
         Some(path) => PathBuf::from(path),
@@ -43,7 +42,7 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, ErrorObject> 
                     let snapshot = thread.snapshot().await;
                     snapshot
                         .and_then(|snapshot| snapshot.rollout)
-                        .ok_or_else(|| load::no_rollout(id))?
+                        .ok_or(Refusal::NoRollout(id))?
                 }
                 None => blocking(&cx.server, move |server| load::find(server, id)).await??,
             }

@@ -4,28 +4,27 @@ use std::convert::identity;
 use std::path::{Path, PathBuf};
 
 use quipu_journal::{Cursor, Query};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadList;
 use quipu_wire::{ThreadListParams, ThreadListResponse, ThreadSortKey, ThreadStatus};
 
 use super::Handler;
 use crate::blocking::blocking;
 use crate::threads::{from_summary, usual_provider};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ThreadList {
-    async fn handle(cx: Cx, params: ThreadListParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: ThreadListParams) -> Result<Self::Result, Refusal> {
         // The first list in a home reads much of what is there.
         let listing = cx.clone();
         let page = blocking(&cx.server, move |_| list(&listing, params)).await;
-        reply.send(page.and_then(identity)).await;
+        page.and_then(identity)
     }
 }
 
-fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorObject> {
+fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, Refusal> {
     let after = match &params.cursor {
         Some(text) => {
-            let invalid = |_| ErrorObject::invalid_request(format!("invalid cursor: {text}"));
+            let invalid = |_| Refusal::invalid_request(format!("invalid cursor: {text}"));
             Some(Cursor::parse(text).map_err(invalid)?)
         }
         None => None,
@@ -41,11 +40,11 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, ErrorOb
         },
         sources: params.source_kinds.unwrap_or_default(),
         archived: params.archived.unwrap_or(false),
-        // A folder is the same with and without a slash at its end.
+        // A directory is the same with and without a slash at its end.
         cwd: params.cwd.map(|cwd| plain(&cwd)),
         search: params.search_term,
     };
-    let failed = |error| ErrorObject::internal(format!("failed to list threads: {error}"));
+    let failed = |error| Refusal::internal(format!("failed to list threads: {error}"));
     let page = cx.server.store.list(&query).map_err(failed)?;
     let data = page.threads.into_iter().map(|summary| {
         let loaded = cx.server.threads.get(&summary.id.to_string());

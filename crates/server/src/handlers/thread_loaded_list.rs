@@ -1,23 +1,22 @@
 //! `thread/loaded/list`: the threads in memory.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadLoadedList;
 use quipu_wire::{ThreadLoadedListParams, ThreadLoadedListResponse};
 use uuid::Uuid;
 
 use super::Handler;
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal};
 
 impl Handler for ThreadLoadedList {
-    async fn handle(cx: Cx, params: ThreadLoadedListParams, reply: Reply<Self>) {
-        reply.send(list(cx.server.threads.ids(), params)).await;
+    async fn run(cx: Cx, params: ThreadLoadedListParams) -> Result<Self::Result, Refusal> {
+        list(cx.server.threads.ids(), params)
     }
 }
 
 fn list(
     ids: Vec<String>,
     params: ThreadLoadedListParams,
-) -> Result<ThreadLoadedListResponse, ErrorObject> {
+) -> Result<ThreadLoadedListResponse, Refusal> {
     if ids.is_empty() {
         return Ok(ThreadLoadedListResponse {
             data: ids,
@@ -26,7 +25,7 @@ fn list(
     }
     let after = match params.cursor {
         Some(cursor) => {
-            let invalid = |_| ErrorObject::invalid_request(format!("invalid cursor: {cursor}"));
+            let invalid = |_| Refusal::invalid_request(format!("invalid cursor: {cursor}"));
             Some(Uuid::parse_str(&cursor).map_err(invalid)?.to_string())
         }
         None => None,

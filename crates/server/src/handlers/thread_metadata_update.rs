@@ -1,7 +1,6 @@
 //! `thread/metadata/update`: what is stored of a thread's repository.
 
 use quipu_journal::GitInfo;
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadMetadataUpdate;
 use quipu_wire::{
     Thread, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams,
@@ -12,25 +11,23 @@ use uuid::Uuid;
 use super::Handler;
 use crate::blocking::blocking;
 use crate::threads::{self, ThreadSnapshot, from_summary, wire_git};
-use crate::{Cx, Reply, Server, git};
+use crate::{Cx, Refusal, Server, git};
 
 impl Handler for ThreadMetadataUpdate {
-    async fn handle(cx: Cx, params: ThreadMetadataUpdateParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: ThreadMetadataUpdateParams) -> Result<Self::Result, Refusal> {
         let thread = update(&cx, params).await;
-        reply
-            .send(thread.map(|thread| ThreadMetadataUpdateResponse { thread }))
-            .await;
+        thread.map(|thread| ThreadMetadataUpdateResponse { thread })
     }
 }
 
-async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, ErrorObject> {
+async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, Refusal> {
     let id = threads::parse_id(&params.thread_id)?;
     let change = params.git_info.unwrap_or_default();
     let sha = checked("sha", &change.sha)?;
     let branch = checked("branch", &change.branch)?;
     let origin_url = checked("originUrl", &change.origin_url)?;
     if change == ThreadMetadataGitInfoUpdateParams::default() {
-        return Err(ErrorObject::invalid_request(
+        return Err(Refusal::invalid_request(
             "gitInfo must include at least one field",
         ));
     }
@@ -41,7 +38,7 @@ async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, E
     };
     if snapshot.as_ref().is_some_and(|snapshot| snapshot.ephemeral) {
         let text = format!("ephemeral thread does not support metadata updates: {id}");
-        return Err(ErrorObject::invalid_request(text));
+        return Err(Refusal::invalid_request(text));
     }
     let status = handle.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
     let change = Change {
@@ -69,9 +66,9 @@ fn store(
     change: Change,
     snapshot: Option<ThreadSnapshot>,
     status: ThreadStatus,
-) -> Result<Thread, ErrorObject> {
+) -> Result<Thread, Refusal> {
     let failed = |error| {
-        ErrorObject::internal(format!(
+        Refusal::internal(format!(
             "failed to update thread metadata for {id}: {error}"
         ))
     };
@@ -80,7 +77,7 @@ fn store(
         (Some(summary), _) => summary.git.clone().unwrap_or_default(),
         // What the repository says is stored with the first turn, and must not be lost by then.
         (None, Some(snapshot)) => git::info(&snapshot.cwd).unwrap_or_default(),
-        (None, None) => return Err(threads::not_found(&id.to_string())),
+        (None, None) => return Err(Refusal::ThreadNotFound(id.to_string())),
     };
     let set = GitInfo {
         commit_hash: change.sha.clone().flatten(),
@@ -100,17 +97,14 @@ fn store(
                 git_info: wire_git(set),
                 ..snapshot.thread
             })
-            .ok_or_else(|| threads::not_found(&id.to_string())),
+            .ok_or_else(|| Refusal::ThreadNotFound(id.to_string())),
     }
 }
 
 /// A value to set, trimmed; absent keeps, `null` clears.
-fn checked(
-    name: &str,
-    value: &Option<Option<String>>,
-) -> Result<Option<Option<String>>, ErrorObject> {
+fn checked(name: &str, value: &Option<Option<String>>) -> Result<Option<Option<String>>, Refusal> {
     match value {
-        Some(Some(text)) if text.trim().is_empty() => Err(ErrorObject::invalid_request(format!(
+        Some(Some(text)) if text.trim().is_empty() => Err(Refusal::invalid_request(format!(
             "gitInfo.{name} must not be empty"
         ))),
         Some(Some(text)) => Ok(Some(Some(text.trim().to_owned()))),

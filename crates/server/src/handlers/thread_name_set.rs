@@ -1,16 +1,15 @@
 //! `thread/name/set`: a name for people.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadNameSet;
 use quipu_wire::{ThreadNameUpdatedNotification, ThreadSetNameParams, ThreadSetNameResponse};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadNameSet {
+impl ReplyHandler for ThreadNameSet {
     async fn handle(cx: Cx, params: ThreadSetNameParams, reply: Reply<Self>) {
         let named = match rename(&cx, &params).await {
             Ok(named) => named,
@@ -27,15 +26,13 @@ impl Handler for ThreadNameSet {
 async fn rename(
     cx: &Cx,
     params: &ThreadSetNameParams,
-) -> Result<ThreadNameUpdatedNotification, ErrorObject> {
+) -> Result<ThreadNameUpdatedNotification, Refusal> {
     let id = threads::parse_id(&params.thread_id)?;
     let name = params.name.trim();
     if name.is_empty() {
-        return Err(ErrorObject::invalid_request(
-            "thread name must not be empty",
-        ));
+        return Err(Refusal::invalid_request("thread name must not be empty"));
     }
-    let failed = |error| ErrorObject::internal(format!("failed to set thread name: {error}"));
+    let failed = |error| Refusal::internal(format!("failed to set thread name: {error}"));
     let thread_id = id.to_string();
     match cx.server.threads.get(&thread_id) {
         Some(thread) => {
@@ -45,7 +42,7 @@ async fn rename(
                 .is_some_and(|snapshot| snapshot.ephemeral)
             {
                 let text = "Session persistence is disabled; cannot rename thread.";
-                return Err(ErrorObject::invalid_request(text));
+                return Err(Refusal::invalid_request(text));
             }
             thread
                 .send(Message::Rename {
@@ -57,7 +54,7 @@ async fn rename(
             let found = blocking(&cx.server, move |server| server.store.find(id)).await?;
             found
                 .map_err(failed)?
-                .ok_or_else(|| threads::not_found(&thread_id))?;
+                .ok_or_else(|| Refusal::ThreadNotFound(thread_id.clone()))?;
         }
     }
     let stored = name.to_owned();

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadRead;
 use quipu_wire::{Thread, ThreadReadParams, ThreadReadResponse, ThreadStatus, TurnStatus};
 use uuid::Uuid;
@@ -10,18 +9,16 @@ use uuid::Uuid;
 use super::Handler;
 use crate::blocking::blocking;
 use crate::threads::{self, ThreadSnapshot, from_summary, load};
-use crate::{Cx, Reply, Server};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for ThreadRead {
-    async fn handle(cx: Cx, params: ThreadReadParams, reply: Reply<Self>) {
+    async fn run(cx: Cx, params: ThreadReadParams) -> Result<Self::Result, Refusal> {
         let thread = read(&cx, params).await;
-        reply
-            .send(thread.map(|thread| ThreadReadResponse { thread }))
-            .await;
+        thread.map(|thread| ThreadReadResponse { thread })
     }
 }
 
-async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, ErrorObject> {
+async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, Refusal> {
     let id = threads::parse_id(&params.thread_id)?;
     let snapshot = match cx.server.threads.get(&id.to_string()) {
         Some(thread) => thread.snapshot().await,
@@ -38,7 +35,7 @@ fn read_stored(
     id: Uuid,
     snapshot: Option<ThreadSnapshot>,
     include_turns: bool,
-) -> Result<Thread, ErrorObject> {
+) -> Result<Thread, Refusal> {
     let summary = server
         .store
         .summary(id)
@@ -55,9 +52,7 @@ fn read_stored(
         }
         (None, Some(snapshot)) => snapshot.thread.clone(),
         (None, None) => {
-            return Err(ErrorObject::invalid_request(format!(
-                "thread not loaded: {id}"
-            )));
+            return Err(Refusal::ThreadNotLoaded(id));
         }
     };
     if !include_turns {
@@ -65,19 +60,19 @@ fn read_stored(
     }
     let rollout = match &snapshot {
         Some(snapshot) if snapshot.ephemeral => {
-            return Err(ErrorObject::invalid_request("ephemeral threads do not support includeTurns"));
+            return Err(Refusal::invalid_request("ephemeral threads do not support includeTurns"));
         }
         Some(snapshot) => snapshot.rollout.clone().ok_or_else(|| {
             let text = format!(
                 "thread {id} is not materialized yet; includeTurns is unavailable before first user message"
             );
-            ErrorObject::invalid_request(text)
+            Refusal::invalid_request(text)
         })?,
         None if archived => {
-            return Err(ErrorObject::internal(format!("failed to locate rollout for thread {id}")));
+            return Err(Refusal::internal(format!("failed to locate rollout for thread {id}")));
         }
         None => load::find(server, id)
-            .map_err(|_| ErrorObject::internal(format!("failed to locate rollout for thread {id}")))?,
+            .map_err(|_| Refusal::internal(format!("failed to locate rollout for thread {id}")))?,
     };
     let live = snapshot.and_then(|snapshot| snapshot.live);
     thread.turns = load::turns(server, &rollout, live.is_some())?;
@@ -91,6 +86,6 @@ fn read_stored(
     Ok(thread)
 }
 
-fn cannot_read(id: Uuid, error: &quipu_journal::Error) -> ErrorObject {
-    ErrorObject::internal(format!("failed to read thread {id}: {error}"))
+fn cannot_read(id: Uuid, error: &quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("failed to read thread {id}: {error}"))
 }

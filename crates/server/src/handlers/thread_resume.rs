@@ -4,17 +4,16 @@ use std::convert::identity;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadResume;
 use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNotification};
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Message, Opened, Overrides, StartRequest, ThreadHandle, join, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadResume {
+impl ReplyHandler for ThreadResume {
     async fn handle(cx: Cx, params: ThreadResumeParams, reply: Reply<Self>) {
         if let Some(thread) = loaded(&cx, &params) {
             return rejoin(&cx, thread, params, reply).await;
@@ -57,7 +56,7 @@ async fn rejoin(
     let id = &thread.id;
     if params.history.is_some() {
         let text = format!("cannot resume thread {id} with history while it is already running");
-        return reply.send(Err(ErrorObject::invalid_request(text))).await;
+        return reply.send(Err(Refusal::invalid_request(text))).await;
     }
     if let Some(requested) = params.path {
         let active = thread
@@ -69,7 +68,7 @@ async fn rejoin(
             let text = format!(
                 "cannot resume running thread {id} with mismatched path: requested `{requested}`, active `{active}`"
             );
-            return reply.send(Err(ErrorObject::invalid_request(text))).await;
+            return reply.send(Err(Refusal::invalid_request(text))).await;
         }
     }
     thread
@@ -81,11 +80,11 @@ async fn rejoin(
 }
 
 /// Loads by history, else by path, else by id.
-fn open(cx: &Cx, params: ThreadResumeParams) -> Result<Opened, ErrorObject> {
+fn open(cx: &Cx, params: ThreadResumeParams) -> Result<Opened, Refusal> {
     let overrides = Overrides::from(&params);
     if let Some(history) = params.history {
         if history.is_empty() {
-            return Err(ErrorObject::invalid_request("history must not be empty"));
+            return Err(Refusal::invalid_request("history must not be empty"));
         }
         let history = history
             .iter()

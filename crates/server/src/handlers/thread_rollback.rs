@@ -1,18 +1,17 @@
 //! `thread/rollback`: the last turns are taken back.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::ThreadRollbackParams;
 use quipu_wire::method::request::ThreadRollback;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadRollback {
+impl ReplyHandler for ThreadRollback {
     async fn handle(cx: Cx, params: ThreadRollbackParams, reply: Reply<Self>) {
         if params.num_turns == 0 {
             return reply
-                .send(Err(ErrorObject::invalid_request("numTurns must be >= 1")))
+                .send(Err(Refusal::invalid_request("numTurns must be >= 1")))
                 .await;
         }
         match threads::loaded(&cx.server, &params.thread_id) {

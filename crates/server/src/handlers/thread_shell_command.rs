@@ -1,24 +1,21 @@
 //! `thread/shellCommand`: a command of the user's own.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::ThreadShellCommandParams;
 use quipu_wire::method::request::ThreadShellCommand;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadShellCommand {
+impl ReplyHandler for ThreadShellCommand {
     /// What cannot be stored is not taken; a record holds a little more than the command.
-    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+    const MAX_PARAMS_BYTES: usize = quipu_journal::MAX_RECORD - (64 << 10);
 
     async fn handle(cx: Cx, params: ThreadShellCommandParams, reply: Reply<Self>) {
         let command = params.command.trim().to_owned();
         if command.is_empty() {
             return reply
-                .send(Err(ErrorObject::invalid_request(
-                    "command must not be empty",
-                )))
+                .send(Err(Refusal::invalid_request("command must not be empty")))
                 .await;
         }
         match threads::loaded(&cx.server, &params.thread_id) {

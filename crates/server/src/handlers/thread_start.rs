@@ -2,7 +2,6 @@
 
 use std::convert::identity;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadStart;
 use quipu_wire::{
@@ -10,15 +9,15 @@ use quipu_wire::{
 };
 use serde_json::Value;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{Opened, Overrides, StartRequest, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
 /// Deeper than this, a schema is not looked at.
 const MAX_SCHEMA_DEPTH: usize = 32;
 
-impl Handler for ThreadStart {
+impl ReplyHandler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| start(&opening, params)).await;
@@ -41,7 +40,7 @@ impl Handler for ThreadStart {
     }
 }
 
-fn start(cx: &Cx, params: ThreadStartParams) -> Result<Opened, ErrorObject> {
+fn start(cx: &Cx, params: ThreadStartParams) -> Result<Opened, Refusal> {
     let dynamic_tools = params.dynamic_tools.clone().unwrap_or_default();
     check_tools(&dynamic_tools)?;
     let request = StartRequest {
@@ -70,7 +69,7 @@ fn started(opened: Opened) -> ThreadStartResponse {
 }
 
 /// Refuses tools that the model could not be offered.
-fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), ErrorObject> {
+fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), Refusal> {
     let mut seen = std::collections::HashSet::new();
     for tool in tools {
         let name = tool.name.trim();
@@ -90,7 +89,7 @@ fn check_tools(tools: &[DynamicToolSpec]) -> Result<(), ErrorObject> {
                 .map(|why| format!("dynamic tool input schema is not supported for {name}: {why}"))
         };
         if let Some(problem) = problem {
-            return Err(ErrorObject::invalid_request(problem));
+            return Err(Refusal::invalid_request(problem));
         }
     }
     Ok(())

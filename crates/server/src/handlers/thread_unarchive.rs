@@ -2,7 +2,6 @@
 
 use std::convert::identity;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadUnarchive;
 use quipu_wire::{
@@ -10,12 +9,12 @@ use quipu_wire::{
     ThreadUnarchivedNotification,
 };
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadUnarchive {
+impl ReplyHandler for ThreadUnarchive {
     async fn handle(cx: Cx, params: ThreadUnarchiveParams, reply: Reply<Self>) {
         let finding = cx.clone();
         let found = blocking(&cx.server, move |_| unarchive(&finding, &params.thread_id)).await;
@@ -32,16 +31,16 @@ impl Handler for ThreadUnarchive {
     }
 }
 
-fn unarchive(cx: &Cx, id: &str) -> Result<Thread, ErrorObject> {
+fn unarchive(cx: &Cx, id: &str) -> Result<Thread, Refusal> {
     let id = threads::parse_id(id)?;
     let path = match cx.server.store.unarchive(id) {
         Ok(path) => path,
         Err(quipu_journal::Error::NotArchived(_)) => {
             let text = format!("no archived rollout found for thread id {id}");
-            return Err(ErrorObject::invalid_request(text));
+            return Err(Refusal::invalid_request(text));
         }
         Err(error) => {
-            return Err(ErrorObject::internal(format!(
+            return Err(Refusal::internal(format!(
                 "failed to unarchive thread: {error}"
             )));
         }

@@ -1,15 +1,14 @@
-//! `thread/unsubscribe`: no more events; a thread that nobody follows is unloaded.
+//! `thread/unsubscribe`: no more events; a thread without subscribers is unloaded.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::ThreadUnsubscribe;
 use quipu_wire::{ThreadUnsubscribeParams, ThreadUnsubscribeResponse, ThreadUnsubscribeStatus};
 use tokio::sync::oneshot;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message, load};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for ThreadUnsubscribe {
+impl ReplyHandler for ThreadUnsubscribe {
     async fn handle(cx: Cx, params: ThreadUnsubscribeParams, reply: Reply<Self>) {
         let id = match threads::parse_id(&params.thread_id) {
             Ok(id) => id.to_string(),
@@ -29,7 +28,7 @@ impl Handler for ThreadUnsubscribe {
                     Ok(left) => left,
                     Err(_) if cx.server.threads.get(&id).is_some() => {
                         let text = "the request failed by a defect of the server";
-                        return reply.send(Err(ErrorObject::internal(text))).await;
+                        return reply.send(Err(Refusal::internal(text))).await;
                     }
                     Err(_) => (ThreadUnsubscribeStatus::NotLoaded, false),
                 }

@@ -3,11 +3,11 @@
 use quipu_wire::TurnInterruptParams;
 use quipu_wire::method::request::TurnInterrupt;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
 use crate::{Cx, Reply};
 
-impl Handler for TurnInterrupt {
+impl ReplyHandler for TurnInterrupt {
     async fn handle(cx: Cx, params: TurnInterruptParams, reply: Reply<Self>) {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {

@@ -1,18 +1,16 @@
 //! `turn/start`: input for a thread.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request::TurnStart;
 use quipu_wire::{TurnStartParams, UserInput};
-use serde_json::json;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 use quipu_prompt::input;
 
-impl Handler for TurnStart {
+impl ReplyHandler for TurnStart {
     /// What cannot be stored is not taken; a record holds a little more than the input.
-    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+    const MAX_PARAMS_BYTES: usize = quipu_journal::MAX_RECORD - (64 << 10);
 
     async fn handle(cx: Cx, params: TurnStartParams, reply: Reply<Self>) {
         if let Some(error) = too_long(&params.input) {
@@ -35,11 +33,8 @@ impl Handler for TurnStart {
 }
 
 /// Why an input is refused for its length, if it is.
-pub(super) fn too_long(inputs: &[UserInput]) -> Option<ErrorObject> {
+pub(super) fn too_long(inputs: &[UserInput]) -> Option<Refusal> {
     let actual = input::too_long(inputs)?;
     let max = input::MAX_TEXT_CHARS;
-    let text = format!("Input exceeds the maximum length of {max} characters.");
-    let data =
-        json!({ "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual });
-    Some(ErrorObject::invalid_params(text).with_data(data))
+    Some(Refusal::InputTooLong { actual, max })
 }

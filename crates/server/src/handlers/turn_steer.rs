@@ -1,16 +1,15 @@
 //! `turn/steer`: more input for the running turn.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::TurnSteerParams;
 use quipu_wire::method::request::TurnSteer;
 
-use super::{Handler, turn_start};
+use super::{ReplyHandler, turn_start};
 use crate::threads::{self, Message};
-use crate::{Cx, Reply};
+use crate::{Cx, Refusal, Reply};
 
-impl Handler for TurnSteer {
+impl ReplyHandler for TurnSteer {
     /// What cannot be stored is not taken; a record holds a little more than the input.
-    const MOST: usize = quipu_journal::MAX_RECORD - (64 << 10);
+    const MAX_PARAMS_BYTES: usize = quipu_journal::MAX_RECORD - (64 << 10);
 
     async fn handle(cx: Cx, params: TurnSteerParams, reply: Reply<Self>) {
         let thread = match threads::loaded(&cx.server, &params.thread_id) {
@@ -19,7 +18,7 @@ impl Handler for TurnSteer {
         };
         if params.expected_turn_id.is_empty() {
             return reply
-                .send(Err(ErrorObject::invalid_request(
+                .send(Err(Refusal::invalid_request(
                     "expectedTurnId must not be empty",
                 )))
                 .await;

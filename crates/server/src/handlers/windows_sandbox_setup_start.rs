@@ -7,10 +7,10 @@ use quipu_wire::{
     WindowsSandboxSetupStartParams, WindowsSandboxSetupStartResponse,
 };
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::{Cx, Reply};
 
-impl Handler for WindowsSandboxSetupStart {
+impl ReplyHandler for WindowsSandboxSetupStart {
     async fn handle(cx: Cx, params: WindowsSandboxSetupStartParams, reply: Reply<Self>) {
         let started = WindowsSandboxSetupStartResponse { started: true };
         reply.send(Ok(started)).await;

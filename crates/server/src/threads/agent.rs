@@ -143,7 +143,7 @@ impl Actor {
             } => {
                 let ready = self.load_history();
                 if let Err(error) = ready.and_then(|()| self.recorder.reserve()) {
-                    done.send(Err(error.message)).ok();
+                    done.send(Err(error.to_string())).ok();
                     return;
                 }
                 if interrupt {

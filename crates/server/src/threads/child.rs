@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quipu_journal::{Log, Record, Replay, SessionMeta, Source, SubAgent, ThreadSpawn};
-use quipu_rpc::ErrorObject;
 use quipu_wire::Json;
 use uuid::Uuid;
 
@@ -14,6 +13,7 @@ use super::opened::Opened;
 use super::recorder::HistoryState;
 use super::session::Session;
 use super::{load, view};
+use crate::Refusal;
 use crate::Server;
 
 /// An agent to open a thread for.
@@ -37,7 +37,7 @@ impl Child<'_> {
 }
 
 /// A thread without a history.
-pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, ErrorObject> {
+pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Refusal> {
     let meta = child.meta(server, None);
     let log = match child.inherited.is_ephemeral {
         true => None,
@@ -72,10 +72,10 @@ pub(crate) fn with_context(
     server: &Arc<Server>,
     child: Child<'_>,
     call_id: &str,
-) -> Result<Opened, ErrorObject> {
+) -> Result<Opened, Refusal> {
     let parent = &child.origin.parent_thread_id;
     let Some(path) = &child.inherited.rollout else {
-        return Err(ErrorObject::internal(format!(
+        return Err(Refusal::internal(format!(
             "parent thread rollout unavailable for fork: {parent}"
         )));
     };
@@ -120,7 +120,7 @@ pub(crate) fn stored(
     child: Child<'_>,
     mut replay: Replay,
     log: Log,
-) -> Result<Opened, ErrorObject> {
+) -> Result<Opened, Refusal> {
     replay.settle();
     let mut session = child.session;
     session.cwd = PathBuf::from(&replay.meta.cwd);

@@ -1,5 +1,5 @@
 //! Approvals by a model in the user's place: it gets the action with the conversation around it, may look
-//! at files, and its word counts. Whatever goes wrong is a denial.
+//! at files, and its decision counts. Whatever goes wrong is a denial.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ impl Case {
         }
     }
 
-    /// The reviewer's last words, after it has looked at what it wanted to see.
+    /// The text of the reviewer's last answer, after it has looked at what it wanted to see.
     async fn answer(&self) -> Result<String, String> {
         let mut tools = ReviewerTools::new();
         let mut request = self.request.clone();

@@ -71,7 +71,7 @@ fn warning(problem: &Problem) -> ConfigWarningNotification {
     }
 }
 
-/// The hooks of a thread, with what they are told of one of its turns.
+/// The hooks of a thread, with what they get to know of one of its turns.
 pub(super) struct Runner {
     hooks: Arc<Hooks>,
     shell: String,
@@ -126,7 +126,7 @@ impl Runner {
     }
 }
 
-/// Gives a hook its input and waits for its end. Whoever gives up waiting ends it.
+/// Gives a hook its input and waits for its end. Dropping the future ends it.
 async fn attend(spawned: Spawned, stdin: &str) -> Ended {
     let Spawned {
         process,
@@ -180,7 +180,7 @@ impl Begun {
         self.handlers.iter().map(|(_, run)| run.clone()).collect()
     }
 
-    /// Runs the handlers, at the same time. Whoever gives up waiting ends them.
+    /// Runs the handlers, at the same time. Dropping the future ends them.
     pub async fn finish(self) -> Done {
         let Begun {
             runner,

@@ -2,13 +2,13 @@
 //! gives its history back. The rollout has it, and the next turn reads it again. A thread that was just
 //! resumed begins like that, so that looking at an old thread does not cost what going on with it does.
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::ThreadClosedNotification;
 use quipu_wire::method::event;
 use tokio::sync::mpsc;
 
 use super::actor::Actor;
 use super::message::Message;
+use crate::Refusal;
 
 impl Actor {
     /// Nothing has happened for a while; whether the thread was unloaded.
@@ -51,7 +51,7 @@ impl Actor {
     }
 
     /// Reads the history again before it is needed.
-    pub fn load_history(&mut self) -> Result<(), ErrorObject> {
+    pub fn load_history(&mut self) -> Result<(), Refusal> {
         if let Some(history) = self.recorder.read_history(&self.server)? {
             self.engine.restore_history(history);
         }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{Thread, ThreadResumeResponse};
 
 use super::actor::Actor;
 use super::load;
 use super::message::ThreadSnapshot;
+use crate::Refusal;
 use crate::Reply;
 use crate::hub::Client;
 
@@ -49,15 +49,15 @@ impl Actor {
     }
 
     /// The thread with its turns, the running one as it is.
-    pub fn with_turns(&mut self) -> Result<Thread, ErrorObject> {
+    pub fn with_turns(&mut self) -> Result<Thread, Refusal> {
         let snapshot = self.snapshot();
         let id = super::parse_id(&self.handle.id)?;
-        let path = snapshot.rollout.ok_or_else(|| load::no_rollout(id))?;
+        let path = snapshot.rollout.ok_or(Refusal::NoRollout(id))?;
         let (mut thread, turns) = tokio::task::block_in_place(|| {
             let stored = load::stored_thread(&self.server, id, &path);
             let turns = load::turns(&self.server, &path, snapshot.live.is_some())?;
             let thread = stored.unwrap_or_else(|_| snapshot.thread.clone());
-            Ok::<_, ErrorObject>((thread, turns))
+            Ok::<_, Refusal>((thread, turns))
         })?;
         thread.status = snapshot.thread.status;
         thread.turns = turns;

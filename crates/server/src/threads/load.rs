@@ -7,7 +7,6 @@ use std::sync::Arc;
 use quipu_config::Feature;
 use quipu_journal::event::{TokenUsage, TokenUsageInfo};
 use quipu_journal::{BaseInstructions, History, Log, Replay, SessionMeta};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::event;
 use quipu_wire::{
     DynamicToolSpec, Json, Thread, ThreadClosedNotification, ThreadStatus, ThreadTokenUsage,
@@ -25,7 +24,7 @@ use super::turn_context::PromptState;
 use super::view;
 use crate::hub::Client;
 use crate::settings::PROTOCOL_VERSION;
-use crate::{Server, clock, git};
+use crate::{Refusal, Server, clock, git};
 use quipu_prompt::{agents_md, base, notes};
 
 /// How a new thread is to be.
@@ -39,7 +38,7 @@ pub(crate) struct StartRequest {
     pub history: Vec<Json>,
 }
 
-fn has_room(server: &Server, client: &Client) -> Result<(), ErrorObject> {
+fn has_room(server: &Server, client: &Client) -> Result<(), Refusal> {
     let most = server.settings.threads_per_client;
     server.threads.has_room(client.id, most)
 }
@@ -49,7 +48,7 @@ pub(crate) fn start(
     server: &Arc<Server>,
     client: &Arc<Client>,
     request: StartRequest,
-) -> Result<Opened, ErrorObject> {
+) -> Result<Opened, Refusal> {
     has_room(server, client)?;
     let mut session = Session::resolve(server, &request.overrides, None)?;
     session.dynamic_tools = request.dynamic_tools;
@@ -83,7 +82,7 @@ pub(crate) fn resume(
     client: &Arc<Client>,
     path: &Path,
     overrides: &Overrides,
-) -> Result<Opened, ErrorObject> {
+) -> Result<Opened, Refusal> {
     has_room(server, client)?;
     let (mut replay, log) = reopen(server, path)?;
     replay.settle();
@@ -125,7 +124,7 @@ pub(crate) fn fork(
     path: &Path,
     overrides: &Overrides,
     ephemeral: bool,
-) -> Result<Opened, ErrorObject> {
+) -> Result<Opened, Refusal> {
     has_room(server, client)?;
     let mut replay = read(server, path)?;
     let was_open = replay.open_turn().map(str::to_owned);
@@ -248,14 +247,14 @@ pub(super) fn prompt_state(server: &Server, session: &Session, meta: &SessionMet
 }
 
 /// A thread as the index knows it, idle.
-pub(crate) fn stored_thread(server: &Server, id: Uuid, path: &Path) -> Result<Thread, ErrorObject> {
+pub(crate) fn stored_thread(server: &Server, id: Uuid, path: &Path) -> Result<Thread, Refusal> {
     let summary = server
         .store
         .summary(id)
         .map_err(|error| cannot_read(path, &error))?;
     match summary {
         Some(summary) => Ok(view::from_summary(summary, ThreadStatus::Idle)),
-        None => Err(ErrorObject::internal(format!(
+        None => Err(Refusal::internal(format!(
             "rollout path missing for thread {id}"
         ))),
     }
@@ -271,7 +270,7 @@ fn preview(server: &Server, id: Uuid) -> String {
         .unwrap_or_default()
 }
 
-pub(crate) fn read(server: &Server, path: &Path) -> Result<Replay, ErrorObject> {
+pub(crate) fn read(server: &Server, path: &Path) -> Result<Replay, Refusal> {
     let replay = server.store.replay(path);
     replay.map_err(|error| cannot_read(path, &error))
 }
@@ -281,16 +280,16 @@ pub(crate) fn history(
     server: &Server,
     history: &History,
     path: &Path,
-) -> Result<Vec<Json>, ErrorObject> {
+) -> Result<Vec<Json>, Refusal> {
     let loaded = server.store.history(history, path);
     let loaded = loaded.map_err(|error| cannot_read(path, &error))?;
     Ok(loaded.items)
 }
 
 /// A stored thread and its log, unless another process writes to that.
-pub(crate) fn reopen(server: &Server, path: &Path) -> Result<(Replay, Log), ErrorObject> {
+pub(crate) fn reopen(server: &Server, path: &Path) -> Result<(Replay, Log), Refusal> {
     server.store.resume(path).map_err(|error| match error {
-        quipu_journal::Error::ActiveWriter(_) => ErrorObject::invalid_request(error.to_string()),
+        quipu_journal::Error::ActiveWriter(_) => Refusal::invalid_request(error.to_string()),
         error => cannot_read(path, &error),
     })
 }
@@ -366,16 +365,16 @@ pub(super) fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
     }
 }
 
-pub(super) fn cannot_create(error: quipu_journal::Error) -> ErrorObject {
-    ErrorObject::internal(format!("error creating thread: {error}"))
+pub(super) fn cannot_create(error: quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("error creating thread: {error}"))
 }
 
-pub(super) fn cannot_fork(error: quipu_journal::Error) -> ErrorObject {
-    ErrorObject::internal(format!("error forking thread: {error}"))
+pub(super) fn cannot_fork(error: quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("error forking thread: {error}"))
 }
 
-fn cannot_read(path: &Path, error: &quipu_journal::Error) -> ErrorObject {
-    ErrorObject::invalid_request(format!(
+fn cannot_read(path: &Path, error: &quipu_journal::Error) -> Refusal {
+    Refusal::invalid_request(format!(
         "failed to load rollout `{}`: {}",
         path.display(),
         error.reason()
@@ -383,22 +382,18 @@ fn cannot_read(path: &Path, error: &quipu_journal::Error) -> ErrorObject {
 }
 
 /// The rollout of a thread that is not archived.
-pub(crate) fn find(server: &Server, id: Uuid) -> Result<PathBuf, ErrorObject> {
+pub(crate) fn find(server: &Server, id: Uuid) -> Result<PathBuf, Refusal> {
     match server.store.find(id) {
         Ok(Some(path)) => Ok(path),
-        Ok(None) => Err(no_rollout(id)),
-        Err(error) => Err(ErrorObject::invalid_request(format!(
+        Ok(None) => Err(Refusal::NoRollout(id)),
+        Err(error) => Err(Refusal::invalid_request(format!(
             "failed to locate thread id {id}: {error}"
         ))),
     }
 }
 
-pub(crate) fn no_rollout(id: Uuid) -> ErrorObject {
-    ErrorObject::invalid_request(format!("no rollout found for thread id {id}"))
-}
-
 /// The turns of a stored thread; a turn that is not running was interrupted.
-pub(crate) fn turns(server: &Server, path: &Path, running: bool) -> Result<Vec<Turn>, ErrorObject> {
+pub(crate) fn turns(server: &Server, path: &Path, running: bool) -> Result<Vec<Turn>, Refusal> {
     let mut replay = read(server, path)?;
     if !running {
         replay.settle();

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_engine::{HooksDone, ModelEvent, ToolDelta, ToolEvent, Waiting};
-use quipu_rpc::ErrorObject;
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -20,6 +19,7 @@ use super::agent::AgentMessage;
 use super::guardian::Case;
 use super::mcp::McpMessage;
 use super::questions::AnswerSender;
+use crate::Refusal;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
 use crate::questions::{Outcome, QuestionId};
@@ -159,7 +159,7 @@ impl Message {
     }
 
     /// Answers a request that cannot be dealt with.
-    pub async fn refuse(self, error: ErrorObject) {
+    pub async fn refuse(self, error: Refusal) {
         match self {
             Message::StartTurn { reply, .. } => reply.send(Err(error)).await,
             Message::Compact { reply } => reply.send(Err(error)).await,

@@ -1,5 +1,5 @@
-//! Threads in memory. Each is an actor that owns its engine, its log and its subscribers; nobody else
-//! holds them. Requests, model events, tool results and answers all reach it as messages.
+//! Threads in memory. Each is an actor that owns its engine, its log and its subscribers
+//! alone. Requests, model events, tool results and answers all reach it as messages.
 
 mod actor;
 mod agent;
@@ -44,9 +44,9 @@ mod view;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use quipu_rpc::{ErrorObject, codes};
 use uuid::Uuid;
 
+use crate::Refusal;
 use crate::hub::ClientId;
 
 pub(crate) use agent::{AgentMessage, InheritedSettings};
@@ -76,19 +76,19 @@ impl Threads {
     }
 
     /// Whether a client that may have `most` threads loaded may load one more.
-    pub fn has_room(&self, client: ClientId, most: usize) -> Result<(), ErrorObject> {
+    pub fn has_room(&self, client: ClientId, most: usize) -> Result<(), Refusal> {
         let loaded = self.lock();
         let opened = loaded.values().filter(|it| it.opener == Some(client));
         let opened = opened.count();
         if opened < most && loaded.len() < MAX_LOADED {
             return Ok(());
         }
-        let all = loaded.len();
-        let text = format!(
-            "Too many threads are loaded: {opened} of this client (at most {most}), {all} of all clients (at most \
-             {MAX_LOADED}). Unsubscribe from threads that are not needed, and retry."
-        );
-        Err(ErrorObject::new(codes::OVERLOADED, text))
+        Err(Refusal::TooManyThreads {
+            opened,
+            per_client: most,
+            all: loaded.len(),
+            max: MAX_LOADED,
+        })
     }
 
     /// The instructions of a thread, in common with the last one if they are the same.
@@ -138,14 +138,11 @@ impl Threads {
 }
 
 /// Reads a thread id as clients spell it.
-pub(crate) fn parse_id(id: &str) -> Result<Uuid, ErrorObject> {
-    Uuid::parse_str(id).map_err(|_| {
-        let why = id_problem(id);
-        ErrorObject::invalid_request(format!("invalid thread id: {why}"))
-    })
+pub(crate) fn parse_id(id: &str) -> Result<Uuid, Refusal> {
+    Uuid::parse_str(id).map_err(|_| Refusal::InvalidThreadId(id_problem(id)))
 }
 
-/// Why a text is no thread id, in the words that clients know.
+/// Why a text is not a thread id, as the official server says it.
 fn id_problem(id: &str) -> String {
     let body = id.strip_prefix("urn:uuid:").unwrap_or(id);
     let body = body
@@ -189,11 +186,8 @@ fn id_problem(id: &str) -> String {
 }
 
 /// The loaded thread that a request names.
-pub(crate) fn loaded(server: &Arc<crate::Server>, id: &str) -> Result<ThreadHandle, ErrorObject> {
+pub(crate) fn loaded(server: &Arc<crate::Server>, id: &str) -> Result<ThreadHandle, Refusal> {
     let id = parse_id(id)?.to_string();
-    server.threads.get(&id).ok_or_else(|| not_found(&id))
-}
-
-pub(crate) fn not_found(id: &str) -> ErrorObject {
-    ErrorObject::invalid_request(format!("thread not found: {id}"))
+    let thread = server.threads.get(&id);
+    thread.ok_or(Refusal::ThreadNotFound(id))
 }

@@ -86,7 +86,7 @@ pub(super) struct Asked {
 struct Reader {
     thread_id: String,
     asked: Asked,
-    /// What collectors are told, if there are any.
+    /// Telemetry of the request, if there are collectors.
     report: Option<RequestReport>,
     /// Messages that are being said, by slot.
     messages: BTreeMap<u32, Speaking>,
@@ -95,7 +95,7 @@ struct Reader {
 /// A message while the model says it.
 struct Speaking {
     filter: SpeechFilter,
-    /// Its start, held back until there are words for the person: a message without any is not stored.
+    /// Its start, held back until there is text for the user: a message without any is not stored.
     pending_start: Option<Box<OutputItem>>,
     plan: Option<String>,
 }
@@ -311,7 +311,7 @@ fn begin(slot: u32, pending_start: &mut Option<Box<OutputItem>>, out: &mut Vec<M
     out.extend(started.map(|item| ModelEvent::ItemStarted { slot, item }));
 }
 
-/// Passes on a piece of speech: words to the person belong to the message, the plan is an item of its own.
+/// Passes on a piece of speech: text for the user belongs to the message, the plan is an item of its own.
 fn pass(
     slot: u32,
     speech: Speech<'_>,
@@ -341,7 +341,7 @@ fn pass(
     }
 }
 
-/// The reason for a failure in a word; the provider's own text may hold anything.
+/// The reason for a failure as one name; the provider's own text may hold anything.
 fn reason(info: &CodexErrorInfo) -> String {
     let value = serde_json::to_value(info).unwrap_or_default();
     let tag = value.as_str().map(str::to_owned);
@@ -443,7 +443,7 @@ pub(super) fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
     })
 }
 
-/// The words of a message.
+/// The text of a message.
 pub(super) fn text_of(content: &[quipu_wire::ContentItem]) -> String {
     let texts = content.iter().filter_map(|part| match part {
         quipu_wire::ContentItem::OutputText { text }

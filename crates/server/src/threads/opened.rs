@@ -1,12 +1,12 @@
-//! A thread between its loading and its first word.
+//! A thread that is loaded and does not run yet.
 
 use quipu_mcp::Fleet;
-use quipu_rpc::ErrorObject;
 use quipu_wire::Thread;
 use tokio::sync::oneshot;
 
 use super::message::ThreadHandle;
 use super::session::Session;
+use crate::Refusal;
 use crate::Server;
 
 /// A thread that was just opened, and the settings it has.
@@ -29,7 +29,7 @@ impl Opened {
         mut self,
         server: &Server,
         doing: &str,
-    ) -> Result<Opened, ErrorObject> {
+    ) -> Result<Opened, Refusal> {
         let Err(why) = self.fleet.required().await else {
             return Ok(self);
         };
@@ -38,7 +38,7 @@ impl Opened {
             // The task that waits for it may be gone with the runtime.
             end.send(()).ok();
         }
-        Err(ErrorObject::internal(format!(
+        Err(Refusal::internal(format!(
             "error {doing} thread: Fatal error: Failed to initialize session: required MCP servers failed \
              to initialize: {why}"
         )))

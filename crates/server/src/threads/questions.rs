@@ -1,5 +1,5 @@
 //! Questions of a thread to its clients: approvals, input that a tool wants, elicitations of MCP servers. They wait
-//! for the first answer, and clients that join are asked, too. While nobody follows the thread they wait for a
+//! for the first answer, and clients that join are asked, too. While no client follows the thread they wait for a
 //! limited time: the turn of a user who is gone goes on without the permission, and ends.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) struct Questions {
     /// Gives the answers of clients to the thread.
     asker: Asker,
     pending: BTreeMap<QuestionId, Question>,
-    /// Since when questions wait, or were declined, while nobody follows the thread.
+    /// Since when questions wait, or were declined, while no client follows the thread.
     unattended_since: Option<Instant>,
     /// How many questions clients show on their own; meanwhile the time limits of commands stand still.
     elicitations: watch::Sender<u64>,
@@ -70,7 +70,7 @@ impl Questions {
         }
     }
 
-    /// Gives the answer, or the news that there will be none, to whoever asked.
+    /// Gives the answer, or `None` if there will be none, to the tool or server that asked.
     pub fn deliver(&mut self, id: QuestionId) {
         if let Some(question) = self.pending.remove(&id) {
             // A tool that was cancelled no longer listens.
@@ -78,7 +78,7 @@ impl Questions {
         }
     }
 
-    /// How much longer questions wait; `None` if none does, or somebody is there to answer.
+    /// How much longer questions wait; `None` if none does, or a client is there to answer.
     fn time_left(&mut self, is_attended: bool, limit: Duration) -> Option<Duration> {
         if is_attended {
             self.unattended_since = None;
@@ -97,7 +97,7 @@ impl Questions {
         Some(count)
     }
 
-    /// Forgets those questions when nobody is left to answer them, so that time goes on.
+    /// Forgets those questions when no client is left to answer them, so that time goes on.
     pub fn forget_elicitations(&mut self) {
         self.elicitations.send_replace(0);
     }
@@ -162,14 +162,14 @@ impl Actor {
         self.settle(question).await;
     }
 
-    /// How much longer questions wait for somebody to follow the thread.
+    /// How much longer questions wait for a client to follow the thread.
     pub fn time_to_answer(&mut self) -> Option<Duration> {
         let limit = self.session.snapshot.session().question_timeout;
         self.questions.time_left(!self.audience.is_empty(), limit)
     }
 
-    /// Declines the questions that have waited long enough. Later ones are declined at once, until somebody
-    /// comes back.
+    /// Declines the questions that have waited long enough. Later ones are declined at once, until a client
+    /// joins.
     pub async fn decline_unattended(&mut self) {
         if self.time_to_answer().is_none_or(|left| !left.is_zero()) {
             return;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use quipu_journal::{Error, History, Log, Record};
-use quipu_rpc::ErrorObject;
 use quipu_wire::{CodexErrorInfo, Json, TurnError};
 
 use super::load;
+use crate::Refusal;
 use crate::Server;
 
 /// Where the history of a loaded thread is.
@@ -45,12 +45,12 @@ impl Recorder {
     }
 
     /// Makes sure that the end of a turn can be stored whatever happens in it; refuses the turn otherwise.
-    pub fn reserve(&mut self) -> Result<(), ErrorObject> {
+    pub fn reserve(&mut self) -> Result<(), Refusal> {
         let Some(log) = &mut self.log else {
             return Ok(());
         };
         let reserved = tokio::task::block_in_place(|| log.reserve());
-        reserved.map_err(|error| ErrorObject::internal(self.report(&error).message))
+        reserved.map_err(|error| Refusal::internal(self.report(&error).message))
     }
 
     pub fn is_ephemeral(&self) -> bool {
@@ -155,7 +155,7 @@ impl Recorder {
     }
 
     /// Reads the history if it is not in memory.
-    pub fn read_history(&mut self, server: &Server) -> Result<Option<Vec<Json>>, ErrorObject> {
+    pub fn read_history(&mut self, server: &Server) -> Result<Option<Vec<Json>>, Refusal> {
         let Some(log) = &self.log else {
             return Ok(None);
         };

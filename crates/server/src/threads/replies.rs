@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-use quipu_engine::{Answer, MAX_PENDING, MAX_PENDING_BYTES, Refusal};
-use quipu_rpc::ErrorObject;
+use quipu_engine::Answer;
 use quipu_wire::method::request;
 use quipu_wire::{
-    CodexErrorInfo, ReviewStartResponse, TurnError, TurnInterruptResponse, TurnStartResponse,
-    TurnSteerResponse,
+    ReviewStartResponse, TurnInterruptResponse, TurnStartResponse, TurnSteerResponse,
 };
 
 use tokio::sync::oneshot;
 
+use crate::Refusal;
 use crate::Reply;
 
 /// A request that waits for the engine.
@@ -61,7 +60,7 @@ impl Replies {
     pub async fn fail(&mut self) {
         for (_, pending) in self.pending.drain() {
             let text = "the request failed by a defect of the server";
-            refuse(pending, ErrorObject::internal(text)).await;
+            refuse(pending, Refusal::internal(text)).await;
         }
     }
 
@@ -92,11 +91,11 @@ impl Replies {
                 // The thread that sent it may have stopped waiting.
                 done.send(Ok(())).ok();
             }
-            (pending, Answer::Refused(refusal)) => refuse(pending, refused(refusal)).await,
+            (pending, Answer::Refused(refusal)) => refuse(pending, refusal.into()).await,
             (pending, _) => {
                 refuse(
                     pending,
-                    ErrorObject::internal("the thread answered another request"),
+                    Refusal::internal("the thread answered another request"),
                 )
                 .await
             }
@@ -104,43 +103,14 @@ impl Replies {
     }
 }
 
-async fn refuse(pending: Pending, error: ErrorObject) {
+async fn refuse(pending: Pending, error: Refusal) {
     match pending {
         Pending::Start(reply) => reply.send(Err(error)).await,
         Pending::Steer(reply) => reply.send(Err(error)).await,
         Pending::AgentInput(done) => {
-            done.send(Err(error.message.to_string())).ok();
+            done.send(Err(error.to_string())).ok();
         }
         Pending::Interrupt(reply) => reply.send(Err(error)).await,
         Pending::Review { reply, .. } => reply.send(Err(error)).await,
-    }
-}
-
-fn refused(refusal: Refusal) -> ErrorObject {
-    match refusal {
-        Refusal::NoActiveTurn => ErrorObject::invalid_request("no active turn to steer"),
-        Refusal::WrongTurn { expected, actual } => {
-            let text = format!("expected active turn id `{expected}` but found `{actual}`");
-            ErrorObject::invalid_request(text)
-        }
-        Refusal::EmptyInput => ErrorObject::invalid_request("input must not be empty"),
-        Refusal::TooMuchPending => ErrorObject::invalid_request(format!(
-            "too much input waits for the model: at most {MAX_PENDING} messages and {MAX_PENDING_BYTES} bytes; send \
-             more when the turn has taken it"
-        )),
-        Refusal::Closed => ErrorObject::invalid_request("the thread is being unloaded"),
-        Refusal::NotSteerable(turn_kind) => {
-            let message = format!("cannot steer a {turn_kind} turn");
-            let error = TurnError {
-                message: message.clone(),
-                codex_error_info: Some(CodexErrorInfo::ActiveTurnNotSteerable { turn_kind }),
-                additional_details: None,
-            };
-            let error_object = ErrorObject::invalid_request(message);
-            match serde_json::to_value(&error) {
-                Ok(data) => error_object.with_data(data),
-                Err(_) => error_object,
-            }
-        }
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use quipu_config::Snapshot;
 use quipu_policy::narrowing::is_narrower;
-use quipu_rpc::ErrorObject;
 use quipu_wire::{
     AbsolutePath, AskForApproval, SandboxPolicy, TurnEnvironmentParams, TurnStartParams,
 };
@@ -17,6 +16,7 @@ use super::agent::AgentMessage;
 use super::message::Message;
 use super::network;
 use super::session::{Overrides, Session, load};
+use crate::Refusal;
 use crate::Server;
 
 /// The only environment: the machine of the server.
@@ -34,8 +34,8 @@ impl Environment<'_> {
     /// What a request chose, if it did.
     pub fn chosen(
         environments: Option<&[TurnEnvironmentParams]>,
-    ) -> Result<Option<Environment<'_>>, ErrorObject> {
-        let refuse = |text| Err(ErrorObject::invalid_request(text));
+    ) -> Result<Option<Environment<'_>>, Refusal> {
+        let refuse = |text| Err(Refusal::invalid_request(text));
         let Some(environments) = environments else {
             return Ok(None);
         };
@@ -64,9 +64,9 @@ impl Environment<'_> {
 pub(crate) fn one_policy(
     (profile, is_profile): (&str, bool),
     (sandbox, is_sandbox): (&str, bool),
-) -> Result<(), ErrorObject> {
+) -> Result<(), Refusal> {
     match is_profile && is_sandbox {
-        true => Err(ErrorObject::invalid_request(format!(
+        true => Err(Refusal::invalid_request(format!(
             "`{profile}` cannot be combined with `{sandbox}`"
         ))),
         false => Ok(()),
@@ -78,13 +78,13 @@ pub(super) fn add_roots(
     policy: &mut SandboxPolicy,
     roots: Option<&[AbsolutePath]>,
     cwd: &Path,
-) -> Result<(), ErrorObject> {
+) -> Result<(), Refusal> {
     let (SandboxPolicy::WorkspaceWrite { writable_roots, .. }, Some(roots)) = (policy, roots)
     else {
         return Ok(());
     };
     if !roots.iter().any(|root| root.as_path() == cwd) {
-        return Err(ErrorObject::invalid_request(format!(
+        return Err(Refusal::invalid_request(format!(
             "`runtimeWorkspaceRoots` must include the working directory `{}`, which commands can always write to \
              under `workspaceWrite`",
             cwd.display()
@@ -113,7 +113,7 @@ impl Session {
         &self,
         server: &Server,
         params: &TurnStartParams,
-    ) -> Result<Rights, ErrorObject> {
+    ) -> Result<Rights, Refusal> {
         let limits = self.snapshot.requirements();
         let (policy, approval) = (&params.sandbox_policy, &params.approval_policy);
         policy
@@ -123,7 +123,7 @@ impl Session {
                 let approval = approval.as_ref();
                 approval.map_or(Ok(()), |policy| limits.allow_approval(policy))
             })
-            .map_err(|error| ErrorObject::invalid_request(error.to_string()))?;
+            .map_err(|error| Refusal::invalid_request(error.to_string()))?;
         one_policy(
             ("permissions", params.permissions.is_some()),
             ("sandboxPolicy", policy.is_some()),
@@ -133,7 +133,7 @@ impl Session {
             .as_ref()
             .is_some_and(|ids| !ids.is_empty())
         {
-            return Err(ErrorObject::invalid_request(
+            return Err(Refusal::invalid_request(
                 "`disabledPluginIds` is not supported: plugins cannot be disabled for one thread",
             ));
         }

@@ -1,7 +1,6 @@
 //! `thread/rollback`: the last turns are taken back.
 
 use quipu_journal::{Event, Record, event};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{
     AccountRateLimitsUpdatedNotification, ServerNotification, Thread, ThreadRollbackResponse,
@@ -10,6 +9,7 @@ use quipu_wire::{
 
 use super::actor::Actor;
 use super::turn_context::stored_baseline;
+use crate::Refusal;
 use crate::Reply;
 
 impl Actor {
@@ -20,14 +20,12 @@ impl Actor {
             .await;
     }
 
-    async fn roll_back(&mut self, turns: u32) -> Result<Thread, ErrorObject> {
+    async fn roll_back(&mut self, turns: u32) -> Result<Thread, Refusal> {
         if self.engine.active_turn().is_some() {
-            return Err(ErrorObject::invalid_request(
-                "Cannot rollback while a turn is in progress.",
-            ));
+            return Err(Refusal::TurnRunning);
         }
         let Some(log) = self.recorder.log() else {
-            return Err(ErrorObject::invalid_request(
+            return Err(Refusal::invalid_request(
                 "thread rollback requires a persisted rollout path",
             ));
         };
@@ -38,7 +36,7 @@ impl Actor {
                 path.display(),
                 error.reason()
             );
-            ErrorObject::invalid_request(text)
+            Refusal::invalid_request(text)
         };
         if !log.is_materialized() {
             self.server.store.replay(&path).map_err(failed)?;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use quipu_config::{Feature, LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
 use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
-use quipu_rpc::ErrorObject;
 use quipu_wire::{
     AbsolutePath, ApprovalsReviewer, AskForApproval, CollaborationMode, ConfigWarningNotification,
     DynamicToolSpec, Json, ModeKind, Personality, ReasoningEffort, ReasoningSummary, SandboxMode,
@@ -18,7 +17,7 @@ use quipu_wire::{
 use serde_json::Value;
 
 use super::rights::{Environment, add_roots, one_policy};
-use crate::{Server, models, providers, windows};
+use crate::{Refusal, Server, models, providers, windows};
 use quipu_prompt::plan;
 
 /// What a client may choose when it opens a thread.
@@ -112,7 +111,7 @@ impl Session {
         server: &Server,
         overrides: &Overrides,
         recorded_cwd: Option<&str>,
-    ) -> Result<Session, ErrorObject> {
+    ) -> Result<Session, Refusal> {
         one_policy(
             ("permissions", overrides.permissions.is_some()),
             ("sandbox", overrides.sandbox.is_some()),
@@ -175,7 +174,7 @@ impl Session {
         })
     }
 
-    /// Reads the files again. What the thread was told to use (model, approvals, sandbox, folder) stays;
+    /// Reads the files again. What the thread was started with (model, approvals, sandbox, directory) stays;
     /// what is looked up when it is needed changes. Files that cannot be used change nothing.
     pub fn reload(&mut self, server: &Server) {
         match load(server, &self.asked, &self.cwd) {
@@ -217,7 +216,7 @@ impl Session {
         }
     }
 
-    /// Asks the provider for the window of a model that nobody knows. Gives a warning if it does not say.
+    /// Asks the provider for the window of a model that no list knows. Returns a warning if it does not say.
     pub async fn learn_window(&mut self, server: &Server) -> Option<ConfigWarningNotification> {
         let (snapshot, provider) = (&self.snapshot, &self.provider);
         if !windows::is_unknown(server, snapshot, provider, &self.model) {
@@ -283,9 +282,9 @@ pub(super) fn load(
     server: &Server,
     overrides: &Overrides,
     cwd: &Path,
-) -> Result<Arc<Snapshot>, ErrorObject> {
+) -> Result<Arc<Snapshot>, Refusal> {
     let refusal = |error: &dyn Display| {
-        ErrorObject::invalid_request(format!("failed to load configuration: {error}"))
+        Refusal::invalid_request(format!("failed to load configuration: {error}"))
     };
     let mut config = ConfigOverrides::default();
     for (key, value) in overrides.config.iter().flatten() {

@@ -78,9 +78,9 @@ impl Actor {
     }
 
     /// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
-    pub(super) async fn skills_changed(&mut self, folders: &HashSet<PathBuf>) {
+    pub(super) async fn skills_changed(&mut self, changed: &HashSet<PathBuf>) {
         let mut own = self.sampler.prompt().skills().found.folders.iter();
-        if !own.any(|folder| folders.contains(folder)) {
+        if !own.any(|directory| changed.contains(directory)) {
             return;
         }
         self.renew_skills();
@@ -95,10 +95,10 @@ impl Actor {
             return;
         }
         let server = Arc::clone(&self.server);
-        let folders = self.sampler.prompt().skills().found.folders.clone();
+        let directories = self.sampler.prompt().skills().found.folders.clone();
         let handle = self.handle.clone();
         tokio::task::spawn_blocking(move || {
-            let followed = server.skills.watch.follow(&server, folders, changed);
+            let followed = server.skills.watch.follow(&server, directories, changed);
             handle.send_soon(Message::SkillsFollowed(followed));
         });
     }

@@ -7,8 +7,7 @@ use quipu_wire::method::request;
 use super::actor::Actor;
 use super::replies::Pending;
 use super::turn_start::too_long;
-use crate::Reply;
-use crate::router::overloaded;
+use crate::{Refusal, Reply};
 
 impl Actor {
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
@@ -19,7 +18,7 @@ impl Actor {
             return reply.send(Err(error)).await;
         }
         if !self.takes_pending(&message) {
-            return reply.send(Err(overloaded())).await;
+            return reply.send(Err(Refusal::Overloaded)).await;
         }
         let reply = self.replies.add(Pending::Steer(reply));
         self.step(Input::Steer {

@@ -138,8 +138,8 @@ impl Host for ThreadHost {
 fn decision(answer: &Json) -> Option<String> {
     let answer = answer.to_value();
     let decision = answer.get("decision").or_else(|| answer.get("action"))?;
-    let word = decision.as_str().map(str::to_owned);
-    word.or_else(|| decision.as_object()?.keys().next().cloned())
+    let name = decision.as_str().map(str::to_owned);
+    name.or_else(|| decision.as_object()?.keys().next().cloned())
 }
 
 /// A client's answer, as tools read it.

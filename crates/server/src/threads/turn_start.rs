@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use quipu_engine::{Input, MAX_RECORDED, Start, UserMessage};
-use quipu_rpc::ErrorObject;
 use quipu_wire::method::request;
 use quipu_wire::{Json, TurnStartParams, UserInput};
 
 use super::actor::Actor;
 use super::replies::Pending;
+use crate::Refusal;
 use crate::Reply;
-use crate::router::overloaded;
 use quipu_prompt::skills::Skill;
 use quipu_prompt::{input, skills};
 
@@ -22,9 +21,7 @@ impl Actor {
         reply: Reply<request::TurnStart>,
     ) {
         if params.input.is_empty() {
-            return reply
-                .send(Err(ErrorObject::invalid_request("input must not be empty")))
-                .await;
+            return reply.send(Err(Refusal::EmptyInput)).await;
         }
         let rights = match self.session.rights(&self.server, &params) {
             Ok(rights) => rights,
@@ -38,7 +35,7 @@ impl Actor {
             return reply.send(Err(error)).await;
         }
         if self.engine.active_turn().is_some() && !self.takes_pending(&message) {
-            return reply.send(Err(overloaded())).await;
+            return reply.send(Err(Refusal::Overloaded)).await;
         }
         if let Err(error) = self.recorder.reserve() {
             return reply.send(Err(error)).await;
@@ -73,11 +70,11 @@ impl Actor {
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
         let named = skills::named(&content, &self.sampler.prompt().skills().offered, &[]);
-        let is_picture = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
-        if named.is_empty() && !content.iter().any(is_picture) {
+        let is_image = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
+        if named.is_empty() && !content.iter().any(is_image) {
             return self.read_message(content, Vec::new());
         }
-        // Files are read where waiting for them holds up nobody else.
+        // Files may be slow, so they are not read on the threads that serve others.
         tokio::task::block_in_place(|| self.read_message(content, named))
     }
 
@@ -124,10 +121,8 @@ impl Actor {
 }
 
 /// Why input is refused that cannot be stored, for the images or skills that it names.
-pub(super) fn too_long(message: &UserMessage) -> Option<ErrorObject> {
+pub(super) fn too_long(message: &UserMessage) -> Option<Refusal> {
     let sizes = message.history.iter().map(|item| item.get().len());
     let size = sizes.max().filter(|size| *size > MAX_RECORDED)?;
-    Some(ErrorObject::invalid_request(format!(
-        "the input and its files take {size} bytes, which exceed the maximum of {MAX_RECORDED}"
-    )))
+    Some(Refusal::InputTooLarge(size))
 }

@@ -55,7 +55,7 @@ pub(super) fn new(meta: &SessionMeta, session: &Session, log: Option<&Log>) -> T
 
 /// A thread whose rollout lies where the index does not look, idle.
 pub(super) fn foreign(replay: &Replay, session: &Session, log: &Log) -> Thread {
-    let words = replay
+    let text = replay
         .turns
         .iter()
         .flat_map(|turn| &turn.items)
@@ -69,7 +69,7 @@ pub(super) fn foreign(replay: &Replay, session: &Session, log: &Log) -> Thread {
             _ => None,
         });
     Thread {
-        preview: words.unwrap_or_default(),
+        preview: text.unwrap_or_default(),
         ..new(&replay.meta, session, Some(log))
     }
 }

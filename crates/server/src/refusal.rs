@@ -1,0 +1,143 @@
+//! Why a request is refused: a closed set, with one conversion to the errors of the wire.
+
+use quipu_engine::{MAX_PENDING, MAX_PENDING_BYTES, MAX_RECORDED};
+use quipu_rpc::{ErrorObject, codes};
+use quipu_wire::{CodexErrorInfo, NonSteerableTurnKind, TurnError};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Why a request is refused. The text is what the client reads.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("invalid thread id: {0}")]
+    InvalidThreadId(String),
+    #[error("thread not found: {0}")]
+    ThreadNotFound(String),
+    #[error("thread not loaded: {0}")]
+    ThreadNotLoaded(Uuid),
+    #[error("no rollout found for thread id {0}")]
+    NoRollout(Uuid),
+    #[error("the thread is being unloaded")]
+    ThreadUnloading,
+    #[error(
+        "Too many threads are loaded: {opened} of this client (at most {per_client}), {all} of all clients (at most \
+         {max}). Unsubscribe from threads that are not needed, and retry."
+    )]
+    TooManyThreads {
+        opened: usize,
+        per_client: usize,
+        all: usize,
+        max: usize,
+    },
+    #[error("input must not be empty")]
+    EmptyInput,
+    #[error("Input exceeds the maximum length of {max} characters.")]
+    InputTooLong { actual: usize, max: usize },
+    #[error(
+        "the input and its files take {0} bytes, which exceed the maximum of {MAX_RECORDED}"
+    )]
+    InputTooLarge(usize),
+    #[error(
+        "too much input waits for the model: at most {MAX_PENDING} messages and {MAX_PENDING_BYTES} bytes; send \
+         more when the turn has taken it"
+    )]
+    TooMuchPending,
+    #[error("no active turn to steer")]
+    NoActiveTurn,
+    #[error("expected active turn id `{expected}` but found `{actual}`")]
+    WrongTurn { expected: String, actual: String },
+    #[error("cannot steer a {0} turn")]
+    NotSteerable(NonSteerableTurnKind),
+    #[error("Cannot rollback while a turn is in progress.")]
+    TurnRunning,
+    #[error("Server overloaded; retry later.")]
+    Overloaded,
+    #[error("Not initialized")]
+    NotInitialized,
+    /// A setting was not changed, for a reason with a code of its own.
+    #[error("{text}")]
+    ConfigWrite { text: String, code: &'static str },
+    /// A mistake of the caller.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// A parameter with a value that is not acceptable.
+    #[error("{0}")]
+    InvalidParams(String),
+    /// There is no room for what the request brings; it may be sent again.
+    #[error("{0}")]
+    NoRoom(String),
+    /// A failure of the server.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Refusal {
+    /// A mistake of the caller.
+    pub fn invalid_request(text: impl Into<String>) -> Refusal {
+        Refusal::InvalidRequest(text.into())
+    }
+
+    /// A parameter with a value that is not acceptable.
+    pub fn invalid_params(text: impl Into<String>) -> Refusal {
+        Refusal::InvalidParams(text.into())
+    }
+
+    /// A failure of the server.
+    pub fn internal(text: impl Into<String>) -> Refusal {
+        Refusal::Internal(text.into())
+    }
+
+    fn code(&self) -> i64 {
+        match self {
+            Refusal::Internal(_) => codes::INTERNAL_ERROR,
+            Refusal::InvalidParams(_) | Refusal::InputTooLong { .. } => codes::INVALID_PARAMS,
+            Refusal::Overloaded | Refusal::NoRoom(_) | Refusal::TooManyThreads { .. } => {
+                codes::OVERLOADED
+            }
+            _ => codes::INVALID_REQUEST,
+        }
+    }
+
+    /// What a program can read.
+    fn data(&self) -> Option<Value> {
+        match self {
+            Refusal::InputTooLong { actual, max } => Some(json!({
+                "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual,
+            })),
+            Refusal::ConfigWrite { code, .. } => Some(json!({ "config_write_error_code": code })),
+            Refusal::NotSteerable(turn_kind) => serde_json::to_value(TurnError {
+                message: self.to_string(),
+                codex_error_info: Some(CodexErrorInfo::ActiveTurnNotSteerable {
+                    turn_kind: turn_kind.clone(),
+                }),
+                additional_details: None,
+            })
+            .ok(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Refusal> for ErrorObject {
+    fn from(refusal: Refusal) -> ErrorObject {
+        let error = ErrorObject::new(refusal.code(), refusal.to_string());
+        match refusal.data() {
+            Some(data) => error.with_data(data),
+            None => error,
+        }
+    }
+}
+
+impl From<quipu_engine::Refusal> for Refusal {
+    fn from(refusal: quipu_engine::Refusal) -> Refusal {
+        use quipu_engine::Refusal as From;
+        match refusal {
+            From::NoActiveTurn => Refusal::NoActiveTurn,
+            From::WrongTurn { expected, actual } => Refusal::WrongTurn { expected, actual },
+            From::EmptyInput => Refusal::EmptyInput,
+            From::TooMuchPending => Refusal::TooMuchPending,
+            From::Closed => Refusal::ThreadUnloading,
+            From::NotSteerable(turn_kind) => Refusal::NotSteerable(turn_kind),
+        }
+    }
+}
