@@ -40,6 +40,7 @@ mod tools;
 mod turn_context;
 mod turn_start;
 mod view;
+mod web_search;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -6,13 +6,12 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
 use quipu_model::{ItemKind, ModelStream, Price, Usage};
-use quipu_wire::{
-    CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError, WebSearchAction,
-};
+use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
 use super::reports::RequestReport;
+use super::web_search;
 use crate::fail;
 use quipu_prompt::notes;
 use quipu_prompt::speech::{Said, Speech, SpeechFilter};
@@ -378,9 +377,9 @@ fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
                 .collect(),
         },
         ResponseItem::WebSearchCall { action, .. } => {
-            let action = action.map(web_action);
+            let action = action.map(web_search::action);
             ModelItem::WebSearch {
-                query: action.as_ref().map_or_else(String::new, query_text),
+                query: action.as_ref().map_or_else(String::new, web_search::query),
                 action,
             }
         }
@@ -465,39 +464,5 @@ fn reasoning_text(part: quipu_wire::ReasoningItemContent) -> Option<String> {
         quipu_wire::ReasoningItemContent::ReasoningText { text }
         | quipu_wire::ReasoningItemContent::Text { text } => Some(text),
         quipu_wire::ReasoningItemContent::Unrecognized(_) => None,
-    }
-}
-
-fn web_action(action: quipu_wire::ResponsesApiWebSearchAction) -> WebSearchAction {
-    use quipu_wire::ResponsesApiWebSearchAction as From;
-    match action {
-        From::Search { query, queries } => WebSearchAction::Search { query, queries },
-        From::OpenPage { url } => WebSearchAction::OpenPage { url },
-        From::FindInPage { url, pattern } => WebSearchAction::FindInPage { url, pattern },
-        From::Other | From::Unrecognized(_) => WebSearchAction::Other,
-    }
-}
-
-/// What a search was for, in one line.
-fn query_text(action: &WebSearchAction) -> String {
-    match action {
-        WebSearchAction::Search {
-            query: Some(query), ..
-        } if !query.is_empty() => query.clone(),
-        WebSearchAction::Search {
-            queries: Some(queries),
-            ..
-        } => match queries.as_slice() {
-            [] => String::new(),
-            [one] => one.clone(),
-            [first, ..] => format!("{first} ..."),
-        },
-        WebSearchAction::OpenPage { url } => url.clone().unwrap_or_default(),
-        WebSearchAction::FindInPage { url, pattern } => match (pattern, url) {
-            (Some(pattern), Some(url)) => format!("'{pattern}' in {url}"),
-            (Some(pattern), None) => format!("'{pattern}'"),
-            (None, url) => url.clone().unwrap_or_default(),
-        },
-        _ => String::new(),
     }
 }

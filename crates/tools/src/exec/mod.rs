@@ -186,14 +186,25 @@ async fn attend(
         forget(run, session).await;
         return run.aborted(begun.elapsed()).into();
     }
-    let (news, response) = news(session, begun, max_tokens);
-    if response.is_some() {
-        forget(run, session).await;
-    }
+    let (news, response) = news_and_forget(run, session, begun, max_tokens).await;
     Finished {
         response,
         ..news.into()
     }
+}
+
+/// What a process wrote and how it is, which the model can no longer ask about once it has ended.
+async fn news_and_forget(
+    run: &Running,
+    session: &Session,
+    begun: Instant,
+    max_tokens: Option<usize>,
+) -> (String, Option<String>) {
+    let (news, response) = news(session, begun, max_tokens);
+    if response.is_some() {
+        forget(run, session).await;
+    }
+    (news, response)
 }
 
 /// The model can no longer ask about a process.
@@ -311,10 +322,7 @@ pub(crate) async fn write_stdin(run: &Running) -> Finished {
         Ok(begun) => begun,
         Err(error) => return format!("write_stdin failed: {error}").into(),
     };
-    let (news, response) = news(&session, begun, arguments.max_output_tokens);
-    if response.is_some() {
-        forget(run, &session).await;
-    }
+    let (news, _) = news_and_forget(run, &session, begun, arguments.max_output_tokens).await;
     let (all, left) = (arguments.chars.len(), untyped.len());
     match left {
         0 => news.into(),
