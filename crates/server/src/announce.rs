@@ -102,10 +102,7 @@ impl Announcer {
     ) {
         let program = argv.first().cloned().unwrap_or_default();
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            return tracing::warn!(
-                program,
-                "notify skipped: too many programs running"
-            );
+            return tracing::warn!(program, "notify skipped: too many programs running");
         };
         argv.push(announcement.into_argument());
         let mut command = Command::new(argv, cwd, Policy::FullAccess);

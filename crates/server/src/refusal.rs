@@ -33,9 +33,7 @@ pub(crate) enum Refusal {
     EmptyInput,
     #[error("Input exceeds the maximum length of {max} characters.")]
     InputTooLong { actual: usize, max: usize },
-    #[error(
-        "the input and its files take {0} bytes, which exceed the maximum of {MAX_RECORDED}"
-    )]
+    #[error("the input and its files take {0} bytes, which exceed the maximum of {MAX_RECORDED}")]
     InputTooLarge(usize),
     #[error(
         "too much input waits for the model: at most {MAX_PENDING} messages and {MAX_PENDING_BYTES} bytes; send \
@@ -108,7 +106,7 @@ impl Refusal {
             Refusal::NotSteerable(turn_kind) => serde_json::to_value(TurnError {
                 message: self.to_string(),
                 codex_error_info: Some(CodexErrorInfo::ActiveTurnNotSteerable {
-                    turn_kind: turn_kind.clone(),
+                    turn_kind: *turn_kind,
                 }),
                 additional_details: None,
             })

@@ -23,7 +23,8 @@ const SETTINGS: &str = "model_provider = \"offline\"\n[sandbox_workspace_write]\
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 pub fn run() -> Result<ExitCode, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let runtime = runtime::make()?;
     let shown = runtime.block_on(show(folder.path()));
     runtime.shutdown_background();
@@ -50,7 +51,9 @@ async fn show(folder: &Path) -> Result<(), String> {
         .await
         .map_err(text)?;
 
-    narrator.say("The server stops, and another one starts with the same home directory. Nothing is lost:");
+    narrator.say(
+        "The server stops, and another one starts with the same home directory. Nothing is lost:",
+    );
     client.disconnect().await;
     server.stop().await;
     let server = self::server(folder)?;

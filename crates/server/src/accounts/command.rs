@@ -121,8 +121,8 @@ impl CommandCredentials {
             }
         }
         let exit = spawned.process.wait().await;
-        let token =
-            String::from_utf8(token).map_err(|_| "printed output that is not valid UTF-8".to_owned())?;
+        let token = String::from_utf8(token)
+            .map_err(|_| "printed output that is not valid UTF-8".to_owned())?;
         let token = token.trim();
         if exit != Exit::Code(0) {
             let complaint = String::from_utf8_lossy(&complaint);

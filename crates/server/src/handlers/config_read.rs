@@ -13,7 +13,6 @@ impl Handler for ConfigRead {
             let read = server.settings.config.read(&params);
             read.map_err(|error| Refusal::internal(error.to_string()))
         });
-        let answer = read.await.and_then(|read| read);
-        answer
+        read.await?
     }
 }

@@ -18,7 +18,6 @@ impl Handler for ConfigRequirementsRead {
                 requirements: limits.to_wire(),
             })
         });
-        let answer = read.await.and_then(|read| read);
-        answer
+        read.await?
     }
 }

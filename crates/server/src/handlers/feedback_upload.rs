@@ -13,11 +13,7 @@ use crate::{Cx, Refusal, Server, feedback, threads};
 impl Handler for FeedbackUpload {
     async fn run(cx: Cx, params: FeedbackUploadParams) -> Result<Self::Result, Refusal> {
         let kept = blocking(&cx.server, move |server| keep(server, &params)).await;
-        let answer = match kept.and_then(|kept| kept) {
-            Ok(kept) => Ok(finish(kept).await),
-            Err(error) => Err(error),
-        };
-        answer
+        Ok(finish(kept??).await)
     }
 }
 

@@ -18,10 +18,8 @@ use crate::{Cx, Refusal, Server};
 impl Handler for GetConversationSummary {
     async fn run(cx: Cx, params: GetConversationSummaryParams) -> Result<Self::Result, Refusal> {
         let found = blocking(&cx.server, move |server| find(server, &params)).await;
-        let answer = found
-            .and_then(|found| found)
-            .map(|summary| GetConversationSummaryResponse { summary });
-        answer
+        let summary = found??;
+        Ok(GetConversationSummaryResponse { summary })
     }
 }
 

@@ -16,13 +16,12 @@ impl Handler for GitDiffToRemote {
     async fn run(cx: Cx, params: GitDiffToRemoteParams) -> Result<Self::Result, Refusal> {
         let cwd = cx.server.cwd().join(&params.cwd);
         let git = Git::new(&cx.server.settings.config, &cwd);
-        let answer = diff(&git).await.ok_or_else(|| {
+        diff(&git).await.ok_or_else(|| {
             let cwd = Path::new(&params.cwd);
             Refusal::invalid_request(format!(
                 "failed to compute git diff to remote for cwd: {cwd:?}"
             ))
-        });
-        answer
+        })
     }
 }
 

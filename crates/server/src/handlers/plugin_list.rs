@@ -8,12 +8,11 @@ use crate::{Cx, Refusal};
 
 impl Handler for PluginList {
     async fn run(cx: Cx, _params: PluginListParams) -> Result<Self::Result, Refusal> {
-        let empty = cx.config().await.map(|_| PluginListResponse {
+        cx.config().await.map(|_| PluginListResponse {
             marketplaces: Vec::new(),
             marketplace_load_errors: Vec::new(),
             remote_sync_error: None,
             featured_plugin_ids: Vec::new(),
-        });
-        empty
+        })
     }
 }

@@ -179,7 +179,9 @@ impl Session {
     pub fn reload(&mut self, server: &Server) {
         match load(server, &self.asked, &self.cwd) {
             Ok(snapshot) => self.snapshot = snapshot,
-            Err(error) => tracing::warn!(%error, "failed to reload settings; thread keeps the old ones"),
+            Err(error) => {
+                tracing::warn!(%error, "failed to reload settings; thread keeps the old ones")
+            }
         }
     }
 
