@@ -47,26 +47,7 @@ fn write(page: &mut String, state: &Value) -> std::fmt::Result {
             write!(page, "<p class=\"error\">{}</p>", escaped(error))?;
         }
     }
-    page.push_str("<dl>");
-    for (name, place) in [
-        ("running", "/counts/running"),
-        ("retrying", "/counts/retrying"),
-        ("waiting", "/counts/waiting"),
-        ("completed", "/counts/completed"),
-        ("tokens", "/codex_totals/total_tokens"),
-        ("cost", "/codex_totals/cost"),
-        ("seconds", "/codex_totals/seconds_running"),
-        ("tokens today", "/today/total_tokens"),
-        ("cost today", "/today/cost"),
-        ("as of", "/generated_at"),
-    ] {
-        write!(
-            page,
-            "<div><dt>{name}</dt><dd>{}</dd></div>",
-            shown(state.pointer(place))
-        )?;
-    }
-    page.push_str("</dl>");
+    figures(page, state)?;
     let rows = |key: &str| state[key].as_array().cloned().unwrap_or_default();
     table(
         page,
@@ -112,6 +93,30 @@ fn write(page: &mut String, state: &Value) -> std::fmt::Result {
         write!(page, "<h2>Rate limits</h2><p><code>{limits}</code></p>")?;
     }
     page.push_str("</body></html>\n");
+    Ok(())
+}
+
+fn figures(page: &mut String, state: &Value) -> std::fmt::Result {
+    page.push_str("<dl>");
+    for (name, place) in [
+        ("running", "/counts/running"),
+        ("retrying", "/counts/retrying"),
+        ("waiting", "/counts/waiting"),
+        ("completed", "/counts/completed"),
+        ("tokens", "/codex_totals/total_tokens"),
+        ("cost", "/codex_totals/cost"),
+        ("seconds", "/codex_totals/seconds_running"),
+        ("tokens today", "/today/total_tokens"),
+        ("cost today", "/today/cost"),
+        ("as of", "/generated_at"),
+    ] {
+        write!(
+            page,
+            "<div><dt>{name}</dt><dd>{}</dd></div>",
+            shown(state.pointer(place))
+        )?;
+    }
+    page.push_str("</dl>");
     Ok(())
 }
 

@@ -122,12 +122,6 @@ impl Orchestrator {
         self.runs.by_issue.len()
     }
 
-    /// How many issues wait for a retry.
-    #[must_use]
-    pub fn retrying(&self) -> usize {
-        self.retries.by_issue.len()
-    }
-
     /// One step: what happened, at which time, and what is to be done now.
     pub fn step(&mut self, now: Millis, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();

@@ -102,7 +102,7 @@ fn provider_keys_are_preserved() {
 
 #[test]
 fn variables_and_home_resolve_in_paths_only() {
-    let mut env = env(Path::new("/work"));
+    let mut env = env(Path::new("/srv/flow"));
     env.variables.insert("ROOT".to_owned(), "/data".to_owned());
     env.variables.insert("EMPTY".to_owned(), String::new());
     let root = |value: &str| {
@@ -113,7 +113,7 @@ fn variables_and_home_resolve_in_paths_only() {
     assert_eq!(root("$ROOT").unwrap(), "/data");
     assert_eq!(root("$ROOT/sub").unwrap(), "/data/sub");
     assert_eq!(root("~/sub").unwrap(), "/home/me/sub");
-    assert_eq!(root("rel/../x").unwrap(), "/work/x");
+    assert_eq!(root("rel/../x").unwrap(), "/srv/flow/x");
     assert!(root("$EMPTY").is_err());
     assert_eq!(env.resolve("$ROOT").as_deref(), Some("/data"));
     assert_eq!(env.resolve("$EMPTY"), None, "an empty secret is missing");

@@ -59,7 +59,7 @@ pub fn env(directory: &Path) -> Env {
 /// The settings that some front matter gives.
 pub fn config(front: &str) -> Result<Config, ConfigError> {
     let workflow = Workflow::parse(&format!("---\n{front}\n---\nWork on it.")).unwrap();
-    Config::new(&workflow, &env(Path::new("/work")))
+    Config::new(&workflow, &env(Path::new("/srv/flow")))
 }
 
 /// A directory with a workflow and issues.
