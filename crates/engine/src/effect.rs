@@ -5,6 +5,7 @@ use quipu_wire::{
     ThreadItem, ThreadTokenUsage, Turn, TurnError, UserInput,
 };
 
+use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId};
 use crate::input::ToolCall;
 use crate::turn::TurnKind;
 
@@ -20,26 +21,29 @@ pub enum Effect {
     /// Notify every client.
     Broadcast(ServerNotification),
     /// Answer a client's request.
-    Answer { reply: u64, answer: Answer },
+    Answer { reply: ReplyToken, answer: Answer },
     /// Ask the thread's subscribers; the answer comes back as `Input::Answered`.
     Ask {
-        question: u64,
+        question: QuestionId,
         request: Box<ServerRequest>,
     },
     /// Cancel a question; an answer to it is ignored.
-    Withdraw { question: u64 },
+    Withdraw { question: QuestionId },
     /// Give a client's answer to the tool that asked.
-    Deliver { question: u64, call_id: String },
+    Deliver {
+        question: QuestionId,
+        call_id: String,
+    },
     /// Build what the model reads before the input; comes back as `Input::Context`.
     BuildContext { turn_id: String },
     /// Ask the model, with the history as it is now. Events come back as `Input::Model`.
     Sample {
-        sample: u64,
+        sample: SampleId,
         turn_id: String,
         purpose: Purpose,
     },
     /// Stop the model; further events of the request are ignored.
-    CancelSample { sample: u64 },
+    CancelSample { sample: SampleId },
     /// Run a tool; events come back as `Input::Tool`.
     RunTool { turn_id: String, call: ToolCall },
     /// Run the user's own command; events come back as `Input::Tool` under its item id.
@@ -54,7 +58,7 @@ pub enum Effect {
     StartGrace { turn_id: String },
     /// Run the hooks of the user; what they do comes back as `Input::Hooks`. `CancelTools` stops them, too.
     RunHooks {
-        run: u64,
+        run: HookRunId,
         turn_id: String,
         point: HookPoint,
     },

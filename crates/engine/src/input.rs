@@ -7,6 +7,7 @@ use quipu_wire::{
 };
 
 use crate::effect::Effect;
+use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId};
 
 /// Something that happened outside of the engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,12 +16,12 @@ pub enum Input {
     Start(Start),
     /// A client adds input to a turn it names.
     Steer {
-        reply: u64,
+        reply: ReplyToken,
         expected: String,
         message: UserMessage,
     },
     /// A client, or the server itself, ends the running turn.
-    Interrupt { reply: Option<u64> },
+    Interrupt { reply: Option<ReplyToken> },
     /// A client asks for compaction, in a turn of this id.
     Compact { turn_id: String },
     /// A client asks for a review.
@@ -30,13 +31,13 @@ pub enum Input {
     /// The context that the model reads before the input.
     Context { turn_id: String, context: Context },
     /// An event of a request to the model.
-    Model { sample: u64, event: ModelEvent },
+    Model { sample: SampleId, event: ModelEvent },
     /// A report of a tool.
     Tool { call_id: String, event: ToolEvent },
     /// A report of hooks.
-    Hooks { run: u64, report: HookReport },
+    Hooks { run: HookRunId, report: HookReport },
     /// A client answered a question.
-    Answered { question: u64 },
+    Answered { question: QuestionId },
     /// The new history, made out of a summary.
     Compacted {
         turn_id: String,
@@ -80,7 +81,7 @@ impl UserMessage {
 /// `turn/start`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
-    pub reply: u64,
+    pub reply: ReplyToken,
     /// The id of the turn, if one begins.
     pub turn_id: String,
     pub message: UserMessage,
@@ -89,7 +90,7 @@ pub struct Start {
 /// `review/start`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewStart {
-    pub reply: Option<u64>,
+    pub reply: Option<ReplyToken>,
     pub turn_id: String,
     /// What is reviewed, in a few words.
     pub label: String,
@@ -300,7 +301,7 @@ pub enum ToolEvent {
     ItemCompleted(ThreadItem),
     /// Asks the user. The tool is given the answer by `Effect::Deliver`.
     Ask {
-        question: u64,
+        question: QuestionId,
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
     },

@@ -26,13 +26,13 @@ impl Sequence {
     /// The id of the next request to the model.
     pub fn next_sample(&mut self) -> SampleId {
         self.samples += 1;
-        self.samples
+        SampleId::new(self.samples)
     }
 
     /// The id of the next run of hooks.
     pub fn next_hook_run(&mut self) -> HookRunId {
         self.hook_runs += 1;
-        self.hook_runs
+        HookRunId::new(self.hook_runs)
     }
 
     /// An id in the form of a random UUID.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use quipu_rpc::{ErrorObject, Id, RawJson};
 use quipu_wire::{codec, *};
@@ -13,7 +13,7 @@ use quipu_wire::{codec, *};
 const MAX_ASKED: usize = 1024;
 
 /// Names a question for the life of the process.
-pub(crate) type QuestionId = u64;
+pub(crate) use quipu_engine::QuestionId;
 
 /// What a client answered.
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
@@ -38,17 +38,12 @@ quipu_wire::server_requests!(checks);
 
 /// Makes the ids of questions. They count up from 0 and are never used again.
 #[derive(Default)]
-pub(crate) struct QuestionIds(AtomicU64);
+pub(crate) struct QuestionIds(AtomicI64);
 
 impl QuestionIds {
     pub fn next(&self) -> QuestionId {
-        self.0.fetch_add(1, Ordering::Relaxed)
+        QuestionId::new(self.0.fetch_add(1, Ordering::Relaxed))
     }
-}
-
-/// The id of a question as clients see it.
-pub(crate) fn wire_id(question: QuestionId) -> i64 {
-    i64::try_from(question).unwrap_or(i64::MAX)
 }
 
 /// The questions that one client was asked and did not answer yet.
@@ -76,7 +71,7 @@ impl Asked {
     /// meant for the server before a restart must not settle a question of this one, whose ids start at 0 again.
     pub fn remove(&mut self, id: &Id) -> Option<Question> {
         match id {
-            Id::Integer(id) => self.0.remove(&u64::try_from(*id).ok()?),
+            Id::Integer(id) => self.0.remove(&QuestionId::new(*id)),
             Id::String(_) => None,
         }
     }

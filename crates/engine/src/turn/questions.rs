@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_wire::{RequestId, ServerNotification, ServerRequest, ServerRequestResolvedNotification};
+use quipu_wire::{ServerNotification, ServerRequest, ServerRequestResolvedNotification};
 
 use crate::effect::Effect;
 use crate::ids::{CallId, QuestionId};
@@ -69,7 +69,7 @@ fn resolve(question: QuestionId, shared: &mut Shared) {
     shared.status.question_resolved(question);
     let params = ServerRequestResolvedNotification {
         thread_id: shared.out.thread_id().clone(),
-        request_id: RequestId::Integer(i64::try_from(question).unwrap_or(i64::MAX)),
+        request_id: question.into(),
     };
     let notification = ServerNotification::ServerRequestResolved(params);
     shared.out.notify(notification);

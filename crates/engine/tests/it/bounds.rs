@@ -12,12 +12,13 @@ use crate::run::Run;
 fn round(run: &mut Run, n: u64) {
     let turn = |name: &str| format!("{name}{n:04}");
     let first = 10 * n;
+    let question = i64::try_from(n).unwrap();
     let (a, b, c, d) = (turn("a"), turn("b"), turn("c"), turn("d"));
     run.steps([start(first, &a, &turn("text")), context(&a)]);
     run.steps([
         model(run.last_sample(), done(0, call("cmd"))),
         tool("cmd", ToolEvent::ItemStarted(item("cmd", false))),
-        tool("cmd", ask(n, Some(Waiting::Approval))),
+        tool("cmd", ask(question, Some(Waiting::Approval))),
         shell("never", &turn("sh")),
         interrupt(first + 1),
         start(first + 2, &b, &turn("more")),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_engine::{
-    Answer, Effect, HookPoint, HookReport, HookVerdict, HooksDone, Input, ModelEvent, Record,
-    ToolEvent, TurnEnd, TurnKind, Waiting,
+    Answer, Effect, HookPoint, HookReport, HookRunId, HookVerdict, HooksDone, Input, ModelEvent,
+    QuestionId, Record, ReplyToken, SampleId, ToolEvent, TurnEnd, TurnKind, Waiting,
 };
 use quipu_wire::{
     HookCompletedNotification, HookStartedNotification, RequestId, ServerNotification,
@@ -40,7 +40,7 @@ pub fn check(trace: &[(Input, Vec<Effect>)], hooks: bool) -> Checked {
 #[derive(Default)]
 struct Checker {
     /// Requests, and whether they were answered.
-    replies: BTreeMap<u64, bool>,
+    replies: BTreeMap<ReplyToken, bool>,
     turns: BTreeMap<String, Turn>,
     /// Turns that a client was promised.
     promised: BTreeSet<String>,
@@ -49,21 +49,21 @@ struct Checker {
     items: BTreeMap<(String, String), Option<ThreadItem>>,
     /// Items that were recorded and not told yet.
     recorded: Vec<ThreadItem>,
-    questions: BTreeMap<u64, Question>,
+    questions: BTreeMap<QuestionId, Question>,
     /// Calls that a model decides about in the user's place.
     approval_reviews: BTreeSet<String>,
     /// Questions of tools in this step that nothing was said about yet.
-    asked: Vec<(u64, String, Option<Waiting>)>,
+    asked: Vec<(QuestionId, String, Option<Waiting>)>,
     told: Option<ThreadStatus>,
     failed: bool,
     closed: bool,
-    samples: u64,
-    sampling: Option<u64>,
+    samples: Option<SampleId>,
+    sampling: Option<SampleId>,
     /// The user has hooks.
     hooks: bool,
     /// The hooks under way, and what they are about.
-    hooking: Option<(u64, HookPoint)>,
-    hook_runs: u64,
+    hooking: Option<(HookRunId, HookPoint)>,
+    hook_runs: Option<HookRunId>,
     /// Input that hooks let pass, and input that they did not.
     passed: BTreeSet<String>,
     blocked: BTreeSet<String>,
@@ -78,7 +78,7 @@ struct Checker {
     /// Input that a turn has taken and not shown.
     messages: Vec<(String, String)>,
     /// The requests whose input is not taken yet.
-    inputs: BTreeMap<u64, String>,
+    inputs: BTreeMap<ReplyToken, String>,
     /// What must be in the log at the end, once, and what must never be.
     notes: BTreeMap<String, usize>,
     secrets: BTreeSet<String>,
@@ -185,7 +185,7 @@ impl Checker {
     }
 
     /// What hooks decide about the input of a turn.
-    fn hooks_done(&mut self, run: u64, done: &HooksDone) {
+    fn hooks_done(&mut self, run: HookRunId, done: &HooksDone) {
         let Some((_, point)) = self.hooking.take_if(|(current, _)| *current == run) else {
             return;
         };
@@ -209,7 +209,7 @@ impl Checker {
         }
     }
 
-    fn request(&mut self, reply: u64, message: Option<&quipu_engine::UserMessage>) {
+    fn request(&mut self, reply: ReplyToken, message: Option<&quipu_engine::UserMessage>) {
         self.replies.insert(reply, false);
         if let Some([UserInput::Text { text, .. }]) = message.map(|it| it.content.as_slice()) {
             self.inputs.insert(reply, text.clone());
@@ -289,8 +289,8 @@ impl Checker {
                 sample, turn_id, ..
             } => {
                 ensure!(self.sampling.is_none(), "two requests at once");
-                ensure!(*sample > self.samples, "a request twice");
-                self.samples = *sample;
+                ensure!(Some(*sample) > self.samples, "a request twice");
+                self.samples = Some(*sample);
                 self.sampling = Some(*sample);
                 self.is_at_work(turn_id)
             }
@@ -301,8 +301,8 @@ impl Checker {
             } => {
                 ensure!(self.sampling.is_none(), "the model is asked meanwhile");
                 ensure!(self.hooking.is_none(), "hooks run already");
-                ensure!(*run > self.hook_runs, "a run twice");
-                self.hook_runs = *run;
+                ensure!(Some(*run) > self.hook_runs, "a run twice");
+                self.hook_runs = Some(*run);
                 self.hooking = Some((*run, point.clone()));
                 self.is_at_work(turn_id)
             }
@@ -420,7 +420,7 @@ impl Checker {
         Ok(())
     }
 
-    fn answer(&mut self, reply: u64, answer: &Answer) -> Checked {
+    fn answer(&mut self, reply: ReplyToken, answer: &Answer) -> Checked {
         let open = self.replies.insert(reply, true);
         ensure!(open == Some(false), "the request is not open: {open:?}");
         let taken_by = match answer {
@@ -594,7 +594,7 @@ impl Checker {
         Ok(())
     }
 
-    fn ask(&mut self, question: u64) -> Checked {
+    fn ask(&mut self, question: QuestionId) -> Checked {
         ensure!(self.running.is_some(), "no turn runs");
         let asked = self.asked.iter().position(|it| it.0 == question);
         let (_, call_id, waiting) = self.asked.remove(asked.ok_or("nobody wants to know")?);
@@ -615,7 +615,7 @@ impl Checker {
         let RequestId::Integer(question) = request_id else {
             return Err("not a question of ours".to_owned());
         };
-        let question = self.questions.get_mut(&u64::try_from(*question).unwrap());
+        let question = self.questions.get_mut(&QuestionId::new(*question));
         let question = question.ok_or("no such question")?;
         ensure!(
             !std::mem::replace(&mut question.is_resolved, true),
@@ -625,8 +625,8 @@ impl Checker {
         Ok(())
     }
 
-    fn deliver(&mut self, question: u64, call_id: &str) -> Checked {
-        let refused = |it: &(u64, String, _)| it.0 == question && it.1 == call_id;
+    fn deliver(&mut self, question: QuestionId, call_id: &str) -> Checked {
+        let refused = |it: &(QuestionId, String, _)| it.0 == question && it.1 == call_id;
         if let Some(refused) = self.asked.iter().position(refused) {
             self.asked.remove(refused);
             return Ok(());

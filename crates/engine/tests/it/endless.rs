@@ -41,9 +41,10 @@ fn play(first: Input, compact_at: Option<i64>, answer: impl Fn(u64) -> Vec<Model
                     ..
                 } => {
                     played.compactions += 1;
-                    inputs.push_back(model(sample, completed(10)));
+                    inputs.push_back(model(sample.get(), completed(10)));
                 }
                 Effect::Sample { sample, .. } => {
+                    let sample = sample.get();
                     played.requests += 1;
                     inputs.extend(answer(sample).into_iter().map(|event| model(sample, event)));
                 }

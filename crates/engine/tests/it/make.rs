@@ -1,9 +1,9 @@
 //! Short ways to make the data that inputs are made of.
 
 use quipu_engine::{
-    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
-    OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart, Start, ToolCall, ToolEvent,
-    UserMessage, Waiting,
+    CallKind, Compacted, Context, HookReport, HookRunId, HookVerdict, HooksDone, Input, ModelEvent,
+    ModelItem, OutputItem, QuestionId, ReplyToken, ReviewOutcome, ReviewStart, SampleId,
+    SchemaMismatch, ShellStart, Start, ToolCall, ToolEvent, UserMessage, Waiting,
 };
 use quipu_wire::{
     CommandExecutionSource, CommandExecutionStatus, DynamicToolCallStatus,
@@ -32,7 +32,7 @@ pub fn message(text: &str) -> UserMessage {
 
 pub fn start(reply: u64, turn_id: &str, text: &str) -> Input {
     Input::Start(Start {
-        reply,
+        reply: ReplyToken::new(reply),
         turn_id: turn_id.to_owned(),
         message: message(text),
     })
@@ -40,7 +40,7 @@ pub fn start(reply: u64, turn_id: &str, text: &str) -> Input {
 
 pub fn steer(reply: u64, expected: &str, text: &str) -> Input {
     Input::Steer {
-        reply,
+        reply: ReplyToken::new(reply),
         expected: expected.to_owned(),
         message: message(text),
     }
@@ -48,7 +48,7 @@ pub fn steer(reply: u64, expected: &str, text: &str) -> Input {
 
 pub fn review(reply: u64, turn_id: &str, label: &str) -> Input {
     Input::Review(ReviewStart {
-        reply: Some(reply),
+        reply: Some(ReplyToken::new(reply)),
         turn_id: turn_id.to_owned(),
         label: label.to_owned(),
         message: message(&format!("review {turn_id}")),
@@ -64,10 +64,12 @@ pub fn shell(turn_id: &str, item_id: &str) -> Input {
 }
 
 pub fn interrupt(reply: u64) -> Input {
-    Input::Interrupt { reply: Some(reply) }
+    let reply = Some(ReplyToken::new(reply));
+    Input::Interrupt { reply }
 }
 
 pub fn hooks(run: u64, report: HookReport) -> Input {
+    let run = HookRunId::new(run);
     Input::Hooks { run, report }
 }
 
@@ -118,6 +120,7 @@ pub fn opened() -> ModelEvent {
 }
 
 pub fn model(sample: u64, event: ModelEvent) -> Input {
+    let sample = SampleId::new(sample);
     Input::Model { sample, event }
 }
 
@@ -231,7 +234,7 @@ pub fn finished(output: &str) -> ToolEvent {
     }
 }
 
-pub fn ask(question: u64, waiting: Option<Waiting>) -> ToolEvent {
+pub fn ask(question: i64, waiting: Option<Waiting>) -> ToolEvent {
     let params = FileChangeRequestApprovalParams {
         thread_id: "thread".to_owned(),
         turn_id: String::new(),
@@ -241,10 +244,15 @@ pub fn ask(question: u64, waiting: Option<Waiting>) -> ToolEvent {
     };
     let request = Box::new(ServerRequest::ItemFileChangeRequestApproval(params));
     ToolEvent::Ask {
-        question,
+        question: QuestionId::new(question),
         request,
         waiting,
     }
+}
+
+pub fn answered(question: i64) -> Input {
+    let question = QuestionId::new(question);
+    Input::Answered { question }
 }
 
 pub fn reviewing(target: &str) -> ToolEvent {

@@ -8,9 +8,9 @@ use quipu_engine::{
 };
 
 use crate::make::{
-    ask, call, compacted, completed, context, done, error, failed, finished, go_on, grace_over,
-    hook_run, hooks, hooks_done, interrupt, item, json, model, opened, output, rendered, review,
-    shell, start, steer, tokens, tool, words,
+    answered, ask, call, compacted, completed, context, done, error, failed, finished, go_on,
+    grace_over, hook_run, hooks, hooks_done, interrupt, item, json, model, opened, output,
+    rendered, review, shell, start, steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -27,7 +27,7 @@ enum Raw {
     Compacted(usize),
     Rendered(usize),
     GraceOver(usize),
-    Answered(u64),
+    Answered(i64),
     Note,
     Fault,
     Close,
@@ -55,7 +55,7 @@ fn raw() -> impl Strategy<Value = Raw> {
         2 => turn.clone().prop_map(Raw::Compacted),
         2 => turn.clone().prop_map(Raw::Rendered),
         2 => turn.prop_map(Raw::GraceOver),
-        2 => (0..3u64).prop_map(Raw::Answered),
+        2 => (0..3i64).prop_map(Raw::Answered),
         1 => Just(Raw::Note),
         1 => prop_oneof![4 => Just(Raw::Fault), 1 => Just(Raw::Close)],
     ];
@@ -146,7 +146,7 @@ fn tool_event() -> impl Strategy<Value = ToolEvent> {
         3 => id().prop_map(|id| ToolEvent::ItemStarted(item(id, false))),
         3 => id().prop_map(|id| ToolEvent::ItemCompleted(item(id, true))),
         1 => Just(ToolEvent::Delta(ToolDelta::PatchOutput("out".to_owned()))),
-        2 => (0..3u64, waiting).prop_map(|(question, waiting)| ask(question, waiting)),
+        2 => (0..3i64, waiting).prop_map(|(question, waiting)| ask(question, waiting)),
         1 => Just(ToolEvent::DiffUpdated("diff".to_owned())),
         1 => Just(ToolEvent::Note(json("note"))),
         3 => any::<bool>().prop_map(|end_turn| ToolEvent::Finished {
@@ -201,7 +201,7 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
         Raw::GraceOver(turn) => Input::GraceOver {
             turn_id: named(turn),
         },
-        Raw::Answered(question) => Input::Answered { question },
+        Raw::Answered(question) => answered(question),
         Raw::Note => Input::Note(json(&format!("note {n}"))),
         Raw::Fault => Input::Fault {
             error: error("fault"),
@@ -230,8 +230,10 @@ fn settle(run: &mut Run) {
         let mut inputs = vec![context(&turn_id), compacted(&turn_id)];
         for effect in effects {
             match effect {
-                Effect::Sample { sample, .. } => inputs.push(model(sample, completed())),
-                Effect::RunHooks { run, .. } => inputs.push(hooks_done(run, HookVerdict::Proceed)),
+                Effect::Sample { sample, .. } => inputs.push(model(sample.get(), completed())),
+                Effect::RunHooks { run, .. } => {
+                    inputs.push(hooks_done(run.get(), HookVerdict::Proceed))
+                }
                 Effect::RunTool { call, .. } => {
                     inputs.push(tool(
                         &call.call_id,

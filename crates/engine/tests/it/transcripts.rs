@@ -6,9 +6,9 @@ use quipu_wire::{CommandExecutionStatus, ThreadItem};
 
 use crate::lines::assert_lines;
 use crate::make::{
-    ask, call, compact, compacted, completed, context, done, failed, finished, grace_over,
-    interrupt, item, json, model, opened, output, rendered, review, said, shell, start, steer,
-    tool, words,
+    answered, ask, call, compact, compacted, completed, context, done, failed, finished,
+    grace_over, interrupt, item, json, model, opened, output, rendered, review, said, shell, start,
+    steer, tool, words,
 };
 use crate::run::Run;
 
@@ -123,7 +123,7 @@ fn command_approval_accept() {
     "#,
     );
     assert_lines(
-        &run.step(Input::Answered { question: 0 }),
+        &run.step(answered(0)),
         r#"
         serverRequest/resolved 0
         thread/status/changed active []
@@ -175,7 +175,7 @@ fn command_approval_decline() {
     let declining = [
         tool("call_1", ToolEvent::ItemStarted(item("call_1", false))),
         tool("call_1", ask(0, Some(Waiting::Approval))),
-        Input::Answered { question: 0 },
+        answered(0),
         tool("call_1", ToolEvent::ItemCompleted(declined("call_1"))),
         tool("call_1", ToolEvent::ItemCompleted(declined("call_1"))),
         tool("call_1", finished("rejected")),
@@ -205,7 +205,7 @@ fn command_approval_cancel() {
     let cancelling = [
         tool("call_1", ToolEvent::ItemStarted(item("call_1", false))),
         tool("call_1", ask(0, Some(Waiting::Approval))),
-        Input::Answered { question: 0 },
+        answered(0),
         tool("call_1", ToolEvent::ItemCompleted(declined("call_1"))),
         tool(
             "call_1",
@@ -244,7 +244,7 @@ fn unified_exec_approval_decline() {
     let mut run = Run::calling("call_1");
     let declining = [
         tool("call_1", ask(0, Some(Waiting::Approval))),
-        Input::Answered { question: 0 },
+        answered(0),
         tool("call_1", ToolEvent::ItemCompleted(declined("call_1"))),
         tool("call_1", finished("rejected")),
     ];
@@ -367,7 +367,7 @@ fn interrupt_during_approval() {
         deliver 0 to call_1
     "#,
     );
-    assert_lines(&run.step(Input::Answered { question: 0 }), "");
+    assert_lines(&run.step(answered(0)), "");
     run.assert_lawful();
 }
 
@@ -597,7 +597,7 @@ fn dynamic_tool() {
     "#,
     );
     let answered = [
-        Input::Answered { question: 0 },
+        answered(0),
         tool("dyn_1", ToolEvent::ItemCompleted(item("dyn_1", true))),
         tool("dyn_1", finished("open")),
     ];
@@ -656,7 +656,7 @@ fn plan_mode_with_a_question() {
     let mut run = Run::calling("call_ui");
     let asking = [
         tool("call_ui", ask(0, Some(Waiting::UserInput))),
-        Input::Answered { question: 0 },
+        answered(0),
         tool("call_ui", finished("answers")),
     ];
     assert_lines(

@@ -5,9 +5,9 @@ use quipu_wire::{GuardianApprovalReviewStatus, ServerNotification, ThreadStatus}
 
 use crate::lines::assert_lines;
 use crate::make::{
-    ask, call, compact, compacted, completed, context, done, error, failed, finished, grace_over,
-    interrupt, item, json, model, output, rendered, review, reviewing, said, shell, start, steer,
-    tokens, tool, words,
+    answered, ask, call, compact, compacted, completed, context, done, error, failed, finished,
+    grace_over, interrupt, item, json, model, output, rendered, review, reviewing, said, shell,
+    start, steer, tokens, tool, words,
 };
 use crate::run::Run;
 
@@ -521,7 +521,7 @@ fn a_question_is_withdrawn_when_its_tool_ends() {
         sample 2: Turn
     "#,
     );
-    assert_eq!(run.step(Input::Answered { question: 0 }), []);
+    assert_eq!(run.step(answered(0)), []);
     run.step(model(2, completed()));
     run.assert_lawful();
 }

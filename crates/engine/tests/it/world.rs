@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use quipu_engine::{
-    Effect, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent,
-    Waiting,
+    Effect, HookReport, HookRunId, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
+    QuestionId, SampleId, ToolDelta, ToolEvent, Waiting,
 };
 use quipu_wire::{RateLimitSnapshot, WebSearchAction};
 
@@ -56,10 +56,10 @@ enum Job {
     Context(String),
     NewHistory(String),
     Rendering(String),
-    Model(u64),
-    Hooks(u64),
+    Model(SampleId),
+    Hooks(HookRunId),
     Tool(Tool),
-    Question(u64),
+    Question(QuestionId),
     Grace(String),
 }
 
@@ -143,7 +143,7 @@ impl World {
             // Hooks that were cancelled report all the same now and then.
             Effect::RunHooks { run, .. } => self.jobs.push(Job::Hooks(run)),
             // Some of a cancelled request is on its way all the same.
-            Effect::CancelSample { sample } if sample % 2 == 0 => {
+            Effect::CancelSample { sample } if sample.get() % 2 == 0 => {
                 self.jobs
                     .retain(|job| !matches!(job, Job::Model(it) if *it == sample));
             }
@@ -203,7 +203,7 @@ impl World {
         self.step(input);
     }
 
-    fn hooks(&mut self, who: usize, run: u64, what: u8, which: u8) {
+    fn hooks(&mut self, who: usize, run: HookRunId, what: u8, which: u8) {
         let n = self.next();
         let report = match what % 4 {
             1 => HookReport::Started(vec![make::hook_run()]),
@@ -220,10 +220,10 @@ impl World {
                 HookReport::Done(HooksDone { context, verdict })
             }
         };
-        self.step(make::hooks(run, report));
+        self.step(make::hooks(run.get(), report));
     }
 
-    fn model(&mut self, who: usize, sample: u64, what: u8, which: u8) {
+    fn model(&mut self, who: usize, sample: SampleId, what: u8, which: u8) {
         let n = self.next();
         let slot = u32::from(which);
         let id = &format!("msg{which}");
@@ -317,11 +317,12 @@ impl World {
                 }
             }
         };
-        self.step(model(sample, event));
+        self.step(model(sample.get(), event));
     }
 
     fn tool(&mut self, who: usize, mut state: Tool, what: u8) {
         let n = self.next();
+        let question = i64::try_from(n).unwrap();
         let id = state.id.clone();
         let event = if state.is_asking && !state.is_cancelled {
             return;
@@ -336,7 +337,7 @@ impl World {
             }
         } else if state.has_item {
             match what % 5 {
-                0 => ask(n, Some(Waiting::Approval)),
+                0 => ask(question, Some(Waiting::Approval)),
                 1 | 2 => ToolEvent::Delta(ToolDelta::CommandOutput("out".to_owned())),
                 3 if id.starts_with("bg-") => make::finished(&format!("output {n}")),
                 _ => {
@@ -346,8 +347,8 @@ impl World {
             }
         } else {
             match what % 11 {
-                0 => ask(n, None),
-                1 => ask(n, Some(Waiting::UserInput)),
+                0 => ask(question, None),
+                1 => ask(question, Some(Waiting::UserInput)),
                 2 => ToolEvent::PlanUpdated {
                     explanation: None,
                     plan: Vec::new(),

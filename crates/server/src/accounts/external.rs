@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::settings;
 use crate::Server;
-use crate::questions::{Outcome, Question, wire_id};
+use crate::questions::{Outcome, Question};
 
 /// How long clients may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ async fn ask(
         reason: ChatgptAuthTokensRefreshReason::Unauthorized,
         previous_account_id,
     };
-    let id = Id::Integer(wire_id(question.id));
+    let id = Id::Integer(question.id.get());
     let message = write::request(&id, &question.method, &params);
     let message = message.map_err(|error| error.to_string())?;
     let clients = server.hub.introduced();

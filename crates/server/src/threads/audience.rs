@@ -12,7 +12,7 @@ use quipu_wire::{
 
 use super::live::LiveItems;
 use crate::hub::{Client, ClientId};
-use crate::questions::{Asker, Question, QuestionId, wire_id};
+use crate::questions::{Asker, Question, QuestionId};
 
 /// The room that stays reserved for writing messages.
 const SCRATCH: usize = 64 << 10;
@@ -185,7 +185,7 @@ pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest
         method: request.method().to_owned(),
         asker: Asker::clone(asker),
     };
-    let wire_id = Id::Integer(wire_id(id));
+    let wire_id = Id::Integer(id.get());
     let message = request
         .params()
         .and_then(|params| write::request(&wire_id, request.method(), &params));

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use futures_util::{FutureExt as _, StreamExt as _, future, stream};
 use quipu_config::Feature;
-use quipu_engine::{HookPoint, HookReport, HookVerdict, HooksDone, Input, ToolEvent};
+use quipu_engine::{HookPoint, HookReport, HookRunId, HookVerdict, HooksDone, Input, ToolEvent};
 use quipu_hooks::{Call, Decision, Ended, Event, Handler, Hooks, Problem, decide};
 use quipu_sandbox::{Command, Exit, Policy, Spawned, Stdio, Stream};
 use quipu_tools::{Advice, Host as _};
@@ -291,7 +291,7 @@ impl Actor {
     }
 
     /// Runs the hooks of a point of a turn; gives back what is known of them at once.
-    pub fn run_hooks(&mut self, run: u64, turn_id: &str, point: HookPoint) -> Input {
+    pub fn run_hooks(&mut self, run: HookRunId, turn_id: &str, point: HookPoint) -> Input {
         let is_last = matches!(point, HookPoint::Stop { .. });
         let event = match point {
             HookPoint::SessionStart => Event::SessionStart {
@@ -343,7 +343,7 @@ impl Actor {
         Input::Hooks { run, report }
     }
 
-    pub async fn hooks_done(&mut self, run: u64, runs: Vec<HookRunSummary>, done: HooksDone) {
+    pub async fn hooks_done(&mut self, run: HookRunId, runs: Vec<HookRunSummary>, done: HooksDone) {
         for report in [HookReport::Completed(runs), HookReport::Done(done)] {
             self.step(Input::Hooks { run, report }).await;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::{Feature, Snapshot};
-use quipu_engine::Purpose;
+use quipu_engine::{Purpose, SampleId};
 use quipu_mcp::{Fleet, FleetEvent, Question as Asked, Reaction, Startup};
 use quipu_policy::mcp::mcp_may_elicit;
 use quipu_tools::{McpScope, elicitation_request, reaction};
@@ -25,7 +25,7 @@ pub(crate) enum McpMessage {
     Event(FleetEvent),
     /// All servers have started or failed; the model waits to be asked.
     Settled {
-        sample: u64,
+        sample: SampleId,
         turn_id: String,
         purpose: Purpose,
     },

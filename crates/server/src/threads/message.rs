@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quipu_engine::{HooksDone, ModelEvent, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{HookRunId, HooksDone, ModelEvent, SampleId, ToolDelta, ToolEvent, Waiting};
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -81,7 +81,7 @@ pub(crate) enum Message {
         done: oneshot::Sender<ThreadSnapshot>,
     },
     Model {
-        sample: u64,
+        sample: SampleId,
         events: Vec<ModelEvent>,
     },
     Tool {
@@ -92,7 +92,7 @@ pub(crate) enum Message {
     Toolbox(Access),
     /// The hooks of a point of a turn have ended.
     Hooks {
-        run: u64,
+        run: HookRunId,
         runs: Vec<HookRunSummary>,
         done: HooksDone,
     },

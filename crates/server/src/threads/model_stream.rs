@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{CallKind, ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
+use quipu_engine::{
+    CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ToolCall,
+};
 use quipu_model::{ItemKind, ModelStream, Price, Usage};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
 use tokio::task::JoinHandle;
@@ -22,7 +24,7 @@ const BATCH: usize = 256;
 /// Reads an answer until it ends; aborting the task cancels the request.
 pub(super) fn start(
     thread: ThreadHandle,
-    sample: u64,
+    sample: SampleId,
     asked: Asked,
     report: Option<RequestReport>,
     stream: ModelStream,
@@ -53,7 +55,12 @@ pub(super) fn start(
 }
 
 /// Passes on what comes, as much at once as there is.
-async fn read(thread: &ThreadHandle, sample: u64, mut reader: Reader, mut stream: ModelStream) {
+async fn read(
+    thread: &ThreadHandle,
+    sample: SampleId,
+    mut reader: Reader,
+    mut stream: ModelStream,
+) {
     while let Some(first) = stream.next().await {
         fail::point("model", "answer");
         let mut events = Vec::new();

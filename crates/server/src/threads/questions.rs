@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use quipu_engine::{Input, ToolEvent, Waiting};
 use quipu_tools::Clock;
-use quipu_wire::{RequestId, ServerNotification, ServerRequest, ServerRequestResolvedNotification};
+use quipu_wire::{ServerNotification, ServerRequest, ServerRequestResolvedNotification};
 use tokio::sync::{oneshot, watch};
 
 use super::actor::Actor;
 use super::audience;
 use super::message::{Message, ThreadHandle};
 use crate::hub::Client;
-use crate::questions::{Asker, Outcome, QuestionId, wire_id};
+use crate::questions::{Asker, Outcome, QuestionId};
 
 /// Where the answer goes; `None` says that there will be none.
 pub(crate) type AnswerSender = oneshot::Sender<Option<Outcome>>;
@@ -201,7 +201,7 @@ impl Actor {
         self.questions.deliver(question);
         let params = ServerRequestResolvedNotification {
             thread_id: self.handle.id.clone(),
-            request_id: RequestId::Integer(wire_id(question)),
+            request_id: question.into(),
         };
         let resolved = ServerNotification::ServerRequestResolved(params);
         self.audience.notify(&resolved).await;

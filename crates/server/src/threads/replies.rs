@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quipu_engine::Answer;
+use quipu_engine::{Answer, ReplyToken};
 use quipu_wire::method::request;
 use quipu_wire::{
     ReviewStartResponse, TurnInterruptResponse, TurnStartResponse, TurnSteerResponse,
@@ -31,16 +31,17 @@ pub(super) enum Pending {
 pub(super) struct Replies {
     next: u64,
     /// By the token the engine knows them by.
-    pending: HashMap<u64, Pending>,
+    pending: HashMap<ReplyToken, Pending>,
     /// Notified when no turn runs.
     until_idle: Vec<oneshot::Sender<()>>,
 }
 
 impl Replies {
-    pub fn add(&mut self, pending: Pending) -> u64 {
+    pub fn add(&mut self, pending: Pending) -> ReplyToken {
         self.next += 1;
-        self.pending.insert(self.next, pending);
-        self.next
+        let token = ReplyToken::new(self.next);
+        self.pending.insert(token, pending);
+        token
     }
 
     /// Notifies `done` when no turn runs.
@@ -65,7 +66,7 @@ impl Replies {
     }
 
     /// Answers a request as the engine says.
-    pub async fn answer(&mut self, token: u64, answer: Answer) {
+    pub async fn answer(&mut self, token: ReplyToken, answer: Answer) {
         let Some(pending) = self.pending.remove(&token) else {
             return;
         };

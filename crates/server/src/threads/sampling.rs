@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::{Purpose, Thread as Engine};
+use quipu_engine::{Purpose, SampleId, Thread as Engine};
 use quipu_model::{
     Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, ToolSet, TurnState,
 };
@@ -31,7 +31,7 @@ pub(super) struct Sampler {
     turn: TurnSettings,
     mcp: Servers,
     /// The request under way.
-    task: Option<(u64, JoinHandle<()>)>,
+    task: Option<(SampleId, JoinHandle<()>)>,
 }
 
 /// What holds for one turn only.
@@ -114,7 +114,7 @@ impl Sampler {
     }
 
     /// Ends a request whose answer does not matter any more.
-    pub fn cancel(&mut self, sample: u64) {
+    pub fn cancel(&mut self, sample: SampleId) {
         if let Some((_, task)) = self.task.take_if(|(running, _)| *running == sample) {
             task.abort();
         }
@@ -144,7 +144,7 @@ impl Sampler {
 
 impl Actor {
     /// Asks the model, but not before the MCP servers have started or failed to.
-    pub fn sample(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+    pub fn sample(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
         let fleet = &self.sampler.mcp().fleet;
         let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
         if needs_no_tools || fleet.is_settled() {
@@ -165,14 +165,14 @@ impl Actor {
     }
 
     /// The servers have started or failed: asks the model, unless the turn has ended meanwhile.
-    pub fn servers_settled(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+    pub fn servers_settled(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
         let running = self.sampler.task.as_ref();
         if running.is_some_and(|(it, _)| *it == sample) {
             self.sample_now(sample, turn_id, purpose);
         }
     }
 
-    fn sample_now(&mut self, sample: u64, turn_id: &str, purpose: Purpose) {
+    fn sample_now(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
         self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
         let asked = Asked {
