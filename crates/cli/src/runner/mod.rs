@@ -82,12 +82,13 @@ fn serve(args: &RunArgs) -> Result<ExitCode, String> {
     let runtime = runtime::make()?;
     let logging = Logging::start_runner(&options.places.root);
     let served = runtime.block_on(async {
+        // Before the service starts, so that a request to stop it is never lost.
+        let mut stops = Stops::new();
         let service = Service::start(options).await;
         let service = service.map_err(|error| error.to_string())?;
         if let Some(address) = service.address() {
             eprintln!("dashboard: http://{address}/");
         }
-        let mut stops = Stops::new();
         service.run(stops.next()).await;
         Ok(ExitCode::SUCCESS)
     });

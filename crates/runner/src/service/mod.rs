@@ -179,6 +179,7 @@ impl Service {
         };
         service.listen(port).await?;
         service.sweep().await;
+        tracing::info!(workflow = %service.options.workflow.display(), "started");
         Ok(service)
     }
 
