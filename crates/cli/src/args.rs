@@ -66,6 +66,8 @@ pub enum Command {
     /// Run one prompt and exit
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
+    /// Compare the prompts of a directory over its cases
+    Eval(EvalArgs),
     /// Run a short demo of the server without a model
     Demo,
     /// Work through the issues of a tracker, unattended
@@ -163,6 +165,21 @@ pub struct ModelsArgs {
     /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct EvalArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Directory with prompts/*.md and cases.jsonl, and maybe eval.toml and schema.json
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Where the report goes; DIR/report if omitted
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How many evaluations run at once, instead of what eval.toml says
+    #[arg(short = 'j', long, value_name = "COUNT")]
+    pub concurrency: Option<usize>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -5,6 +5,7 @@ mod args;
 mod banner;
 mod cmd;
 mod demo;
+mod eval;
 mod exec;
 mod heap;
 mod logging;
@@ -36,6 +37,7 @@ pub fn main() -> ExitCode {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }
         Command::Exec(run) => exec::run(*run, &args.config),
+        Command::Eval(run) => eval::run(run, &args.config),
         Command::Demo => demo::run(),
         Command::Runner(runner) => runner::run(*runner, &args.config),
         Command::Login(login) => cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS),

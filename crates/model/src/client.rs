@@ -98,7 +98,6 @@ impl Shared {
             kind: failure.kind,
             provider: Arc::clone(&self.id),
             cause: failure.cause,
-            wire: self.provider.wire_api,
         }
     }
 

@@ -9,7 +9,6 @@ use quipu_wire::CodexErrorInfo;
 use reqwest::StatusCode;
 use thiserror::Error;
 
-use crate::provider::WireApi;
 use crate::reach::Unreachable;
 use crate::text::shortened;
 use crate::usage_limit::UsageLimit;
@@ -262,21 +261,19 @@ pub struct ModelError {
     pub provider: Arc<str>,
     /// What the provider did, when the message does not tell.
     pub cause: Option<String>,
-    pub(crate) wire: WireApi,
 }
 
 impl ModelError {
-    /// The reason for programs. Where the official server has a reason it is that one; of formats that it
-    /// does not speak, more can be told.
+    /// The reason for programs, whatever the wire format.
     pub fn info(&self) -> CodexErrorInfo {
-        if self.wire.format().is_official {
-            return self.official_info();
-        }
         match &self.kind {
-            ErrorKind::BadRequest(_) => CodexErrorInfo::BadRequest,
+            ErrorKind::BadRequest(_) | ErrorKind::InvalidImage => CodexErrorInfo::BadRequest,
             ErrorKind::Unreachable(_) => CodexErrorInfo::HttpConnectionFailed {
                 http_status_code: None,
             },
+            ErrorKind::UnexpectedStatus(it) if it.status == StatusCode::UNAUTHORIZED => {
+                CodexErrorInfo::Unauthorized
+            }
             ErrorKind::UnexpectedStatus(_) => CodexErrorInfo::ResponseStreamConnectionFailed {
                 http_status_code: self.http_status(),
             },
@@ -285,13 +282,6 @@ impl ModelError {
                     http_status_code: None,
                 }
             }
-            _ => self.official_info(),
-        }
-    }
-
-    fn official_info(&self) -> CodexErrorInfo {
-        match &self.kind {
-            ErrorKind::InvalidImage => CodexErrorInfo::BadRequest,
             ErrorKind::UsageLimit(_) | ErrorKind::UsageNotIncluded | ErrorKind::QuotaExceeded => {
                 CodexErrorInfo::UsageLimitExceeded
             }
@@ -304,13 +294,8 @@ impl ModelError {
             ErrorKind::ServerOverloaded => CodexErrorInfo::ServerOverloaded,
             ErrorKind::ContextWindowExceeded => CodexErrorInfo::ContextWindowExceeded,
             ErrorKind::Unauthorized(_) => CodexErrorInfo::Unauthorized,
-            ErrorKind::BadRequest(_)
-            | ErrorKind::UnexpectedStatus(_)
-            | ErrorKind::InvalidPrompt(_)
-            | ErrorKind::Unreachable(_)
-            | ErrorKind::Stream { .. }
+            ErrorKind::InvalidPrompt(_)
             | ErrorKind::Unfinished(_)
-            | ErrorKind::TooLarge(_)
             | ErrorKind::MissingEnv { .. }
             | ErrorKind::Credentials(_)
             | ErrorKind::Configuration(_) => CodexErrorInfo::Other,

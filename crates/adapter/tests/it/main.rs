@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod evaluations;
+mod examples;
 mod faults;
 mod limits;
 mod peer;

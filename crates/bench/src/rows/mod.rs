@@ -1,5 +1,6 @@
 //! The rows of the performance table, one file each.
 
+mod adapter;
 mod binary_size;
 mod client;
 mod cold_start;
@@ -79,7 +80,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 24] = [
+pub static ALL: [&dyn Row; 25] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -103,6 +104,7 @@ pub static ALL: [&dyn Row; 24] = [
     &exec::Exec,
     &binary_size::BinarySize,
     &client::ClientCost,
+    &adapter::AdapterCost,
     &typescript::TypeScript,
 ];
 

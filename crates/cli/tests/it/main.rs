@@ -1,6 +1,7 @@
 //! Tests of the program as a process: its arguments, its listeners, its ends.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod adapter;
 mod agents;
 mod arguments;
 mod auth;
@@ -9,6 +10,7 @@ mod costs;
 #[cfg(debug_assertions)]
 mod defects;
 mod demo;
+mod evaluations;
 mod exec;
 mod exec_failures;
 mod exec_flags;

@@ -1,5 +1,5 @@
-//! What each answer that is no answer becomes: message and machine-readable reason, as the official
-//! server has them.
+//! What each answer that is no answer becomes: message and machine-readable reason, the messages as the
+//! official server has them.
 
 use quipu_model::{ErrorKind, ModelEvent, WireApi};
 use quipu_testkit::model::ModelServer;
@@ -29,11 +29,14 @@ async fn check(wire: WireApi, served: Value, message: &str, info: CodexErrorInfo
 async fn refusals_of_a_responses_provider() {
     use CodexErrorInfo as Info;
     let limit = |kind: &str| json!({"error": {"type": kind, "plan_type": "plus"}});
+    let unopened = |status: u16| Info::ResponseStreamConnectionFailed {
+        http_status_code: Some(status),
+    };
     let cases = [
         (
             json!({"fail": 400, "body": {"error": {"message": "bad thing"}}}),
             r#"{"error":{"message":"bad thing"}}"#,
-            Info::Other,
+            Info::BadRequest,
         ),
         (
             json!({"fail": 400, "body": {"error": {"message": "The image data you provided does not represent a valid image"}}}),
@@ -43,32 +46,32 @@ async fn refusals_of_a_responses_provider() {
         (
             json!({"fail": 401, "body": {"error": {"message": "no auth"}}}),
             "unexpected status 401 Unauthorized: no auth, url: {base}/responses",
-            Info::Other,
+            Info::Unauthorized,
         ),
         (
             json!({"fail": 403, "body": "Cloudflare: you are blocked"}),
             "Access blocked by Cloudflare. This usually happens when connecting from a restricted region (status 403 Forbidden), url: {base}/responses",
-            Info::Other,
+            unopened(403),
         ),
         (
             json!({"fail": 403, "body": "nope", "headers": {"x-openai-authorization-error": "boom", "x-error-json": "eyJlcnJvciI6eyJjb2RlIjoiYWJjIn19"}}),
             "unexpected status 403 Forbidden: nope, url: {base}/responses, auth error: boom, auth error code: abc",
-            Info::Other,
+            unopened(403),
         ),
         (
             json!({"fail": 404, "body": {"error": {"message": "model not found"}}, "headers": {"cf-ray": "ray1", "x-request-id": "req_9"}}),
             "unexpected status 404 Not Found: model not found, url: {base}/responses, cf-ray: ray1, request id: req_9",
-            Info::Other,
+            unopened(404),
         ),
         (
             json!({"fail": 404, "body": ""}),
             "unexpected status 404 Not Found: Unknown error, url: {base}/responses; for a server that speaks Chat Completions, set `wire_api = \"chat\"` in [model_providers.mock]",
-            Info::Other,
+            unopened(404),
         ),
         (
             json!({"fail": 404, "body": {"detail": "Not Found"}}),
             r#"unexpected status 404 Not Found: {"detail":"Not Found"}, url: {base}/responses; for a server that speaks Chat Completions, set `wire_api = "chat"` in [model_providers.mock]"#,
-            Info::Other,
+            unopened(404),
         ),
         (
             json!({"fail": 429, "body": limit("usage_limit_reached")}),
@@ -105,7 +108,7 @@ async fn refusals_of_a_responses_provider() {
         (
             json!({"fail": 502, "body": {"error": {"message": "bad gateway"}}}),
             "unexpected status 502 Bad Gateway: bad gateway, url: {base}/responses",
-            Info::Other,
+            unopened(502),
         ),
         (
             json!({"fail": 503, "body": {"error": {"code": "server_is_overloaded"}}}),
@@ -115,7 +118,7 @@ async fn refusals_of_a_responses_provider() {
         (
             json!({"fail": 307, "headers": {"location": "/v1/other"}, "body": ""}),
             "unexpected status 307 Temporary Redirect: Unknown error, url: {base}/responses",
-            Info::Other,
+            unopened(307),
         ),
     ];
     for (served, message, info) in cases {
@@ -127,6 +130,9 @@ async fn refusals_of_a_responses_provider() {
 async fn failures_inside_a_responses_stream() {
     use CodexErrorInfo as Info;
     let failed = |code: &str, message: Value| json!({"error": {"code": code, "message": message}});
+    let broken = Info::ResponseStreamDisconnected {
+        http_status_code: None,
+    };
     let cases = [
         (
             failed("insufficient_quota", json!("x")),
@@ -159,12 +165,12 @@ async fn failures_inside_a_responses_stream() {
                 json!("Rate limit. Please try again in 0.2s."),
             ),
             "stream disconnected before completion: Rate limit. Please try again in 0.2s.",
-            Info::Other,
+            broken.clone(),
         ),
         (
             failed("other", json!("wobble")),
             "stream disconnected before completion: wobble",
-            Info::Other,
+            broken.clone(),
         ),
         (
             failed("context_length_exceeded", json!("x")),
@@ -174,37 +180,37 @@ async fn failures_inside_a_responses_stream() {
         (
             json!({"incomplete": "max_output_tokens"}),
             "stream disconnected before completion: Incomplete response returned, reason: max_output_tokens",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"raw": "data: {\"type\":\"response.failed\",\"response\":{}}\n\n"}),
             "stream disconnected before completion: response.failed event received",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"raw": "data: {\"type\":\"response.incomplete\",\"response\":{}}\n\n"}),
             "stream disconnected before completion: Incomplete response returned, reason: unknown",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"raw": "data: {\"type\":\"response.completed\",\"response\":{}}\n\n"}),
             "stream disconnected before completion: failed to parse ResponseCompleted: missing field `id`",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"raw": "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"x\",\"usage\":{\"input_tokens\":\"a\"}}}\n\n"}),
             "stream disconnected before completion: failed to parse ResponseCompleted: invalid type: string \"a\", expected i64",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"raw": "data: {\"type\":\"error\",\"message\":\"an error\"}\n\n"}),
             "stream disconnected before completion: an error",
-            Info::Other,
+            broken.clone(),
         ),
         (
             json!({"text": "a", "cut": true}),
             "stream disconnected before completion: Transport error: network error: error decoding response body",
-            Info::Other,
+            broken.clone(),
         ),
     ];
     for (served, message, info) in cases {

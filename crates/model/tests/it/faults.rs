@@ -156,7 +156,7 @@ async fn a_server_that_is_not_there() {
         http_status_code: None,
     };
     let cases = [
-        (WireApi::Responses, "responses", CodexErrorInfo::Other),
+        (WireApi::Responses, "responses", failed.clone()),
         (WireApi::Chat, "chat/completions", failed.clone()),
         (WireApi::Anthropic, "messages", failed),
     ];

@@ -21,10 +21,8 @@ use crate::hub::Client;
 
 /// The exit code of a command that took too long.
 const TIMED_OUT: i32 = 124;
-/// The exit code of a command that a signal ended.
-const SIGNALLED: i32 = -1;
-/// The same in a terminal.
-const SIGNALLED_IN_TERMINAL: i32 = 1;
+/// What is added to the signal that ended a command, as in a shell.
+const SIGNALLED: i32 = 128;
 
 /// A started command whose end is to be waited for.
 pub(crate) struct Run {
@@ -36,7 +34,6 @@ pub(crate) struct Run {
     output: Output,
     timeout: Option<Duration>,
     sink: Sink,
-    terminal: bool,
 }
 
 impl Run {
@@ -69,7 +66,6 @@ impl Run {
             output,
             timeout: plan.timeout,
             sink,
-            terminal: matches!(stdio, Stdio::Pty(_)),
         })
     }
 
@@ -84,7 +80,6 @@ impl Run {
             mut output,
             timeout,
             mut sink,
-            terminal,
         } = self;
         let process = &running.process;
         let drain = async {
@@ -108,8 +103,7 @@ impl Run {
         let exit_code = match exit {
             _ if timed_out => TIMED_OUT,
             Exit::Code(code) => code,
-            Exit::Signal(_) if terminal => SIGNALLED_IN_TERMINAL,
-            Exit::Signal(_) => SIGNALLED,
+            Exit::Signal(signal) => SIGNALLED + signal,
         };
         sink.result(exit_code)
     }

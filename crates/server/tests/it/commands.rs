@@ -72,7 +72,7 @@ async fn output_and_exit_code_come_back() {
     let done = run(&client, "cat; pwd", json!({ "cwd": "home" })).await;
     let home = lab.folder.path().canonicalize().unwrap().join("home");
     assert_eq!(done.1.trim(), home.to_str().unwrap());
-    assert_eq!(run(&client, "kill -9 $$", json!({})).await.0, -1);
+    assert_eq!(run(&client, "kill -9 $$", json!({})).await.0, 137);
     let late = run(&client, "echo early; sleep 60", json!({ "timeoutMs": 300 })).await;
     assert_eq!(late, (124, "early\n".into(), String::new()));
 }
@@ -288,7 +288,7 @@ async fn a_name_belongs_to_its_connection() {
             }
         };
         within("the command to be known", ended).await;
-        assert_eq!(asked.answer().await.unwrap().exit_code, -1);
+        assert_eq!(asked.answer().await.unwrap().exit_code, 137);
     }
 }
 
@@ -308,7 +308,7 @@ async fn a_terminal_has_a_size_and_is_ended_by_its_client() {
         .call_raw("command/exec/terminate", &name)
         .await
         .unwrap();
-    assert_eq!(asked.answer().await.unwrap().exit_code, 1);
+    assert_eq!(asked.answer().await.unwrap().exit_code, 137);
     let text = "no active command/exec for process id \"t\"";
     assert_eq!(
         refused(&client, "command/exec/terminate", name).await,
@@ -335,7 +335,7 @@ async fn input_that_nobody_reads_does_not_keep_a_command_from_its_end() {
         .call_raw("command/exec/terminate", &json!({ "processId": "s" }))
         .await
         .unwrap();
-    assert_eq!(asked.answer().await.unwrap().exit_code, -1);
+    assert_eq!(asked.answer().await.unwrap().exit_code, 137);
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn a_refused_token_is_refreshed_within_the_turn() {
         text.starts_with("unexpected status 401 Unauthorized"),
         "{text}"
     );
-    assert_eq!(info, "other");
+    assert_eq!(info, "unauthorized");
     assert_eq!(identity.asked(TOKEN).len(), 2, "one refresh for a request");
 }
 

@@ -1,5 +1,6 @@
 //! Turns from their first event to their only end, whatever the model does.
 
+use quipu_testkit::model::{Stop, Then};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, gate, input, open, order, run, say, status, text};
@@ -85,20 +86,31 @@ async fn a_failing_model_fails_one_turn() {
         (json!({ "fail": 500 }), "internalServerError"),
         (
             json!({ "fail": 400, "body": { "error": { "message": "no" } } }),
-            "other",
+            "badRequest",
         ),
+        (json!({ "fail": 401 }), "unauthorized"),
+        (json!({ "fail": 403 }), "responseStreamConnectionFailed"),
         (json!({ "fail": 429 }), "responseTooManyFailedAttempts"),
-        (json!({ "text": "half", "cut": true }), "other"),
-        (json!({ "raw": "event: noise\ndata: {{{\n\n" }), "other"),
+        (
+            json!({ "text": "half", "cut": true }),
+            "responseStreamDisconnected",
+        ),
+        (
+            json!({ "raw": "event: noise\ndata: {{{\n\n" }),
+            "responseStreamDisconnected",
+        ),
         (
             json!({ "raw": "\u{0}\u{1}<html>not a stream</html>" }),
-            "other",
+            "responseStreamDisconnected",
         ),
         (
             json!({ "error": { "code": "context_length_exceeded", "message": "long" } }),
             "contextWindowExceeded",
         ),
-        (json!({ "incomplete": "max_output_tokens" }), "other"),
+        (
+            json!({ "incomplete": "max_output_tokens" }),
+            "responseStreamDisconnected",
+        ),
     ];
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
@@ -130,7 +142,7 @@ async fn a_failing_model_fails_one_turn() {
     let statuses: Vec<String> = turns.iter().map(|turn| text(&turn["status"])).collect();
     assert_eq!(
         statuses,
-        ["failed", "completed"].repeat(8),
+        ["failed", "completed"].repeat(10),
         "failures are read back as failures"
     );
 }
@@ -299,6 +311,25 @@ async fn an_interrupt_is_answered_when_nothing_runs() {
     stage.play([json!({ "text": "hello" })]);
     assert_eq!(status(&run(&mut client, &thread, "hi").await), "completed");
     assert_eq!(client.call("turn/interrupt", params).await, json!({}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_that_comes_too_late_does_not_end_the_next_turn() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "one" })]);
+    let over = say(&mut client, &thread, "first").await;
+    client.until("turn/completed").await;
+    let gate = stage.model.queue_gated(
+        serde_json::from_value(json!({ "text": "two" })).unwrap(),
+        Stop::BeforeAnswer,
+    );
+    say(&mut client, &thread, "second").await;
+    stage.model.received(2).await;
+    let params = json!({ "threadId": thread, "turnId": over });
+    assert_eq!(client.call("turn/interrupt", params).await, json!({}));
+    gate.open(Then::Finish);
+    assert_eq!(status(&client.until("turn/completed").await), "completed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
