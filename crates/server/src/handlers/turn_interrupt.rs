@@ -11,7 +11,8 @@ impl ReplyHandler for TurnInterrupt {
     async fn handle(cx: Cx, params: TurnInterruptParams, reply: Reply<Self>) {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
-                thread.send(Message::Interrupt { reply }).await;
+                let turn_id = params.turn_id;
+                thread.send(Message::Interrupt { turn_id, reply }).await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

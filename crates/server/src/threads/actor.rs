@@ -15,7 +15,7 @@ use super::hooks::ThreadHooks;
 use super::message::{Message, ThreadHandle};
 use super::questions::Questions;
 use super::recorder::Recorder;
-use super::replies::{Pending, Replies};
+use super::replies::Replies;
 use super::reports::Reports;
 use super::sampling::Sampler;
 use super::session::Session;
@@ -121,9 +121,11 @@ impl Actor {
                 reply,
             } => self.start_turn(*params, client_name, reply).await,
             Message::Steer { params, reply } => self.steer(params, reply).await,
-            Message::Interrupt { reply } => {
-                let reply = self.replies.add(Pending::Interrupt(reply));
-                self.step(Input::Interrupt { reply: Some(reply) }).await;
+            Message::Interrupt { turn_id, reply } => {
+                let is_over = self.audience.saw_end(&turn_id);
+                if let Some(reply) = self.replies.interrupt(is_over, reply).await {
+                    self.step(Input::Interrupt { reply: Some(reply) }).await;
+                }
             }
             Message::Compact { reply } => self.compact(reply).await,
             Message::Shell { command, reply } => self.shell(command, reply).await,
@@ -144,7 +146,6 @@ impl Actor {
             }
             Message::CleanTerminals => self.tools.kill_processes(),
             Message::Snapshot { done } => {
-                // The requester may have stopped waiting.
                 done.send(self.snapshot()).ok();
             }
             Message::Model { sample, events } => {

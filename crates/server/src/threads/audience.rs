@@ -24,9 +24,15 @@ pub(super) struct Audience {
     thread: Thread,
     /// The items of the running turn.
     live: LiveItems,
+    /// The turns that ended last.
+    ended: VecDeque<String>,
     /// Where messages are written, to be copied at their length.
     scratch: Vec<u8>,
 }
+
+/// How many turns that are over are told apart from ids that never were a turn's. Those end the running turn,
+/// as in the official server: input that was added to a turn has an id of its own.
+const ENDED: usize = 64;
 
 struct Subscriber {
     client: Arc<Client>,
@@ -44,6 +50,7 @@ impl Audience {
                 ..thread
             },
             live: LiveItems::default(),
+            ended: VecDeque::new(),
             scratch: Vec::new(),
         };
         for client in clients {
@@ -133,9 +140,20 @@ impl Audience {
         }
     }
 
-    /// Keeps up with the items that clients are notified of.
+    /// Keeps up with the items and turns that clients are notified of.
     pub fn track(&mut self, notification: &ServerNotification) {
         self.live.track(notification);
+        if let ServerNotification::TurnCompleted(params) = notification {
+            if self.ended.len() == ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(params.turn.id.clone());
+        }
+    }
+
+    /// Whether clients were notified of a turn's end.
+    pub fn saw_end(&self, turn_id: &str) -> bool {
+        self.ended.iter().any(|it| it == turn_id)
     }
 
     /// The thread without its turns.

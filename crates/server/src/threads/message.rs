@@ -38,6 +38,7 @@ pub(crate) enum Message {
         reply: Reply<request::TurnSteer>,
     },
     Interrupt {
+        turn_id: String,
         reply: Reply<request::TurnInterrupt>,
     },
     Compact {

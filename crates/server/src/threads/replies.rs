@@ -44,6 +44,20 @@ impl Replies {
         token
     }
 
+    /// The token of an interrupt. One that comes too late for the turn it names must not end the next one: it is
+    /// answered here.
+    pub async fn interrupt(
+        &mut self,
+        is_over: bool,
+        reply: Reply<request::TurnInterrupt>,
+    ) -> Option<u64> {
+        if is_over {
+            reply.send(Ok(TurnInterruptResponse {})).await;
+            return None;
+        }
+        Some(self.add(Pending::Interrupt(reply)))
+    }
+
     /// Notifies `done` when no turn runs.
     pub fn when_idle(&mut self, done: oneshot::Sender<()>) {
         self.until_idle.push(done);
