@@ -145,9 +145,8 @@ impl Actor {
                 done.send(self.questions.count_elicitation(delta)).ok();
             }
             Message::CleanTerminals => self.tools.kill_processes(),
-            Message::Snapshot { done } => {
-                done.send(self.snapshot()).ok();
-            }
+            // The requester may have stopped waiting.
+            Message::Snapshot { done } => drop(done.send(self.snapshot())),
             Message::Model { sample, events } => {
                 for event in self.tools.hide_said(events) {
                     let effects = self.engine.step(Input::Model { sample, event });

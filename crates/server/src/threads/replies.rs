@@ -50,7 +50,7 @@ impl Replies {
         &mut self,
         is_over: bool,
         reply: Reply<request::TurnInterrupt>,
-    ) -> Option<u64> {
+    ) -> Option<ReplyToken> {
         if is_over {
             reply.send(Ok(TurnInterruptResponse {})).await;
             return None;
