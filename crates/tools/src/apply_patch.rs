@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
 use quipu_engine::{CallKind, ToolDelta, ToolEvent};
 use quipu_patch::{
     Call as PatchCall, Change, ChangeKind, Operation, Patch, Plan, Target, TurnDiff, detect,
@@ -16,16 +17,74 @@ use serde::Deserialize;
 use crate::approval::{Approval, ask_patch};
 use crate::call::{Finished, Running};
 use crate::guardian::Action;
+use crate::run_command::json_report;
 use crate::sandboxing;
-use crate::shell::json_report;
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::{Spec, SpecKind};
+use crate::tool::{Reach, ReportStyle, Tool};
 use crate::toolbox::Patches;
+
+/// The patch language for providers that constrain what a model may write.
+const GRAMMAR: &str = r#"start: "*** Begin Patch" LF op+ "*** End Patch" LF?
+op: add | delete | update
+add: "*** Add File: " PATH LF added+
+delete: "*** Delete File: " PATH LF
+update: "*** Update File: " PATH LF move? hunk*
+move: "*** Move to: " PATH LF
+hunk: place? line+ eof?
+place: ("@@" | "@@ " /[^\n]+/) LF
+added: "+" /[^\n]*/ LF
+line: ("+" | "-" | " ") /[^\n]*/ LF
+eof: "*** End of File" LF
+PATH: /[^\n]+/
+LF: /\n/
+"#;
+
+const DESCRIPTION: &str = "Adds, changes, moves and deletes files. A patch starts with `*** Begin Patch` and ends with \
+    `*** End Patch`; between them come `*** Add File: PATH` with `+` lines, `*** Delete File: PATH`, or `*** Update \
+    File: PATH` (and `*** Move to: PATH`) with hunks: `@@` and a line to find the place by, then lines that begin \
+    with a space (kept), `-` (removed) or `+` (added).";
 
 #[derive(Deserialize)]
 struct Arguments {
     input: String,
 }
 
-pub(crate) async fn apply_patch(run: &Running) -> Finished {
+describe!(Arguments {
+    required { input: "The whole patch." }
+    optional {}
+});
+
+pub(crate) struct ApplyPatch;
+
+impl Tool for ApplyPatch {
+    fn name(&self) -> &'static str {
+        "apply_patch"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Machine
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let mut spec = Spec::function::<Arguments>(self.name(), DESCRIPTION);
+        if scope.patch_as_text? {
+            spec.kind = SpecKind::Text(GRAMMAR);
+        }
+        Some(spec)
+    }
+
+    fn accepts(&self, _run: &Running) -> bool {
+        true
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(apply_patch(run))
+    }
+}
+
+async fn apply_patch(run: &Running) -> Finished {
     let text = match &run.call.kind {
         CallKind::Custom(text) => text.clone(),
         _ => match run.arguments::<Arguments>() {
@@ -120,7 +179,7 @@ async fn apply(run: &Running, text: String, cwd: std::path::PathBuf) -> Finished
 /// The result as the model reads it.
 fn report(run: &Running, output: &str, applied: bool) -> String {
     let code = i32::from(!applied);
-    if run.answers_in_json() && run.call.name != "exec_command" {
+    if run.report_style() == ReportStyle::Json {
         return json_report(output, code, 0.0);
     }
     format!("Exit code: {code}\nWall time: 0 seconds\nOutput:\n{output}")

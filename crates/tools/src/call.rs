@@ -12,6 +12,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::host::{Answer, Host};
 use crate::scope::Scope;
+use crate::tool::{self, ReportStyle, Tool};
 use crate::toolbox::{Agreements, Cancel, Toolbox};
 
 /// What the model is told of a call that an interrupt kept from running.
@@ -98,6 +99,8 @@ pub(crate) struct Running {
     pub host: Arc<dyn Host>,
     pub call: Arc<ToolCall>,
     pub cancel: Cancel,
+    /// The tool of the table that the call names, if there is one.
+    pub tool: Option<&'static dyn Tool>,
     /// Set when the user wants the turn to end.
     pub ends_turn: Arc<AtomicBool>,
     /// Told when the turn ended while the call waited for the user.
@@ -120,10 +123,10 @@ impl Running {
             .map_err(|error| format!("failed to parse function arguments: {error}"))
     }
 
-    /// Whether the result of a command is to be JSON, as models want it that are not offered patches as free text. A
-    /// script's is always text.
-    pub fn answers_in_json(&self) -> bool {
-        self.scope.patch_as_text != Some(true) && self.call.name != "shell_command"
+    /// How the model reads the result of a command or a patch.
+    pub fn report_style(&self) -> ReportStyle {
+        let style = self.tool.map(|tool| tool.report_style(&self.scope));
+        style.unwrap_or(ReportStyle::Text)
     }
 
     pub async fn report(&self, event: ToolEvent) {
@@ -216,12 +219,9 @@ impl Running {
 
     /// What the model reads of a call that the user ended after so long.
     pub fn aborted(&self, after: Duration) -> String {
-        let seconds = after.as_secs_f64();
-        match self.call.name.as_str() {
-            "shell" | "shell_command" | "local_shell" | "container.exec" => {
-                format!("Wall time: {seconds:.1} seconds\naborted by user")
-            }
-            _ => format!("aborted by user after {seconds:.1}s"),
+        match self.tool {
+            Some(tool) => tool.aborted(after),
+            None => tool::aborted(after),
         }
     }
 }

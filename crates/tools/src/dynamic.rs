@@ -9,6 +9,15 @@ use quipu_wire::{
 use serde_json::{Value, json};
 
 use crate::call::{Finished, Output, Running};
+use crate::scope::Scope;
+use crate::spec::Spec;
+
+/// The client's tools that the model is offered: those that are listed, and those that it found.
+pub(crate) fn specs(scope: &Scope) -> impl Iterator<Item = Spec> {
+    let tools = scope.dynamic_tools.iter();
+    let offered = tools.filter(|it| !it.defer_loading || scope.found_tools.contains(&it.name));
+    offered.map(|it| Spec::with_schema(&it.name, &it.description, it.input_schema.clone()))
+}
 
 pub(crate) fn knows(run: &Running, name: &str) -> bool {
     run.scope.dynamic_tools.iter().any(|tool| tool.name == name)

@@ -9,6 +9,7 @@ use quipu_wire::Json;
 use serde::Deserialize;
 
 use crate::call::{Finished, Output, Running};
+use crate::tool::Reach;
 use crate::toolbox::dispatch;
 
 /// What hooks want together.
@@ -71,13 +72,11 @@ fn command(run: &Running) -> Option<String> {
         Script(String),
         Argv(Vec<String>),
     }
-    let arguments: Arguments = match (run.call.name.as_str(), &run.call.kind) {
-        ("local_shell", CallKind::LocalShell(call)) => call.parse::<Call>().ok()?.action,
-        (
-            "exec_command" | "shell" | "container.exec" | "local_shell" | "shell_command",
-            CallKind::Function(_),
-        ) => run.arguments().ok()?,
-        _ => return None,
+    run.tool.filter(|tool| tool.reach() == Reach::Command)?;
+    let arguments: Arguments = match &run.call.kind {
+        CallKind::LocalShell(call) => call.parse::<Call>().ok()?.action,
+        CallKind::Function(_) => run.arguments().ok()?,
+        CallKind::Custom(_) | CallKind::ToolSearch(_) => return None,
     };
     Some(match arguments.command {
         Words::Script(script) => script,

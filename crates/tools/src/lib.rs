@@ -1,4 +1,5 @@
-//! The tools a model can call: schema, permission, run, output; one file each.
+//! The tools a model can call. Each has a file with its arguments, what the model reads about it, and its run; the
+//! [table](specs) lists them.
 //!
 //! A [`Toolbox`] belongs to one thread and outlives its turns: it holds the processes that go on in the
 //! background and what the user has agreed to. A call gets the settings of its turn as a [`Scope`] and
@@ -10,24 +11,31 @@ mod apply_patch;
 mod approval;
 mod call;
 mod clock;
+mod command_arguments;
 mod dynamic;
 mod exec;
 mod guardian;
 mod hooks;
 mod host;
+mod image_generation;
 mod legacy_approval;
+mod local_shell;
 mod login_shell;
 mod mcp;
 mod network;
 mod process;
 mod request_permissions;
 mod request_user_input;
+mod run_command;
 mod sandboxing;
+mod schema;
 mod scope;
 mod shell;
-mod shell_specs;
-mod specs;
+mod shell_command;
+mod spec;
+mod table;
 mod text;
+mod tool;
 mod tool_search;
 mod toolbox;
 mod update_plan;
@@ -36,7 +44,7 @@ mod view_image;
 mod wanted;
 mod web_search;
 
-pub use call::{Finished, output_item};
+pub use call::{Finished, Output, output_item};
 pub use clock::Clock;
 pub use guardian::Action;
 pub use hooks::Advice;
@@ -45,7 +53,8 @@ pub use mcp::{McpScope, elicitation_request, reaction};
 pub use network::Network;
 pub use sandboxing::{Guarded, hidden as hidden_from_commands, policy as sandbox_policy};
 pub use scope::{Drops, Features, Scope, ShellTool};
-pub use specs::{Spec, SpecKind, specs};
+pub use spec::{Spec, SpecKind};
+pub use table::{specs, tool_names};
 pub use tool_search::{TOOL_SEARCH, found_tools};
 pub use toolbox::{Access, Cancel, Toolbox};
 pub use user_shell::{ShellRun, UserShell};

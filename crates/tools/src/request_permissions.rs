@@ -1,5 +1,6 @@
 //! `request_permissions`: the agent asks for more than its sandbox allows.
 
+use futures_util::future::BoxFuture;
 use quipu_engine::Waiting;
 use quipu_policy::permissions::{PermissionsVerdict, decide_permissions, grant_text, intersect};
 use quipu_wire::{
@@ -10,6 +11,10 @@ use quipu_wire::{
 use serde::Deserialize;
 
 use crate::call::{Finished, Running};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::Tool;
 use crate::wanted::{OnlyWanted, Wanted};
 
 #[derive(Deserialize)]
@@ -18,10 +23,30 @@ struct Arguments {
     permissions: OnlyWanted,
 }
 
-pub(crate) async fn request_permissions(run: &Running) -> Finished {
-    if !run.scope.features.request_permissions_tool {
-        return "unsupported call: request_permissions".into();
+describe!(Arguments {
+    required { permissions }
+    optional { reason: "Why they are needed, for the user." }
+});
+
+pub(crate) struct RequestPermissions;
+
+impl Tool for RequestPermissions {
+    fn name(&self) -> &'static str {
+        "request_permissions"
     }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description = "Asks the user for permissions that later commands of this turn need.";
+        let offered = scope.features.request_permissions_tool;
+        offered.then(|| Spec::function::<Arguments>(self.name(), description))
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(request_permissions(run))
+    }
+}
+
+async fn request_permissions(run: &Running) -> Finished {
     let Arguments {
         reason,
         permissions,

@@ -1,5 +1,6 @@
 //! `request_user_input`: the agent asks the user questions.
 
+use futures_util::future::BoxFuture;
 use quipu_engine::Waiting;
 use quipu_wire::{
     ServerRequest, ToolRequestUserInputOption, ToolRequestUserInputParams,
@@ -8,6 +9,10 @@ use quipu_wire::{
 use serde::Deserialize;
 
 use crate::call::{Finished, Running};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::Tool;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -28,7 +33,47 @@ struct Choice {
     description: String,
 }
 
-pub(crate) async fn request_user_input(run: &Running) -> Finished {
+describe!(Arguments {
+    required { questions }
+    optional {}
+});
+
+describe!(Question {
+    required {
+        id: "A name for the question, in snake_case.",
+        header: "One or two words that say what it is about.",
+        question: "The question, in one sentence.",
+        options: "Two or three answers, the best first.",
+    }
+    optional {}
+});
+
+describe!(Choice {
+    required {
+        label: "The answer in a few words.",
+        description: "What choosing it means.",
+    }
+    optional {}
+});
+
+pub(crate) struct RequestUserInput;
+
+impl Tool for RequestUserInput {
+    fn name(&self) -> &'static str {
+        "request_user_input"
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description = "Asks the user one to three short questions and waits for the answers. Only in plan mode.";
+        (!scope.is_subagent).then(|| Spec::function::<Arguments>(self.name(), description))
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(request_user_input(run))
+    }
+}
+
+async fn request_user_input(run: &Running) -> Finished {
     if !run.scope.plan_mode && !run.scope.features.ask_anytime {
         return "request_user_input is unavailable in Default mode".into();
     }

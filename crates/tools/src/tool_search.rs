@@ -4,12 +4,16 @@
 //! Which tools were found is read from the calls in the history: the same search finds the same tools.
 //! So a thread that is resumed, forked or woken offers them again, and nothing more is stored.
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use quipu_wire::{DynamicToolSpec, Json};
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::call::{Finished, Running};
-use crate::specs::{Spec, function, number, text};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::{Parallel, Tool};
 
 /// What the model calls it.
 pub const TOOL_SEARCH: &str = "tool_search";
@@ -29,22 +33,43 @@ struct Arguments {
     limit: Option<usize>,
 }
 
+describe!(Arguments {
+    required { query: "Words that the name or the description of the tool may have." }
+    optional { limit: "How many tools to find at most. 8 if left out." }
+});
+
+pub(crate) struct ToolSearch;
+
+impl Tool for ToolSearch {
+    fn name(&self) -> &'static str {
+        TOOL_SEARCH
+    }
+
+    fn parallel(&self) -> Parallel {
+        Parallel::Shared
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        spec(&scope.dynamic_tools)
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        std::future::ready(tool_search(run)).boxed()
+    }
+}
+
 /// The tool, if there is anything to find. A client may have a tool of this name, which goes first.
-pub(crate) fn spec(tools: &[DynamicToolSpec]) -> Option<Spec> {
+fn spec(tools: &[DynamicToolSpec]) -> Option<Spec> {
     let deferred = tools.iter().filter(|tool| tool.defer_loading).count();
     let is_taken = tools.iter().any(|tool| tool.name == TOOL_SEARCH);
     let description = format!(
         "Finds tools among {deferred} that are not in your list until you find them. Search before you decide that \
          you cannot do something."
     );
-    let properties = json!({
-        "query": text("Words that the name or the description of the tool may have."),
-        "limit": number("How many tools to find at most. 8 if left out."),
-    });
-    (deferred > 0 && !is_taken).then(|| function(TOOL_SEARCH, &description, properties, &["query"]))
+    (deferred > 0 && !is_taken).then(|| Spec::function::<Arguments>(TOOL_SEARCH, &description))
 }
 
-pub(crate) fn tool_search(run: &Running) -> Finished {
+fn tool_search(run: &Running) -> Finished {
     let Arguments { query, limit } = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
@@ -158,6 +183,8 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn tool(name: &str, description: &str) -> DynamicToolSpec {

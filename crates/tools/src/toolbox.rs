@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use quipu_engine::{CallKind, ToolCall};
+use quipu_engine::ToolCall;
 use quipu_patch::TurnDiff;
 use quipu_policy::permissions::Grants;
 use quipu_policy::rules::Rules;
@@ -18,22 +18,10 @@ use crate::call::{Finished, Running};
 use crate::exec::Sessions;
 use crate::host::Host;
 use crate::scope::Scope;
-use crate::{
-    agents, apply_patch, dynamic, exec, hooks, login_shell, mcp, request_permissions,
-    request_user_input, shell, tool_search, update_plan, view_image,
-};
+use crate::tool::{Parallel, Reach};
+use crate::{dynamic, hooks, login_shell, mcp, table};
 
-/// The tools that read or change files, or run commands.
-const TOUCHES_MACHINE: [&str; 8] = [
-    "apply_patch",
-    "container.exec",
-    "exec_command",
-    "local_shell",
-    "shell",
-    "shell_command",
-    "view_image",
-    "write_stdin",
-];
+/// What the model reads of a call that needs a machine when there is none.
 const NO_ENVIRONMENT: &str = "No usable execution environment is available. Wait for an environment to become \
                               available before using this tool.";
 
@@ -179,6 +167,7 @@ impl Toolbox {
         let run = Running {
             scope,
             host,
+            tool: table::named(&call.name),
             call: Arc::new(call),
             cancel,
             ends_turn: Arc::default(),
@@ -214,23 +203,14 @@ impl Toolbox {
 }
 
 async fn run_call(run: Running, gate: Arc<RwLock<()>>) -> Finished {
-    let parallel = matches!(
-        run.call.name.as_str(),
-        "exec_command"
-            | "shell"
-            | "shell_command"
-            | "local_shell"
-            | "container.exec"
-            | "view_image"
-            | tool_search::TOOL_SEARCH
-    ) || mcp::RESOURCE_TOOLS.contains(&run.call.name.as_str());
+    let parallel = run.tool.map_or(Parallel::Never, |tool| tool.parallel());
     let begun = Instant::now();
     let (mut _shared, mut _alone) = (None, None);
     let turn_to_run = async {
-        if parallel {
-            _shared = Some(gate.read().await);
-        } else if !matches!(run.call.name.as_str(), "write_stdin" | "wait_agent") {
-            _alone = Some(gate.write().await);
+        match parallel {
+            Parallel::Shared => _shared = Some(gate.read().await),
+            Parallel::Never => _alone = Some(gate.write().await),
+            Parallel::Always => {}
         }
     };
     tokio::select! {
@@ -249,50 +229,21 @@ async fn run_call(run: Running, gate: Arc<RwLock<()>>) -> Finished {
     finished
 }
 
+/// Finds who runs a call: the table of tools, then MCP servers, then the client.
 pub(crate) async fn dispatch(run: &Running) -> Finished {
-    if let Some(agents) = agents::for_call(run) {
-        return agents::call(run, agents).await;
+    if let Some(tool) = run.tool {
+        if !run.scope.has_environment && tool.reach() != Reach::Thread {
+            return NO_ENVIRONMENT.into();
+        }
+        if tool.accepts(run) {
+            return tool.run(run).await;
+        }
     }
-    if !run.scope.has_environment && TOUCHES_MACHINE.contains(&run.call.name.as_str()) {
-        return NO_ENVIRONMENT.to_owned().into();
-    }
-    match (run.call.name.as_str(), &run.call.kind) {
-        ("exec_command", CallKind::Function(_)) => exec::exec_command(run).await,
-        ("write_stdin", CallKind::Function(_)) => exec::write_stdin(run).await,
-        ("shell" | "container.exec" | "local_shell", CallKind::Function(_)) => {
-            shell::shell(run).await
-        }
-        ("shell_command", CallKind::Function(_)) => shell::shell_command(run).await,
-        ("local_shell", CallKind::LocalShell(call)) => shell::local_shell(run, call).await,
-        ("apply_patch", _) => apply_patch::apply_patch(run).await,
-        ("update_plan", CallKind::Function(_)) => update_plan::update_plan(run).await,
-        ("view_image", CallKind::Function(_)) if run.scope.features.view_image => {
-            view_image::view_image(run).await
-        }
-        ("request_user_input", CallKind::Function(_)) if !run.scope.is_subagent => {
-            request_user_input::request_user_input(run).await
-        }
-        ("request_permissions", CallKind::Function(_)) => {
-            request_permissions::request_permissions(run).await
-        }
-        (name, CallKind::Function(_))
-            if mcp::RESOURCE_TOOLS.contains(&name) && !run.scope.mcp.fleet.is_empty() =>
-        {
-            mcp::resource_tool(run).await
-        }
-        (name, CallKind::Function(_)) if name.starts_with("mcp__") => {
-            match run.scope.mcp.fleet.tool(name) {
-                Some(offered) => mcp::call(run, offered).await,
-                None => format!("unsupported call: {name}").into(),
-            }
-        }
-        (tool_search::TOOL_SEARCH, CallKind::Function(_))
-            if tool_search::spec(&run.scope.dynamic_tools).is_some() =>
-        {
-            tool_search::tool_search(run)
-        }
-        (name, CallKind::Function(_)) if dynamic::knows(run, name) => dynamic::call(run).await,
-        (name, CallKind::Custom(_)) => format!("unsupported custom tool call: {name}").into(),
-        (name, _) => format!("unsupported call: {name}").into(),
+    if run.is_function() && mcp::is_mcp_tool(&run.call.name) {
+        mcp::call(run).await
+    } else if run.is_function() && dynamic::knows(run, &run.call.name) {
+        dynamic::call(run).await
+    } else {
+        run.unsupported()
     }
 }

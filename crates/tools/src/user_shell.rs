@@ -13,8 +13,10 @@ use quipu_wire::{CommandExecutionSource, CommandExecutionStatus, ThreadItem};
 use crate::call::Running;
 use crate::host::Host;
 use crate::process::{self, Deltas, Shown};
+use crate::run_command::shell_argv;
 use crate::scope::Scope;
-use crate::shell::words;
+use crate::shell::Shell;
+use crate::tool::Tool as _;
 use crate::toolbox::Cancel;
 
 /// How long such a command may take.
@@ -45,7 +47,7 @@ impl UserShell {
         command: String,
         cancel: Cancel,
     ) -> UserShell {
-        let argv = words(&scope.shell, true, &command);
+        let argv = shell_argv(&scope.shell, true, &command);
         let shown = Shown {
             id: item_id.clone(),
             command: display(&argv),
@@ -56,13 +58,14 @@ impl UserShell {
         };
         let call = ToolCall {
             call_id: item_id,
-            name: "shell".to_owned(),
+            name: Shell.name().to_owned(),
             namespace: None,
             kind: CallKind::Function(String::new()),
         };
         let run = Running {
             scope,
             host,
+            tool: Some(&Shell),
             call: Arc::new(call),
             cancel,
             ends_turn: Arc::default(),

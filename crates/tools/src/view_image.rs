@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
 use quipu_prompt::image::{self, MAX_IMAGE_BYTES};
 use quipu_sandbox::Rules;
 use quipu_wire::{AbsolutePath, ThreadItem};
@@ -13,6 +14,10 @@ use serde_json::json;
 
 use crate::call::{Finished, Output, Running};
 use crate::sandboxing;
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::{Parallel, Reach, Tool};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -20,7 +25,39 @@ struct Arguments {
     detail: Option<String>,
 }
 
-pub(crate) async fn view_image(run: &Running) -> Finished {
+// `detail` is understood and has one value, so that it need not be offered.
+describe!(Arguments {
+    required { path: "The file." }
+    optional {}
+});
+
+pub(crate) struct ViewImage;
+
+impl Tool for ViewImage {
+    fn name(&self) -> &'static str {
+        "view_image"
+    }
+
+    fn parallel(&self) -> Parallel {
+        Parallel::Shared
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Machine
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description = "Looks at an image in the file system.";
+        let offered = scope.features.view_image;
+        offered.then(|| Spec::function::<Arguments>(self.name(), description))
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(view_image(run))
+    }
+}
+
+async fn view_image(run: &Running) -> Finished {
     if !run.scope.accepts_images {
         return "view_image is not allowed because you do not support image inputs".into();
     }

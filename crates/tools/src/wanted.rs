@@ -8,6 +8,7 @@ use quipu_wire::{
 };
 use serde::Deserialize;
 
+use crate::schema::describe;
 use crate::scope::Scope;
 
 /// What a model wants beyond its sandbox.
@@ -30,6 +31,26 @@ struct Paths {
     read: Option<Vec<String>>,
     write: Option<Vec<String>>,
 }
+
+describe!(Wanted {
+    required {}
+    optional { network, file_system }
+});
+
+describe!(OnlyWanted {
+    required {}
+    optional { network, file_system }
+});
+
+describe!(AdditionalNetworkPermissions {
+    required {}
+    optional { enabled: "Whether to reach the network." }
+});
+
+describe!(Paths {
+    required {}
+    optional { read: "Paths to read.", write: "Paths to write." }
+});
 
 impl From<OnlyWanted> for Wanted {
     fn from(wanted: OnlyWanted) -> Wanted {

@@ -1,9 +1,14 @@
 //! `web_search`: the provider looks things up by itself. It is offered here and run nowhere.
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use quipu_wire::{WebSearchMode, WebSearchToolConfig};
 use serde_json::{Map, Value, json};
 
-use crate::specs::{Spec, SpecKind};
+use crate::call::{Finished, Running};
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::Tool;
 
 /// How the model may search.
 #[derive(Debug, Clone)]
@@ -11,7 +16,7 @@ pub struct WebSearch {
     /// In pages as they are now, not only in what the provider has stored.
     pub live: bool,
     pub details: Option<WebSearchToolConfig>,
-    /// Pictures are found, too.
+    /// Images are found, too.
     pub images: bool,
 }
 
@@ -31,7 +36,8 @@ impl WebSearch {
         })
     }
 
-    pub(crate) fn spec(&self) -> Spec {
+    /// What the provider is asked for.
+    fn to_json(&self) -> Value {
         let mut tool = json!({ "type": "web_search", "external_web_access": self.live });
         let details = self.details.as_ref();
         if let Some(domains) = details.and_then(|it| it.allowed_domains.as_ref()) {
@@ -56,10 +62,23 @@ impl WebSearch {
         if self.images {
             tool["search_content_types"] = json!(["text", "image"]);
         }
-        Spec {
-            name: "web_search".to_owned(),
-            description: String::new(),
-            kind: SpecKind::Hosted(tool.into()),
-        }
+        tool
+    }
+}
+
+pub(crate) struct ProviderSearch;
+
+impl Tool for ProviderSearch {
+    fn name(&self) -> &'static str {
+        "web_search"
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let search = scope.web_search.as_ref()?;
+        Some(Spec::hosted(self.name(), search.to_json().into()))
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        std::future::ready(run.unsupported()).boxed()
     }
 }

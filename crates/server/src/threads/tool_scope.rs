@@ -143,29 +143,13 @@ pub(super) fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
         SpecKind::Hosted(tool) => {
             ToolSpec::Hosted(RawValue::from_string(tool.get().to_owned()).ok()?)
         }
-        SpecKind::Patch => ToolSpec::Custom {
+        SpecKind::Text(grammar) => ToolSpec::Custom {
             name: spec.name,
             description: spec.description,
             format: Some(Grammar {
                 syntax: "lark".to_owned(),
-                definition: PATCH_GRAMMAR.to_owned(),
+                definition: grammar.to_owned(),
             }),
         },
     })
 }
-
-/// The patch language for providers that constrain what a model may write.
-const PATCH_GRAMMAR: &str = r#"start: "*** Begin Patch" LF op+ "*** End Patch" LF?
-op: add | delete | update
-add: "*** Add File: " PATH LF added+
-delete: "*** Delete File: " PATH LF
-update: "*** Update File: " PATH LF move? hunk*
-move: "*** Move to: " PATH LF
-hunk: place? line+ eof?
-place: ("@@" | "@@ " /[^\n]+/) LF
-added: "+" /[^\n]*/ LF
-line: ("+" | "-" | " ") /[^\n]*/ LF
-eof: "*** End of File" LF
-PATH: /[^\n]+/
-LF: /\n/
-"#;

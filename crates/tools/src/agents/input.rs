@@ -2,6 +2,9 @@
 
 use quipu_wire::UserInput;
 use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::schema::Schema;
 
 /// One of several things.
 #[derive(Deserialize)]
@@ -12,6 +15,27 @@ pub(super) enum Item {
     LocalImage { path: String },
     Skill { name: String, path: String },
     Mention { name: String, path: String },
+}
+
+/// What the model reads about the argument that has several things.
+pub(super) const ITEMS: &str = "Several things to tell it. Either this or `message`.";
+
+/// All kinds in one object, since not every provider understands alternatives.
+impl Schema for Item {
+    fn schema() -> Value {
+        let text = |description: &str| json!({ "type": "string", "description": description });
+        json!({
+            "type": "object",
+            "properties": {
+                "type": text("`text`, `image`, `local_image`, `skill` or `mention`."),
+                "text": text("With `text`: the words."),
+                "image_url": text("With `image`: its URL."),
+                "path": text("With `local_image` and `skill`: the file. With `mention`: what is meant, as `app://…`."),
+                "name": text("With `skill` and `mention`: its name."),
+            },
+            "additionalProperties": false,
+        })
+    }
 }
 
 /// Makes input out of a message or of items; there must be one of them, and something in it.

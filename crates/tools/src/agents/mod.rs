@@ -7,7 +7,6 @@ mod item;
 mod resume_agent;
 mod send_input;
 mod spawn_agent;
-mod specs;
 mod wait_agent;
 
 use std::collections::BTreeMap;
@@ -18,7 +17,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::call::{Finished, Running};
-pub(crate) use specs::specs;
+use crate::scope::Scope;
+pub(crate) use close_agent::CloseAgent;
+pub(crate) use resume_agent::ResumeAgent;
+pub(crate) use send_input::SendInput;
+pub(crate) use spawn_agent::SpawnAgent;
+pub(crate) use wait_agent::WaitAgent;
 
 /// The agents that a thread started, and those that they started. What goes wrong is told to the model.
 pub trait Agents: Send + Sync {
@@ -75,25 +79,31 @@ pub struct Role {
     pub description: String,
 }
 
-/// The agents that a call is about, if it is one of these and the turn has them.
-pub(crate) fn for_call(run: &Running) -> Option<&dyn Agents> {
-    let is_one = matches!(
-        run.call.name.as_str(),
-        "spawn_agent" | "send_input" | "resume_agent" | "wait_agent" | "close_agent"
-    );
-    let offered = run.scope.agents.is_some();
-    run.host.agents().filter(|_| is_one && offered)
+/// What the model reads about an argument that names an agent.
+const TARGET: &str = "The agent's id.";
+
+/// Whether a turn with these settings may have agents.
+fn are_offered(scope: &Scope) -> bool {
+    scope.agents.is_some()
+}
+
+/// Whether a call about agents can be run.
+fn accepts(run: &Running) -> bool {
+    are_offered(&run.scope) && run.host.agents().is_some()
 }
 
 /// Runs one of these tools.
-pub(crate) async fn call(run: &Running, agents: &dyn Agents) -> Finished {
-    let outcome = match run.call.name.as_str() {
-        "spawn_agent" => spawn_agent::spawn_agent(run, agents).await,
-        "send_input" => send_input::send_input(run, agents).await,
-        "resume_agent" => resume_agent::resume_agent(run, agents).await,
-        "wait_agent" => wait_agent::wait_agent(run, agents).await,
-        _ => close_agent::close_agent(run, agents).await,
+async fn call<'a, F>(
+    run: &'a Running,
+    tool: impl FnOnce(&'a Running, &'a dyn Agents) -> F,
+) -> Finished
+where
+    F: Future<Output = Result<Value, String>>,
+{
+    let Some(agents) = run.host.agents() else {
+        return run.unsupported();
     };
+    let outcome = tool(run, agents).await;
     outcome
         .map_or_else(|error| error, |output| output.to_string())
         .into()

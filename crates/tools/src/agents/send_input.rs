@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::BoxFuture;
 use quipu_wire::CollabAgentTool;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::input::{self, Item};
+use super::input::{self, ITEMS, Item};
 use super::item::Shown;
-use super::{Agents, agent_id};
-use crate::call::Running;
+use super::{Agents, TARGET, accepts, agent_id, are_offered, call};
+use crate::call::{Finished, Running};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::Tool;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -20,7 +25,37 @@ struct Arguments {
     interrupt: bool,
 }
 
-pub(super) async fn send_input(run: &Running, agents: &dyn Agents) -> Result<Value, String> {
+describe!(Arguments {
+    required { target: TARGET }
+    optional {
+        message: "What to tell it. Either this or `items`.",
+        items: ITEMS,
+        interrupt: "Whether to stop what it is doing first.",
+    }
+});
+
+pub(crate) struct SendInput;
+
+impl Tool for SendInput {
+    fn name(&self) -> &'static str {
+        "send_input"
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description = "Gives an agent more to do. An agent at work reads it as soon as it can.";
+        are_offered(scope).then(|| Spec::function::<Arguments>(self.name(), description))
+    }
+
+    fn accepts(&self, run: &Running) -> bool {
+        accepts(run)
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(call(run, send_input))
+    }
+}
+
+async fn send_input(run: &Running, agents: &dyn Agents) -> Result<Value, String> {
     let arguments: Arguments = run.arguments()?;
     let id = agent_id(&arguments.target)?;
     let input = input::input(arguments.message, arguments.items)?;

@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use quipu_wire::CollabAgentTool;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::item::Shown;
-use super::{Agents, agent_id, state_for_model};
-use crate::call::Running;
+use super::{Agents, accepts, agent_id, are_offered, call, state_for_model};
+use crate::call::{Finished, Running};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::{Parallel, Tool};
 
 /// How long to wait, in milliseconds.
 const DEFAULT: i64 = 30_000;
@@ -24,7 +29,38 @@ struct Arguments {
     timeout_ms: Option<i64>,
 }
 
-pub(super) async fn wait_agent(run: &Running, agents: &dyn Agents) -> Result<Value, String> {
+describe!(Arguments {
+    required { targets: "The ids of the agents." }
+    optional { timeout_ms: "How long to wait: 30000 if left out, at least 10000, at most 3600000." }
+});
+
+pub(crate) struct WaitAgent;
+
+impl Tool for WaitAgent {
+    fn name(&self) -> &'static str {
+        "wait_agent"
+    }
+
+    fn parallel(&self) -> Parallel {
+        Parallel::Always
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description = "Waits until the first of these agents is done and returns what it said. Returns \
+                           nothing if the time is over before. Wait only when you cannot go on without them.";
+        are_offered(scope).then(|| Spec::function::<Arguments>(self.name(), description))
+    }
+
+    fn accepts(&self, run: &Running) -> bool {
+        accepts(run)
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(call(run, wait_agent))
+    }
+}
+
+async fn wait_agent(run: &Running, agents: &dyn Agents) -> Result<Value, String> {
     let arguments: Arguments = run.arguments()?;
     if arguments.targets.is_empty() {
         return Err("agent ids must be non-empty".to_owned());

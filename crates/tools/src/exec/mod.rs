@@ -1,29 +1,37 @@
-//! `exec_command` and `write_stdin`: commands that may go on while the agent does other things.
+//! `exec_command`: a command that may go on while the agent does other things.
 
 mod first_look;
 mod session;
+mod write_stdin;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quipu_engine::ToolDelta;
+use futures_util::future::BoxFuture;
 use quipu_policy::commands::{CommandRequest, CommandVerdict, Run, decide_command};
 use quipu_policy::permissions::{CommandTool, SandboxPermissions};
 use quipu_prompt::budget::{self, Budget};
-use quipu_sandbox::StdinError;
 use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
 pub(crate) use session::Sessions;
+pub(crate) use write_stdin::WriteStdin;
 
 use crate::apply_patch;
 use crate::approval::{Approval, Asked, ask_command};
 use crate::call::{Finished, Running};
+use crate::command_arguments::{
+    JUSTIFICATION, LOGIN, PREFIX_RULE, SANDBOX_PERMISSIONS, WORKDIR, command_schema,
+};
 use crate::exec::first_look::Launched;
 use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
 use crate::process::Shown;
-use crate::shell::script_argv;
+use crate::run_command::script_argv;
+use crate::schema::describe;
+use crate::scope::{Scope, ShellTool};
+use crate::spec::Spec;
+use crate::tool::{Parallel, Reach, ReportStyle, Tool};
 use crate::wanted::Wanted;
 
 const DEFAULT_YIELD: u64 = 10_000;
@@ -33,12 +41,10 @@ const FALLBACK_SHELL: &str = if cfg!(windows) {
 } else {
     "/bin/sh"
 };
-const WRITE_YIELD: u64 = 250;
 const YIELD: std::ops::RangeInclusive<u64> = 250..=30_000;
-const SHORTEST_POLL: u64 = 5_000;
 const MAX_TOKENS: usize = 10_000;
-/// Between typing and reading, so that the answer is there.
-const AFTER_WRITE: Duration = Duration::from_millis(100);
+/// What the model reads about the argument that limits the output.
+const OUTPUT_TOKENS: &str = "How much output to return; more is cut in the middle.";
 
 /// Makes programs behave when nobody looks at a terminal.
 const PLAIN_TERMINAL: [(&str, &str); 10] = [
@@ -72,7 +78,60 @@ struct Arguments {
     additional_permissions: Option<Wanted>,
 }
 
-pub(crate) async fn exec_command(run: &Running) -> Finished {
+describe!(Arguments {
+    required { cmd: "The shell command to run." }
+    optional {
+        workdir: WORKDIR,
+        shell: "The shell to run it with; the user's own if left out.",
+        login: LOGIN,
+        tty: "Whether the command gets a terminal, which programs that talk with their user need.",
+        yield_time_ms: "How long to wait for output before the command goes on in the background.",
+        max_output_tokens: OUTPUT_TOKENS,
+        sandbox_permissions: SANDBOX_PERMISSIONS,
+        justification: JUSTIFICATION,
+        prefix_rule: PREFIX_RULE,
+        additional_permissions,
+    }
+});
+
+pub(crate) struct ExecCommand;
+
+impl Tool for ExecCommand {
+    fn name(&self) -> &'static str {
+        "exec_command"
+    }
+
+    fn parallel(&self) -> Parallel {
+        Parallel::Shared
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Command
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let description =
+            "Runs a command and returns its output, or a session ID if it is still running.";
+        (scope.shell_tool == ShellTool::Exec).then(|| {
+            let schema = command_schema::<Arguments>(scope.features);
+            Spec::with_schema(self.name(), description, schema.into())
+        })
+    }
+
+    fn accepts(&self, run: &Running) -> bool {
+        run.is_function()
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(exec_command(run))
+    }
+
+    fn report_style(&self, _scope: &Scope) -> ReportStyle {
+        ReportStyle::Text
+    }
+}
+
+async fn exec_command(run: &Running) -> Finished {
     let arguments: Arguments = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
@@ -252,86 +311,6 @@ async fn refused(run: &Running, shown: &Shown, approval: Approval) -> Finished {
 
 fn failed(shown: &Shown, why: &str) -> String {
     format!("exec_command failed for `{}`: {why}", shown.command)
-}
-
-#[derive(Deserialize)]
-struct WriteArguments {
-    session_id: i32,
-    #[serde(default)]
-    chars: String,
-    yield_time_ms: Option<u64>,
-    max_output_tokens: Option<usize>,
-}
-
-pub(crate) async fn write_stdin(run: &Running) -> Finished {
-    let arguments: WriteArguments = match run.arguments() {
-        Ok(arguments) => arguments,
-        Err(error) => return error.into(),
-    };
-    let id = u32::try_from(arguments.session_id).ok();
-    let session = run.toolbox(move |it| it.sessions.get(id?)).await;
-    let Some(session) = session else {
-        return format!(
-            "write_stdin failed: Unknown process id {}",
-            arguments.session_id
-        )
-        .into();
-    };
-    let asked = arguments.yield_time_ms.unwrap_or(WRITE_YIELD);
-    let wait = match arguments.chars.is_empty() {
-        true => {
-            let longest = u64::try_from(run.scope.longest_poll.as_millis()).unwrap_or(u64::MAX);
-            clamp(asked, SHORTEST_POLL..=longest.max(SHORTEST_POLL))
-        }
-        false => clamp(asked, YIELD),
-    };
-    let typed = !arguments.chars.is_empty();
-    if typed && !session.process.stdin_is_open().await {
-        return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
-    }
-    // Told first: what is typed may end the process, and with it the item.
-    let input = ToolDelta::TerminalInput {
-        process_id: session.id.to_string(),
-        stdin: arguments.chars.clone(),
-    };
-    run.host
-        .report(&session.shown.id, quipu_engine::ToolEvent::Delta(input))
-        .await;
-    let wait = Duration::from_millis(wait);
-    let called = Instant::now();
-    let mut untyped = arguments.chars.as_bytes();
-    let looking = async {
-        if typed {
-            // A process that does not read makes typing wait.
-            let typing = session.process.write_stdin_from(&mut untyped);
-            match tokio::time::timeout(wait, typing).await {
-                Ok(written) => written?,
-                Err(_) => return Ok(Instant::now()),
-            }
-            tokio::time::sleep(AFTER_WRITE).await;
-        }
-        let begun = Instant::now();
-        patience(run, &session, wait).await;
-        Ok(begun)
-    };
-    let looked: Result<Instant, StdinError> = tokio::select! {
-        looked = looking => looked,
-        () = run.cancel.cancelled() => return run.aborted(called.elapsed()).into(),
-    };
-    let begun = match looked {
-        Ok(begun) => begun,
-        Err(error) => return format!("write_stdin failed: {error}").into(),
-    };
-    let (news, _) = news_and_forget(run, &session, begun, arguments.max_output_tokens).await;
-    let (all, left) = (arguments.chars.len(), untyped.len());
-    match left {
-        0 => news.into(),
-        _ => format!(
-            "The process does not read its input: {} of {all} bytes were typed, the rest was not.\n{news}",
-            all - left
-        )
-        .into(),
-    }
 }
 
 fn clamp(value: u64, range: std::ops::RangeInclusive<u64>) -> u64 {

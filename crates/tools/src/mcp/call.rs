@@ -15,8 +15,16 @@ use crate::call::{ABORTED, Finished, Running};
 /// What may happen in a call before somebody looks.
 const EVENTS: usize = 32;
 
-/// Runs a call to its end. Whatever goes wrong is told to the model.
-pub(crate) async fn call(run: &Running, offered: OfferedTool) -> Finished {
+/// Whether a name is that of a tool of some server, be it known or not.
+pub(crate) fn is_mcp_tool(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
+
+/// Runs a call to its end. What goes wrong is output for the model.
+pub(crate) async fn call(run: &Running) -> Finished {
+    let Some(offered) = run.scope.mcp.fleet.tool(&run.call.name) else {
+        return run.unsupported();
+    };
     let arguments = match arguments(run) {
         Ok(arguments) => arguments,
         Err(error) => return output::failure(&format!("err: {error}")),

@@ -14,10 +14,12 @@ use quipu_mcp::{Fleet, OfferedTool};
 use quipu_policy::mcp::ToolApprovalMode;
 use quipu_wire::{Json, McpToolCallError, McpToolCallResult, McpToolCallStatus, ThreadItem};
 
-pub(crate) use call::call;
+pub(crate) use call::{call, is_mcp_tool};
 pub use elicitation::{elicitation_request, reaction};
-pub(crate) use resources::{RESOURCE_TOOLS, resource_tool};
-pub(crate) use schema::reduced;
+pub(crate) use resources::ResourceTool;
+
+use crate::scope::Scope;
+use crate::spec::Spec;
 
 /// The MCP servers of a thread, and what the configuration says about their tools.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +29,16 @@ pub struct McpScope {
     pub approvals: Arc<BTreeMap<String, BTreeMap<String, ToolApprovalMode>>>,
     /// Users are asked about a call as if the server asked; otherwise as if the agent did.
     pub asks_by_elicitation: bool,
+}
+
+/// The tools of the servers that are ready.
+pub(crate) fn specs(scope: &Scope) -> impl Iterator<Item = Spec> {
+    scope.mcp.fleet.tools().into_iter().map(|offered| {
+        let schema = serde_json::from_str(offered.tool.input_schema.get()).unwrap_or_default();
+        let description = offered.tool.description.unwrap_or_default();
+        let schema = schema::reduced(&schema).into();
+        Spec::with_schema(&offered.qualified, &description, schema)
+    })
 }
 
 impl McpScope {

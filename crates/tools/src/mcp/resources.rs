@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use quipu_engine::CallKind;
 use quipu_mcp::{Fleet, Listing, compact};
 use quipu_wire::{Json, McpToolCallResult};
@@ -13,14 +13,12 @@ use serde_json::{Value, json};
 
 use super::{Shown, millis};
 use crate::call::{ABORTED, Finished, Running};
+use crate::schema::describe;
+use crate::scope::Scope;
+use crate::spec::Spec;
+use crate::tool::{Parallel, Tool};
 
-/// The tools of this file.
-pub(crate) const RESOURCE_TOOLS: [&str; 3] = [
-    "list_mcp_resources",
-    "list_mcp_resource_templates",
-    "read_mcp_resource",
-];
-/// Whose call it is said to be when no server is named.
+/// The server that clients see in a call that names none.
 const ALL_SERVERS: &str = "codex";
 
 #[derive(Default, Deserialize)]
@@ -33,6 +31,65 @@ struct ListArguments {
 struct ReadArguments {
     server: String,
     uri: String,
+}
+
+describe!(ListArguments {
+    required {}
+    optional {
+        server: "Only those of this server; of all servers if left out.",
+        cursor: "Where the last list of the same server said that it goes on.",
+    }
+});
+
+describe!(ReadArguments {
+    required {
+        server: "The server, as a list of resources names it.",
+        uri: "The address, as a list of resources has it.",
+    }
+    optional {}
+});
+
+/// The tools of this file, which change nothing and need no approval.
+#[derive(Clone, Copy)]
+pub(crate) enum ResourceTool {
+    List,
+    ListTemplates,
+    Read,
+}
+
+impl Tool for ResourceTool {
+    fn name(&self) -> &'static str {
+        match self {
+            ResourceTool::List => "list_mcp_resources",
+            ResourceTool::ListTemplates => "list_mcp_resource_templates",
+            ResourceTool::Read => "read_mcp_resource",
+        }
+    }
+
+    fn parallel(&self) -> Parallel {
+        Parallel::Shared
+    }
+
+    fn spec(&self, scope: &Scope) -> Option<Spec> {
+        let list = |what: &str| {
+            let description = format!(
+                "Lists the {what} that MCP servers share: files, records and other data to work with."
+            );
+            Spec::function::<ListArguments>(self.name(), &description)
+        };
+        (!scope.mcp.fleet.is_empty()).then(|| match self {
+            ResourceTool::List => list("resources"),
+            ResourceTool::ListTemplates => list("templates of resource addresses"),
+            ResourceTool::Read => {
+                let description = "Reads one resource of an MCP server.";
+                Spec::function::<ReadArguments>(self.name(), description)
+            }
+        })
+    }
+
+    fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
+        Box::pin(resource_tool(*self, run))
+    }
 }
 
 /// What is asked for.
@@ -48,9 +105,8 @@ enum Wanted {
     },
 }
 
-/// Runs one of the tools, which change nothing and are asked about by nobody.
-pub(crate) async fn resource_tool(run: &Running) -> Finished {
-    let wanted = match wanted(run) {
+async fn resource_tool(tool: ResourceTool, run: &Running) -> Finished {
+    let wanted = match wanted(tool, run) {
         Ok(wanted) => wanted,
         Err(error) => return error.into(),
     };
@@ -90,25 +146,25 @@ pub(crate) async fn resource_tool(run: &Running) -> Finished {
 }
 
 /// Reads the arguments; the error is for the model.
-fn wanted(run: &Running) -> Result<Wanted, String> {
+fn wanted(tool: ResourceTool, run: &Running) -> Result<Wanted, String> {
     let filled = |text: Option<String>| {
         text.map(|it| it.trim().to_owned())
             .filter(|it| !it.is_empty())
     };
-    if run.call.name == "read_mcp_resource" {
-        let ReadArguments { server, uri } = read_arguments(run)?;
-        let server = filled(Some(server)).ok_or("server must be provided")?;
-        let uri = filled(Some(uri)).ok_or("uri must be provided")?;
-        return Ok(Wanted::Read { server, uri });
-    }
+    let listing = match tool {
+        ResourceTool::List => Listing::Resources,
+        ResourceTool::ListTemplates => Listing::ResourceTemplates,
+        ResourceTool::Read => {
+            let ReadArguments { server, uri } = read_arguments(run)?;
+            let server = filled(Some(server)).ok_or("server must be provided")?;
+            let uri = filled(Some(uri)).ok_or("uri must be provided")?;
+            return Ok(Wanted::Read { server, uri });
+        }
+    };
     let ListArguments { server, cursor } = match &run.call.kind {
         // A list needs no arguments at all.
         CallKind::Function(text) if text.trim().is_empty() => ListArguments::default(),
         _ => read_arguments(run)?,
-    };
-    let listing = match run.call.name.as_str() {
-        "list_mcp_resources" => Listing::Resources,
-        _ => Listing::ResourceTemplates,
     };
     Ok(Wanted::List {
         listing,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 const MAX_DEPTH: usize = 32;
 
 /// The schema of a tool's arguments.
-pub(crate) fn reduced(schema: &Value) -> Value {
+pub(super) fn reduced(schema: &Value) -> Value {
     let members = schema.as_object();
     match members.and_then(kind) {
         None => object(members.unwrap_or(&Map::new()), 0),
