@@ -4,12 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use quipu_policy::hosts::Target;
-use quipu_policy::rules::{NetworkProtocol, normal_host};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy, copy_bidirectional, sink};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::head::Head;
 use super::keeper::{Blocked, Keeper};
 use super::upstream::{Route, connect};
 
@@ -21,20 +21,9 @@ const READING: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
 /// A request as the gate needs it.
 struct Request {
-    method: String,
-    target: Target,
-    /// What follows the host in an absolute address; nothing for a tunnel.
-    path: String,
-    /// The lines after the first, each with its end.
-    headers: String,
+    head: Head,
     /// What came after the head.
     rest: Vec<u8>,
-}
-
-impl Request {
-    fn is_tunnel(&self) -> bool {
-        self.target.protocol == NetworkProtocol::Https
-    }
 }
 
 /// Serves one connection.
@@ -44,18 +33,22 @@ pub(super) async fn serve(mut client: TcpStream, keeper: &Keeper) -> io::Result<
         let answer = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         return client.write_all(answer.as_bytes()).await;
     };
-    let admitted = match check_method(&request, keeper) {
-        Ok(()) => keeper.admit(&request.target).await,
+    let admitted = match check_method(&request.head, keeper) {
+        Ok(()) => keeper.admit(&request.head.target).await,
         Err(blocked) => Err(blocked),
     };
     let route = match admitted {
         Ok(route) => route,
-        Err(blocked) => return client.write_all(&refusal(blocked, &request.target)).await,
+        Err(blocked) => {
+            return client
+                .write_all(&refusal(blocked, &request.head.target))
+                .await;
+        }
     };
     match connect(&route).await {
         Ok(server) => forward(client, server, &request, &route, keeper).await,
         Err(error) => {
-            let text = format!("{} cannot be reached: {error}\n", request.target.host);
+            let text = format!("{} cannot be reached: {error}\n", request.head.target.host);
             let length = text.len();
             let answer = format!(
                 "HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\ncontent-type: text/plain\r\n\
@@ -66,13 +59,13 @@ pub(super) async fn serve(mut client: TcpStream, keeper: &Keeper) -> io::Result<
     }
 }
 
-fn check_method(request: &Request, keeper: &Keeper) -> Result<(), Blocked> {
+fn check_method(head: &Head, keeper: &Keeper) -> Result<(), Blocked> {
     if !keeper.network.reads_only {
         return Ok(());
     }
-    match request.is_tunnel() {
+    match head.is_tunnel() {
         true => Err(Blocked::Tunnel),
-        false if READING.contains(&request.method.as_str()) => Ok(()),
+        false if READING.contains(&head.method.as_str()) => Ok(()),
         false => Err(Blocked::Method),
     }
 }
@@ -84,17 +77,17 @@ async fn forward(
     route: &Route,
     keeper: &Keeper,
 ) -> io::Result<()> {
-    let Request {
+    let Request { head, rest } = request;
+    let Head {
         method,
         target,
         path,
         headers,
-        rest,
-    } = request;
+    } = head;
     let (host, port) = (bracketed(&target.host), target.port);
-    let shared = !request.is_tunnel() && matches!(route, Route::Proxy(_));
+    let shared = !head.is_tunnel() && matches!(route, Route::Proxy(_));
     let body = match shared {
-        true => body_length(headers),
+        true => head.body_length(),
         false => Some(0),
     };
     let Some(body) = body else {
@@ -102,7 +95,7 @@ async fn forward(
             "HTTP/1.1 411 Length Required\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         return client.write_all(answer.as_bytes()).await;
     };
-    match (request.is_tunnel(), route) {
+    match (head.is_tunnel(), route) {
         (true, Route::Direct(_)) => {
             client
                 .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -117,7 +110,14 @@ async fn forward(
                 Route::Direct(_) => path.clone(),
                 Route::Proxy(_) => format!("http://{host}:{port}{path}"),
             };
-            let head = format!("{method} {address} HTTP/1.1\r\n{headers}connection: close\r\n\r\n");
+            let mut head = format!(
+                "{method} {address} HTTP/1.1\r\nhost: {}\r\n",
+                target_host(target)
+            );
+            for (name, value) in headers {
+                head += &format!("{name}: {value}\r\n");
+            }
+            head += "connection: close\r\n\r\n";
             server.write_all(head.as_bytes()).await?;
         }
     }
@@ -156,25 +156,7 @@ async fn exchange(
     read.map_or(Ok(()), |read| read.map(drop))
 }
 
-/// How long the body of a request is; `None` if its head does not say so.
-fn body_length(headers: &str) -> Option<u64> {
-    let mut length = None;
-    for (name, value) in headers.lines().filter_map(|line| line.split_once(':')) {
-        if name.trim().eq_ignore_ascii_case("transfer-encoding") {
-            return None;
-        }
-        if name.trim().eq_ignore_ascii_case("content-length") {
-            let given: u64 = value.trim().parse().ok()?;
-            if length.is_some_and(|other| other != given) {
-                return None;
-            }
-            length = Some(given);
-        }
-    }
-    Some(length.unwrap_or(0))
-}
-
-/// Reads the head of a request; `None` if it is none that a proxy gets.
+/// Reads the head of a request; `None` if it is malformed or no request to a proxy.
 async fn read_request(client: &mut TcpStream) -> io::Result<Option<Request>> {
     let mut bytes = Vec::new();
     let end = loop {
@@ -186,76 +168,16 @@ async fn read_request(client: &mut TcpStream) -> io::Result<Option<Request>> {
         }
     };
     let rest = bytes.split_off(end + 4);
-    let Ok(head) = std::str::from_utf8(&bytes[..end]) else {
-        return Ok(None);
-    };
-    Ok(parse(head, rest))
+    Ok(Head::parse(&bytes).map(|head| Request { head, rest }))
 }
 
-fn parse(head: &str, rest: Vec<u8>) -> Option<Request> {
-    let (first, lines) = head.split_once("\r\n").unwrap_or((head, ""));
-    let mut words = first.split(' ');
-    let (method, address, version) = (words.next()?, words.next()?, words.next()?);
-    let is_version = version == "HTTP/1.1" || version == "HTTP/1.0";
-    if words.next().is_some() || !is_version || method.is_empty() {
-        return None;
+/// The host and port of a plain request, as its server reads them.
+fn target_host(target: &Target) -> String {
+    let host = bracketed(&target.host);
+    match target.port {
+        80 => host,
+        port => format!("{host}:{port}"),
     }
-    let (authority, path, protocol, port) = if method == "CONNECT" {
-        (address, String::new(), NetworkProtocol::Https, 443)
-    } else {
-        let plain = address.strip_prefix("http://")?;
-        let at = plain.find(['/', '?']).unwrap_or(plain.len());
-        let (authority, path) = plain.split_at(at);
-        let slash = if path.starts_with('/') { "" } else { "/" };
-        (
-            authority,
-            format!("{slash}{path}"),
-            NetworkProtocol::Http,
-            80,
-        )
-    };
-    Some(Request {
-        method: method.to_owned(),
-        target: target(authority, protocol, port)?,
-        path,
-        headers: kept_headers(lines),
-        rest,
-    })
-}
-
-/// The headers that are meant for the server at the other end.
-fn kept_headers(lines: &str) -> String {
-    let for_proxies = |line: &&str| {
-        let name = line.split(':').next().unwrap_or_default();
-        [
-            "connection",
-            "proxy-connection",
-            "proxy-authorization",
-            "keep-alive",
-        ]
-        .iter()
-        .any(|own| name.trim().eq_ignore_ascii_case(own))
-    };
-    let lines = lines.split("\r\n").filter(|line| !line.is_empty());
-    let kept = lines.filter(|line| !for_proxies(line));
-    kept.flat_map(|line| [line, "\r\n"]).collect()
-}
-
-/// The target of an authority, `host[:port]`.
-pub(super) fn target(authority: &str, protocol: NetworkProtocol, port: u16) -> Option<Target> {
-    let host = normal_host(authority).ok()?;
-    let after_host = authority
-        .rsplit_once(']')
-        .map_or(authority, |(_, rest)| rest);
-    let port = match after_host.rsplit_once(':') {
-        Some((_, text)) => text.parse().ok()?,
-        None => port,
-    };
-    Some(Target {
-        host,
-        protocol,
-        port,
-    })
 }
 
 /// A host as it stands in an address.
@@ -311,82 +233,4 @@ fn refusal(blocked: Blocked, target: &Target) -> Vec<u8> {
          connection: close\r\ncontent-length: {length}\r\n\r\n"
     );
     [head, body].concat().into_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(head: &str) -> Option<(String, String, u16, String)> {
-        let request = parse(head, Vec::new())?;
-        let Target { host, port, .. } = request.target;
-        Some((request.method, host, port, request.path))
-    }
-
-    #[test]
-    fn requests_to_a_proxy_name_their_target() {
-        let read_as = |method: &str, host: &str, port, path: &str| {
-            Some((method.to_owned(), host.to_owned(), port, path.to_owned()))
-        };
-        let cases = [
-            (
-                "GET http://X.org HTTP/1.1",
-                read_as("GET", "x.org", 80, "/"),
-            ),
-            (
-                "GET http://x.org?q HTTP/1.1",
-                read_as("GET", "x.org", 80, "/?q"),
-            ),
-            (
-                "POST http://x.org:81/a?b HTTP/1.0",
-                read_as("POST", "x.org", 81, "/a?b"),
-            ),
-            (
-                "CONNECT x.org:443 HTTP/1.1",
-                read_as("CONNECT", "x.org", 443, ""),
-            ),
-            (
-                "CONNECT [::1]:22 HTTP/1.1",
-                read_as("CONNECT", "::1", 22, ""),
-            ),
-            ("GET http://[::1]/ HTTP/1.1", read_as("GET", "::1", 80, "/")),
-        ];
-        for (head, expected) in cases {
-            assert_eq!(read(head), expected, "{head}");
-        }
-        for wrong in [
-            "",
-            "GET",
-            "GET / HTTP/1.1",
-            "GET ftp://x.org/ HTTP/1.1",
-            "GET http://x.org/ HTTP/2",
-            "GET http://a b/ HTTP/1.1",
-            "CONNECT x.org:99999 HTTP/1.1",
-            "GET http:// HTTP/1.1",
-            "GET http://u@x.org/ HTTP/1.1",
-            "GET http://*.x.org/ HTTP/1.1",
-        ] {
-            assert_eq!(read(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn the_length_of_a_body_is_given_or_nothing() {
-        for (headers, length) in [
-            ("Host: x\r\n", Some(0)),
-            ("Content-Length: 7\r\nA: b\r\n", Some(7)),
-            ("content-length: 7\r\ncontent-length: 7\r\n", Some(7)),
-            ("content-length: 7\r\ncontent-length: 8\r\n", None),
-            ("content-length: -1\r\n", None),
-            ("content-length: 7\r\nTransfer-Encoding: chunked\r\n", None),
-        ] {
-            assert_eq!(body_length(headers), length, "{headers}");
-        }
-    }
-
-    #[test]
-    fn headers_for_proxies_stay_here() {
-        let lines = "Host: x\r\nProxy-Authorization: secret\r\nConnection: keep-alive\r\nA: b\r\n";
-        assert_eq!(kept_headers(lines), "Host: x\r\nA: b\r\n");
-    }
 }

@@ -1,6 +1,7 @@
 //! The managed network: commands reach others only through a gate of this program, which lets through
 //! what lists and rules allow and asks about the rest.
 
+mod head;
 mod http;
 mod keeper;
 mod settings;
