@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use chrono::NaiveDateTime;
 use uuid::Uuid;
 
-use crate::time::Civil;
+use crate::time::{name_stamp, parse_name_stamp};
 
 /// Live rollouts, in folders by date.
 pub(crate) const SESSIONS: &str = "sessions";
@@ -26,7 +27,7 @@ pub(crate) const INDEX: &str = "quipu_index_1.sqlite";
 /// `_<segment id>` after the thread id for a file that goes on from somewhere in an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RolloutName {
-    pub created: Civil,
+    pub created: NaiveDateTime,
     pub id: Uuid,
     /// Made when turns were taken back. Of the files of a thread, the one made last counts.
     pub segment: Option<Uuid>,
@@ -42,7 +43,7 @@ impl RolloutName {
             None => (id, None),
         };
         Some(Self {
-            created: Civil::parse(stamp, b'-')?,
+            created: parse_name_stamp(stamp)?,
             id: uuid(id)?,
             segment,
         })
@@ -61,23 +62,14 @@ impl RolloutName {
     pub fn file_name(&self) -> String {
         let segment = self.segment.map(|segment| format!("_{segment}"));
         let segment = segment.unwrap_or_default();
-        let created = self.created.format('-');
+        let created = name_stamp(self.created);
         format!("rollout-{created}-{}{segment}.jsonl", self.id)
     }
 
     /// The folder a live rollout of this name lies in, relative to the home.
     pub fn day_dir(&self) -> PathBuf {
-        let Civil {
-            year, month, day, ..
-        } = self.created;
-        [
-            SESSIONS.to_owned(),
-            format!("{year:04}"),
-            format!("{month:02}"),
-            format!("{day:02}"),
-        ]
-        .iter()
-        .collect()
+        let parts = ["%Y", "%m", "%d"].map(|part| self.created.format(part).to_string());
+        Path::new(SESSIONS).join(parts.iter().collect::<PathBuf>())
     }
 
     /// A time at or shortly after the creation of the thread, from the name alone. Ids of this
@@ -86,7 +78,7 @@ impl RolloutName {
     pub fn latest_creation(&self) -> i64 {
         const SLACK: i64 = 60;
         const LATEST_ZONE: i64 = 12 * 3600;
-        let named = self.created.to_secs().unwrap_or(i64::MAX / 2) + LATEST_ZONE;
+        let named = self.created.and_utc().timestamp() + LATEST_ZONE;
         match self.id.get_timestamp() {
             Some(stamp) if self.id.get_version_num() == 7 => {
                 named.min(i64::try_from(stamp.to_unix().0).unwrap_or(named) + SLACK)

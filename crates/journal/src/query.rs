@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::session::{GitInfo, Source};
-use crate::time::{self, Civil};
+use crate::time;
 
 /// The custom sources that count as interactive.
 const INTERACTIVE_CUSTOM: [&str; 2] = ["atlas", "chatgpt"];
@@ -100,7 +100,7 @@ impl Cursor {
     pub fn parse(text: &str) -> Result<Self> {
         let read = || {
             let (time, id) = text.split_once('|')?;
-            let named = || Civil::parse(time, b'-')?.to_secs();
+            let named = || Some(time::parse_name_stamp(time)?.and_utc().timestamp());
             let secs = time::parse_stamp(time).or_else(named)?;
             Some(Self {
                 secs,

@@ -22,7 +22,7 @@ use crate::query::{Page, Query, Summary};
 use crate::record::Record;
 use crate::replay::Replay;
 use crate::session::{GitInfo, SessionMeta};
-use crate::time::{self, Civil};
+use crate::time;
 use crate::touched::Touched;
 use crate::writer::Writers;
 
@@ -149,7 +149,7 @@ impl Store {
         let secs =
             time::parse_stamp(&meta.timestamp).unwrap_or_else(|| time::secs(SystemTime::now()));
         let name = RolloutName {
-            created: Civil::local(secs),
+            created: time::local(secs),
             id: meta.id,
             segment: None,
         };

@@ -13,7 +13,7 @@ use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
 use crate::layout::{ARCHIVED, RolloutName, SESSIONS};
-use crate::time::{self, Civil};
+use crate::time;
 
 /// A folder that changed this recently may change again without its time moving, because the time
 /// only moves in steps; such a folder is looked at again next time.
@@ -78,8 +78,8 @@ pub(super) fn end_of(day: &Path) -> i64 {
         [_, year, month, day] => format!("{year}-{month}-{day}T00-00-00"),
         _ => return i64::MAX,
     };
-    let midnight = Civil::parse(&stamp, b'-').and_then(Civil::to_secs);
-    midnight.map_or(i64::MAX, |midnight| midnight + DAY + ZONE)
+    let midnight = time::parse_name_stamp(&stamp);
+    midnight.map_or(i64::MAX, |it| it.and_utc().timestamp() + DAY + ZONE)
 }
 
 /// The folders in which a thread of this id would lie, if the id tells its time.
@@ -90,7 +90,7 @@ pub(super) fn around(id: Uuid) -> Vec<PathBuf> {
     let created = i64::try_from(stamp.to_unix().0).unwrap_or_default();
     let day = |secs| {
         RolloutName {
-            created: Civil::utc(secs),
+            created: time::utc(secs).naive_utc(),
             id,
             segment: None,
         }

@@ -189,7 +189,7 @@ fn store_head(db: &Connection, seen: &Seen, head: &Head) -> rusqlite::Result<()>
         .map(|meta| meta.id)
         .or(name.map(|name| name.id))
         .unwrap_or_default();
-    let named_time = || name.and_then(|name| name.created.to_secs());
+    let named_time = || name.map(|name| name.created.and_utc().timestamp());
     let created_at = meta.and_then(|meta| meta.created_at()).or_else(named_time);
     let source = meta.map(|meta| meta.source.clone()).unwrap_or_default();
     let spawn = match &source {

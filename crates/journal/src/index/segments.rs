@@ -69,7 +69,7 @@ impl Index {
         if !meta.is_some_and(|meta| meta.is_paginated()) {
             return Ok(false);
         }
-        let created = RolloutName::of(&path).and_then(|name| name.created.to_secs());
+        let created = RolloutName::of(&path).map(|name| name.created.and_utc().timestamp());
         let mut changed = false;
         for day in Days::new(&self.home) {
             if created.is_some_and(|created| end_of(&day) < created) {

@@ -1,4 +1,4 @@
-//! What the systems do each in its own way, under one name: permissions, locks, deleted files, local time.
+//! What the systems do each in its own way, under one name: permissions, locks, deleted files.
 
 #[cfg(unix)]
 mod unix;

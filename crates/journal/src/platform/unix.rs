@@ -64,14 +64,3 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Err(error) => Err(error),
     }
 }
-
-/// What a clock on this machine's wall shows; nothing if the system cannot say.
-pub(crate) fn local_time(secs: i64) -> Option<libc::tm> {
-    let secs: libc::time_t = secs;
-    // SAFETY: an all-zero `tm` is a valid value, both pointers live through the call, and
-    // `localtime_r` writes only behind the second one.
-    unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        (!libc::localtime_r(&raw const secs, &raw mut tm).is_null()).then_some(tm)
-    }
-}

@@ -90,17 +90,6 @@ fn beyond_everything() -> OVERLAPPED {
     place
 }
 
-/// What a clock on this machine's wall shows; nothing if the system cannot say.
-pub(crate) fn local_time(secs: i64) -> Option<libc::tm> {
-    let secs: libc::time_t = secs;
-    // SAFETY: an all-zero `tm` is a valid value, both pointers live through the call, and
-    // `localtime_s` writes only behind the first one.
-    unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        (libc::localtime_s(&raw mut tm, &raw const secs) == 0).then_some(tm)
-    }
-}
-
 fn check(result: windows_sys::core::BOOL) -> io::Result<()> {
     match result {
         0 => Err(io::Error::last_os_error()),
