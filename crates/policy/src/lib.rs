@@ -27,3 +27,4 @@ pub mod safe;
 pub mod session;
 pub mod settings;
 pub mod texts;
+pub mod writable;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quipu_wire::{AskForApproval, SandboxPolicy};
+use quipu_wire::AskForApproval;
 
 use crate::paths::{inside_any, resolve};
 use crate::retry::RETRY_REASON;
@@ -41,39 +41,6 @@ pub struct PatchQuestion {
     pub reason: Option<String>,
     /// The files that an answer for the session covers.
     pub files: Vec<PathBuf>,
-}
-
-/// The folders that a sandbox policy lets commands write to.
-///
-/// `tmpdir` is the value of `TMPDIR`, `slash_tmp` whether `/tmp` is a folder.
-#[must_use]
-pub fn writable_roots(
-    sandbox: &SandboxPolicy,
-    cwd: &Path,
-    tmpdir: Option<&Path>,
-    slash_tmp: bool,
-) -> Vec<PathBuf> {
-    let SandboxPolicy::WorkspaceWrite {
-        writable_roots,
-        exclude_tmpdir_env_var,
-        exclude_slash_tmp,
-        ..
-    } = sandbox
-    else {
-        return Vec::new();
-    };
-    let mut roots: Vec<PathBuf> = writable_roots
-        .iter()
-        .map(|root| root.as_path().into())
-        .collect();
-    roots.push(cwd.to_owned());
-    if slash_tmp && !exclude_slash_tmp {
-        roots.push(PathBuf::from("/tmp"));
-    }
-    if let Some(tmpdir) = tmpdir.filter(|path| path.is_absolute() && !exclude_tmpdir_env_var) {
-        roots.push(tmpdir.to_owned());
-    }
-    roots
 }
 
 /// Decides about a patch that touches these files, sources and targets of moves alike. `can_write` tells

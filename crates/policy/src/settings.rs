@@ -17,7 +17,7 @@ pub struct Settings<'a> {
     pub approval_policy: &'a AskForApproval,
     /// What a command may touch without a question.
     pub sandbox: &'a SandboxPolicy,
-    /// The folders that this policy lets commands write to; see [`crate::patches::writable_roots`].
+    /// The directories that this policy lets commands write to; see [`crate::writable::writable_roots`].
     pub writable: &'a [PathBuf],
     /// The user's shell.
     pub shell: &'a str,

@@ -50,14 +50,10 @@ pub struct WorkspaceWrite {
     pub hidden: Hidden,
     /// What may be reached.
     pub network: Network,
-    /// Do not make the folder named by this program's `TMPDIR` variable writable.
-    pub exclude_tmpdir_env: bool,
-    /// Do not make `/tmp` writable.
-    pub exclude_slash_tmp: bool,
 }
 
 impl WorkspaceWrite {
-    /// Writes in `workspace` and the temporary folders, reads everywhere, no network.
+    /// Writes in `workspace`, reads everywhere, no network.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self {
             workspace: workspace.into(),
@@ -67,8 +63,6 @@ impl WorkspaceWrite {
             readable: Readable::Everything,
             hidden: Hidden::default(),
             network: Network::Off,
-            exclude_tmpdir_env: false,
-            exclude_slash_tmp: false,
         }
     }
 }

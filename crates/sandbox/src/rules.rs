@@ -9,10 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    Grants, Hidden, Network, Policy, Readable, SpawnError, WorkspaceWrite, git, real_path,
-    roots::Roots,
-};
+use crate::{Grants, Hidden, Network, Policy, Readable, SpawnError, git, real_path, roots::Roots};
 
 /// Entries directly below a writable folder that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
@@ -106,8 +103,8 @@ impl Rules {
             entries: Vec::new(),
             reserved: Vec::new(),
         };
-        let more_roots = workspace.map(WorkspaceWrite::more_roots);
-        let more_roots = more_roots.iter().flatten().chain(&grants.writable);
+        let more_roots = workspace.iter().flat_map(|policy| &policy.writable_roots);
+        let more_roots = more_roots.chain(&grants.writable);
         let mut roots = names.real_paths(more_roots);
         let folder = workspace.and_then(|policy| names.real_path(&policy.workspace));
         roots.extend(folder.clone().filter(|folder| !roots.contains(folder)));
@@ -409,20 +406,6 @@ impl Readable {
             Self::Everything => &[],
             Self::Only { roots, .. } => roots,
         }
-    }
-}
-
-impl WorkspaceWrite {
-    /// All that this policy makes writable beside the workspace.
-    fn more_roots(&self) -> Vec<PathBuf> {
-        let mut roots = self.writable_roots.clone();
-        if !self.exclude_slash_tmp {
-            roots.push(PathBuf::from("/tmp"));
-        }
-        if !self.exclude_tmpdir_env {
-            roots.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
-        }
-        roots
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quipu_policy::writable::writable_roots;
 use quipu_sandbox::{Grants, Hidden, Network, Policy, Readable, Rules, WorkspaceWrite};
 use quipu_wire::{
     AbsolutePath, AdditionalPermissionProfile, NetworkAccess, ReadOnlyAccess, SandboxPolicy,
@@ -37,8 +38,13 @@ pub struct Guarded<'a> {
     pub trusted: &'a [PathBuf],
 }
 
-/// A policy for commands that work in `cwd`.
-pub fn policy(policy: &SandboxPolicy, cwd: &Path, guarded: Guarded<'_>) -> Policy {
+/// A policy for commands that work in `cwd`; `tmpdir` is the value of `TMPDIR`.
+pub fn policy(
+    policy: &SandboxPolicy,
+    cwd: &Path,
+    tmpdir: Option<&Path>,
+    guarded: Guarded<'_>,
+) -> Policy {
     let hidden = || hidden(cwd, guarded.home, guarded.credentials);
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
@@ -57,19 +63,15 @@ pub fn policy(policy: &SandboxPolicy, cwd: &Path, guarded: Guarded<'_>) -> Polic
             network: network(*network_access),
         },
         SandboxPolicy::WorkspaceWrite {
-            writable_roots,
             read_only_access,
             network_access,
-            exclude_tmpdir_env_var,
-            exclude_slash_tmp,
+            ..
         } => Policy::WorkspaceWrite(WorkspaceWrite {
             workspace: cwd.to_owned(),
-            writable_roots: paths(writable_roots),
+            writable_roots: writable_roots(policy, cwd, tmpdir),
             readable: readable(read_only_access),
             hidden: hidden(),
             network: network(*network_access),
-            exclude_tmpdir_env: *exclude_tmpdir_env_var,
-            exclude_slash_tmp: *exclude_slash_tmp,
             protected_paths: vec![guarded.home.to_owned()],
             trusted: guarded.trusted.to_vec(),
         }),
@@ -107,7 +109,7 @@ pub(crate) fn policy_of(scope: &Scope) -> Policy {
         credentials: &scope.credentials,
         trusted: &scope.trusted,
     };
-    policy(&scope.sandbox, &scope.cwd, guarded)
+    policy(&scope.sandbox, &scope.cwd, scope.tmpdir.as_deref(), guarded)
 }
 
 /// What a user agreed to beyond the policy.

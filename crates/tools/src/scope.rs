@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_policy::writable::writable_roots;
 use quipu_prompt::budget::Budget;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
@@ -130,15 +131,9 @@ impl Scope {
         path.map_or_else(|| self.cwd.clone(), |path| self.cwd.join(path))
     }
 
-    /// The folders that commands may write to, as they are called and where they really are.
+    /// The directories that commands may write to, as they are named and where they really are.
     pub(crate) fn writable_roots(&self) -> Vec<PathBuf> {
-        let slash_tmp = cfg!(unix) && std::path::Path::new("/tmp").is_dir();
-        let mut roots = quipu_policy::patches::writable_roots(
-            &self.sandbox,
-            &self.cwd,
-            self.tmpdir.as_deref(),
-            slash_tmp,
-        );
+        let mut roots = writable_roots(&self.sandbox, &self.cwd, self.tmpdir.as_deref());
         let real: Vec<_> = roots
             .iter()
             .filter_map(|root| root.canonicalize().ok())

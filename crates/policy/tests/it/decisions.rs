@@ -11,7 +11,7 @@ use quipu_policy::hosts::{NetworkVerdict, Target, decide_network};
 use quipu_policy::mcp::{
     ToolApprovalMode, ToolHints, mcp_may_elicit, mcp_tool_needs_question, mcp_tool_question,
 };
-use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch, writable_roots};
+use quipu_policy::patches::{PatchFile, PatchVerdict, decide_patch};
 use quipu_policy::permissions::{
     CommandTool, Grants, PermissionsVerdict, SandboxPermissions, decide_permissions, grant_text,
     intersect,
@@ -21,6 +21,7 @@ use quipu_policy::rules::{NetworkDecision, NetworkProtocol, NetworkRule, Rules};
 use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
 use quipu_policy::texts;
+use quipu_policy::writable::writable_roots;
 use quipu_wire::{
     AdditionalPermissionProfile, ApprovalsReviewer, AskForApproval, GrantedPermissionProfile,
     PermissionGrantScope, RequestPermissionProfile, SandboxPolicy,
@@ -490,12 +491,8 @@ fn patches_are_judged_by_where_they_write() {
 #[test]
 fn writable_roots_follow_the_policy() {
     let roots = |sandbox: Value| {
-        writable_roots(
-            &from(sandbox),
-            Path::new(CWD),
-            Some(Path::new("/var/t")),
-            true,
-        )
+        let tmpdir = Some(Path::new("/var/t"));
+        writable_roots(&from(sandbox), Path::new(CWD), tmpdir)
     };
     let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
     assert_eq!(
@@ -506,6 +503,9 @@ fn writable_roots_follow_the_policy() {
         json!({"type": "workspaceWrite", "excludeTmpdirEnvVar": true, "excludeSlashTmp": true});
     assert_eq!(roots(bare), paths(&["/project"]));
     assert_eq!(roots(json!({"type": "readOnly"})), paths(&[]));
+    let no_tmp: SandboxPolicy = from(json!({"type": "workspaceWrite", "excludeSlashTmp": true}));
+    let relative = writable_roots(&no_tmp, Path::new(CWD), Some(Path::new("t")));
+    assert_eq!(relative, paths(&["/project"]));
 }
 
 #[test]

@@ -184,8 +184,6 @@ impl<'a> Git<'a> {
         let mut policy = WorkspaceWrite::new(scratch.path());
         policy.writable_roots.clone_from(&self.writable);
         policy.network = Network::Off;
-        policy.exclude_slash_tmp = true;
-        policy.exclude_tmpdir_env = true;
         let argv = ["sh", "-c", script];
         let mut command = Command::new(argv, self.directory, Policy::WorkspaceWrite(policy));
         let inherited = std::env::vars_os();

@@ -102,11 +102,7 @@ impl Scratch {
 
     /// Writes nowhere but in the workspace.
     pub fn policy(&self) -> WorkspaceWrite {
-        WorkspaceWrite {
-            exclude_slash_tmp: true,
-            exclude_tmpdir_env: true,
-            ..WorkspaceWrite::new(&self.workspace)
-        }
+        WorkspaceWrite::new(&self.workspace)
     }
 
     pub fn shell(&self, script: &str, enforcement: Enforcement) -> Command {

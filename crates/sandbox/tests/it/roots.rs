@@ -104,7 +104,7 @@ async fn the_temporary_folder_stays_where_it_is() {
     let (folder, outside) = (path("TMPDIR"), path("OUTSIDE"));
     for enforcement in WAYS {
         let policy = WorkspaceWrite {
-            exclude_slash_tmp: true,
+            writable_roots: vec![folder.clone()],
             ..WorkspaceWrite::new(path("AROUND"))
         };
         let done = finish(command(&swap(&folder, &outside), &policy, enforcement)).await;

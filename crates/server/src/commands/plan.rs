@@ -1,7 +1,7 @@
 //! What a `command/exec` asks for, checked in the order that decides which error a client sees.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -184,7 +184,8 @@ fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPolicy) -> Pol
         credentials: &credentials,
         trusted: &snapshot.trusted_projects(),
     };
-    sandbox_policy(policy, config.env().cwd(), guarded)
+    let tmpdir = config.env().get("TMPDIR").map(Path::new);
+    sandbox_policy(policy, config.env().cwd(), tmpdir, guarded)
 }
 
 /// The variables of commands under a policy.

@@ -1,10 +1,12 @@
 //! What the model is told of its surroundings before the user's input: everything at first, later what changed.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::Feature;
 use quipu_engine::Context;
 use quipu_journal::Replay;
+use quipu_policy::writable::writable_roots;
 use quipu_wire::Json;
 
 use super::actor::Actor;
@@ -142,27 +144,11 @@ impl Actor {
     }
 
     fn writable_roots(&self) -> Vec<String> {
-        let quipu_wire::SandboxPolicy::WorkspaceWrite {
-            writable_roots,
-            exclude_slash_tmp,
-            exclude_tmpdir_env_var,
-            ..
-        } = &self.session.sandbox
-        else {
-            return Vec::new();
-        };
-        let mut roots: Vec<String> = writable_roots.iter().map(ToString::to_string).collect();
-        roots.push(self.session.cwd_text());
-        if cfg!(unix) && !exclude_slash_tmp {
-            roots.push("/tmp".to_owned());
-        }
-        if let (false, Some(tmp)) = (
-            exclude_tmpdir_env_var,
-            self.server.settings.config.env().get("TMPDIR"),
-        ) {
-            roots.push(tmp.to_owned());
-        }
-        roots
+        let tmpdir = self.server.settings.config.env().get("TMPDIR");
+        let session = &self.session;
+        let roots = writable_roots(&session.sandbox, &session.cwd, tmpdir.map(Path::new));
+        let text = |root: PathBuf| root.to_string_lossy().into_owned();
+        roots.into_iter().map(text).collect()
     }
 
     fn subagents(&self) -> Vec<Subagent> {

@@ -5,5 +5,7 @@ mod calls;
 mod commands;
 mod lab;
 mod specs;
+#[cfg(target_os = "linux")]
+mod writable;
 
 quipu_sandbox::run_helper_in_tests!();
