@@ -375,5 +375,5 @@ async fn a_review_is_a_run_too() {
         .find(|it| it["item"]["type"] == "agent_message");
     assert!(told.is_some(), "{lines:?}");
     let nothing = place.run(&["review"]).await;
-    assert!(text(&nothing.stderr).contains("say what to review"));
+    assert!(text(&nothing.stderr).contains("nothing selected for review"));
 }

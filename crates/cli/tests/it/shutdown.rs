@@ -118,7 +118,7 @@ async fn a_server_that_listens_nowhere_waits_for_a_signal() {
         .env("RUST_LOG", "info")
         .start();
     drop(process.stdin.take());
-    process.said("serving nobody").await;
+    process.said("not listening").await;
     process.signal(Signal::TERM);
     assert_eq!(process.exit().await.code(), Some(0));
     let said = process.stderr();
