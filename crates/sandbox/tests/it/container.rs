@@ -40,7 +40,10 @@ async fn server() {
 async fn without_namespaces_landlock_takes_over() {
     // A sandbox of our own forbids new namespaces, as containers do.
     let scratch = Scratch::new();
-    let policy = Policy::WorkspaceWrite(WorkspaceWrite::new(&scratch.workspace));
+    let policy = Policy::WorkspaceWrite(WorkspaceWrite {
+        writable_roots: vec![std::env::temp_dir()],
+        ..WorkspaceWrite::new(&scratch.workspace)
+    });
     let mut command = shell("", &scratch.workspace, policy);
     command.enforcement = Enforcement::Namespaces;
     command.argv = vec![program().into()];
