@@ -15,7 +15,7 @@ use crate::refresh::RefreshError;
 /// Where a login is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// In the home folder.
+    /// In the home directory.
     File,
     /// In memory, until the process ends.
     Memory,
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Lost {
 }
 
 impl Accounts {
-    /// The accounts of a home folder. Nothing is read or connected yet.
+    /// The accounts of a home directory. Nothing is read or connected yet.
     pub fn new(home: &Path, authority: Authority, make_http: MakeHttp) -> Self {
         Self {
             file: AuthFile::new(home),
@@ -79,7 +79,7 @@ impl Accounts {
         }
     }
 
-    /// The login in use. What other programs store in the home folder counts at once.
+    /// The login in use. What other programs store in the home directory counts at once.
     pub fn current(&self) -> Option<Login> {
         match &*lock(&self.memory) {
             Some(Kept::Client(login)) => return Some(Login::External(login.clone())),

@@ -1,6 +1,6 @@
 //! Accounts: keys, logins, tokens, refresh, storage.
 //!
-//! [`Accounts`] knows who is logged in: first what is kept in memory, then `auth.json` in the home folder,
+//! [`Accounts`] knows who is logged in: first what is kept in memory, then `auth.json` in the home directory,
 //! in the form that other programs of this protocol read and write. [`BrowserLogin`] and [`DeviceLogin`]
 //! are the two ways to a ChatGPT login; both end in a [`Record`] to be stored. Tokens are refreshed by one
 //! process at a time. The identity server that all this talks to is the [`Authority`].

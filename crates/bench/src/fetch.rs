@@ -1,5 +1,5 @@
 //! Gets a published server to compare with, so that nobody has to hunt for its binary. Only this flag
-//! reaches for the network, and what it gets stays in a cache folder.
+//! reaches for the network, and what it gets stays in a cache directory.
 
 use std::env;
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ fn install(folder: &Path, package: &str) -> Result<()> {
     }
 }
 
-/// The folder for what is fetched.
+/// The directory for what is fetched.
 fn cache() -> Result<PathBuf> {
     let named = |name| env::var_os(name).map(PathBuf::from);
     let base = named("XDG_CACHE_HOME").filter(|it| it.is_absolute());

@@ -1,4 +1,4 @@
-//! What is measured and where: a program with fresh folders, a bare `HOME` and the scripted model.
+//! What is measured and where: a program with fresh directories, a bare `HOME` and the scripted model.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ impl Subject {
     }
 }
 
-/// A home folder with settings that name the scripted model.
+/// A home directory with settings that name the scripted model.
 #[derive(Debug)]
 pub struct Home(TempDir);
 
@@ -54,8 +54,8 @@ stream_max_retries = 0
             .args(args.iter().copied())
     }
 
-    /// The program in this home. Its `HOME` and current folder are new and empty. Some servers refuse
-    /// to sandbox anything when their home is a temporary folder, so they are told of another one.
+    /// The program in this home. Its `HOME` and current directory are new and empty. Some servers refuse
+    /// to sandbox anything when their home is a temporary directory, so they are told of another one.
     fn launch_any(&self, program: &Path, args: &[&str]) -> Launch {
         let path = self.0.path().to_string_lossy();
         Launch::new(program)

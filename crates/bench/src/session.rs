@@ -87,7 +87,7 @@ impl Session {
         Ok(serde_json::from_slice(answer.as_bytes())?)
     }
 
-    /// The folder in which the server and its threads work.
+    /// The directory in which the server and its threads work.
     pub fn folder(&self) -> &Path {
         self.process.folder()
     }

@@ -34,7 +34,7 @@ pub async fn many_threads(ground: &Ground<'_>, made: usize, count: usize) -> Res
     copy_one(ground.stock(), count.saturating_sub(made))
 }
 
-/// Removes the databases of a home, so that the next server finds everything anew. Some look for threads
+/// Removes the databases of a home, so that the next server finds everything again. Some look for threads
 /// that others put there only then.
 pub fn forget_indexes(home: &Path) -> Result<()> {
     for entry in std::fs::read_dir(home)? {
@@ -95,7 +95,7 @@ fn copy_one(home: &Path, copies: usize) -> Result<()> {
     Ok(())
 }
 
-/// Any rollout in the folder or below it.
+/// Any rollout in the directory or below it.
 pub fn first_rollout(folder: &Path) -> Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,7 +1,7 @@
 //! How memory is shared out among threads. The allocator of glibc gives almost every thread a heap of its
 //! own, up to eight for each processor, and each keeps what it once needed. A server's work wanders over
 //! the threads of its runtime, so resident memory would creep up to many times what is in use. And once a
-//! large block was freed, it keeps blocks of that size in the heaps, where small ones hold them fast; pictures
+//! large block was freed, it keeps blocks of that size in the heaps, where small ones hold them fast; images
 //! and outputs that idle threads gave up would stay resident.
 
 /// From this size on a block is the system's again as soon as it is freed.

@@ -80,7 +80,7 @@ pub(crate) fn start(
     ))
 }
 
-/// The program as it is found from where this process works, whatever folder the child is to work in. A
+/// The program as it is found from where this process works, whatever directory the child is to work in. A
 /// bare name is looked for in `PATH`.
 fn found_from_here(program: &Path) -> io::Result<PathBuf> {
     match program.components().count() {

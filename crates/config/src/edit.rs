@@ -257,7 +257,7 @@ fn change_text(
     Ok(())
 }
 
-/// Whether the paths of a change are absolute. A client does not write from the folder of the file.
+/// Whether the paths of a change are absolute. A client does not write from the directory of the file.
 fn check_paths(edit: &Edit) -> Result<(), Mismatch> {
     let nested = edit
         .path

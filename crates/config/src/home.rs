@@ -1,4 +1,4 @@
-//! The home folder: where configuration, threads and credentials live.
+//! The home directory: where configuration, threads and credentials live.
 //!
 //! It may be shared with the official program, so its layout is theirs; only the default place is ours.
 
@@ -10,13 +10,13 @@ use crate::env::Env;
 /// The length up to which Windows needs no prefix, with room for what lies in a home.
 const MAX_PLAIN: usize = 128;
 
-/// The home folder, an absolute path. It need not exist before [`Home::ensure`].
+/// The home directory, an absolute path. It need not exist before [`Home::ensure`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
 }
 
-/// Why there is no usable home folder.
+/// Why there is no usable home directory.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     /// The variable names something that is not a directory.
@@ -53,17 +53,17 @@ impl Home {
         })
     }
 
-    /// A home folder at a known place.
+    /// A home directory at a known place.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The same folder, which must exist, free of links.
+    /// The same directory, which must exist, free of links.
     pub fn settled(&self) -> io::Result<Self> {
         canonical(&self.path).map(Self::at)
     }
 
-    /// The folder itself.
+    /// The directory itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -73,7 +73,7 @@ impl Home {
         self.path.join("config.toml")
     }
 
-    /// Creates the folder when it is missing, readable by its owner only.
+    /// Creates the directory when it is missing, readable by its owner only.
     pub fn ensure(&self) -> io::Result<()> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);

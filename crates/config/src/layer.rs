@@ -70,7 +70,7 @@ impl Layer {
         }
     }
 
-    /// The folder whose rules, hooks and skills belong to this layer.
+    /// The directory whose rules, hooks and skills belong to this layer.
     pub fn folder(&self) -> Option<&Path> {
         self.file.as_ref()?.path.parent()
     }

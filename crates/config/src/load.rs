@@ -84,7 +84,7 @@ pub enum LoadError {
     Senseless(String),
 }
 
-/// The folder that only the administrator can write to.
+/// The directory that only the administrator can write to.
 pub const SYSTEM_FOLDER: &str = if cfg!(windows) {
     r"C:\Program Files\codex"
 } else {
@@ -113,7 +113,7 @@ impl SystemPaths {
         }
     }
 
-    /// All of them in one folder.
+    /// All of them in one directory.
     pub fn in_folder(folder: &Path) -> Self {
         Self {
             config: folder.join("config.toml"),
@@ -191,7 +191,7 @@ impl Loader {
         &self.env
     }
 
-    /// The home folder.
+    /// The home directory.
     pub fn home(&self) -> &Home {
         &self.home
     }
@@ -241,7 +241,7 @@ impl Loader {
         Ok(snapshot)
     }
 
-    /// The configuration of the server's own folder; the defaults while its files cannot be used.
+    /// The configuration of the server's own directory; the defaults while its files cannot be used.
     pub fn load_or_defaults(&self) -> Result<Arc<Snapshot>, LoadError> {
         self.load(&LoadRequest::default())
             .or_else(|_| self.load_defaults().map(Arc::new))

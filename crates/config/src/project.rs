@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Table;
 use crate::files::Files;
 
-/// The folder of a project that holds its settings.
+/// The directory of a project that holds its settings.
 pub const PROJECT_FOLDER: &str = ".codex";
 
 /// The linked worktrees of one repository that are looked at.

@@ -102,7 +102,7 @@ impl Snapshot {
         &self.cwd
     }
 
-    /// The home folder.
+    /// The home directory.
     pub fn home(&self) -> &Home {
         &self.home
     }

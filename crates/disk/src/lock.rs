@@ -21,7 +21,7 @@ pub fn open_locked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Keeps other writers out of a folder until the result is dropped. The folder itself is locked where that is
+/// Keeps other writers out of a directory until the result is dropped. The directory itself is locked where that is
 /// possible: its files are replaced by each write, and a lock file would be litter.
 pub(crate) fn lock_folder(folder: &Path) -> io::Result<File> {
     patiently(PATIENCE, attempt::on_folder(folder)?)

@@ -16,13 +16,13 @@ const MAX_LINKS: usize = 40;
 pub struct Target {
     path: PathBuf,
     folder: PathBuf,
-    /// Held for the lock on the folder.
+    /// Held for the lock on the directory.
     _lock: File,
 }
 
 impl Target {
     /// Locks a file that may or may not exist. A symbolic link is followed, and stays. Blocks for some seconds at
-    /// most, if others keep the folder locked.
+    /// most, if others keep the directory locked.
     pub fn lock(path: &Path) -> io::Result<Self> {
         let path = follow_links(path)?;
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();

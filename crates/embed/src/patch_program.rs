@@ -81,8 +81,8 @@ pub fn offer(settings: &mut Settings) {
     settings.programs = LazyLock::new(Box::new(make));
 }
 
-/// The folder below `home` that has this program under those names. Programs in different places have
-/// different folders, so that servers of one home do not take each other's away.
+/// The directory below `home` that has this program under those names. Programs in different places have
+/// different directories, so that servers of one home do not take each other's away.
 #[cfg(unix)]
 fn folder(home: &Path) -> io::Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};

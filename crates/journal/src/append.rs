@@ -39,7 +39,7 @@ pub(crate) struct AppendFile {
     unsynced: bool,
     /// Room behind the end that writes leave alone, if one is kept.
     reserve: Option<Reserve>,
-    /// Folders whose entries are not known to be on disk yet.
+    /// Directories whose entries are not known to be on disk yet.
     unsynced_dirs: Vec<PathBuf>,
 }
 
@@ -238,7 +238,7 @@ impl AppendFile {
     }
 }
 
-/// Makes a folder and those above it, for this user only.
+/// Makes a directory and those above it, for this user only.
 pub(crate) fn create_dirs(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     let made = platform::private_dir(builder.recursive(true)).create(path);

@@ -22,7 +22,7 @@ pub enum Error {
     /// The home, or the file in it, may not be written.
     #[error("`{}` cannot be written: {source}", path.display())]
     ReadOnly {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -32,7 +32,7 @@ pub enum Error {
     Io {
         /// What was tried, as a verb phrase.
         action: &'static str,
-        /// On which file or folder.
+        /// On which file or directory.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

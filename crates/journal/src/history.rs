@@ -35,7 +35,7 @@ enum Piece {
 }
 
 /// The history a model continues from, as of one reading of the rollout. What is appended later is
-/// not in it; a thread that comes back from rest is read anew.
+/// not in it; a thread that comes back from rest is read again.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     pieces: Vec<Piece>,

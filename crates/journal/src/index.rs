@@ -1,6 +1,6 @@
 //! A cache of what lists show, in SQLite. Everything in it can be read again from the files of the
 //! home, so whatever is wrong with it — deleted, corrupt, of another version, not writable — is
-//! answered by building it anew, in memory if need be.
+//! answered by building it again, in memory if need be.
 //!
 //! The index is brought up to date by the calls that read it, and only as far as their answer
 //! needs; nothing runs in the background. A store has one connection behind a lock, so there is one
@@ -23,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use crate::error::Result;
 use crate::platform;
 
-/// The version of the schema below; another one in a file means to build it anew.
+/// The version of the schema below; another one in a file means to build it again.
 const SCHEMA: i64 = 2;
 
 /// How long to wait for another process that writes to the index.
@@ -77,7 +77,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens the index at `file` for the home, building it anew if it is not usable.
+    /// Opens the index at `file` for the home, building it again if it is not usable.
     pub fn open(home: &Path, file: &Path) -> Result<Self> {
         match Self::open_at(home, file) {
             Ok(Some(index)) => return Ok(index),

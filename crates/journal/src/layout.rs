@@ -1,4 +1,4 @@
-//! Where things lie in a home folder. Both programs share these names, so they are spelled once,
+//! Where things lie in a home directory. Both programs share these names, so they are spelled once,
 //! here.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::time::{name_stamp, parse_name_stamp};
 
-/// Live rollouts, in folders by date.
+/// Live rollouts, in directories by date.
 pub(crate) const SESSIONS: &str = "sessions";
 /// Archived rollouts, flat.
 pub(crate) const ARCHIVED: &str = "archived_sessions";
@@ -66,7 +66,7 @@ impl RolloutName {
         format!("rollout-{created}-{}{segment}.jsonl", self.id)
     }
 
-    /// The folder a live rollout of this name lies in, relative to the home.
+    /// The directory a live rollout of this name lies in, relative to the home.
     pub fn day_dir(&self) -> PathBuf {
         let parts = ["%Y", "%m", "%d"].map(|part| self.created.format(part).to_string());
         Path::new(SESSIONS).join(parts.iter().collect::<PathBuf>())

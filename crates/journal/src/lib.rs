@@ -1,9 +1,9 @@
 //! Threads at rest: the append-only rollout log and its index.
 //!
-//! A [`Store`] is the threads of one home folder. A [`Log`] writes the rollout of one thread, a
+//! A [`Store`] is the threads of one home directory. A [`Log`] writes the rollout of one thread, a
 //! [`Replay`] reads it back, and [`Store::list`] answers from the index. The rollout files are the
 //! truth and are shared with the official program, whose two generations write two forms of the same
-//! format in the same folders. Both are read; new threads have the older form, which every program reads, and
+//! format in the same directories. Both are read; new threads have the older form, which every program reads, and
 //! a thread keeps the form it has. The index is a cache that can be deleted at any time.
 //!
 //! All calls block; none of them waits for longer than its files take.

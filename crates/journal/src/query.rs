@@ -28,7 +28,7 @@ pub struct Query {
     pub sources: Vec<ThreadSourceKind>,
     /// Archived threads, instead of live ones.
     pub archived: bool,
-    /// Only threads that began in exactly this folder.
+    /// Only threads that began in exactly this directory.
     pub cwd: Option<String>,
     /// Only threads whose preview contains this text.
     pub search: Option<String>,
@@ -143,7 +143,7 @@ pub struct Summary {
     pub preview: String,
     /// The provider it began with, where it is recorded.
     pub provider: Option<String>,
-    /// The folder it began in.
+    /// The directory it began in.
     pub cwd: String,
     /// The version of the program that made it.
     pub cli_version: String,

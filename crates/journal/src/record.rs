@@ -45,7 +45,7 @@ pub struct TurnContext {
     /// Links the turn to a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// The working folder.
+    /// The working directory.
     pub cwd: String,
     /// The local date told to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ pub struct SessionMeta {
     pub forked_from_id: Option<Uuid>,
     /// When the thread was created: RFC 3339, UTC, milliseconds.
     pub timestamp: String,
-    /// The working folder the thread started in.
+    /// The working directory the thread started in.
     pub cwd: String,
     /// The name of the client that asked for the thread.
     #[serde(default)]

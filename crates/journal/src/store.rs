@@ -1,4 +1,4 @@
-//! The threads of one home folder.
+//! The threads of one home directory.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -29,11 +29,11 @@ use crate::writer::Writers;
 /// Where a store keeps what it keeps.
 #[derive(Debug, Clone, Default)]
 pub struct StoreOptions {
-    /// The folder of the index; the home if none is given.
+    /// The directory of the index; the home if none is given.
     pub sqlite_home: Option<PathBuf>,
 }
 
-/// The threads of one home folder. Cheap to open: files are touched by the calls that need them.
+/// The threads of one home directory. Cheap to open: files are touched by the calls that need them.
 ///
 /// Any number of stores, in this and other processes, may work on one home.
 pub struct Store {
@@ -266,7 +266,7 @@ impl Store {
         file.sync()
     }
 
-    /// Runs `work` on the index; if that fails, once more on one built anew.
+    /// Runs `work` on the index; if that fails, once more on one built again.
     fn with_index<T>(&self, work: impl Fn(&mut Index) -> Result<T>) -> Result<T> {
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let index = match slot.take() {

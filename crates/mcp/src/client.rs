@@ -278,7 +278,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends a request; a session that the server has forgotten is begun anew, once.
+    /// Sends a request; a session that the server has forgotten is begun again, once.
     async fn request<P: Serialize>(
         &self,
         method: &'static str,

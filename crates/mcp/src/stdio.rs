@@ -19,7 +19,7 @@ use crate::session::Session;
 
 /// Messages that may wait for a server to read them.
 const QUEUE: usize = 64;
-/// The longest message of a server. Results may hold pictures.
+/// The longest message of a server. Results may hold images.
 pub(crate) const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 pub(crate) const TOO_LONG: &str = "the server sent a message of more than 32 MiB";
 /// What a server gets to end by itself.

@@ -126,7 +126,7 @@ impl Listing {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
-    /// Blocks of text, pictures and the like.
+    /// Blocks of text, images and the like.
     #[serde(default)]
     pub content: Vec<Box<RawValue>>,
     /// The result as data.

@@ -1,11 +1,11 @@
-//! A folder that is held on to while its files are written. A policy has agreed to a path; whoever may write in the
-//! workspace could put a link in the place of one of its folders before the patch gets there.
+//! A directory that is held on to while its files are written. A policy has agreed to a path; whoever may write in the
+//! workspace could put a link in the place of one of its directories before the patch gets there.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder, by whatever name it goes now.
+/// A directory, by whatever name it goes now.
 pub(crate) struct Anchor {
     #[cfg(target_os = "linux")]
     _folder: std::os::fd::OwnedFd,
@@ -13,7 +13,7 @@ pub(crate) struct Anchor {
 }
 
 impl Anchor {
-    /// The place of an entry of the folder.
+    /// The place of an entry of the directory.
     pub(crate) fn entry(&self, name: Option<&OsStr>) -> PathBuf {
         self.path.join(name.unwrap_or_default())
     }
@@ -21,7 +21,7 @@ impl Anchor {
 
 #[cfg(target_os = "linux")]
 impl Anchor {
-    /// Takes hold of the folder at an absolute path, every part of which has to be a folder itself and no link. What
+    /// Takes hold of the directory at an absolute path, every part of which has to be a directory itself and no link. What
     /// is missing of it is made.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
@@ -53,7 +53,7 @@ impl Anchor {
 
 #[cfg(not(target_os = "linux"))]
 impl Anchor {
-    /// Makes what is missing of the folder. Nothing is sandboxed here, so nobody needs to be kept out.
+    /// Makes what is missing of the directory. Nothing is sandboxed here, so nobody needs to be kept out.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
         Ok(Self {

@@ -20,7 +20,7 @@ use crate::settings::Settings;
 pub struct CommandRequest<'a> {
     /// The program and its arguments; for a script `[shell, "-c" | "-lc", script]`.
     pub argv: &'a [String],
-    /// The working folder.
+    /// The working directory.
     pub cwd: &'a Path,
     /// The tool that was called.
     pub tool: CommandTool,

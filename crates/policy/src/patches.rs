@@ -8,7 +8,7 @@ use crate::paths::{inside_any, resolve};
 use crate::retry::RETRY_REASON;
 use crate::settings::{Settings, confines_files};
 
-/// What is not even created at the top of a writable folder without a question.
+/// What is not even created at the top of a writable directory without a question.
 const PROTECTED: [&str; 4] = [".git", ".codex", ".agents", ".quipu"];
 
 /// What a person has to say to a patch.

@@ -17,7 +17,7 @@ pub(crate) fn resolve(cwd: &Path, path: &Path) -> PathBuf {
     clean
 }
 
-/// Whether `path` is one of the folders or lies below one.
+/// Whether `path` is one of the directories or lies below one.
 pub(crate) fn inside_any(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }

@@ -6,7 +6,7 @@
 use crate::actions::is_line_range;
 use crate::bash::{Command, Script, parse_script, script_of};
 
-/// Folders whose programs are what their names say: a sandboxed command cannot write there.
+/// Directories whose programs are what their names say: a sandboxed command cannot write there.
 const SYSTEM_FOLDERS: [&str; 6] = [
     "/bin/",
     "/sbin/",
@@ -106,7 +106,7 @@ fn is_safe(program: &str, args: &[String], can_gain_options: bool) -> bool {
     }
 }
 
-/// The name of a program that is found by name or lies in a system folder.
+/// The name of a program that is found by name or lies in a system directory.
 pub(crate) fn system_name(program: &str) -> Option<&str> {
     if !program.contains(['/', '\\']) {
         return Some(program);

@@ -18,13 +18,13 @@ const MAX_GLOBAL_BYTES: usize = 1 << 20;
 /// Where and how much to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
-    /// The folder with the person's own file.
+    /// The directory with the person's own file.
     pub home: &'a Path,
     /// The working directory, absolute.
     pub cwd: &'a Path,
-    /// Names of files and folders that mark the root of a project.
+    /// Names of files and directories that mark the root of a project.
     pub root_markers: &'a [String],
-    /// Names tried where a folder has no `AGENTS.md`.
+    /// Names tried where a directory has no `AGENTS.md`.
     pub fallback_names: &'a [String],
     /// How much of the project's files is read; 0 for nothing.
     pub max_bytes: usize,
@@ -89,7 +89,7 @@ fn project(search: &Search<'_>, unreadable: &mut Vec<String>) -> Option<String> 
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// The folders to look in, root first: only the working directory if no marker is found above it.
+/// The directories to look in, root first: only the working directory if no marker is found above it.
 fn folders(cwd: &Path, markers: &[String]) -> Vec<PathBuf> {
     let is_root = |folder: &Path| markers.iter().any(|marker| folder.join(marker).exists());
     let root = cwd
@@ -105,7 +105,7 @@ fn folders(cwd: &Path, markers: &[String]) -> Vec<PathBuf> {
     folders
 }
 
-/// The file that speaks for a folder.
+/// The file that speaks for a directory.
 fn document(folder: &Path, fallback_names: &[String]) -> Option<PathBuf> {
     let names = [OVERRIDE, NAME]
         .into_iter()
@@ -156,7 +156,7 @@ mod tests {
     }
 
     impl Place {
-        /// A home and a workspace with the folder `a/b` to work in.
+        /// A home and a workspace with the directory `a/b` to work in.
         fn new(files: &[(&str, &str)]) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let (home, work) = (folder.path().join("home"), folder.path().join("work"));

@@ -1,5 +1,5 @@
 //! Reading a history: which messages the person wrote, and how much room everything takes.
-//! Making a history fit to be sent (calls without outputs, pictures) is `quipu-model`'s work.
+//! Making a history fit to be sent (calls without outputs, images) is `quipu-model`'s work.
 
 use std::borrow::Cow;
 

@@ -25,7 +25,7 @@ pub fn too_long(inputs: &[UserInput]) -> Option<usize> {
     (chars > MAX_TEXT_CHARS).then_some(chars)
 }
 
-/// The message; nothing if the input only names skills and apps. Blocks on local pictures.
+/// The message; nothing if the input only names skills and apps. Blocks on local images.
 pub fn user_message(inputs: &[UserInput]) -> Option<Json> {
     let mut parts = Vec::new();
     let mut images = 0;
@@ -79,7 +79,7 @@ fn picture(parts: &mut Vec<ContentItem>, opening: String, image_url: String) {
     parts.push(message::text("</image>"));
 }
 
-/// What the model is told in the place of a picture that cannot be sent.
+/// What the model is told in the place of an image that cannot be sent.
 fn note(path: &str, error: &ImageError) -> String {
     match error {
         ImageError::Unreadable(error) => {

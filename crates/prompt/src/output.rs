@@ -1,4 +1,4 @@
-//! What a tool returned, as a history holds it: a text, or a list of texts and pictures.
+//! What a tool returned, as a history holds it: a text, or a list of texts and images.
 
 use quipu_wire::{FunctionCallOutputContentItem, Json};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl ToolOutput {
         Json::new(self).unwrap_or_default()
     }
 
-    /// All that it says, with a word for each picture.
+    /// All that it says, with a word for each image.
     pub(crate) fn into_text(self) -> String {
         match self.body {
             OutputBody::Text(text) => text,

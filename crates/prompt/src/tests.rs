@@ -441,7 +441,7 @@ fn parts(inputs: &[UserInput]) -> Vec<Value> {
     message["content"].as_array().unwrap().clone()
 }
 
-/// Sample 11, second turn: the picture is the one of the sample.
+/// Sample 11, second turn: the image is the one of the sample.
 #[test]
 fn an_input_becomes_one_message() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ fn cut_text(text: &mut String, budget: Budget) -> bool {
     false
 }
 
-/// Spends the budget on the texts in order; pictures stay.
+/// Spends the budget on the texts in order; images stay.
 fn cut_parts(parts: &mut Vec<FunctionCallOutputContentItem>, mut budget: Budget) -> bool {
     let mut was_cut = false;
     let mut omitted = 0;

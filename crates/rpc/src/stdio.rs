@@ -1,6 +1,6 @@
 //! Standard input and output without a thread. Tokio hands each read and each write of them to another
 //! thread, and clients make them pipes or sockets, which need none. Others may hold the same ends: a pipe is
-//! opened anew, and a socket is asked not to wait by each call, so that nothing changes for them.
+//! opened again, and a socket is asked not to wait by each call, so that nothing changes for them.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

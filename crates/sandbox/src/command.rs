@@ -9,7 +9,7 @@ use crate::{Grants, Policy};
 pub struct Command {
     /// The program and its arguments. A program without a slash is looked up in `search_path`.
     pub argv: Vec<OsString>,
-    /// Where it starts; a relative path is taken from this program's own folder.
+    /// Where it starts; a relative path is taken from this program's own directory.
     pub cwd: PathBuf,
     /// Its whole environment.
     pub env: Vec<(OsString, OsString)>,

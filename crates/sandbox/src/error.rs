@@ -25,10 +25,10 @@ pub enum SpawnError {
         /// The most that is passed on.
         limit: usize,
     },
-    /// The folder to start in cannot be entered.
+    /// The directory to start in cannot be entered.
     #[error("cannot start in {}: {source}", cwd.display())]
     BadCwd {
-        /// The folder.
+        /// The directory.
         cwd: PathBuf,
         /// What the kernel said, from inside the sandbox.
         source: io::Error,
@@ -49,7 +49,7 @@ pub enum SpawnError {
         /// What a person can do about it.
         fix: String,
     },
-    /// A folder of the policy is reached by way of a link that a command in a sandbox may have made, so
+    /// A directory of the policy is reached by way of a link that a command in a sandbox may have made, so
     /// nothing was run.
     #[error(
         "{} leads through the symbolic link {}, which a sandboxed command may have made; if it is meant, \
@@ -58,7 +58,7 @@ pub enum SpawnError {
         link.display()
     )]
     StrayRoot {
-        /// The folder as the policy names it.
+        /// The directory as the policy names it.
         name: PathBuf,
         /// Where the link is.
         link: PathBuf,

@@ -1,4 +1,4 @@
-//! Finding what a linked git worktree needs outside its own folder.
+//! Finding what a linked git worktree needs outside its own directory.
 //!
 //! A worktree keeps its state in the repository it was made from. The link between both is two
 //! files pointing at each other; a command in the sandbox can forge only one of them.
@@ -23,7 +23,7 @@ pub(crate) struct Worktree {
     pub steering: Vec<PathBuf>,
 }
 
-/// The folder that the `.git` file of `root` points at.
+/// The directory that the `.git` file of `root` points at.
 pub(crate) fn linked_folder(root: &Path) -> Option<PathBuf> {
     let text = read_link_file(&root.join(".git"))?;
     let target = text.strip_prefix("gitdir:")?.trim();

@@ -4,7 +4,7 @@
 //! The first command of a server starts one *zygote*, a process that does nothing but fork. Each
 //! fork becomes the *supervisor* of one command: it has one thread and no runtime, builds the jail,
 //! starts the command in it, reports how it ends, and kills everything below it when the lifeline to
-//! the server breaks. Forking a small process costs a tenth of starting the program anew.
+//! the server breaks. Forking a small process costs a tenth of starting the program again.
 
 mod family;
 #[cfg(target_os = "linux")]

@@ -25,26 +25,26 @@ pub enum Policy {
         /// What may be reached.
         network: Network,
     },
-    /// Writes below a few folders only.
+    /// Writes below a few directories only.
     WorkspaceWrite(WorkspaceWrite),
 }
 
 /// The policy for work inside a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceWrite {
-    /// The folder the work happens in. It is writable, but for the `.codex` folders of it and of the
-    /// writable folders around it, which cannot even be created: a project's configuration decides what
+    /// The directory the work happens in. It is writable, but for the `.codex` directories of it and of the
+    /// writable directories around it, which cannot even be created: a project's configuration decides what
     /// later commands may do.
     pub workspace: PathBuf,
-    /// More folders (or single files) that may be written. Those that do not exist are ignored.
+    /// More directories (or single files) that may be written. Those that do not exist are ignored.
     pub writable_roots: Vec<PathBuf>,
-    /// Paths inside those folders that stay read-only all the same, like the server's own home;
-    /// beside the folders named `.git`, `.agents`, `.codex` and `.quipu` directly below each.
+    /// Paths inside those directories that stay read-only all the same, like the server's own home;
+    /// beside the directories named `.git`, `.agents`, `.codex` and `.quipu` directly below each.
     pub protected_paths: Vec<PathBuf>,
     /// Directories whose `.codex` counts wherever work happens. Inside a writable one they are protected like it:
     /// `.git`, `.agents`, `.codex` and `.quipu` stay read-only, and a missing `.codex` cannot be created.
     pub trusted: Vec<PathBuf>,
-    /// What may be read beside the writable folders.
+    /// What may be read beside the writable directories.
     pub readable: Readable,
     /// What may not be read all the same.
     pub hidden: Hidden,
@@ -74,9 +74,9 @@ pub enum Readable {
     Everything,
     /// Only these paths and what may be written.
     Only {
-        /// Files and folders; those that do not exist are ignored.
+        /// Files and directories; those that do not exist are ignored.
         roots: Vec<PathBuf>,
-        /// Add the folders that programs need to run at all: `/usr`, `/etc`, `/lib` and the like.
+        /// Add the directories that programs need to run at all: `/usr`, `/etc`, `/lib` and the like.
         platform_defaults: bool,
     },
 }

@@ -1,6 +1,6 @@
-//! Which files and folders the names in a policy stand for, and whether a command has had a hand in it.
+//! Which files and directories the names in a policy stand for, and whether a command has had a hand in it.
 //!
-//! A command can put a symbolic link wherever it may write. On the way to a folder that a policy names,
+//! A command can put a symbolic link wherever it may write. On the way to a directory that a policy names,
 //! such a link would open to the next command what lies behind it. So links count only where no command
 //! of this process could have made them, or if they lead where they led before one could.
 
@@ -16,7 +16,7 @@ use crate::SpawnError;
 /// The kernel follows no more than this either.
 const LINK_LIMIT: usize = 40;
 
-/// How many links and folders are remembered.
+/// How many links and directories are remembered.
 const MEMORY: usize = 1024;
 
 static SEEN: Mutex<Seen> = Mutex::new(Seen {

@@ -1,7 +1,7 @@
-//! From intent to paths: which real files and folders a policy opens and which it keeps shut.
+//! From intent to paths: which real files and directories a policy opens and which it keeps shut.
 //!
-//! This is the one place that knows the exceptions: folders that steer later commands (`.git`,
-//! `.codex` …) stay read-only inside a writable folder, and what `git commit` needs outside a linked
+//! This is the one place that knows the exceptions: directories that steer later commands (`.git`,
+//! `.codex` …) stay read-only inside a writable directory, and what `git commit` needs outside a linked
 //! worktree becomes writable.
 
 use std::{
@@ -11,10 +11,10 @@ use std::{
 
 use crate::{Grants, Hidden, Network, Policy, Readable, SpawnError, git, real_path, roots::Roots};
 
-/// Entries directly below a writable folder that stay read-only.
+/// Entries directly below a writable directory that stay read-only.
 const PROTECTED: [&str; 4] = [".git", ".agents", ".codex", ".quipu"];
 
-/// The one of them that cannot even be created. A project's are read in every folder from its root down
+/// The one of them that cannot even be created. A project's are read in every directory from its root down
 /// to the workspace, so it is shut in all of these.
 const RESERVED: &str = ".codex";
 
@@ -322,7 +322,7 @@ impl Rules {
         }
     }
 
-    /// The folder behind a `.git` file is as sensitive as a `.git` folder, but a linked worktree
+    /// The directory behind a `.git` file is as sensitive as a `.git` directory, but a linked worktree
     /// must be able to commit: the parts that only hold history are opened.
     fn follow_git_file(&mut self, root: &Path, opened: &[PathBuf]) {
         let Some(folder) = git::linked_folder(root) else {
@@ -377,7 +377,7 @@ impl Rules {
             .collect();
     }
 
-    /// A folder between a writable one and a protected path inside could be moved away, protected
+    /// A directory between a writable one and a protected path inside could be moved away, protected
     /// path and all, and another be put in its place; entries of their own keep them where they are.
     fn pin_ways_to_exceptions(&mut self) {
         let is_movable = |path: &&Path| self.writable_root(path).is_some_and(|root| root != *path);

@@ -141,7 +141,7 @@ fn candidates(program: &OsStr, path: &OsStr) -> Result<Vec<CString>, SpawnError>
     if program.is_empty() || program.as_bytes().contains(&b'/') {
         return Ok(vec![c_string(program, "command")?]);
     }
-    // An empty part means the current folder, which is never what is wanted here.
+    // An empty part means the current directory, which is never what is wanted here.
     let folders = path
         .as_bytes()
         .split(|byte| *byte == b':')

@@ -1,4 +1,4 @@
-//! Reports of users. They stay on this machine: each becomes a folder that its author can look through and
+//! Reports of users. They stay on this machine: each becomes a directory that its author can look through and
 //! send to whom they like. Only an address in the user's own settings makes the program send them.
 
 use std::fs::{self, DirBuilder, File};
@@ -26,7 +26,7 @@ const REPORT: &str = "report.json";
 /// The most files that are copied.
 const MAX_ATTACHMENTS: usize = 32;
 
-/// Writes a report into `folder` and gives the report's own folder.
+/// Writes a report into `folder` and gives the report's own directory.
 pub(crate) fn write(
     folder: &Path,
     thread_id: &str,

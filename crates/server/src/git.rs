@@ -1,5 +1,5 @@
 //! What is known of a repository without running `git`: its files are read directly. Whoever works in a
-//! folder can put there what they like, so these files are small, regular and make sense, or are left out.
+//! directory can put there what they like, so these files are small, regular and make sense, or are left out.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 /// Some 250,000 references.
 const MAX_PACKED: u64 = 16 * 1024 * 1024;
 
-/// The commit, branch and origin of the repository around a folder, if there is one.
+/// The commit, branch and origin of the repository around a directory, if there is one.
 pub(crate) fn info(folder: &Path) -> Option<GitInfo> {
     let git = folder.ancestors().find_map(git_dir)?;
     let common =
@@ -33,7 +33,7 @@ pub(crate) fn info(folder: &Path) -> Option<GitInfo> {
     (!info.is_empty()).then_some(info)
 }
 
-/// The folder behind `.git`, which is a folder or, in a worktree, a file that names one.
+/// The directory behind `.git`, which is a directory or, in a worktree, a file that names one.
 fn git_dir(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     if git.is_dir() {

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The most output of one command.
 pub(crate) const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 
-/// `git` in a folder.
+/// `git` in a directory.
 pub(crate) struct Git<'a> {
     config: &'a Loader,
     folder: &'a Path,

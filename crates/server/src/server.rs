@@ -186,12 +186,12 @@ impl Server {
         }
     }
 
-    /// The folder that relative paths of requests are resolved against.
+    /// The directory that relative paths of requests are resolved against.
     pub(crate) fn cwd(&self) -> &Path {
         self.settings.config.env().cwd()
     }
 
-    /// The folder of all state.
+    /// The directory of all state.
     pub(crate) fn home(&self) -> &Path {
         self.settings.config.home().path()
     }

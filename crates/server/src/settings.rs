@@ -12,7 +12,7 @@ pub const PROTOCOL_VERSION: &str = "0.118.0";
 
 /// What the process knows before the first client connects.
 pub struct Settings {
-    /// The configuration, which also knows the home folder and the environment.
+    /// The configuration, which also knows the home directory and the environment.
     pub config: Arc<Loader>,
     /// How long a client of a socket may take to send `initialize`.
     pub handshake: Duration,
@@ -27,15 +27,15 @@ pub struct Settings {
     pub threads_per_client: usize,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
-    /// Whether changes in the folders of skills are told. A process of one turn has no use for that, and
+    /// Whether changes in the directories of skills are told. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
-    /// A folder with programs that come along with this one, first in the `PATH` of commands. It is made for the
+    /// A directory with programs that come along with this one, first in the `PATH` of commands. It is made for the
     /// first turn: a start leaves nothing behind.
     pub programs: Programs,
 }
 
-/// A folder that is made when it is needed, if it can be.
+/// A directory that is made when it is needed, if it can be.
 pub type Programs = LazyLock<Option<PathBuf>, Box<dyn FnOnce() -> Option<PathBuf> + Send>>;
 
 impl Settings {

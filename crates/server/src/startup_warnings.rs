@@ -5,7 +5,7 @@ use quipu_wire::ConfigWarningNotification;
 use crate::{Server, providers, rules};
 
 /// The warnings, in the order in which clients get them: first what makes the settings unusable, then
-/// rules files that are left out, then the rest. The files are read anew for every client.
+/// rules files that are left out, then the rest. The files are read again for every client.
 pub(crate) fn read(server: &Server) -> Vec<ConfigWarningNotification> {
     let start_up = match server.settings.config.start_up() {
         Ok(start_up) => start_up,

@@ -27,7 +27,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The program at `exe`, with a fresh home folder.
+    /// The program at `exe`, with a fresh home directory.
     #[expect(
         clippy::disallowed_methods,
         reason = "the program under test, killed on drop"
@@ -81,7 +81,7 @@ impl Launch {
         self
     }
 
-    /// Runs it in another folder.
+    /// Runs it in another directory.
     pub fn folder_at(mut self, folder: &Path) -> Launch {
         self.command.current_dir(folder).env("HOME", folder);
         self
@@ -131,7 +131,7 @@ impl Launch {
         }
     }
 
-    /// The folder in which the process runs and that holds its home.
+    /// The directory in which the process runs and that holds its home.
     pub fn folder(&self) -> &Path {
         self.home.path()
     }
@@ -224,7 +224,7 @@ impl ServerProcess {
         status.expect("a child can be waited for")
     }
 
-    /// The folder in which the process runs and that holds its home.
+    /// The directory in which the process runs and that holds its home.
     pub fn folder(&self) -> &Path {
         self.home.path()
     }

@@ -208,7 +208,7 @@ fn check_reading(text: &str, cwd: &Path, rules: Option<&Rules>) -> Result<(), St
     Ok(())
 }
 
-/// What is said of a patch that a link would have led out of the writable folders.
+/// What is said of a patch that a link would have led out of the writable directories.
 fn stopped_at(file: &Path) -> String {
     format!(
         "Failed to write file {}: a link leads to where nothing may be written\nNothing was written.\n",

@@ -18,7 +18,7 @@
 //! | `lenient` | an unknown variant is kept even under strict decoding |
 //! | `closed`, `open` | `additionalProperties` is `false` / `true` |
 //! | `apart` | each value of a string enum is its own entry in JSON Schema |
-//! | `root`, `both`, `no_ts` | TypeScript file in the root folder / also there / nowhere (`v2/` otherwise) |
+//! | `root`, `both`, `no_ts` | TypeScript file in the root directory / also there / nowhere (`v2/` otherwise) |
 //! | `json_name = "…"`, `ts_name = "…"` | the published name where it differs from the Rust name |
 //! | `default` | derives `Default` |
 //!

@@ -71,7 +71,7 @@ pub fn has(root: &Path, subcommand: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Whether the toolchain that started us can compile for a target: it keeps a folder for each.
+/// Whether the toolchain that started us can compile for a target: it keeps a directory for each.
 pub fn has_standard_library(target: &str) -> bool {
     let cargo = std::env::var_os("CARGO").map(PathBuf::from);
     let toolchain = cargo.as_deref().and_then(|cargo| cargo.ancestors().nth(2));

@@ -9,7 +9,7 @@ const HEADING: &str = "## Crate map";
 /// One row of the map.
 #[derive(Debug)]
 pub struct Row {
-    /// The crate's folder.
+    /// The crate's directory.
     pub folder: String,
     /// The crates it may depend on.
     pub may_use: MayUse,
@@ -22,7 +22,7 @@ pub struct Row {
 pub enum MayUse {
     /// `everything`.
     Everything,
-    /// The folders named; none for `—`.
+    /// The directories named; none for `—`.
     Only(Vec<String>),
 }
 

@@ -68,7 +68,7 @@ fn run(args: &[&str]) -> Outcome {
     }
 }
 
-/// The repository's root, two folders above this package.
+/// The repository's root, two directories above this package.
 fn root() -> Outcome<PathBuf> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR")
         .ok_or("start this program with `cargo xtask`, which tells it where the project is")?;

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::Outcome;
 use crate::rust_text::{self, Part};
 
-/// Folders that hold build output or somebody's tools, never the project's own files.
+/// Directories that hold build output or somebody's tools, never the project's own files.
 const SKIPPED: &[&str] = &["target", "node_modules", "dist", "build", ".git"];
 
-/// Hidden folders that do belong to the project.
+/// Hidden directories that do belong to the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".github"];
 
 /// All files of the project, sorted by path.
@@ -21,7 +21,7 @@ pub struct Tree {
 
 /// One file of the project.
 pub struct File {
-    /// Path from the root, with `/` between folders.
+    /// Path from the root, with `/` between directories.
     pub path: String,
     /// The content, or an empty string when it is not text.
     pub text: String,
@@ -71,7 +71,7 @@ impl Tree {
             .filter(|file| file.path.starts_with("crates/") && file.path.ends_with(".rs"))
     }
 
-    /// The crates: folder name and manifest.
+    /// The crates: directory name and manifest.
     pub fn crates(&self) -> impl Iterator<Item = (&str, &File)> {
         self.files().filter_map(|file| {
             let folder = file
@@ -87,7 +87,7 @@ impl Tree {
         self.files().find(|file| file.path == path)
     }
 
-    /// Whether `path` names a file or a folder.
+    /// Whether `path` names a file or a directory.
     pub fn exists(&self, path: &str) -> bool {
         path.is_empty()
             || self.files().any(|file| {
@@ -99,7 +99,7 @@ impl Tree {
 }
 
 impl File {
-    /// The crate folder this file is in.
+    /// The crate directory this file is in.
     pub fn crate_folder(&self) -> Option<&str> {
         self.path.strip_prefix("crates/")?.split('/').next()
     }

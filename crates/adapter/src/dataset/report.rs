@@ -176,7 +176,7 @@ impl Report {
         Ok(())
     }
 
-    /// The scores of the variants as a picture, with their 95 % intervals.
+    /// The scores of the variants as an image, with their 95 % intervals.
     #[must_use]
     pub fn to_svg(&self) -> String {
         plot::svg(self)

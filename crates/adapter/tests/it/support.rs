@@ -35,7 +35,7 @@ impl Lab {
         Lab { directory, server }
     }
 
-    /// An adapter that connects anew for each evaluation.
+    /// An adapter that connects again for each evaluation.
     pub fn adapter(&self) -> Adapter {
         Adapter::new(self.connecting()).cwd(self.directory.path())
     }

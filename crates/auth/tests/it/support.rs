@@ -1,4 +1,4 @@
-//! A home folder, an identity server, and the accounts between them.
+//! A home directory, an identity server, and the accounts between them.
 
 use std::fs;
 use std::path::PathBuf;

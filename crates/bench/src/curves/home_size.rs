@@ -59,7 +59,7 @@ impl Curve for HomeSize {
     }
 }
 
-/// Makes every file below the folder this long; what is added is a hole.
+/// Makes every file below the directory this long; what is added is a hole.
 fn lengthen(folder: &Path, length: u64) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

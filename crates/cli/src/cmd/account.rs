@@ -1,4 +1,4 @@
-//! The accounts of the home folder and the settings about them, for the commands that change a login.
+//! The accounts of the home directory and the settings about them, for the commands that change a login.
 
 use quipu_auth::{Accounts, Authority, Keep};
 use quipu_config::settings::{Account, CredentialsStore};

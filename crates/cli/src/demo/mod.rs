@@ -1,5 +1,5 @@
 //! `quipu demo`: what the server does, shown to a newcomer in a few seconds. Everything is real but the
-//! model: a server in this process, a client of it, a sandboxed command, files in a temporary folder.
+//! model: a server in this process, a client of it, a sandboxed command, files in a temporary directory.
 
 mod narrator;
 mod scenes;

@@ -14,7 +14,7 @@ use crate::args::ConfigArgs;
 pub struct Job {
     pub thread: Which,
     pub work: Work,
-    /// The folder to work in.
+    /// The directory to work in.
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub sandbox: Option<SandboxMode>,
@@ -25,7 +25,7 @@ pub struct Job {
     /// Whether it may run outside a repository.
     pub anywhere: bool,
     pub json: bool,
-    /// Folders that may be written to besides those that are configured.
+    /// Directories that may be written to besides those that are configured.
     pub add_dirs: Vec<PathBuf>,
     /// That a model server of this machine is to be used, and which one.
     pub local: Option<Local>,
@@ -39,7 +39,7 @@ pub enum Which {
     New,
     /// By id or name.
     Stored(String),
-    /// The latest of the folder, or of all.
+    /// The latest of the directory, or of all.
     Latest {
         anywhere: bool,
     },

@@ -84,7 +84,7 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     done
 }
 
-/// A folder under version control can be brought back to what it was; one that the user trusts is theirs
+/// A directory under version control can be brought back to what it was; one that the user trusts is theirs
 /// to risk.
 fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
     let is_repository = |folder: &Path| folder.join(".git").exists();

@@ -64,7 +64,7 @@ fn complete(job: &mut Job, overrides: &mut Overrides) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// The folders that are configured to be writable, and these.
+/// The directories that are configured to be writable, and these.
 fn writable(found: &Snapshot, more: Vec<PathBuf>) -> Value {
     let configured: Option<Value> = found.get("sandbox_workspace_write");
     let mut roots = match configured {

@@ -33,7 +33,7 @@ fn start(mode: &str, file_flag: &str, content: &str, more: &[&str]) -> ServerPro
     let args = ["--listen", "ws://127.0.0.1:0", "--ws-auth", mode, file_flag];
     let args = args.into_iter().chain([file.to_str().unwrap()]);
     let process = app_server(args.chain(more.iter().copied())).start();
-    // The file is read once at the start, so the folder must live until the banner.
+    // The file is read once at the start, so the directory must live until the banner.
     std::mem::forget(_folder);
     process
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::app_server;
 
-/// One tool of each kind: commands, patches, notes, pictures, questions, agents, unknown ones.
+/// One tool of each kind: commands, patches, notes, images, questions, agents, unknown ones.
 const TOOLS: [&str; 8] = [
     "exec_command",
     "write_stdin",

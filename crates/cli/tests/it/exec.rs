@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 
 use crate::support::QUIPU;
 
-/// A home folder, and a repository to work in.
+/// A home directory, and a repository to work in.
 pub struct Place {
     pub folder: TempDir,
 }

@@ -163,7 +163,7 @@ async fn commands_run_in_the_folder_and_write_where_they_may() {
     let write = format!("pwd; touch {added}/made; touch {configured}/made");
     let steps = script(json!([call(&write), { "text": "tried" }]));
     let roots = format!("sandbox_workspace_write.writable_roots=[\"{configured}\"]");
-    // A sandboxed command may write to temporary folders as well, unless told otherwise.
+    // A sandboxed command may write to temporary directories as well, unless told otherwise.
     let tmp = "sandbox_workspace_write.exclude_slash_tmp=true";
     let base = [
         "--skip-git-repo-check",

@@ -47,7 +47,7 @@ fn watch(mut screen: File, gate: &Path) -> String {
     seen
 }
 
-/// A pipe in the folder that a command can wait at.
+/// A pipe in the directory that a command can wait at.
 #[expect(
     clippy::disallowed_methods,
     reason = "a program of the test, which ends at once"

@@ -1,4 +1,4 @@
-//! The home folder: found where the environment says, and made private to its user.
+//! The home directory: found where the environment says, and made private to its user.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ async fn starting_and_greeting_leave_nothing_but_the_folder() {
     assert_eq!(std::fs::read_dir(home).unwrap().count(), 0);
 }
 
-/// Everything below a folder that others may write to. Who can write to a link is of no meaning.
+/// Everything below a directory that others may write to. Who can write to a link is of no meaning.
 fn open_to_others(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let kind = entry.file_type().unwrap();

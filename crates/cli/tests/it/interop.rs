@@ -1,4 +1,4 @@
-//! Quipu and official servers on one home folder, when `QUIPU_TEST_CODEX` names official programs, separated
+//! Quipu and official servers on one home directory, when `QUIPU_TEST_CODEX` names official programs, separated
 //! by colons: what either of them keeps, the other one lists, reads, resumes, forks, names and archives. With
 //! both generations, 0.118 and 0.166, all three go on with the same threads in turns.
 //! The journal's tests do the same with files that were captured once.

@@ -1,4 +1,4 @@
-//! Threads whose folders are reached by symbolic links. What links a server trusts depends on what it has run,
+//! Threads whose directories are reached by symbolic links. What links a server trusts depends on what it has run,
 //! so each is a process of its own.
 
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::server_in;
 
-/// Starts a thread in a folder and runs a command in it; returns what was told of the turn.
+/// Starts a thread in a directory and runs a command in it; returns what was told of the turn.
 async fn run(client: &mut Conversation, cwd: &Path, command: &str) -> Vec<Value> {
     let started = client.call("thread/start", json!({ "cwd": cwd })).await;
     let arguments = json!({ "cmd": command, "login": false });

@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::support::{QUIPU, app_server};
 
-/// The home folder of a process in this folder.
+/// The home directory of a process in this directory.
 const HOME: &str = "quipu";
 
 fn at(launch: Launch, identity: &IdentityServer, home: &Path) -> Launch {

@@ -1,4 +1,4 @@
-//! The official TypeScript SDK with this program as its own, if the tester has it: give the folder that holds
+//! The official TypeScript SDK with this program as its own, if the tester has it: give the directory that holds
 //! `node_modules/@openai/codex-sdk` in `QUIPU_TEST_SDK`. `docs/exec.md` says how.
 
 use std::path::Path;

@@ -38,7 +38,7 @@ fn served(key: &str) -> [Value; 7] {
     ]
 }
 
-/// Every file below a folder, as text. Links lead to programs.
+/// Every file below a directory, as text. Links lead to programs.
 pub fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let kind = entry.file_type().unwrap();

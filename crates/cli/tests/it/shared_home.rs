@@ -1,4 +1,4 @@
-//! Several servers on one home folder: each thread has one writer, threads of the newer official program are
+//! Several servers on one home directory: each thread has one writer, threads of the newer official program are
 //! served like all others, and a command that holds locks delays nobody.
 
 use std::fs;

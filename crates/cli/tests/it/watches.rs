@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::websocket_server;
 
-/// How many files and folders the kernel watches for a process.
+/// How many files and directories the kernel watches for a process.
 fn watched(server: &ServerProcess) -> usize {
     let descriptors = std::fs::read_dir(format!("/proc/{}/fdinfo", server.pid())).unwrap();
     let texts = descriptors

@@ -42,7 +42,7 @@ impl Place {
         Ok(Options::connection(server.connect_in_process()))
     }
 
-    /// Ends a server in this process, before the runtime goes and with it the folder.
+    /// Ends a server in this process, before the runtime goes and with it the directory.
     pub async fn leave(self) {
         if let Some(server) = self.server.get() {
             server.stop().await;

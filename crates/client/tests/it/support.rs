@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 pub use quipu_testkit::client::within;
 
-/// A home folder and a server on it.
+/// A home directory and a server on it.
 pub struct Lab {
     pub folder: TempDir,
     pub server: Arc<Server>,

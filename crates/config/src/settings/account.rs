@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialsStore {
-    /// In a file of the home folder.
+    /// In a file of the home directory.
     #[default]
     File,
     /// In the keyring of the system.
@@ -27,7 +27,7 @@ pub enum McpOauthStore {
     /// In the keyring if there is one, else in a file.
     #[default]
     Auto,
-    /// In a file of the home folder.
+    /// In a file of the home directory.
     File,
     /// In the keyring of the system.
     Keyring,

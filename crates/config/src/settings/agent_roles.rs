@@ -1,4 +1,4 @@
-//! Roles for agents, from `[agents.NAME]` tables and from the files of `agents` folders. They are worked out
+//! Roles for agents, from `[agents.NAME]` tables and from the files of `agents` directories. They are worked out
 //! layer by layer, for a project may complete or replace a role of the user.
 
 use std::collections::btree_map::Entry;
@@ -16,7 +16,7 @@ use crate::project::Project;
 use crate::schema::{self, ROOT, Why};
 use crate::{Table, document};
 
-/// How deep an `agents` folder is searched, and how many files of it are read.
+/// How deep an `agents` directory is searched, and how many files of it are read.
 const MAX_DEPTH: usize = 6;
 const MAX_FILES: usize = 500;
 
@@ -189,7 +189,7 @@ fn from_table(name: &str, part: Part, files: &mut Files) -> Result<(String, Part
     Ok((name, file.part.over(part)))
 }
 
-/// The roles of the files in a folder, but for those that a table names.
+/// The roles of the files in a directory, but for those that a table names.
 fn of_folder(
     folder: &Path,
     named_files: &BTreeSet<PathBuf>,
@@ -214,7 +214,7 @@ fn of_folder(
     found
 }
 
-/// The TOML files below a folder, sorted by name in each.
+/// The TOML files below a directory, sorted by name in each.
 fn list(folder: &Path, depth: usize, files: &mut Files, found: &mut Vec<PathBuf>) {
     if !files.is_dir(folder) {
         return;

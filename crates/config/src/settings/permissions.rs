@@ -39,7 +39,7 @@ pub(crate) struct Place<'a> {
     pub cwd: &'a Path,
     /// What the user says about its project.
     pub trust: Option<Trust>,
-    /// The home folder.
+    /// The home directory.
     pub home: &'a Home,
     /// The administrator's limits.
     pub limits: &'a Requirements,
@@ -176,7 +176,7 @@ pub(super) fn read_only() -> SandboxPolicy {
     }
 }
 
-/// The agent keeps notes in the home folder wherever it may write at all.
+/// The agent keeps notes in the home directory wherever it may write at all.
 fn add_memories(policy: &mut SandboxPolicy, home: &Home) {
     if let (SandboxPolicy::WorkspaceWrite { writable_roots, .. }, Some(memories)) =
         (policy, AbsolutePath::new(home.path().join("memories")))

@@ -34,7 +34,7 @@ pub struct Session {
 /// Where things are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
-    /// Folder of the database files.
+    /// Directory of the database files.
     pub sqlite_home: PathBuf,
     /// Directory of the log file, if there is to be one.
     pub log_dir: Option<PathBuf>,

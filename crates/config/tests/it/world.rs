@@ -1,4 +1,4 @@
-//! A home folder, a working directory and an administrator's folder of one test.
+//! A home directory, a working directory and an administrator's directory of one test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
 use serde_json::Value;
 
-/// Folders as the fixtures name them: `$D/h` is the home, `$D/w` the working directory, `$D/e` stands
+/// Directories as the fixtures name them: `$D/h` is the home, `$D/w` the working directory, `$D/e` stands
 /// for `/etc/codex`.
 pub struct World {
     dir: tempfile::TempDir,
@@ -72,12 +72,12 @@ impl World {
         Loader::with_system_paths(env, Home::at(self.path("h")), overrides, system)
     }
 
-    /// Puts the real folder for `$D`.
+    /// Puts the real directory for `$D`.
     pub fn expand(&self, text: &str) -> String {
         text.replace("$D", &self.root().to_string_lossy())
     }
 
-    /// Puts `$D` for the real folder.
+    /// Puts `$D` for the real directory.
     pub fn fold(&self, text: &str) -> String {
         text.replace(&*self.root().to_string_lossy(), "$D")
     }

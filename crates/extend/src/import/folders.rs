@@ -1,4 +1,4 @@
-//! Copies folders of skills.
+//! Copies directories of skills.
 
 use std::fs;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::{ImportError, read, words, write};
 
-/// How far folders may be nested.
+/// How far directories may be nested.
 const MAX_DEPTH: usize = 16;
 
-/// The folders in `from` whose names are not taken in `to`, by name.
+/// The directories in `from` whose names are not taken in `to`, by name.
 pub(super) fn missing(from: &Path, to: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(from).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries
@@ -21,7 +21,7 @@ pub(super) fn missing(from: &Path, to: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Copies those folders.
+/// Copies those directories.
 pub(super) fn copy_missing(from: &Path, to: &Path) -> Result<(), ImportError> {
     for folder in missing(from, to) {
         let name = folder.file_name().unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn copy_missing(from: &Path, to: &Path) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Copies files and folders; links and everything else stay behind.
+/// Copies files and directories; links and everything else stay behind.
 fn copy(from: &Path, to: &Path, depth: usize) -> Result<(), ImportError> {
     if depth == 0 {
         let text = format!("{} is nested too deeply", from.display());

@@ -183,7 +183,7 @@ fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// A new file with the permissions of its folder.
+/// A new file with the permissions of its directory.
 #[cfg(windows)]
 fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder)

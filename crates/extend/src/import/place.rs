@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use quipu_config::{Loader, PROJECT_FOLDER};
 
-/// The other agent's folder.
+/// The other agent's directory.
 const SOURCE: &str = ".claude";
 const INSTRUCTIONS: &str = "CLAUDE.md";
 const OWN_INSTRUCTIONS: &str = "AGENTS.md";
@@ -47,7 +47,7 @@ impl Place {
         })
     }
 
-    /// The repository around a folder, or the folder itself; nothing if there is no such folder.
+    /// The repository around a directory, or the directory itself; nothing if there is no such directory.
     pub fn repository(cwd: &Path) -> Option<Place> {
         if !cwd.is_dir() {
             return None;

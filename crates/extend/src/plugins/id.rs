@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::PluginError;
 
-/// The name of a plugin. Both parts are also names of folders, so they are plain.
+/// The name of a plugin. Both parts are also names of directories, so they are plain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginId {
     plugin: String,

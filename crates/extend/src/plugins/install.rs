@@ -1,4 +1,4 @@
-//! Puts a plugin into the home folder, whole or not at all, and takes it out again.
+//! Puts a plugin into the home directory, whole or not at all, and takes it out again.
 
 use std::fs;
 use std::io;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use super::marketplace::Marketplace;
 use super::{PluginError, PluginId};
 
-/// The file that makes a folder a plugin.
+/// The file that makes a directory a plugin.
 const MANIFEST: &str = ".codex-plugin/plugin.json";
-/// The name of the version that comes from a folder of this machine.
+/// The name of the version that comes from a directory of this machine.
 const VERSION: &str = "local";
 /// The longest manifest that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// How far folders may be nested.
+/// How far directories may be nested.
 const MAX_DEPTH: usize = 16;
 
 /// A plugin that can be installed.
@@ -28,7 +28,7 @@ pub struct Installed {
     pub login: PluginAuthPolicy,
 }
 
-/// Copies a plugin of a marketplace into the home folder; an older copy is replaced. `allowed` is asked
+/// Copies a plugin of a marketplace into the home directory; an older copy is replaced. `allowed` is asked
 /// once it is clear which plugin is meant, before anything is written.
 pub fn install(
     home: &Path,
@@ -53,7 +53,7 @@ pub fn install(
     Ok(Installed { id, login })
 }
 
-/// Removes a plugin from the home folder; one that is not there is removed already.
+/// Removes a plugin from the home directory; one that is not there is removed already.
 pub fn uninstall(home: &Path, id: &PluginId) -> Result<(), PluginError> {
     Ok(remove(&place(home, id))?)
 }
@@ -70,7 +70,7 @@ fn remove(place: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a folder is the plugin that the marketplace says it is.
+/// Whether a directory is the plugin that the marketplace says it is.
 fn check_source(folder: &Path, name: &str) -> Result<(), PluginError> {
     #[derive(Deserialize)]
     struct Manifest {
@@ -98,7 +98,7 @@ fn check_source(folder: &Path, name: &str) -> Result<(), PluginError> {
     }
 }
 
-/// Copies files and folders; links and everything else stay behind.
+/// Copies files and directories; links and everything else stay behind.
 fn copy(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
     if depth == 0 {
         let text = format!("{} is nested too deeply", from.display());

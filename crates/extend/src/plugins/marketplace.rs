@@ -67,7 +67,7 @@ impl Marketplace {
         Ok(marketplace)
     }
 
-    /// The plugin of this name that this product may install, its folder, and when to log in for it.
+    /// The plugin of this name that this product may install, its directory, and when to log in for it.
     pub fn offer(
         &self,
         path: &Path,
@@ -113,7 +113,7 @@ impl Offer {
     }
 }
 
-/// The folder that paths in the file are meant from.
+/// The directory that paths in the file are meant from.
 fn root(file: &Path) -> Result<&Path, &'static str> {
     let root = file.ancestors().nth(3);
     root.filter(|_| file.ends_with(PLACE))

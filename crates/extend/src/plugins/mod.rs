@@ -1,4 +1,4 @@
-//! Plugins: folders of skills, servers and apps that a marketplace offers. They can be installed and
+//! Plugins: directories of skills, servers and apps that a marketplace offers. They can be installed and
 //! removed, in the form that all programs of the home share; nothing uses them yet.
 
 mod id;

@@ -1,10 +1,10 @@
-//! The skills that come with the program. They lie in the home folder like all others, so that the model
+//! The skills that come with the program. They lie in the home directory like all others, so that the model
 //! can read them and run their scripts.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where they lie below the home folder.
+/// Where they lie below the home directory.
 pub(super) const FOLDER: &str = "skills/.system";
 /// Says who put them there. Another program of the same home keeps its own skills there.
 const MARKER: &str = ".codex-system-skills.marker";
@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 5] = files![
     "skill-installer/scripts/install.sh",
 ];
 
-/// Puts the skills into the home folder, unless another program has put its own there. What is there and
+/// Puts the skills into the home directory, unless another program has put its own there. What is there and
 /// right is left alone.
 pub fn install_bundled(home: &Path) -> io::Result<()> {
     let folder = home.join(FOLDER);

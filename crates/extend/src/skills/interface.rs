@@ -9,7 +9,7 @@ use serde_yaml_ng::Value;
 use super::manifest::one_line;
 use super::yaml;
 
-/// Where it lies in the folder of a skill.
+/// Where it lies in the directory of a skill.
 pub(super) const FILE: &str = "agents/openai.yaml";
 const MAX_BYTES: u64 = 256 * 1024;
 const MAX_NAME: usize = 64;
@@ -28,7 +28,7 @@ pub(super) struct About {
     pub hidden: bool,
 }
 
-/// Reads the file in the folder of a skill.
+/// Reads the file in the directory of a skill.
 pub(super) fn read(folder: &Path) -> About {
     let text = quipu_disk::read_text(&folder.join(FILE), MAX_BYTES).unwrap_or_default();
     parse(&text, folder)
@@ -106,7 +106,7 @@ fn text(value: &Value, key: &str, limit: usize) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= limit).then_some(text)
 }
 
-/// The absolute path of a picture in the skill's own `assets`.
+/// The absolute path of an image in the skill's own `assets`.
 fn icon(value: &Value, key: &str, folder: &Path) -> Option<String> {
     let given = text(value, key, MAX_TEXT)?;
     let path: std::path::PathBuf = Path::new(&given)

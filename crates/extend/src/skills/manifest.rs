@@ -110,7 +110,7 @@ fn folder_name(folder: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The name of the plugin that a folder is part of.
+/// The name of the plugin that a directory is part of.
 fn plugin_name(folder: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Plugin {

@@ -1,4 +1,4 @@
-//! Skills: folders with a `SKILL.md` that tells the model how to do something.
+//! Skills: directories with a `SKILL.md` that tells the model how to do something.
 
 mod bundled;
 mod interface;
@@ -25,7 +25,7 @@ pub struct Skills {
     pub found: Vec<Skill>,
     /// Skills that cannot be used.
     pub errors: Vec<SkillErrorInfo>,
-    /// The folders that were looked into.
+    /// The directories that were looked into.
     pub folders: Vec<PathBuf>,
     /// All that was looked at, to tell whether another look could find anything else.
     seen: Files,
@@ -40,7 +40,7 @@ pub struct Skill {
     pub implicit: bool,
 }
 
-/// Looks for the skills that count in the directory of these settings. `extra` are folders of the user's
+/// Looks for the skills that count in the directory of these settings. `extra` are directories of the user's
 /// to look in as well.
 pub fn find(snapshot: &Snapshot, env: &Env, extra: &[PathBuf]) -> Skills {
     let settings = snapshot.skills();

@@ -1,4 +1,4 @@
-//! The folders that hold skills, in the order in which they are looked through.
+//! The directories that hold skills, in the order in which they are looked through.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use quipu_wire::SkillScope;
 
 use super::bundled;
 
-/// A folder with skills.
+/// A directory with skills.
 pub(super) struct Root {
     pub path: PathBuf,
     pub scope: SkillScope,
 }
 
-/// The folders that count for these settings; they need not exist.
+/// The directories that count for these settings; they need not exist.
 pub(super) fn of(
     snapshot: &Snapshot,
     env: &Env,

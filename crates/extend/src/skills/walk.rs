@@ -1,4 +1,4 @@
-//! Finds the `SKILL.md` files below a folder, without getting lost in large or circular trees.
+//! Finds the `SKILL.md` files below a directory, without getting lost in large or circular trees.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -10,12 +10,12 @@ use super::Skills;
 use super::roots::Root;
 
 const FILE_NAME: &str = "SKILL.md";
-/// How far below the folder a skill may be.
+/// How far below the directory a skill may be.
 const MAX_DEPTH: usize = 6;
-/// How many folders are looked into.
+/// How many directories are looked into.
 const MAX_FOLDERS: usize = 2000;
 
-/// The skills of a folder, those nearest to it first. What was looked into is noted.
+/// The skills of a directory, those nearest to it first. What was looked into is noted.
 pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
     let follow_links = root.scope != SkillScope::System;
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
     found
 }
 
-/// The skill and the folders in a folder, by name. What cannot be read holds nothing.
+/// The skill and the directories in a directory, by name. What cannot be read holds nothing.
 fn look_into(folder: &Path, follow_links: bool) -> (Option<PathBuf>, Vec<PathBuf>) {
     let mut skill = None;
     let mut folders = Vec::new();

@@ -1,4 +1,4 @@
-//! The script that comes with the skill for installing skills, on real folders and a real repository.
+//! The script that comes with the skill for installing skills, on real directories and a real repository.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What people put into folders, and what the program makes of it.
+//! What people put into directories, and what the program makes of it.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Skills in real folders.
+//! Skills in real directories.
 
 use std::fs;
 use std::os::unix::fs::symlink;

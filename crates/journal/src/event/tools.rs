@@ -153,7 +153,7 @@ pub enum ParsedCommand {
     ListFiles {
         /// The part of the script.
         cmd: String,
-        /// The folder.
+        /// The directory.
         path: Option<String>,
     },
     /// It searches.

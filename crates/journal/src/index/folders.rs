@@ -1,5 +1,5 @@
 //! Finds rollouts that were added, moved or removed, by whatever program, from the times of their
-//! folders.
+//! directories.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::layout::{ARCHIVED, RolloutName, SESSIONS};
 use crate::time;
 
-/// A folder that changed this recently may change again without its time moving, because the time
-/// only moves in steps; such a folder is looked at again next time.
+/// A directory that changed this recently may change again without its time moving, because the time
+/// only moves in steps; such a directory is looked at again next time.
 const STEP: Duration = Duration::from_millis(100);
 /// The step of file systems that keep whole seconds.
 const COARSE_STEP: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ const UNSETTLED: i64 = -1;
 const ZONE: i64 = 14 * 3600;
 const DAY: i64 = 86_400;
 
-/// The folders of live rollouts, newest day first, found as they are asked for.
+/// The directories of live rollouts, newest day first, found as they are asked for.
 pub(super) struct Days {
     home: PathBuf,
     months: Vec<PathBuf>,
@@ -56,7 +56,7 @@ impl Iterator for Days {
     }
 }
 
-/// The sub-folders of `folder` whose names are numbers, in order, relative to the home.
+/// The sub-directories of `folder` whose names are numbers, in order, relative to the home.
 fn numbered(home: &Path, folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.join(folder)) else {
         return Vec::new();
@@ -71,7 +71,7 @@ fn numbered(home: &Path, folder: &Path) -> Vec<PathBuf> {
     names.into_iter().map(|name| folder.join(name)).collect()
 }
 
-/// A time that no thread in the folder of a day was created after.
+/// A time that no thread in the directory of a day was created after.
 pub(super) fn end_of(day: &Path) -> i64 {
     let parts: Vec<_> = day.iter().filter_map(|part| part.to_str()).collect();
     let stamp = match parts[..] {
@@ -82,7 +82,7 @@ pub(super) fn end_of(day: &Path) -> i64 {
     midnight.map_or(i64::MAX, |it| it.and_utc().timestamp() + DAY + ZONE)
 }
 
-/// The folders in which a thread of this id would lie, if the id tells its time.
+/// The directories in which a thread of this id would lie, if the id tells its time.
 pub(super) fn around(id: Uuid) -> Vec<PathBuf> {
     let Some(stamp) = id.get_timestamp().filter(|_| id.get_version_num() == 7) else {
         return Vec::new();
@@ -100,12 +100,12 @@ pub(super) fn around(id: Uuid) -> Vec<PathBuf> {
 }
 
 impl Index {
-    /// Looks at the folder of archived rollouts.
+    /// Looks at the directory of archived rollouts.
     pub(super) fn look_at_archive(&mut self) -> Result<bool> {
         self.look_at(Path::new(ARCHIVED))
     }
 
-    /// Brings the rows of a folder up to date if the folder changed; says whether any row did.
+    /// Brings the rows of a directory up to date if the directory changed; says whether any row did.
     pub(super) fn look_at(&mut self, folder: &Path) -> Result<bool> {
         let Ok(state) = fs::metadata(self.home.join(folder)) else {
             return Ok(false);
@@ -135,7 +135,7 @@ impl Index {
     }
 }
 
-/// Whether a folder's time is so old that any later change will move it.
+/// Whether a directory's time is so old that any later change will move it.
 fn is_settled(folder: &Metadata) -> bool {
     let Ok(mtime) = folder.modified() else {
         return false;

@@ -1,6 +1,6 @@
 //! Answers lists, looking at no more files than the answer needs.
 //!
-//! A page is taken from the index, and then checked: folders that could hold newer threads, heads
+//! A page is taken from the index, and then checked: directories that could hold newer threads, heads
 //! not yet read that could belong above the end of the page, and the files on the page themselves.
 //! Whatever is found goes into the index and the page is taken again. So the cost of a page depends
 //! on what changed and on its size, not on how many threads there are.
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::query::{Cursor, Page, Query, Summary};
 use crate::touched::Changes;
 
-/// How many heads to read, and how many folders to look at, in the first round of checks. Each
+/// How many heads to read, and how many directories to look at, in the first round of checks. Each
 /// round does twice as many as the one before.
 const FIRST_HEADS: usize = 64;
 const FIRST_FOLDERS: usize = 1;
@@ -157,7 +157,7 @@ impl Index {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Looks at some folders that may hold threads above the floor; says whether there were any.
+    /// Looks at some directories that may hold threads above the floor; says whether there were any.
     fn check_folders(
         &mut self,
         query: &Query,
@@ -171,7 +171,7 @@ impl Index {
             }
             return Ok(first);
         }
-        // The day of a folder says nothing about changes, so lists by change look at all of them.
+        // The day of a directory says nothing about changes, so lists by change look at all of them.
         let floor = floor.filter(|_| query.sort == ThreadSortKey::CreatedAt);
         let above = |day: &PathBuf| floor.is_none_or(|floor| end_of(day) >= floor);
         let mut count = 0;

@@ -61,7 +61,7 @@ impl Index {
         head
     }
 
-    /// Looks into the folders where a rollout could be that took the place of this one; says whether there
+    /// Looks into the directories where a rollout could be that took the place of this one; says whether there
     /// was anything new. Only paginated threads have such.
     pub(super) fn look_for_newer(&mut self, seen: &Seen) -> Result<bool> {
         let path = self.home.join(&seen.path);

@@ -12,7 +12,7 @@ pub(crate) fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
 
-/// Lets new folders be for their owner only.
+/// Lets new directories be for their owner only.
 pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder.mode(0o700)
 }
@@ -32,7 +32,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usi
     file.read_at(buffer, at)
 }
 
-/// Makes the entries of a folder survive a power failure.
+/// Makes the entries of a directory survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

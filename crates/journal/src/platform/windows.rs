@@ -1,4 +1,4 @@
-//! The Windows way. Files are as private as the folder they are made in: a profile is its user's own.
+//! The Windows way. Files are as private as the directory they are made in: a profile is its user's own.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -55,7 +55,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usi
     file.seek_read(buffer, at)
 }
 
-/// The file system keeps its folders whole by itself.
+/// The file system keeps its directories whole by itself.
 pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

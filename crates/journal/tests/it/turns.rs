@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{declined_did_not_run, fixture, replay, rollout, rollout_of, started};
 
-/// Turns as the wire shows them, without the ids that the official program makes up anew on every
+/// Turns as the wire shows them, without the ids that the official program makes up again on every
 /// reading.
 fn comparable(turns: Value, lines: &str) -> Value {
     let mut turns = turns;

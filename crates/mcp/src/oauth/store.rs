@@ -37,7 +37,7 @@ pub(crate) struct Tokens {
 }
 
 impl Store {
-    /// The store in a home folder.
+    /// The store in a home directory.
     #[must_use]
     pub fn new(home: &Path) -> Store {
         Store {

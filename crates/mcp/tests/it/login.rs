@@ -195,7 +195,7 @@ async fn tokens_are_renewed_before_they_expire_and_when_they_are_refused() {
         .filter(|it| it.path == "/token" && it.body.starts_with(b"grant_type=refresh_token"));
     assert!(renewals.count() >= 2);
 
-    // Another process logs in anew: the old token is refused, the stored one is taken.
+    // Another process logs in again: the old token is refused, the stored one is taken.
     let long = self::server(None).await;
     log_in(&long, &store).await;
     let client = connect(&long, home.path()).await.unwrap();

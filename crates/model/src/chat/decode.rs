@@ -243,7 +243,7 @@ impl Decoder {
         if name == OUTPUT_TOOL && self.context.request.output_schema.is_some() {
             return Item::assistant(arguments);
         }
-        // Some servers number calls anew in every answer; two calls of a thread must not share an id.
+        // Some servers number calls again in every answer; two calls of a thread must not share an id.
         let fresh = !id.is_empty() && !self.context.knows_call(&id);
         let call_id = if fresh {
             id

@@ -12,7 +12,7 @@ use crate::workspace::{Files, Workspace, fixture, patch};
 struct Case {
     name: String,
     git: bool,
-    /// The folder of the work tree that the turn works in.
+    /// The directory of the work tree that the turn works in.
     folder: String,
     files: Files,
     steps: Vec<Step>,

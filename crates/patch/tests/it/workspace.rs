@@ -1,4 +1,4 @@
-//! A folder of files to patch, and the fixtures that say what should come of it.
+//! A directory of files to patch, and the fixtures that say what should come of it.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -25,7 +25,7 @@ pub(super) fn plain_operands<'a>(args: &'a [String], value_flags: &[&str]) -> Ve
     found
 }
 
-/// The part of a path that says most: its last component that is not a customary folder.
+/// The part of a path that says most: its last component that is not a customary directory.
 pub(super) fn short(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = path.trim_end_matches('/');

@@ -7,7 +7,7 @@ use super::operands::{operands, plain_operands, short};
 /// What one command contributes to a summary.
 pub(super) enum Summary {
     Action(CommandAction),
-    /// Later paths are relative to this folder, if it is known.
+    /// Later paths are relative to this directory, if it is known.
     ChangeDirectory(Option<String>),
 }
 
@@ -308,7 +308,7 @@ fn find(args: &[String]) -> Found<'_> {
     }
 }
 
-/// A one-line Python script that walks folders.
+/// A one-line Python script that walks directories.
 fn python_lists(program: &str, args: &[String]) -> bool {
     let version = program.strip_prefix("python").and_then(|rest| {
         if rest.is_empty() {

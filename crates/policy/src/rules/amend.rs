@@ -8,7 +8,7 @@ use super::file::MAX_FILE_BYTES;
 use super::network::{HostError, NetworkDecision, NetworkProtocol, normal_host};
 use super::prefix::PatternError;
 
-/// The file below the home folder that amendments go to.
+/// The file below the home directory that amendments go to.
 pub const DEFAULT_RULES_FILE: &str = "rules/default.rules";
 
 /// Why an amendment was not saved.

@@ -11,11 +11,11 @@ use super::file::{InvalidFile, MAX_FILE_BYTES};
 pub struct LoadedRules {
     /// The rules.
     pub rules: Rules,
-    /// Files and folders that were left out.
+    /// Files and directories that were left out.
     pub problems: Vec<RulesProblem>,
 }
 
-/// A rules file or folder that was left out.
+/// A rules file or directory that was left out.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesProblem {
     /// Its text is not valid.
@@ -24,14 +24,14 @@ pub enum RulesProblem {
     /// It could not be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// Why not.
         error: io::Error,
     },
 }
 
-/// Reads the `*.rules` files of these folders, in their order and by name; missing folders are fine.
+/// Reads the `*.rules` files of these directories, in their order and by name; missing directories are fine.
 #[must_use]
 pub fn load(folders: &[PathBuf]) -> LoadedRules {
     let mut loaded = LoadedRules::default();

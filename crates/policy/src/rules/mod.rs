@@ -47,9 +47,9 @@ pub struct RuleMatch {
 /// Where a command runs, as far as rules care.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The working folder.
+    /// The working directory.
     pub cwd: &'a Path,
-    /// Folders that sandboxed commands can write to.
+    /// Directories that sandboxed commands can write to.
     pub writable: &'a [PathBuf],
 }
 

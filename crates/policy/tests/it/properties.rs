@@ -34,7 +34,7 @@ fn script() -> impl Strategy<Value = String> {
     prop::collection::vec(token(), 1..12).prop_map(|tokens| tokens.join(" "))
 }
 
-/// Programs of the record, cut and put together anew.
+/// Programs of the record, cut and put together again.
 fn spliced_program() -> impl Strategy<Value = String> {
     let programs: Vec<String> = fixture("starlark.jsonl")
         .iter()

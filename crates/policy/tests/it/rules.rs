@@ -32,7 +32,7 @@ fn strictest(rules: &Rules, script: &str) -> Option<Decision> {
         .max()
 }
 
-/// Programs inside the working folder are not allowed by name here; see `own_programs_…` below.
+/// Programs inside the working directory are not allowed by name here; see `own_programs_…` below.
 #[test]
 fn files_mean_what_they_were_recorded_to_mean() {
     let mut differences = Vec::new();

@@ -1,7 +1,7 @@
 //! Doing for a command what Landlock cannot allow it to do by itself.
 //!
-//! Landlock can open a folder but not keep a part of it shut, and it does not know about modes,
-//! owners, times and attributes of files at all. So folders with protected parts stay shut, and the
+//! Landlock can open a directory but not keep a part of it shut, and it does not know about modes,
+//! owners, times and attributes of files at all. So directories with protected parts stay shut, and the
 //! filter makes the kernel ask the supervisor, which stands outside, about each call that would
 //! change something there. The supervisor looks at what the call is really about and does it in the
 //! command's stead, or lets the kernel refuse it.

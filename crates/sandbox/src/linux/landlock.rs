@@ -1,8 +1,8 @@
 //! The jail for machines without namespaces: Landlock rules that a process takes upon itself. Beside
 //! namespaces they only keep shut what a read-only mount leaves open.
 //!
-//! Landlock only ever adds rights: what is open below a folder cannot be closed again further down.
-//! A writable folder that holds protected paths therefore stays shut, and the [broker](super::broker)
+//! Landlock only ever adds rights: what is open below a directory cannot be closed again further down.
+//! A writable directory that holds protected paths therefore stays shut, and the [broker](super::broker)
 //! does there what the command may do.
 
 use std::{
@@ -32,7 +32,7 @@ const IOCTL_DEV: u64 = 1 << 15;
 /// Making device files stays forbidden everywhere.
 const MAKE_DEVICES: u64 = 1 << 6 | 1 << 11;
 
-/// The rights that mean something for a file that is no folder.
+/// The rights that mean something for a file that is no directory.
 const FILE_RIGHTS: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 
 const READ: u64 = EXECUTE | READ_FILE | READ_DIR;

@@ -1,6 +1,6 @@
 //! The file system as the command sees it.
 //!
-//! Everything is mounted read-only in one step; copies of the writable folders, made before, are
+//! Everything is mounted read-only in one step; copies of the writable directories, made before, are
 //! attached on top, and read-only copies of protected paths on top of those; what is hidden lies below
 //! something empty. Device files open nowhere but in a handful of places.
 
@@ -276,7 +276,7 @@ fn mount_private(stage: &Path, rules: &Rules) -> Result<(), Failure> {
     mount_if_possible(c"proc", &below(stage, Path::new("/proc")), flags, c"")
 }
 
-/// Mounts over a folder; where that is not there or the kernel does not let us (some containers hide
+/// Mounts over a directory; where that is not there or the kernel does not let us (some containers hide
 /// parts of `/proc`), what was visible before stays, read-only.
 fn mount_if_possible(
     kind: &std::ffi::CStr,

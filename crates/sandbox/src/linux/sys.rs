@@ -199,7 +199,7 @@ pub(super) fn mount(kind: &CStr, at: &Path, flags: libc::c_ulong, data: &CStr) -
     check(result.into()).map(drop)
 }
 
-/// Makes the current folder, a mount point, the root of this mount namespace, and lets go of the
+/// Makes the current directory, a mount point, the root of this mount namespace, and lets go of the
 /// old root.
 pub(super) fn pivot_to_current_folder() -> io::Result<()> {
     let dot = c".".as_ptr();

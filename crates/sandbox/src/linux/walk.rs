@@ -56,7 +56,7 @@ pub(super) fn name(
 /// Names an entry of a directory, itself if it is a link.
 fn step(folder: RawFd, name: &CStr, flags: libc::c_int) -> io::Result<OwnedFd> {
     let flags = flags | libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: an open folder and a terminated name.
+    // SAFETY: an open directory and a terminated name.
     owned(unsafe { libc::openat(folder, name.as_ptr(), flags) }.into())
 }
 

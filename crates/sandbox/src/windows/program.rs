@@ -1,4 +1,4 @@
-//! Which file a program's name stands for. The system's own search would look into folders that
+//! Which file a program's name stands for. The system's own search would look into directories that
 //! nobody named, the one this program lies in among them.
 
 use std::{
@@ -23,7 +23,7 @@ pub(super) fn find(program: &OsStr, cwd: &Path, search_path: Option<&OsStr>) -> 
             usual.as_os_str()
         }
     };
-    // A relative part would mean whatever folder this program happens to be in.
+    // A relative part would mean whatever directory this program happens to be in.
     std::env::split_paths(search_path)
         .filter(|folder| folder.is_absolute())
         .find_map(|folder| runnable(folder.join(program)))

@@ -123,7 +123,7 @@ fn name(command: &Command) -> String {
     program.unwrap_or_default().into_owned()
 }
 
-/// Where the command starts, if that is a folder.
+/// Where the command starts, if that is a directory.
 fn folder(command: &Command) -> Result<PathBuf, SpawnError> {
     let found = std::path::absolute(&command.cwd).and_then(|cwd| {
         if cwd.metadata()?.is_dir() {

@@ -285,7 +285,7 @@ impl Scene {
         }
         let entries = fs::read_dir(outside).unwrap().count();
         let hooks = fs::read_dir(workspace.join(".git/hooks")).unwrap().count();
-        // An empty folder may be there to keep others from making one.
+        // An empty directory may be there to keep others from making one.
         let codex = workspace.join(".codex/config.toml").exists();
         (entries != self.entries || hooks != 1 || codex)
             .then(|| format!("{entries} {hooks} {codex}"))

@@ -10,7 +10,7 @@ use quipu_sandbox::{
 
 use crate::lab::{BACKENDS, Finished, Scratch, finish, read_until, shell};
 
-/// A home with a store, a skill and a folder to work in; and credentials.
+/// A home with a store, a skill and a directory to work in; and credentials.
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
     for folder in ["home/skills", "home/worktrees/a", "ssh"] {

@@ -1,4 +1,4 @@
-//! What the tests share: commands, scratch folders, and a look at what is left running.
+//! What the tests share: commands, scratch directories, and a look at what is left running.
 
 use std::{
     ffi::OsString,
@@ -78,7 +78,7 @@ pub async fn finish(command: Command) -> Finished {
     }
 }
 
-/// A folder to work in and one to keep out of.
+/// A directory to work in and one to keep out of.
 pub struct Scratch {
     _base: TempDir,
     pub workspace: PathBuf,

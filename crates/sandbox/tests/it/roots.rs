@@ -1,4 +1,4 @@
-//! What one command does to the folders that the next one's policy names.
+//! What one command does to the directories that the next one's policy names.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ fn can_write(policy: &WorkspaceWrite, path: &Path) -> bool {
         .can_write(path)
 }
 
-/// Tries to put a link to `outside` in the place of a folder, by all means.
+/// Tries to put a link to `outside` in the place of a directory, by all means.
 fn swap(folder: &Path, outside: &Path) -> String {
     let (folder, outside) = (folder.display(), outside.display());
     format!(
@@ -126,7 +126,7 @@ async fn a_folder_that_another_command_led_astray_is_refused() {
             workspace: workspace.to_path_buf(),
             ..scratch.policy()
         };
-        // A folder that was in use before, and one that nobody has named yet.
+        // A directory that was in use before, and one that nobody has named yet.
         finish(command("true", &of(&own), enforcement)).await;
         let script = format!(
             "mv own away; ln -s {0} own; ln -s {0} planted",

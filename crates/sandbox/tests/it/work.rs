@@ -260,7 +260,7 @@ async fn reading_can_be_restricted() {
 
 #[tokio::test]
 async fn the_way_to_a_protected_path_cannot_be_moved() {
-    // The workspace lies inside another writable folder.
+    // The workspace lies inside another writable directory.
     for enforcement in BACKENDS {
         let scratch = Scratch::new();
         let outer = scratch.outside.join("outer");

@@ -162,7 +162,7 @@ fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, Refusal> {
 }
 
 /// What the command may touch: what the client says, within the administrator's limits, or what is
-/// configured. The workspace is the server's own folder either way.
+/// configured. The workspace is the server's own directory either way.
 fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Policy, Refusal> {
     let policy = match &params.sandbox_policy {
         None => &config.permissions().sandbox_policy,
@@ -224,7 +224,7 @@ fn command(cx: &Cx, params: &CommandExecParams, snapshot: &Snapshot, policy: Pol
         };
     }
     let cwd = match params.cwd.as_deref() {
-        // No name is no folder, which is found out when the command is to start there.
+        // No name is no directory, which is found out when the command is to start there.
         Some("") => PathBuf::new(),
         Some(cwd) => cx.server.cwd().join(cwd),
         None => cx.server.cwd().to_owned(),

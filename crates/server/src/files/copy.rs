@@ -11,8 +11,8 @@ const NEEDS_RECURSIVE: &str = "fs/copy requires recursive: true when sourcePath 
 const INTO_ITSELF: &str = "fs/copy cannot copy a directory to itself or one of its descendants";
 const SPECIAL: &str = "fs/copy only supports regular files, directories, and symlinks";
 
-/// Copies `source` to `destination`. An existing file is replaced, an existing folder added to; in a
-/// tree, what is neither file, folder nor link is left out.
+/// Copies `source` to `destination`. An existing file is replaced, an existing directory added to; in a
+/// tree, what is neither file, directory nor link is left out.
 pub(crate) fn copy(source: &Path, destination: &Path, recursive: bool) -> Result<(), FileError> {
     let refused = |text: &str| Err(FileError::Refused(text.to_owned()));
     let kind = fs::symlink_metadata(source)?.file_type();
@@ -49,7 +49,7 @@ fn copy_tree(source: &Path, destination: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies what is no folder; `false` if it is of a kind that is not copied.
+/// Copies what is no directory; `false` if it is of a kind that is not copied.
 fn copy_leaf(kind: FileType, from: &Path, to: &Path) -> io::Result<bool> {
     if kind.is_symlink() {
         symlink(fs::read_link(from)?, to)?;

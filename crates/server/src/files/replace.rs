@@ -124,7 +124,7 @@ fn stand_in(old: &File, target: &Path) -> io::Result<Option<NewFile>> {
     }
     let new = match NewFile::create(target, platform::private_file) {
         Ok(new) => new,
-        // The folder may forbid what the file allows, or be one of the kernel's, which has its own files.
+        // The directory may forbid what the file allows, or be one of the kernel's, which has its own files.
         Err(error)
             if matches!(
                 error.kind(),

@@ -1,6 +1,6 @@
-//! `fs/watch`: tells clients what changed. All watches share one watcher of folders.
+//! `fs/watch`: tells clients what changed. All watches share one watcher of directories.
 //!
-//! A single file is watched through its folder, so that it can be replaced, removed and created again.
+//! A single file is watched through its directory, so that it can be replaced, removed and created again.
 //! A link counts as what it points to as well.
 
 use std::collections::{BTreeSet, HashMap};
@@ -24,7 +24,7 @@ use crate::hub::{Client, ClientId};
 
 /// How long changes are gathered before they are told.
 const GATHER: Duration = Duration::from_millis(200);
-/// The most paths that are told at once; beyond that only the watched folder is named.
+/// The most paths that are told at once; beyond that only the watched directory is named.
 const PATHS: usize = 4096;
 /// The most watches of one client.
 const WATCHES: usize = 1024;
@@ -45,18 +45,18 @@ struct State {
 
 /// One watch of one client.
 struct Watch {
-    /// The folders that are watched for it, with links resolved.
+    /// The directories that are watched for it, with links resolved.
     folders: Vec<PathBuf>,
     changes: Arc<Changes>,
     telling: JoinHandle<()>,
 }
 
-/// Who wants to know about which folder.
+/// Who wants to know about which directory.
 #[derive(Default)]
 struct Routes(HashMap<PathBuf, Vec<Interest>>);
 
 struct Interest {
-    /// The only name in the folder that counts; all and the folder itself if there is none.
+    /// The only name in the directory that counts; all and the directory itself if there is none.
     name: Option<OsString>,
     changes: Arc<Changes>,
 }
@@ -137,7 +137,7 @@ impl Watches {
 }
 
 impl State {
-    /// Starts to watch a folder; again does no harm.
+    /// Starts to watch a directory; again does no harm.
     fn watch(&mut self, folder: &Path, routes: &Arc<Mutex<Routes>>) -> Result<(), FileError> {
         if lock(routes).0.contains_key(folder) {
             return Ok(());
@@ -174,7 +174,7 @@ impl State {
             }
             routes.0.remove(folder);
             drop(routes);
-            // A folder that was removed is not watched any more.
+            // A directory that was removed is not watched any more.
             if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
                 tracing::debug!(%error, "failed to remove watch");
             }
@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-/// The folders to watch for a path, and which name in each. A path whose folder is missing has none.
+/// The directories to watch for a path, and which name in each. A path whose directory is missing has none.
 fn places(path: &Path) -> Vec<(PathBuf, Option<OsString>)> {
     let resolved = fs::canonicalize(path).ok();
     if let Some(folder) = resolved.as_ref().filter(|it| it.is_dir()) {
@@ -237,7 +237,7 @@ impl Routes {
 }
 
 impl Interest {
-    /// How a change of this name in the folder is told, if it is.
+    /// How a change of this name in the directory is told, if it is.
     fn shows(&self, name: &OsStr) -> Option<PathBuf> {
         match &self.name {
             None => Some(self.changes.watched.join(name)),

@@ -1,4 +1,4 @@
-//! `fs/createDirectory`: a folder, with its parents unless told otherwise.
+//! `fs/createDirectory`: a directory, with its parents unless told otherwise.
 
 use std::fs;
 

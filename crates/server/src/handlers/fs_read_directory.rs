@@ -1,4 +1,4 @@
-//! `fs/readDirectory`: the children of a folder.
+//! `fs/readDirectory`: the children of a directory.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `fs/remove`: a file, a link, or a folder with all it holds.
+//! `fs/remove`: a file, a link, or a directory with all it holds.
 
 use std::fs;
 use std::io;

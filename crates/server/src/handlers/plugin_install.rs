@@ -1,4 +1,4 @@
-//! `plugin/install`: puts a plugin of a local marketplace into the home folder and switches it on, for the
+//! `plugin/install`: puts a plugin of a local marketplace into the home directory and switches it on, for the
 //! day that plugins are used.
 
 use quipu_config::edit::{Edit, WriteRequest};

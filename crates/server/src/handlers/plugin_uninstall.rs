@@ -1,4 +1,4 @@
-//! `plugin/uninstall`: takes a plugin out of the home folder and out of the settings.
+//! `plugin/uninstall`: takes a plugin out of the home directory and out of the settings.
 
 use quipu_config::edit::{Edit, WriteRequest};
 use quipu_extend::plugins::{self, PluginId};

@@ -23,7 +23,7 @@ pub(crate) fn is_private(state: &Metadata) -> bool {
     state.mode() & 0o077 == 0
 }
 
-/// Lets new folders be for their owner only.
+/// Lets new directories be for their owner only.
 pub(crate) fn private_dir(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder.mode(0o700)
 }
@@ -33,7 +33,7 @@ pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NONBLOCK)
 }
 
-/// What the system says of a folder that should be a file.
+/// What the system says of a directory that should be a file.
 pub(crate) fn is_a_folder() -> io::Error {
     io::Error::from_raw_os_error(libc::EISDIR)
 }

@@ -1,4 +1,4 @@
-//! The Windows way. Files are as private as the folder they are made in: a profile is its user's own.
+//! The Windows way. Files are as private as the directory they are made in: a profile is its user's own.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -54,12 +54,12 @@ pub(crate) fn has_other_names(file: &File, _: &Metadata) -> io::Result<bool> {
     }
 }
 
-/// New files have the owner and the access list that their folder says.
+/// New files have the owner and the access list that their directory says.
 pub(crate) fn take_owner(_: &File, _: &Metadata) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Links to folders and to files are two kinds here.
+/// Links to directories and to files are two kinds here.
 pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (target, link) = (target.as_ref(), link.as_ref());
     let folder = link.parent().unwrap_or(Path::new(""));

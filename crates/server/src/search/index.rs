@@ -1,4 +1,4 @@
-//! The paths below some folders, gathered by all processors and readable while it grows.
+//! The paths below some directories, gathered by all processors and readable while it grows.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const ENTRIES: usize = 2_000_000;
 /// The most threads of one search.
 const THREADS: usize = 8;
 
-/// The folders of a search.
+/// The directories of a search.
 pub(crate) struct Roots(Vec<Root>);
 
 struct Root {
@@ -31,7 +31,7 @@ impl Roots {
             absolute: cwd.join(&given),
             given,
         };
-        // No name is no folder, and least of all the server's own.
+        // No name is no directory, and least of all the server's own.
         let named = given.into_iter().filter(|given| !given.is_empty());
         Roots(named.map(root).collect())
     }
@@ -99,7 +99,7 @@ impl Index {
         (blocks[number..].to_vec(), complete)
     }
 
-    /// Gathers everything below the roots. Folders that are missing or cannot be read hold nothing.
+    /// Gathers everything below the roots. Directories that are missing or cannot be read hold nothing.
     pub fn fill(&self) {
         if let Some(walk) = self.walk() {
             walk.build_parallel().run(|| {
@@ -212,7 +212,7 @@ mod tests {
         }
         let index = index(folder.path());
         let mut gathered = Gathered::new(&index);
-        // The folder itself comes first and is one of its own entries.
+        // The directory itself comes first and is one of its own entries.
         for found in index.walk().unwrap().build().take(3) {
             gathered.take(found);
         }

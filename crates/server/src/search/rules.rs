@@ -1,4 +1,4 @@
-//! Whether a folder's rules about what to ignore can be read at all. The walk opens whatever has the right
+//! Whether a directory's rules about what to ignore can be read at all. The walk opens whatever has the right
 //! name, and would wait at a pipe until somebody writes to it.
 
 use std::fs;
@@ -7,19 +7,19 @@ use std::path::Path;
 
 /// Longer files are no rules that a person wrote.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// The longest line that names another folder.
+/// The longest line that names another directory.
 const MAX_LINE: u64 = 16 * 1024;
 
 /// Rules of one copy of a repository.
 const EXCLUDED: &str = "info/exclude";
 
-/// Whether a walk can start at a folder: it also reads the rules of the folders above.
+/// Whether a walk can start at a directory: it also reads the rules of the directories above.
 pub(super) fn can_be_read_from(root: &Path) -> bool {
     let root = root.canonicalize();
     root.is_ok_and(|root| root.ancestors().all(can_be_read))
 }
 
-/// Whether everything that the walk reads in a folder comes to an end.
+/// Whether everything that the walk reads in a directory comes to an end.
 pub(super) fn can_be_read(folder: &Path) -> bool {
     let own = [".gitignore", ".ignore"];
     let git = folder.join(".git");
@@ -31,7 +31,7 @@ pub(super) fn can_be_read(folder: &Path) -> bool {
         }
 }
 
-/// The same for a linked work tree, whose `.git` is a file that names the folder.
+/// The same for a linked work tree, whose `.git` is a file that names the directory.
 fn linked_can_be_read(git: &Path) -> bool {
     let named = first_line(git);
     let Some(folder) = named
@@ -46,7 +46,7 @@ fn linked_can_be_read(git: &Path) -> bool {
         && first_line(&common).is_none_or(|common| ends(&folder.join(common).join(EXCLUDED)))
 }
 
-/// Whether reading a file comes to an end: it is not there, a folder, or a regular file.
+/// Whether reading a file comes to an end: it is not there, a directory, or a regular file.
 fn ends(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |file| {
         file.is_dir() || (file.is_file() && file.len() <= MAX_BYTES)

@@ -1,4 +1,4 @@
-//! A search that lives while somebody types: the folders are walked once, each query is answered from
+//! A search that lives while somebody types: the directories are walked once, each query is answered from
 //! what was found so far, and again as more is found.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::rank::{Best, Query};
 use crate::Cx;
 use crate::hub::ClientId;
 
-/// How often results are told while the folders are still being walked.
+/// How often results are told while the directories are still being walked.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A running session. It ends when dropped.
@@ -30,7 +30,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts to walk the folders and to tell all clients what is found.
+    /// Starts to walk the directories and to tell all clients what is found.
     pub fn start(cx: &Cx, id: String, roots: Roots) -> Session {
         let stop = Arc::<AtomicBool>::default();
         let index = Arc::new(Index::new(roots, Arc::clone(&stop)));

@@ -22,7 +22,7 @@ pub(crate) struct Skills {
     pub watch: Arc<Watch>,
 }
 
-/// A directory, and the folders to look in for it besides the usual ones.
+/// A directory, and the directories to look in for it besides the usual ones.
 type Place = (PathBuf, Vec<PathBuf>);
 
 /// What was found, and with which settings.
@@ -72,7 +72,7 @@ impl Skills {
         Arc::ptr_eq(&kept.settings, settings).then(|| Arc::clone(&kept.skills))
     }
 
-    /// Puts the program's own skills into the home folder, once.
+    /// Puts the program's own skills into the home directory, once.
     fn install_bundled(&self, config: &Loader) {
         self.bundled.get_or_init(|| {
             if let Err(error) = skills::install_bundled(config.home().path()) {

@@ -1,4 +1,4 @@
-//! Tells loaded threads when something changes in the folders of their skills.
+//! Tells loaded threads when something changes in the directories of their skills.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use tokio::task::JoinHandle;
 use crate::Server;
 use crate::threads::Message;
 
-/// How long changes are gathered: whoever writes a skill makes a folder first and then the file.
+/// How long changes are gathered: whoever writes a skill makes a directory first and then the file.
 const GATHER: Duration = Duration::from_millis(100);
 /// How long nothing is told after something was.
 const PAUSE: Duration = Duration::from_secs(10);
-/// The most folders that are watched.
+/// The most directories that are watched.
 const FOLDERS: usize = 8192;
 
-/// The folders of all loaded threads.
+/// The directories of all loaded threads.
 #[derive(Default)]
 pub(crate) struct Watch {
     state: Mutex<State>,
@@ -31,25 +31,25 @@ pub(crate) struct Watch {
 struct State {
     watcher: Option<RecommendedWatcher>,
     telling: Option<JoinHandle<()>>,
-    /// How many threads follow each folder.
+    /// How many threads follow each directory.
     folders: HashMap<PathBuf, usize>,
 }
 
-/// Folders in which something changed that was not told yet.
+/// Directories in which something changed that was not told yet.
 #[derive(Default)]
 struct Changes {
     folders: Mutex<HashSet<PathBuf>>,
     some: Notify,
 }
 
-/// The folders that one thread follows, until this is dropped.
+/// The directories that one thread follows, until this is dropped.
 pub(crate) struct Followed {
     watch: Arc<Watch>,
     folders: Vec<PathBuf>,
 }
 
 impl Watch {
-    /// Follows folders for a thread. `changed` means that they may have been removed and made again.
+    /// Follows directories for a thread. `changed` means that they may have been removed and made again.
     /// To be called where blocking is fine.
     pub fn follow(
         self: &Arc<Self>,
@@ -102,7 +102,7 @@ impl State {
     }
 
     fn unwatch(&mut self, folder: &Path) {
-        // A folder that was removed is not watched any more.
+        // A directory that was removed is not watched any more.
         if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
             tracing::debug!(%error, "failed to unwatch skill directory");
         }

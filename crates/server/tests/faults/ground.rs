@@ -1,4 +1,4 @@
-//! Where one cell of the matrix happens: a home, a folder to work in, a model, and what the fault needs
+//! Where one cell of the matrix happens: a home, a directory to work in, a model, and what the fault needs
 //! to be possible.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -147,7 +147,7 @@ impl Ground {
         self.needs.plain_user && privilege::is_root()
     }
 
-    /// The folder in which threads work.
+    /// The directory in which threads work.
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }

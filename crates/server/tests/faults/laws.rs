@@ -300,7 +300,7 @@ pub fn check_stored(said: &[Said], thread: &Value) -> Tried<()> {
     Ok(())
 }
 
-/// What an item says, without what a reload makes anew.
+/// What an item says, without what a reload makes again.
 fn essence(item: &Value) -> String {
     let kind = text(&item["type"]);
     let rest = match kind.as_str() {

@@ -5,7 +5,7 @@
 //! The server under test is the whole program, which this binary becomes when started as `app-server`; or
 //! the one that `QUIPU_BIN` names. `QUIPU_SOAK=1` repeats everything and adds a thousand rounds of
 //! `kill -9`. Words on the command line choose faults and moments by name. `QUIPU_FAULTS_REPORT` names a
-//! file for the result, `QUIPU_FAULTS_LOGS` a folder for what was said in each cell. This is a binary of its own, without the usual harness, because its output is a
+//! file for the result, `QUIPU_FAULTS_LOGS` a directory for what was said in each cell. This is a binary of its own, without the usual harness, because its output is a
 //! product, and because the program under test must be its main function.
 #![allow(clippy::unwrap_used, reason = "tests")]
 

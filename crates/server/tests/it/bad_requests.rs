@@ -1,4 +1,4 @@
-//! Requests that cannot be granted: relative and missing paths, folders for files, broken base64, wrong
+//! Requests that cannot be granted: relative and missing paths, directories for files, broken base64, wrong
 //! types, ids of nobody. Each was put to the official server, whose words are expected here.
 
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 
-/// One request and the error it is answered with; `{work}` is the folder that `tree` makes.
+/// One request and the error it is answered with; `{work}` is the directory that `tree` makes.
 #[derive(Deserialize)]
 struct Recorded {
     method: String,
@@ -93,12 +93,12 @@ fn tree(work: &Path) {
     make("stray.json", r#"{"name":"m","plugins":[]}"#);
 }
 
-/// The paths below a folder.
+/// The paths below a directory.
 fn everything_in(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        // The program keeps its own state in the home folder.
+        // The program keeps its own state in the home directory.
         if path.ends_with("home") {
             continue;
         }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 
-/// A client and a folder for its files.
+/// A client and a directory for its files.
 async fn place() -> (Lab, Client, PathBuf) {
     let lab = Lab::new();
     let client = lab.client().await;

@@ -11,7 +11,7 @@ use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 const STARTED: &str = "item/autoApprovalReview/started";
 const COMPLETED: &str = "item/autoApprovalReview/completed";
 
-/// A thread in a folder of its own, around which nothing may be written without an approval.
+/// A thread in a directory of its own, around which nothing may be written without an approval.
 async fn reviewed(stage: &Stage) -> (Conversation, String) {
     let work = stage.folder().join("work");
     std::fs::create_dir_all(&work).unwrap();
@@ -28,7 +28,7 @@ async fn stage() -> Stage {
     Stage::with(settings).await
 }
 
-/// The file that the agent wants to make outside its folder.
+/// The file that the agent wants to make outside its directory.
 fn made(stage: &Stage) -> PathBuf {
     stage.folder().join("made")
 }

@@ -71,7 +71,7 @@ async fn no_file_of_a_project_holds_up_its_thread() {
     }
 }
 
-/// Locks a file or a folder as any program can that may read it.
+/// Locks a file or a directory as any program can that may read it.
 fn locked(path: &Path) -> File {
     let file = File::open(path).unwrap();
     flock(&file, FlockOperation::LockExclusive).unwrap();

@@ -25,7 +25,7 @@ impl Lab {
         Lab::at(tempfile::tempdir().unwrap(), vars, config)
     }
 
-    /// The same in a folder of the test's choice.
+    /// The same in a directory of the test's choice.
     pub fn at(folder: TempDir, vars: &[(&str, &str)], config: &str) -> Lab {
         let home = Home::at(folder.path().join("home"));
         home.ensure().unwrap();

@@ -123,7 +123,7 @@ async fn what_the_remote_lacks_is_shown() {
         diff.contains("+++ b/sub/below\n@@ -0,0 +1 @@\n+x\n"),
         "{diff}"
     );
-    // Files that Git does not know are those below the folder, and are named from there.
+    // Files that Git does not know are those below the directory, and are named from there.
     let below = folder.join("sub");
     desk.expect(&below, "origin/main", &["a.txt", "below"])
         .await;

@@ -188,7 +188,7 @@ async fn a_login_that_fails_says_why() {
 async fn a_login_that_cannot_be_stored_fails() {
     let (lab, identity) = with_identity("").await;
     let mut client = lab.client().await;
-    // A folder is in the way of the file.
+    // A directory is in the way of the file.
     let file = lab.folder.path().join("home/auth.json");
     std::fs::create_dir_all(file.join("inside")).unwrap();
     let login = start(&client, "chatgpt").await;

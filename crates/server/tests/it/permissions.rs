@@ -11,7 +11,7 @@ use crate::stage::{Stage, calls, completed, run, say, text};
 const ASKED: &str = "item/permissions/requestApproval";
 const COMMAND: &str = "item/commandExecution/requestApproval";
 
-/// A thread that may write in its own folder only, beside one where it wants to.
+/// A thread that may write in its own directory only, beside one where it wants to.
 async fn confined() -> (Stage, Conversation, String) {
     let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\
                     [features]\nexec_permission_approvals = true\nrequest_permissions_tool = true";
@@ -50,7 +50,7 @@ fn touch() -> Value {
     )
 }
 
-/// Tries to write beside the folder, in a turn of its own.
+/// Tries to write beside the directory, in a turn of its own.
 async fn can_write(stage: &Stage, client: &mut Conversation, thread: &str) -> bool {
     stage.play([touch(), json!({ "text": "done" })]);
     let told = run(client, thread, "try").await;

@@ -41,7 +41,7 @@ async fn patches_do_not_reach_what_steers_later_commands() {
     }
 }
 
-/// A grant for a folder is no grant for where a link in it leads, and the user sees where that is.
+/// A grant for a directory is no grant for where a link in it leads, and the user sees where that is.
 #[tokio::test(flavor = "multi_thread")]
 async fn grants_do_not_follow_links() {
     let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\

@@ -68,7 +68,7 @@ async fn tools_read_no_more_than_commands_may() {
     }
 }
 
-/// A command can swap a file between any two looks at it. A picture that becomes a pipe is not waited for.
+/// A command can swap a file between any two looks at it. An image that becomes a pipe is not waited for.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_picture_that_is_swapped_meanwhile_holds_nobody_up() {
     let stage = Stage::new().await;

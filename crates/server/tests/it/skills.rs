@@ -62,7 +62,7 @@ async fn bad_requests_are_refused() {
     client.finish().await;
 }
 
-/// Writes a skill below a folder; the path of its `SKILL.md`.
+/// Writes a skill below a directory; the path of its `SKILL.md`.
 fn write_skill(folder: &Path, name: &str, body: &str) -> PathBuf {
     let folder = folder.join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -202,7 +202,7 @@ async fn followers_of_a_thread_hear_of_changed_skills() {
     let skills = stage.home().join("skills");
     write_skill(&skills, "first", "x");
     let (mut client, _thread) = stage.thread().await;
-    // The folders are watched soon after the thread has started; until then changes are not seen.
+    // The directories are watched soon after the thread has started; until then changes are not seen.
     let mut changes = tokio::time::interval(std::time::Duration::from_millis(50));
     let mut number = 0;
     let told = loop {

@@ -106,7 +106,7 @@ async fn a_profile_that_ends_the_shell_costs_no_command() {
     assert_eq!(output(&stage, "echo fine", 1).await, "fine\n");
 }
 
-/// The text of all files below a folder.
+/// The text of all files below a directory.
 fn walk(folder: &std::path::Path) -> String {
     let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let texts = entries.map(|path| match path.is_dir() {

@@ -11,7 +11,7 @@ use quipu_testkit::model::ModelServer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A home folder, a model, and the server between them.
+/// A home directory, a model, and the server between them.
 pub struct Stage {
     folder: TempDir,
     home: PathBuf,
@@ -40,14 +40,14 @@ impl Stage {
         Stage::build(folder, home, "", &provider).await
     }
 
-    /// With more tables after that of the provider, in a folder that the test knows before.
+    /// With more tables after that of the provider, in a directory that the test knows before.
     pub async fn in_folder(folder: TempDir, tables: &str) -> Stage {
         let home = folder.path().join("home");
         let provider = format!("wire_api = \"responses\"\n{tables}");
         Stage::build(folder, home, "", &provider).await
     }
 
-    /// With a home folder of the test's choice.
+    /// With a home directory of the test's choice.
     pub async fn at(folder: TempDir, home: PathBuf, settings: &str) -> Stage {
         Stage::build(folder, home, settings, "wire_api = \"responses\"").await
     }
@@ -125,7 +125,7 @@ impl Stage {
         (client, text(&started["thread"]["id"]))
     }
 
-    /// The folder in which threads work.
+    /// The directory in which threads work.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

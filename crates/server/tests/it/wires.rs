@@ -165,7 +165,7 @@ async fn usage_is_told_for_every_provider() {
     }
 }
 
-/// A picture of the user's in the words of each format.
+/// An image of the user's in the words of each format.
 #[tokio::test(flavor = "multi_thread")]
 async fn pictures_reach_every_provider() {
     let url = format!("data:image/png;base64,{PIXEL}");

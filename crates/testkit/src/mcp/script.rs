@@ -30,7 +30,7 @@ pub(super) enum Act {
     Deaf,
 }
 
-/// A picture of one pixel.
+/// An image of one pixel.
 pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 pub(super) fn act(mode: &str, grown: bool, method: &str, params: &Value) -> Act {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::call::{Finished, Output};
 
-/// What stands in for a picture that the model cannot see.
+/// What stands in for an image that the model cannot see.
 const UNSEEN: &str = "(a picture, left out because this model takes no pictures)";
 
 /// The blocks of a result that become parts of their own.

@@ -1,4 +1,4 @@
-//! Every crate is named after its folder, says what it is for and takes the workspace's lints.
+//! Every crate is named after its directory, says what it is for and takes the workspace's lints.
 
 use super::Problem;
 use crate::manifest::Manifest;

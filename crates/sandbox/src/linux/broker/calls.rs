@@ -4,7 +4,7 @@
 
 use FlagArg::{Argument, Fixed};
 
-/// A path argument: the folder it starts from, if the call names one, and the text.
+/// A path argument: the directory it starts from, if the call names one, and the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathArg {
     pub folder: Option<usize>,

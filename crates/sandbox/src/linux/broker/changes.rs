@@ -40,7 +40,7 @@ impl Broker<'_> {
             Call::MakeFolder { path, mode } => {
                 let mode = question.int(mode).cast_unsigned() & MODE_BITS & !target.mode_mask()?;
                 self.at_place(target, path, |place| {
-                    // SAFETY: an open folder and a terminated name.
+                    // SAFETY: an open directory and a terminated name.
                     unsafe { libc::mkdirat(place.folder.as_raw_fd(), place.name.as_ptr(), mode) }
                 })
             }
@@ -55,7 +55,7 @@ impl Broker<'_> {
                 let text = sys::c_path(Path::new(&target.text(text)?))?;
                 self.at_place(target, path, |place| {
                     let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
-                    // SAFETY: an open folder and terminated strings.
+                    // SAFETY: an open directory and terminated strings.
                     unsafe { libc::symlinkat(text.as_ptr(), folder, name) }
                 })
             }
@@ -134,7 +134,7 @@ impl Broker<'_> {
         }
         let mode = kind | mode & MODE_BITS & !target.mode_mask()?;
         self.at_place(target, path, |place| {
-            // SAFETY: an open folder and a terminated name.
+            // SAFETY: an open directory and a terminated name.
             unsafe { libc::mknodat(place.folder.as_raw_fd(), place.name.as_ptr(), mode, 0) }
         })
     }
@@ -146,7 +146,7 @@ impl Broker<'_> {
         }
         self.act(target, &[&place.path], || {
             let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
-            // SAFETY: an open folder and a terminated name.
+            // SAFETY: an open directory and a terminated name.
             done(unsafe { libc::unlinkat(folder, name, flags) })
         })
     }
@@ -167,7 +167,7 @@ impl Broker<'_> {
             return Ok(Answer::Proceed);
         }
         self.act(target, &[&from.path, &to.path], || {
-            // SAFETY: open folders and terminated names.
+            // SAFETY: open directories and terminated names.
             let result = unsafe {
                 libc::syscall(
                     libc::SYS_renameat2,
@@ -196,7 +196,7 @@ impl Broker<'_> {
             let source = resolve::handle(&found.file);
             let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
             let follow = libc::AT_SYMLINK_FOLLOW;
-            // SAFETY: an open folder and terminated strings.
+            // SAFETY: an open directory and terminated strings.
             done(unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), folder, name, follow) })
         })
     }
@@ -223,14 +223,14 @@ pub(super) fn reopen(found: &OwnedFd, flags: libc::c_int, mode: u32) -> io::Resu
 fn create(place: &Place, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
     let opened = flags | libc::O_NOFOLLOW | AT_ONCE;
     let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
-    // SAFETY: an open folder and a terminated name.
+    // SAFETY: an open directory and a terminated name.
     let file = owned(unsafe { libc::openat(folder, name, opened, mode) })?;
     // Somebody may have put something else there meanwhile.
     check_kind(&file)?;
     with_flags(file, flags)
 }
 
-/// A device leads out of any folder.
+/// A device leads out of any directory.
 fn check_kind(file: &OwnedFd) -> io::Result<()> {
     let kind = File::from(file.try_clone()?).metadata()?.file_type();
     if kind.is_symlink() {

@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub path: PathBuf,
 }
 
-/// An entry of a folder, whether it exists or not.
+/// An entry of a directory, whether it exists or not.
 pub(super) struct Place {
     pub folder: OwnedFd,
     pub name: CString,
@@ -40,7 +40,7 @@ pub(super) fn existing(base: Option<&OwnedFd>, path: &Path, follow: bool) -> io:
     Ok(Found { file, path })
 }
 
-/// Finds the folder of an entry.
+/// Finds the directory of an entry.
 pub(super) fn place(base: Option<&OwnedFd>, path: &Path) -> io::Result<Place> {
     let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
     let Some(Component::Normal(name)) = path.components().next_back() else {

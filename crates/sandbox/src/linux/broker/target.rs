@@ -1,4 +1,4 @@
-//! Looking into the process that asked: its memory, its folder, its descriptors.
+//! Looking into the process that asked: its memory, its directory, its descriptors.
 
 use std::{
     ffi::OsString,
@@ -109,7 +109,7 @@ impl<'a> Target<'a> {
             Follow::Never => false,
             Follow::Flags(index) => self.question.int(index) & libc::AT_SYMLINK_NOFOLLOW == 0,
         };
-        // Some calls mean the folder's descriptor itself if there is no path.
+        // Some calls mean the directory's descriptor itself if there is no path.
         if let (0, Some(folder)) = (self.question.arguments[path.text], path.folder) {
             return self.descriptor(self.question.int(folder));
         }

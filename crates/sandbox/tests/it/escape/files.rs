@@ -394,7 +394,7 @@ fn race_text() -> io::Result<()> {
     Err(io::ErrorKind::PermissionDenied.into())
 }
 
-/// A folder on the way is exchanged for a link to a protected one, again and again.
+/// A directory on the way is exchanged for a link to a protected one, again and again.
 fn race_link() -> io::Result<()> {
     let [way, link] = ["folder/way", "folder/link"].map(workspace);
     fs::create_dir(&way)?;
