@@ -20,7 +20,7 @@ pub struct Args {
     /// Another server to measure in the same run; ratios are to the first one
     #[arg(long = "peer", value_name = "NAME=BINARY", value_parser = peer)]
     peers: Vec<Subject>,
-    /// A published server to measure too; npm gets it into a cache folder
+    /// A published server to measure too; npm gets it into a cache directory
     #[arg(long, value_name = "codex@VERSION")]
     fetch_peer: Vec<Published>,
     /// Only these rows
@@ -75,7 +75,7 @@ impl Args {
             subjects.push(published.fetch()?);
         }
         for subject in &mut subjects {
-            // Servers run in folders of their own.
+            // Servers run in directories of their own.
             subject.program = std::path::absolute(&subject.program)?;
         }
         match subjects.iter().find(|it| !it.program.is_file()) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_from_any_folder() {
+    fn programs_are_found_from_any_directory() {
         let args = parse(&["--quipu", "Cargo.toml", "--peer", "a=src/main.rs"]).unwrap();
         let subjects = args.subjects().unwrap();
         assert!(subjects.iter().all(|it| it.program.is_absolute()));

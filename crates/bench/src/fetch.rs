@@ -40,22 +40,22 @@ impl Published {
     /// The server's program, from the cache if it is there.
     pub fn fetch(&self) -> Result<Subject> {
         let name = format!("codex-{}", self.version);
-        let folder = cache()?.join(&name);
-        if let Some(program) = program_in(&folder)? {
+        let directory = cache()?.join(&name);
+        if let Some(program) = program_in(&directory)? {
             return Ok(Subject::new(&name, program));
         }
         writeln!(
             io::stderr().lock(),
             "npm puts {name} into {}",
-            folder.display()
+            directory.display()
         )?;
-        std::fs::create_dir_all(&folder)?;
-        install(&folder, &format!("@openai/codex@{}", self.version))?;
-        match program_in(&folder)? {
+        std::fs::create_dir_all(&directory)?;
+        install(&directory, &format!("@openai/codex@{}", self.version))?;
+        match program_in(&directory)? {
             Some(program) => Ok(Subject::new(&name, program)),
             None => Err(format!(
                 "the package has no program for this machine; see {}",
-                folder.display()
+                directory.display()
             )
             .into()),
         }
@@ -67,11 +67,11 @@ impl Published {
     clippy::disallowed_methods,
     reason = "npm is run and waited for before anything is measured"
 )]
-fn install(folder: &Path, package: &str) -> Result<()> {
+fn install(directory: &Path, package: &str) -> Result<()> {
     let status = Command::new("npm")
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
         .args(["--no-save", "--loglevel=error", "--prefix"])
-        .arg(folder)
+        .arg(directory)
         .arg(package)
         // The table is what standard output is for.
         .stdout(io::stderr())
@@ -98,8 +98,8 @@ fn cache() -> Result<PathBuf> {
 }
 
 /// The program inside an installed package: a launcher in JavaScript has other names.
-fn program_in(folder: &Path) -> Result<Option<PathBuf>> {
-    let entries = match std::fs::read_dir(folder) {
+fn program_in(directory: &Path) -> Result<Option<PathBuf>> {
+    let entries = match std::fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         entries => entries?,
     };
@@ -138,17 +138,17 @@ mod tests {
 
     #[test]
     fn finds_the_program_and_not_its_launcher() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let put = |path: &str| {
-            let path = folder.path().join(path);
+            let path = directory.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, "").unwrap();
             path
         };
-        assert_eq!(program_in(&folder.path().join("none")).unwrap(), None);
+        assert_eq!(program_in(&directory.path().join("none")).unwrap(), None);
         put("node_modules/.bin/codex");
-        assert_eq!(program_in(folder.path()).unwrap(), None);
+        assert_eq!(program_in(directory.path()).unwrap(), None);
         let program = put("node_modules/@openai/codex-x/vendor/triple/codex/codex");
-        assert_eq!(program_in(folder.path()).unwrap(), Some(program));
+        assert_eq!(program_in(directory.path()).unwrap(), Some(program));
     }
 }

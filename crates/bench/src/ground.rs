@@ -30,7 +30,7 @@ pub struct Home(TempDir);
 
 impl Home {
     pub fn new(model: &str) -> Result<Home> {
-        let folder = tempfile::tempdir()?;
+        let directory = tempfile::tempdir()?;
         let settings = format!(
             r#"model = "mock-model"
 model_provider = "mock"
@@ -44,8 +44,8 @@ request_max_retries = 0
 stream_max_retries = 0
 "#
         );
-        std::fs::write(folder.path().join("config.toml"), settings)?;
-        Ok(Home(folder))
+        std::fs::write(directory.path().join("config.toml"), settings)?;
+        Ok(Home(directory))
     }
 
     /// The server program in this home.

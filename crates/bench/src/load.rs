@@ -139,7 +139,7 @@ async fn connect(process: &mut ServerProcess, load: Load) -> Result<Vec<Watcher>
         peer.call("initialize", &hello()).within(PATIENCE).await?;
         peer.notify("initialized", &json!({}))?;
         let (method, params) = match number.checked_sub(threads) {
-            None => ("thread/start", json!({"cwd": process.folder()})),
+            None => ("thread/start", json!({"cwd": process.directory()})),
             Some(later) => {
                 let thread = &watchers[later % threads].thread;
                 ("thread/resume", json!({"threadId": thread}))

@@ -54,12 +54,15 @@ pub async fn run(subject: &Subject, quick: bool) -> Result<()> {
 }
 
 async fn measure(subject: &Subject, sessions: usize) -> Result<String> {
-    let folder = prepare(sessions)?;
+    let directory = prepare(sessions)?;
     let begun = Instant::now();
     let mut service = Launch::new(&subject.program)
         .args(["runner", "--port", "0"])
-        .folder_at(folder.path())
-        .env("QUIPU_HOME", &folder.path().join("home").to_string_lossy())
+        .directory_at(directory.path())
+        .env(
+            "QUIPU_HOME",
+            &directory.path().join("home").to_string_lossy(),
+        )
         .start();
     let said = service.said("dashboard: http://").await;
     let address = said.split("dashboard: http://").nth(1).unwrap_or_default();
@@ -67,7 +70,7 @@ async fn measure(subject: &Subject, sessions: usize) -> Result<String> {
     until(&address, sessions).await?;
     let started = begun.elapsed();
     let (cpu, memory) = at_rest(&service).await?;
-    let latency = latency(&address, folder.path(), sessions).await?;
+    let latency = latency(&address, directory.path(), sessions).await?;
     Ok(format!(
         "| {sessions} | {:.2} | {latency:.1} | {cpu:.2} | {memory:.1} |\n",
         started.as_secs_f64()
@@ -75,9 +78,9 @@ async fn measure(subject: &Subject, sessions: usize) -> Result<String> {
 }
 
 fn prepare(sessions: usize) -> Result<TempDir> {
-    let folder = tempfile::tempdir()?;
-    fs::create_dir(folder.path().join("issues"))?;
-    let agent = folder.path().join("agent.sh");
+    let directory = tempfile::tempdir()?;
+    fs::create_dir(directory.path().join("issues"))?;
+    let agent = directory.path().join("agent.sh");
     fs::write(&agent, AGENT)?;
     let most = sessions + TIMED;
     let text = format!(
@@ -85,16 +88,19 @@ fn prepare(sessions: usize) -> Result<TempDir> {
          codex: {{ command: \"exec sh {}\", read_timeout_ms: 60000 }}\n---\nWork on {{{{ issue.title }}}}.\n",
         agent.display()
     );
-    fs::write(folder.path().join("WORKFLOW.md"), text)?;
+    fs::write(directory.path().join("WORKFLOW.md"), text)?;
     for number in 0..sessions {
-        write_issue(folder.path(), &format!("I-{number}"))?;
+        write_issue(directory.path(), &format!("I-{number}"))?;
     }
-    Ok(folder)
+    Ok(directory)
 }
 
-fn write_issue(folder: &Path, name: &str) -> Result<()> {
+fn write_issue(directory: &Path, name: &str) -> Result<()> {
     let text = "---\nstate: Todo\n---\nWork.\n";
-    Ok(fs::write(folder.join(format!("issues/{name}.md")), text)?)
+    Ok(fs::write(
+        directory.join(format!("issues/{name}.md")),
+        text,
+    )?)
 }
 
 /// Processor time in percent of a core, and memory in MB, of the service alone: agents are others' programs.
@@ -110,10 +116,10 @@ async fn at_rest(service: &ServerProcess) -> Result<(f64, f64)> {
 }
 
 /// From a poll that finds an issue to the first turn of its agent, in the middle of some.
-async fn latency(address: &str, folder: &Path, running: usize) -> Result<f64> {
+async fn latency(address: &str, directory: &Path, running: usize) -> Result<f64> {
     let mut times = Vec::new();
     for number in 0..TIMED {
-        write_issue(folder, &format!("T-{number}"))?;
+        write_issue(directory, &format!("T-{number}"))?;
         let begun = Instant::now();
         ask(address, "POST", "/api/v1/refresh").await?;
         until(address, running + number + 1).await?;

@@ -88,13 +88,13 @@ impl Session {
     }
 
     /// The directory in which the server and its threads work.
-    pub fn folder(&self) -> &Path {
-        self.process.folder()
+    pub fn directory(&self) -> &Path {
+        self.process.directory()
     }
 
     /// A new thread's id.
     pub async fn thread(&self) -> Result<String> {
-        let params = json!({"cwd": self.process.folder()});
+        let params = json!({"cwd": self.process.directory()});
         let answer = self.call("thread/start", &params).await?;
         match answer["thread"]["id"].as_str() {
             Some(id) => Ok(id.to_owned()),

@@ -86,18 +86,18 @@ fn copy_one(home: &Path, copies: usize) -> Result<()> {
     let text = std::fs::read_to_string(&original)?;
     for copy in 0..copies {
         let (month, day) = (1 + copy % 12, 1 + copy / 12 % 28);
-        let folder = home.join(format!("sessions/2025/{month:02}/{day:02}"));
-        std::fs::create_dir_all(&folder)?;
+        let directory = home.join(format!("sessions/2025/{month:02}/{day:02}"));
+        std::fs::create_dir_all(&directory)?;
         let other = format!("{}{copy:012x}", &id[..24]);
         let file = format!("rollout-2025-{month:02}-{day:02}T10-00-00-{other}.jsonl");
-        std::fs::write(folder.join(file), text.replace(id, &other))?;
+        std::fs::write(directory.join(file), text.replace(id, &other))?;
     }
     Ok(())
 }
 
 /// Any rollout in the directory or below it.
-pub fn first_rollout(folder: &Path) -> Result<Option<PathBuf>> {
-    for entry in std::fs::read_dir(folder)? {
+pub fn first_rollout(directory: &Path) -> Result<Option<PathBuf>> {
+    for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() {
             return Ok(Some(entry.path()));

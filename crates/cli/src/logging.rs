@@ -49,8 +49,8 @@ impl Logging {
 
     /// Starts logging for a service that nobody watches: what it does, unless `RUST_LOG` says otherwise, also in a
     /// file of its directory.
-    pub fn start_runner(folder: &Path) -> Logging {
-        let file = LogFile::open(folder).inspect_err(|error| complain(folder, error));
+    pub fn start_runner(directory: &Path) -> Logging {
+        let file = LogFile::open(directory).inspect_err(|error| complain(directory, error));
         let quiet = std::env::var_os(EnvFilter::DEFAULT_ENV).is_none();
         let directives = quiet.then_some(("quipu_runner", "info"));
         Logging::begin(file.ok(), directives)
@@ -126,7 +126,7 @@ fn write(messages: &Receiver<Message>, mut file: Option<LogFile>) {
                 if let Some(log) = &mut file
                     && let Err(error) = log.write(&line)
                 {
-                    complain(&log.folder, &error);
+                    complain(&log.directory, &error);
                     file = None;
                 }
             }
@@ -136,14 +136,14 @@ fn write(messages: &Receiver<Message>, mut file: Option<LogFile>) {
 }
 
 /// Says why there is no log file; the log itself may be what does not work.
-fn complain(folder: &Path, error: &io::Error) {
-    let text = format!("cannot write {FILE} in {}: {error}\n", folder.display());
+fn complain(directory: &Path, error: &io::Error) {
+    let text = format!("cannot write {FILE} in {}: {error}\n", directory.display());
     stderr().write_all(text.as_bytes()).unwrap_or_default();
 }
 
 /// A file that only its owner may read, and that does not grow without end.
 struct LogFile {
-    folder: PathBuf,
+    directory: PathBuf,
     file: File,
     length: u64,
 }
@@ -152,20 +152,20 @@ impl LogFile {
     /// The file that the settings name, if they do and it can be written.
     fn of(config: &Loader) -> Option<LogFile> {
         let settings = config.load_or_defaults().ok()?;
-        let folder = settings.storage(config.env()).log_dir?;
-        let opened = LogFile::open(&folder);
-        opened.inspect_err(|error| complain(&folder, error)).ok()
+        let directory = settings.storage(config.env()).log_dir?;
+        let opened = LogFile::open(&directory);
+        opened.inspect_err(|error| complain(&directory, error)).ok()
     }
 
-    fn open(folder: &Path) -> io::Result<LogFile> {
-        fs::create_dir_all(folder)?;
+    fn open(directory: &Path) -> io::Result<LogFile> {
+        fs::create_dir_all(directory)?;
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(folder.join(FILE))?;
+        let file = options.open(directory.join(FILE))?;
         Ok(LogFile {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             length: file.metadata()?.len(),
             file,
         })
@@ -173,9 +173,9 @@ impl LogFile {
 
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         if self.length > MAX_FILE {
-            let path = self.folder.join(FILE);
+            let path = self.directory.join(FILE);
             fs::rename(&path, path.with_extension("log.1"))?;
-            *self = LogFile::open(&self.folder)?;
+            *self = LogFile::open(&self.directory)?;
         }
         self.length += line.len() as u64;
         self.file.write_all(line)
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_too_long_makes_room() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("logs").join(FILE);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("logs").join(FILE);
         let mut log = LogFile::open(path.parent().unwrap()).unwrap();
         log.write(b"first\n").unwrap();
         log.length = MAX_FILE + 1;

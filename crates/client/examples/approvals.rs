@@ -50,7 +50,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
         { "text": "I did what I was let." },
     ]));
     let done = client.run_turn(prompt(&thread.id, words)).await?;
-    let exists = |file| place.folder.path().join(file).exists();
+    let exists = |file| place.directory.path().join(file).exists();
     writeln!(
         std::io::stdout(),
         "{}\nallowed exists: {}, forbidden exists: {}",

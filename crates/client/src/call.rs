@@ -20,7 +20,7 @@ use crate::{Error, Result, event, lenient};
 /// **Dropping it gives up the answer, not the request.** What was asked for happens all the same: a
 /// thread is started, a turn runs. Nothing of that is lost: the answer arrives as
 /// [`Event::LateAnswer`](crate::Event::LateAnswer) in the client's [events](crate::Client::events), as
-/// does one that comes after the time limit, and what the request brings about is told by its own
+/// does one that comes after the time limit, and what the request brings about is reported by its own
 /// events. To undo it, ask for that: `turn/interrupt`, `command/exec/terminate`.
 ///
 /// A request that an overloaded server refused with `-32001` is sent again after a pause (see

@@ -27,7 +27,7 @@ pub enum Error {
         error: ErrorObject,
     },
     /// The answer did not come in time. The request was sent and may still take effect; its answer,
-    /// if one comes, is told as [`Event::LateAnswer`](crate::Event::LateAnswer).
+    /// if one comes, is reported as [`Event::LateAnswer`](crate::Event::LateAnswer).
     #[error("`{method}` was not answered within {limit:?}; it may still take effect")]
     TimedOut {
         /// What was asked.

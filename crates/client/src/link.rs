@@ -130,7 +130,7 @@ impl Link {
             let (outcome, size) = match call.await {
                 Ok(result) => (Ok(event::json(Some(&result))), result.as_bytes().len()),
                 Err(CallError::Rejected(error)) => (Err(error), 0),
-                // The end of the connection is told by itself.
+                // The end of the connection is reported by itself.
                 Err(_) => return,
             };
             drop(permit);
@@ -144,7 +144,7 @@ impl Link {
     }
 }
 
-/// A request that was sent. If it is dropped, its answer is told as an event.
+/// A request that was sent. If it is dropped, its answer is reported as an event.
 pub(crate) struct Pending {
     method: &'static str,
     call: Option<quipu_rpc::Call>,

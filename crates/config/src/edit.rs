@@ -228,11 +228,11 @@ impl Loader {
         let user = self.home().config_file();
         let Some(given) = given else { return Ok(user) };
         let given = self.absolute(Path::new(given));
-        let same_folder = || {
+        let same_directory = || {
             let canonical = |path: &Path| path.parent()?.canonicalize().ok();
             given.file_name() == user.file_name() && canonical(&given) == canonical(&user)
         };
-        if given == user || same_folder() {
+        if given == user || same_directory() {
             Ok(given)
         } else {
             Err(WriteError::Readonly)

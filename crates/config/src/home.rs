@@ -28,7 +28,7 @@ pub enum HomeError {
         path: PathBuf,
     },
     /// Neither of the variables nor `HOME` is set.
-    #[error("cannot find a home folder: set QUIPU_HOME to a directory, or HOME")]
+    #[error("cannot find a home directory: set QUIPU_HOME to a directory, or HOME")]
     Unknown,
 }
 

@@ -71,7 +71,7 @@ impl Layer {
     }
 
     /// The directory whose rules, hooks and skills belong to this layer.
-    pub fn folder(&self) -> Option<&Path> {
+    pub fn directory(&self) -> Option<&Path> {
         self.file.as_ref()?.path.parent()
     }
 }

@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::home::Home;
 use crate::layer::{Layer, SourceFile, Stack};
 use crate::overrides::Overrides;
-use crate::project::{NotAList, PROJECT_FOLDER, Project, Trust, root_markers};
+use crate::project::{NotAList, PROJECT_DIRECTORY, Project, Trust, root_markers};
 use crate::requirements::RequirementsError;
 use crate::schema::{self, Mismatch, ROOT};
 use crate::snapshot::{Snapshot, listed};
@@ -85,7 +85,7 @@ pub enum LoadError {
 }
 
 /// The directory that only the administrator can write to.
-pub const SYSTEM_FOLDER: &str = if cfg!(windows) {
+pub const SYSTEM_DIRECTORY: &str = if cfg!(windows) {
     r"C:\Program Files\codex"
 } else {
     "/etc/codex"
@@ -105,7 +105,7 @@ pub struct SystemPaths {
 impl SystemPaths {
     /// The usual places; `CODEX_APP_SERVER_MANAGED_CONFIG_PATH` moves the managed file.
     pub fn from_env(env: &Env) -> Self {
-        let usual = Self::in_folder(Path::new(SYSTEM_FOLDER));
+        let usual = Self::in_directory(Path::new(SYSTEM_DIRECTORY));
         let managed = env.get("CODEX_APP_SERVER_MANAGED_CONFIG_PATH");
         Self {
             managed: managed.map_or(usual.managed, PathBuf::from),
@@ -114,11 +114,11 @@ impl SystemPaths {
     }
 
     /// All of them in one directory.
-    pub fn in_folder(folder: &Path) -> Self {
+    pub fn in_directory(directory: &Path) -> Self {
         Self {
-            config: folder.join("config.toml"),
-            managed: folder.join("managed_config.toml"),
-            requirements: folder.join("requirements.toml"),
+            config: directory.join("config.toml"),
+            managed: directory.join("managed_config.toml"),
+            requirements: directory.join("requirements.toml"),
         }
     }
 }
@@ -409,13 +409,13 @@ impl Loader {
     ) -> Result<(), LoadError> {
         let user_file = self.home.config_file();
         for dir in project.directories() {
-            let folder = dir.join(PROJECT_FOLDER);
-            if folder == self.home.path() || !files.is_dir(&folder) {
+            let directory = dir.join(PROJECT_DIRECTORY);
+            if directory == self.home.path() || !files.is_dir(&directory) {
                 continue;
             }
-            let path = folder.join("config.toml");
+            let path = directory.join("config.toml");
             let source = ConfigLayerSource::Project {
-                dot_codex_folder: wire_path(&folder)?,
+                dot_codex_folder: wire_path(&directory)?,
             };
             let text = read(files, &path)?;
             let reason = text
@@ -438,7 +438,7 @@ impl Loader {
                 }
             };
             let mut table = table;
-            self.resolve_paths(&mut table, &folder);
+            self.resolve_paths(&mut table, &directory);
             let mut layer = Layer::new(source, table, Some(file));
             layer.disabled_reason = reason;
             stack.push(layer);

@@ -13,7 +13,7 @@ use crate::Table;
 use crate::files::Files;
 
 /// The directory of a project that holds its settings.
-pub const PROJECT_FOLDER: &str = ".codex";
+pub const PROJECT_DIRECTORY: &str = ".codex";
 
 /// The linked worktrees of one repository that are looked at.
 const MAX_WORKTREES: usize = 256;

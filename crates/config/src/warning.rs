@@ -23,7 +23,7 @@ pub struct StartUp {
 }
 
 impl Loader {
-    /// The configuration to start with. A mistake in a file leaves the defaults in force and is told to
+    /// The configuration to start with. A mistake in a file leaves the defaults in force and is reported to
     /// clients; a mistake on the command line is an error.
     pub fn start_up(&self) -> Result<StartUp, LoadError> {
         let (snapshot, invalid) = match self.load(&LoadRequest::default()) {
@@ -76,7 +76,9 @@ fn disabled_projects(snapshot: &Snapshot) -> Option<String> {
         });
     let lines: String = disabled
         .enumerate()
-        .map(|(index, (folder, reason))| format!("    {}. {folder}\n       {reason}\n", index + 1))
+        .map(|(index, (directory, reason))| {
+            format!("    {}. {directory}\n       {reason}\n", index + 1)
+        })
         .collect();
     (!lines.is_empty()).then(|| {
         format!(

@@ -23,8 +23,8 @@ pub fn open_locked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 
 /// Keeps other writers out of a directory until the result is dropped. The directory itself is locked where that is
 /// possible: its files are replaced by each write, and a lock file would be litter.
-pub(crate) fn lock_folder(folder: &Path) -> io::Result<File> {
-    patiently(PATIENCE, attempt::on_folder(folder)?)
+pub(crate) fn lock_directory(directory: &Path) -> io::Result<File> {
+    patiently(PATIENCE, attempt::on_directory(directory)?)
 }
 
 /// Tries until it gives something.
@@ -67,10 +67,10 @@ mod attempt {
         }
     }
 
-    pub fn on_folder(folder: &Path) -> io::Result<impl FnMut() -> io::Result<Option<File>>> {
-        let folder = File::open(folder)?;
-        Ok(move || match try_lock(&folder)? {
-            true => folder.try_clone().map(Some),
+    pub fn on_directory(directory: &Path) -> io::Result<impl FnMut() -> io::Result<Option<File>>> {
+        let directory = File::open(directory)?;
+        Ok(move || match try_lock(&directory)? {
+            true => directory.try_clone().map(Some),
             false => Ok(None),
         })
     }
@@ -104,8 +104,8 @@ mod attempt {
         move || open(options, path)
     }
 
-    pub fn on_folder(folder: &Path) -> io::Result<impl FnMut() -> io::Result<Option<File>>> {
-        let path = folder.join(".quipu.lock");
+    pub fn on_directory(directory: &Path) -> io::Result<impl FnMut() -> io::Result<Option<File>>> {
+        let path = directory.join(".quipu.lock");
         let mut options = File::options();
         options.create(true).append(true).share_mode(0);
         Ok(move || open(&options, &path))
@@ -126,12 +126,12 @@ mod tests {
 
     #[test]
     fn a_lock_that_others_keep_is_given_up() {
-        let folder = tempfile::tempdir().unwrap();
-        let held = lock_folder(folder.path()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let held = lock_directory(directory.path()).unwrap();
         let again = || {
             patiently(
                 Duration::from_millis(30),
-                attempt::on_folder(folder.path())?,
+                attempt::on_directory(directory.path())?,
             )
         };
         let error = again().unwrap_err();
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn a_file_is_locked_while_it_is_open() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("f");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
         let held = open_locked(&mut options, &path).unwrap();

@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_up_to_its_limit() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("f");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
         std::fs::write(&path, "four").unwrap();
         assert_eq!(read_text(&path, 4).unwrap(), "four");
         let error = read_text(&path, 3).unwrap_err();
@@ -85,19 +85,19 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn what_has_no_end_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
-        let zero = folder.path().join("zero");
+        let zero = directory.path().join("zero");
         std::os::unix::fs::symlink("/dev/zero", &zero).unwrap();
         for path in [&pipe, &zero] {
             let error = read(path, 10).unwrap_err();
             assert_eq!(error.to_string(), "not a regular file");
         }
-        let error = read(folder.path(), 10).unwrap_err();
+        let error = read(directory.path(), 10).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-        let error = read(&folder.path().join("none"), 10).unwrap_err();
+        let error = read(&directory.path().join("none"), 10).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn a_tree_may_be_deep() {
         // Removing a directory takes milliseconds on some disks.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        let folder = folder.unwrap();
-        let root = folder.path().join("root");
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let directory = directory.unwrap();
+        let root = directory.path().join("root");
         chain(&root, 20_000);
         let open = || fs::read_dir("/dev/fd").unwrap().count();
         let before = open();
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_tree_may_be_wide_and_links_in_it_are_not_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (root, kept) = (folder.path().join("root"), folder.path().join("kept"));
+        let directory = tempfile::tempdir().unwrap();
+        let (root, kept) = (directory.path().join("root"), directory.path().join("kept"));
         fs::create_dir_all(&kept).unwrap();
         fs::write(kept.join("file"), "x").unwrap();
         for n in 0..200 {
@@ -222,7 +222,9 @@ mod tests {
         remove_tree(&root).unwrap_err();
         assert!(kept.join("file").exists());
         assert_eq!(
-            remove_tree(&folder.path().join("none")).unwrap_err().kind(),
+            remove_tree(&directory.path().join("none"))
+                .unwrap_err()
+                .kind(),
             io::ErrorKind::NotFound
         );
     }

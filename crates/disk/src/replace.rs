@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::lock_folder;
+use crate::lock::lock_directory;
 
 /// So many symbolic links are followed.
 const MAX_LINKS: usize = 40;
@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
-    folder: PathBuf,
+    directory: PathBuf,
     /// Held for the lock on the directory.
     _lock: File,
 }
@@ -25,12 +25,12 @@ impl Target {
     /// most, if others keep the directory locked.
     pub fn lock(path: &Path) -> io::Result<Self> {
         let path = follow_links(path)?;
-        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        fs::create_dir_all(&folder)?;
-        let lock = lock_folder(&folder)?;
+        let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
+        fs::create_dir_all(&directory)?;
+        let lock = lock_directory(&directory)?;
         Ok(Self {
             path,
-            folder,
+            directory,
             _lock: lock,
         })
     }
@@ -55,7 +55,7 @@ impl Target {
             file.write_all(content)?;
             file.sync_all()?;
             fs::rename(&temporary, &self.path)?;
-            sync_folder(&self.folder)
+            sync_directory(&self.directory)
         })();
         if result.is_err() {
             // The error matters more than a left-over file.
@@ -100,11 +100,11 @@ fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -55,10 +55,10 @@ fn from_stdin() -> CommandOutput {
 
 fn apply(patch: &str) -> CommandOutput {
     match std::env::current_dir() {
-        Ok(folder) => quipu_patch::run(patch, &folder),
+        Ok(directory) => quipu_patch::run(patch, &directory),
         Err(error) => failed(
             1,
-            &format!("Error: the working folder cannot be used: {error}\n"),
+            &format!("Error: the working directory cannot be used: {error}\n"),
         ),
     }
 }
@@ -76,7 +76,7 @@ pub fn offer(settings: &mut Settings) {
     let home = settings.config.home().path().to_owned();
     let make = move || {
         let told = |error| tracing::info!(%error, "commands do not find apply_patch");
-        folder(&home).map_err(told).ok()
+        directory(&home).map_err(told).ok()
     };
     settings.programs = LazyLock::new(Box::new(make));
 }
@@ -84,16 +84,16 @@ pub fn offer(settings: &mut Settings) {
 /// The directory below `home` that has this program under those names. Programs in different places have
 /// different directories, so that servers of one home do not take each other's away.
 #[cfg(unix)]
-fn folder(home: &Path) -> io::Result<PathBuf> {
+fn directory(home: &Path) -> io::Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let program = std::env::current_exe()?;
     let mut place = DefaultHasher::new();
     program.hash(&mut place);
     // Commands look here first, so nobody else may put anything here.
     let below = Path::new("tmp/programs").join(format!("{:016x}", place.finish()));
-    let folder = quipu_disk::private_dirs(home, &below)?;
+    let directory = quipu_disk::private_dirs(home, &below)?;
     for name in NAMES {
-        let link = folder.join(name);
+        let link = directory.join(name);
         if std::fs::read_link(&link).is_ok_and(|target| target == program) {
             continue;
         }
@@ -102,11 +102,11 @@ fn folder(home: &Path) -> io::Result<PathBuf> {
             _ => std::os::unix::fs::symlink(&program, &link)?,
         }
     }
-    Ok(folder)
+    Ok(directory)
 }
 
 /// Where there are no links there is no such program either.
 #[cfg(not(unix))]
-fn folder(_home: &Path) -> io::Result<PathBuf> {
+fn directory(_home: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -33,24 +33,24 @@ fn main() -> Result<(), Box<dyn Error>> {
             sort: ThreadSortKey::UpdatedAt,
             ..Query::default()
         };
-        let by_folder = Query {
+        let by_directory = Query {
             cwd: Some("/project/7".into()),
             ..Query::default()
         };
         let store = open();
         let no_index = timed(|| store.list(&default).map(drop))?;
         timed(|| store.list(&by_change).map(drop))?;
-        timed(|| store.list(&by_folder).map(drop))?;
+        timed(|| store.list(&by_directory).map(drop))?;
         let store = open();
         let cold = timed(|| store.list(&default).map(drop))?;
         let warm = timed(|| store.list(&default).map(drop))?;
         let change = timed(|| store.list(&by_change).map(drop))?;
-        let folder = timed(|| store.list(&by_folder).map(drop))?;
+        let directory = timed(|| store.list(&by_directory).map(drop))?;
         let wanted = thread_id(size / 2).parse()?;
         let find = timed(|| open().find(wanted).map(drop))?;
         writeln!(
             report,
-            "{size:>7}  {no_index:>8}  {cold:>4}  {warm:>4}  {change:>9}  {folder:>6}  {find:>4}"
+            "{size:>7}  {no_index:>8}  {cold:>4}  {warm:>4}  {change:>9}  {directory:>6}  {find:>4}"
         )?;
     }
     eprintln!("{report}(microseconds)");
@@ -81,8 +81,8 @@ fn write_thread(home: &Path, number: u64) -> Result<(), Box<dyn Error>> {
     // Twelve months of 28 days are enough of a calendar here.
     let day = number / PER_DAY;
     let (year, month, date) = (2020 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
-    let folder = home.join(format!("sessions/{year}/{month:02}/{date:02}"));
-    fs::create_dir_all(&folder)?;
+    let directory = home.join(format!("sessions/{year}/{month:02}/{date:02}"));
+    fs::create_dir_all(&directory)?;
     let id = thread_id(number);
     let second = number % PER_DAY;
     let padding = "x".repeat(PADDING);
@@ -92,7 +92,7 @@ fn write_thread(home: &Path, number: u64) -> Result<(), Box<dyn Error>> {
         number % 100,
     );
     fs::write(
-        folder.join(format!(
+        directory.join(format!(
             "rollout-{year}-{month:02}-{date:02}T12-00-{second:02}-{id}.jsonl"
         )),
         lines,

@@ -178,7 +178,7 @@ impl AppendFile {
             self.unsynced = false;
         }
         while let Some(dir) = self.unsynced_dirs.last() {
-            platform::sync_folder(dir).map_err(|source| Error::io("sync", dir, source))?;
+            platform::sync_directory(dir).map_err(|source| Error::io("sync", dir, source))?;
             self.unsynced_dirs.pop();
         }
         Ok(())

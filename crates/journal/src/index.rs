@@ -7,7 +7,7 @@
 //! writer in a process and nobody waits for a hand-over between threads; between processes the
 //! write-ahead log and SQLite's own lock see to that. Callers come from where waiting harms nobody.
 
-mod folders;
+mod directories;
 mod list;
 mod rows;
 mod segments;
@@ -24,19 +24,19 @@ use crate::error::Result;
 use crate::platform;
 
 /// The version of the schema below; another one in a file means to build it again.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 
 /// How long to wait for another process that writes to the index.
 const BUSY_PATIENCE: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
     CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE folders (path TEXT PRIMARY KEY, mtime INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE directories (path TEXT PRIMARY KEY, mtime INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE names (id TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE git (id TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE threads (
         path TEXT PRIMARY KEY,        -- relative to the home
-        folder TEXT NOT NULL,
+        directory TEXT NOT NULL,
         id TEXT NOT NULL,
         segment TEXT NOT NULL,        -- what other rollouts call this one
         archived INTEGER NOT NULL,
@@ -52,7 +52,7 @@ const TABLES: &str = "
     CREATE INDEX by_change ON threads (archived, state, updated_at DESC, id DESC);
     CREATE INDEX by_id ON threads (id);
     CREATE INDEX by_segment ON threads (segment);
-    CREATE INDEX by_folder ON threads (folder);
+    CREATE INDEX by_directory ON threads (directory);
 ";
 
 /// How much of a rollout the index knows.

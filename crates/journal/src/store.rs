@@ -211,8 +211,8 @@ impl Store {
     }
 
     fn relocate(&self, from: &Path, to: PathBuf) -> Result<PathBuf> {
-        let folder = to.parent().unwrap_or(&self.home);
-        create_dirs(folder)?;
+        let directory = to.parent().unwrap_or(&self.home);
+        create_dirs(directory)?;
         if to.exists() {
             return Err(Error::Exists { path: to });
         }

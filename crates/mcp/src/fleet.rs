@@ -97,7 +97,7 @@ enum State {
 }
 
 impl Fleet {
-    /// Starts all servers at once. What becomes of them is told to `events`, first that all are starting.
+    /// Starts all servers at once. What becomes of them is reported to `events`, first that all are starting.
     #[must_use]
     pub fn start(
         specs: BTreeMap<String, ServerSpec>,

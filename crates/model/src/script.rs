@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_last_as_long_as_told() {
+    fn faults_last_as_long_as_ordered() {
         let step = Step {
             fail: Some(503),
             times: Some(2),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A directory, by whatever name it goes now.
 pub(crate) struct Anchor {
     #[cfg(target_os = "linux")]
-    _folder: std::os::fd::OwnedFd,
+    _directory: std::os::fd::OwnedFd,
     path: PathBuf,
 }
 
@@ -28,24 +28,24 @@ impl Anchor {
         use std::os::fd::AsRawFd;
 
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut folder = openat(CWD, "/", flags, Mode::empty())?;
+        let mut directory = openat(CWD, "/", flags, Mode::empty())?;
         for part in path.strip_prefix("/").unwrap_or(path) {
-            let open = || openat(&folder, part, flags, Mode::empty());
+            let open = || openat(&directory, part, flags, Mode::empty());
             let next = match open() {
                 Err(rustix::io::Errno::NOENT) => {
-                    match mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                    match mkdirat(&directory, part, Mode::from_raw_mode(0o777)) {
                         Ok(()) | Err(rustix::io::Errno::EXIST) => open(),
                         Err(error) => Err(error),
                     }
                 }
                 found => found,
             };
-            folder = next?;
+            directory = next?;
         }
         // What the descriptor stands for cannot be exchanged, as the path can.
-        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
         Ok(Self {
-            _folder: folder,
+            _directory: directory,
             path,
         })
     }

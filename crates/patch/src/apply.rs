@@ -127,19 +127,19 @@ impl Plan {
 
     fn write(&self, file: &Touched, text: &str) -> Result<(), Failure> {
         let parent = file.path.parent().unwrap_or(Path::new("/"));
-        let folder = Anchor::open(parent).map_err(Failure::Parent)?;
+        let directory = Anchor::open(parent).map_err(Failure::Parent)?;
         let like = match file.source {
             Source::Moved(origin) => fs::metadata(&self.overlay.files[origin].path).ok(),
             Source::Disk | Source::Edited | Source::Patch => None,
         };
-        let place = folder.entry(file.path.file_name());
+        let place = directory.entry(file.path.file_name());
         write::write(&place, text, like.as_ref()).map_err(Failure::Write)
     }
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    let folder = Anchor::open(path.parent().unwrap_or(Path::new("/")))?;
-    fs::remove_file(folder.entry(path.file_name()))
+    let directory = Anchor::open(path.parent().unwrap_or(Path::new("/")))?;
+    fs::remove_file(directory.entry(path.file_name()))
 }
 
 /// Whether a file is still as planned and may be written.

@@ -18,6 +18,8 @@ pub(crate) fn resolve(cwd: &Path, path: &Path) -> PathBuf {
 }
 
 /// Whether `path` is one of the directories or lies below one.
-pub(crate) fn inside_any(path: &Path, folders: &[PathBuf]) -> bool {
-    folders.iter().any(|folder| path.starts_with(folder))
+pub(crate) fn inside_any(path: &Path, directories: &[PathBuf]) -> bool {
+    directories
+        .iter()
+        .any(|directory| path.starts_with(directory))
 }

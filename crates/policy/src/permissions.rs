@@ -175,10 +175,12 @@ fn union(first: Option<&Paths>, second: Option<&Paths>) -> Option<Paths> {
     Some(all)
 }
 
-fn within(path: &AbsolutePath, folders: Option<&Paths>) -> bool {
-    folders.is_some_and(|folders| {
+fn within(path: &AbsolutePath, directories: Option<&Paths>) -> bool {
+    directories.is_some_and(|directories| {
         let path = path.as_path();
-        folders.iter().any(|folder| path.starts_with(folder))
+        directories
+            .iter()
+            .any(|directory| path.starts_with(directory))
     })
 }
 

@@ -7,7 +7,7 @@ use crate::actions::is_line_range;
 use crate::bash::{Command, Script, parse_script, script_of};
 
 /// Directories whose programs are what their names say: a sandboxed command cannot write there.
-const SYSTEM_FOLDERS: [&str; 6] = [
+const SYSTEM_DIRECTORYS: [&str; 6] = [
     "/bin/",
     "/sbin/",
     "/usr/bin/",
@@ -111,8 +111,8 @@ pub(crate) fn system_name(program: &str) -> Option<&str> {
     if !program.contains(['/', '\\']) {
         return Some(program);
     }
-    SYSTEM_FOLDERS.iter().find_map(|folder| {
-        let name = program.strip_prefix(folder)?;
+    SYSTEM_DIRECTORYS.iter().find_map(|directory| {
+        let name = program.strip_prefix(directory)?;
         (!name.contains('/')).then_some(name)
     })
 }

@@ -71,11 +71,11 @@ fn global(home: &Path, unreadable: &mut Vec<String>) -> Option<String> {
 fn project(search: &Search<'_>, unreadable: &mut Vec<String>) -> Option<String> {
     let mut left = search.max_bytes;
     let mut texts = Vec::new();
-    for folder in folders(search.cwd, search.root_markers) {
+    for directory in directories(search.cwd, search.root_markers) {
         if left == 0 {
             break;
         }
-        let Some(path) = document(&folder, search.fallback_names) else {
+        let Some(path) = document(&directory, search.fallback_names) else {
             continue;
         };
         let Some((text, taken)) = read_up_to(&path, left, unreadable) else {
@@ -90,28 +90,28 @@ fn project(search: &Search<'_>, unreadable: &mut Vec<String>) -> Option<String> 
 }
 
 /// The directories to look in, root first: only the working directory if no marker is found above it.
-fn folders(cwd: &Path, markers: &[String]) -> Vec<PathBuf> {
-    let is_root = |folder: &Path| markers.iter().any(|marker| folder.join(marker).exists());
+fn directories(cwd: &Path, markers: &[String]) -> Vec<PathBuf> {
+    let is_root = |directory: &Path| markers.iter().any(|marker| directory.join(marker).exists());
     let root = cwd
         .ancestors()
-        .find(|folder| is_root(folder))
+        .find(|directory| is_root(directory))
         .unwrap_or(cwd);
-    let mut folders: Vec<_> = cwd
+    let mut directories: Vec<_> = cwd
         .ancestors()
-        .take_while(|folder| folder.starts_with(root))
+        .take_while(|directory| directory.starts_with(root))
         .map(Path::to_owned)
         .collect();
-    folders.reverse();
-    folders
+    directories.reverse();
+    directories
 }
 
 /// The file that speaks for a directory.
-fn document(folder: &Path, fallback_names: &[String]) -> Option<PathBuf> {
+fn document(directory: &Path, fallback_names: &[String]) -> Option<PathBuf> {
     let names = [OVERRIDE, NAME]
         .into_iter()
         .chain(fallback_names.iter().map(String::as_str));
     names
-        .map(|name| folder.join(name))
+        .map(|name| directory.join(name))
         .find(|path| is_file(path))
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     struct Place {
-        _folder: tempfile::TempDir,
+        _directory: tempfile::TempDir,
         home: PathBuf,
         work: PathBuf,
         cwd: PathBuf,
@@ -158,19 +158,19 @@ mod tests {
     impl Place {
         /// A home and a workspace with the directory `a/b` to work in.
         fn new(files: &[(&str, &str)]) -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let (home, work) = (folder.path().join("home"), folder.path().join("work"));
+            let directory = tempfile::tempdir().unwrap();
+            let (home, work) = (directory.path().join("home"), directory.path().join("work"));
             let cwd = work.join("a/b");
             fs::create_dir_all(&cwd).unwrap();
             fs::create_dir_all(&home).unwrap();
             let place = Self {
-                _folder: folder,
+                _directory: directory,
                 home,
                 work,
                 cwd,
             };
             for (path, text) in files {
-                let path = place._folder.path().join(path);
+                let path = place._directory.path().join(path);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, text).unwrap();
             }
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_broken_links_and_strange_bytes_do_no_harm() {
+    fn directories_broken_links_and_strange_bytes_do_no_harm() {
         let place = Place::new(&[
             GIT,
             ("work/real.txt", "linked"),

@@ -165,7 +165,7 @@ mod tests {
 
     /// The structure of sample 09: within a turn, the context comes before the last words.
     #[test]
-    fn within_a_turn_the_context_is_told_again() {
+    fn within_a_turn_the_context_is_reported_again() {
         let history = [user("q0"), user("q1")];
         let told = vec![message::user_text("C1"), message::user_text("C2")];
         let new = replacement(&history, "S", told.clone());

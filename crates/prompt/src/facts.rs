@@ -107,7 +107,7 @@ impl Facts {
             .is_some_and(|manner| !self.base_instructions.contains(manner))
     }
 
-    /// What the model will have been told once these facts are in its history.
+    /// What the model will know once these facts are in its history.
     pub fn baseline(&self) -> Baseline {
         Baseline {
             cwd: self.cwd.clone(),

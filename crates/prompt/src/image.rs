@@ -257,8 +257,8 @@ mod tests {
 
     #[test]
     fn images_pass_untouched_up_to_a_size() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("image.dat");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("image.dat");
         let (mime, image) = PICTURES[0];
         let mut bytes = decoded(image);
         fs::write(&path, &bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What the model is told before anything else: at the start of a thread, and again when a compaction
+//! What the model is given before anything else: at the start of a thread, and again when a compaction
 //! has dropped it.
 
 use quipu_wire::Json;

@@ -79,7 +79,7 @@ fn picture(parts: &mut Vec<ContentItem>, opening: String, image_url: String) {
     parts.push(message::text("</image>"));
 }
 
-/// What the model is told in the place of an image that cannot be sent.
+/// What the model reads in the place of an image that cannot be sent.
 fn note(path: &str, error: &ImageError) -> String {
     match error {
         ImageError::Unreadable(error) => {

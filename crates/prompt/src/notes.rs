@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_the_person_is_told_as_the_reference_tells_it() {
+    fn a_command_of_the_person_is_reported_as_the_reference_does() {
         let run = UserShellCommand {
             command: "echo USER; false",
             exit_code: 1,

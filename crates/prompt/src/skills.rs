@@ -146,11 +146,11 @@ fn is_environment_variable(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn skill(name: &str, folder: &str) -> Skill {
+    fn skill(name: &str, directory: &str) -> Skill {
         Skill {
             name: name.into(),
             description: format!("does {name}"),
-            path: format!("/s/{folder}/SKILL.md"),
+            path: format!("/s/{directory}/SKILL.md"),
             implicit: true,
         }
     }
@@ -174,7 +174,7 @@ mod tests {
             skill("a:b", "ns"),
             skill("PATH", "path"),
         ];
-        let folders = |words: &str| -> Vec<String> {
+        let directories = |words: &str| -> Vec<String> {
             named(&[text(words)], &skills, &[])
                 .iter()
                 .map(|skill| skill.path.split('/').nth(2).unwrap().to_owned())
@@ -196,7 +196,7 @@ mod tests {
             "[$zzz](/s/foo/SKILL.md)",
             "[$foo](skill:///s/foo/SKILL.md)",
         ] {
-            assert_eq!(folders(words), ["foo"], "{words}");
+            assert_eq!(directories(words), ["foo"], "{words}");
         }
         for words in [
             "$foo-",
@@ -211,13 +211,13 @@ mod tests {
             "$",
             "",
         ] {
-            assert!(folders(words).is_empty(), "{words}");
+            assert!(directories(words).is_empty(), "{words}");
         }
-        assert_eq!(folders("$foo2 $foo"), ["foo", "foo2"]);
-        assert_eq!(folders("$bar-baz!"), ["bar"]);
-        assert_eq!(folders("$a:b"), ["ns"]);
-        assert_eq!(folders("[$dup](/s/d2/SKILL.md)"), ["d2"]);
-        assert_eq!(folders("[$foo](/s/bar/SKILL.md) $dup"), ["bar"]);
+        assert_eq!(directories("$foo2 $foo"), ["foo", "foo2"]);
+        assert_eq!(directories("$bar-baz!"), ["bar"]);
+        assert_eq!(directories("$a:b"), ["ns"]);
+        assert_eq!(directories("[$dup](/s/d2/SKILL.md)"), ["d2"]);
+        assert_eq!(directories("[$foo](/s/bar/SKILL.md) $dup"), ["bar"]);
     }
 
     #[test]
@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn a_named_skill_is_read_whole_or_a_warning_says_why_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("SKILL.md");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("SKILL.md");
         std::fs::write(&path, "---\nname: foo\n---\nBody of foo\n").unwrap();
         let path = path.to_str().unwrap();
         let skill = Skill {

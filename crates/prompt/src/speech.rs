@@ -1,5 +1,5 @@
 //! What the model says, as people should see it: references to notes are taken out, and in plan mode the
-//! proposed plan is told apart. Works on the stream piece by piece; how it is cut makes no difference.
+//! proposed plan is distinguished. Works on the stream piece by piece; how it is cut makes no difference.
 
 use quipu_wire::MemoryCitation;
 

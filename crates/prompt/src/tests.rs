@@ -444,8 +444,8 @@ fn parts(inputs: &[UserInput]) -> Vec<Value> {
 /// Sample 11, second turn: the image is the one of the sample.
 #[test]
 fn an_input_becomes_one_message() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let picture = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
     use base64::Engine as _;
     let bytes = base64::engine::general_purpose::STANDARD
@@ -506,8 +506,8 @@ fn an_input_becomes_one_message() {
 /// The notes are those of the reference program.
 #[test]
 fn files_that_are_no_pictures_become_notes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\0\0\0\0";
     let files: [(&str, &[u8], &str); 7] = [
         ("garbage.png", b"not a png at all", "image/png"),

@@ -28,7 +28,7 @@ pub struct Request {
     pub id: Id,
     /// What is asked.
     pub method: String,
-    /// As it came: absent and `null` are told apart.
+    /// As it came: absent and `null` are distinguished.
     pub params: Option<RawJson>,
     /// W3C trace context, if the client sent one.
     pub trace: Option<RawJson>,
@@ -39,7 +39,7 @@ pub struct Request {
 pub struct Notification {
     /// What happened.
     pub method: String,
-    /// As it came: absent and `null` are told apart.
+    /// As it came: absent and `null` are distinguished.
     pub params: Option<RawJson>,
 }
 

@@ -227,7 +227,7 @@ fn split(socket: Socket, message_limit: usize) -> Connection {
 pub(crate) struct WebSocketReader {
     stream: SplitStream<Socket>,
     meter: SharedMeter,
-    /// The longest message, as the library was told when the connection was made.
+    /// The longest message, as given to the library when the connection was made.
     most: usize,
 }
 

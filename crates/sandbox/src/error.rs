@@ -53,7 +53,7 @@ pub enum SpawnError {
     /// nothing was run.
     #[error(
         "{} leads through the symbolic link {}, which a sandboxed command may have made; if it is meant, \
-         give the folder by its real path, else remove the link",
+         give the directory by its real path, else remove the link",
         name.display(),
         link.display()
     )]

@@ -24,35 +24,36 @@ pub(crate) struct Worktree {
 }
 
 /// The directory that the `.git` file of `root` points at.
-pub(crate) fn linked_folder(root: &Path) -> Option<PathBuf> {
+pub(crate) fn linked_directory(root: &Path) -> Option<PathBuf> {
     let text = read_link_file(&root.join(".git"))?;
     let target = text.strip_prefix("gitdir:")?.trim();
     root.join(target).canonicalize().ok()
 }
 
 impl Worktree {
-    /// Checks that `folder` is `REPOSITORY/worktrees/NAME` and points back at `root`.
-    pub(crate) fn find(root: &Path, folder: &Path) -> Option<Self> {
-        let worktrees = folder.parent()?;
+    /// Checks that `directory` is `REPOSITORY/worktrees/NAME` and points back at `root`.
+    pub(crate) fn find(root: &Path, directory: &Path) -> Option<Self> {
+        let worktrees = directory.parent()?;
         if worktrees.file_name()? != "worktrees" {
             return None;
         }
-        let back = read_link_file(&folder.join("gitdir"))?;
-        if folder.join(back.trim()).canonicalize().ok()? != root.join(".git") {
+        let back = read_link_file(&directory.join("gitdir"))?;
+        if directory.join(back.trim()).canonicalize().ok()? != root.join(".git") {
             return None;
         }
         let repository = worktrees.parent()?;
-        let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
-        if !is_folder(&repository.join("objects")) {
+        let is_directory =
+            |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+        if !is_directory(&repository.join("objects")) {
             return None;
         }
         let mut history: Vec<PathBuf> = ["objects", "refs", "logs", "reftable"]
             .map(|name| repository.join(name))
             .into_iter()
-            .filter(is_folder)
+            .filter(is_directory)
             .collect();
-        history.push(folder.to_path_buf());
-        let steering = ["commondir", "gitdir", "config.worktree"].map(|name| folder.join(name));
+        history.push(directory.to_path_buf());
+        let steering = ["commondir", "gitdir", "config.worktree"].map(|name| directory.join(name));
         Some(Self {
             repository: repository.to_path_buf(),
             history,

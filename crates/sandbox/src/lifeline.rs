@@ -62,7 +62,7 @@ pub(crate) struct Killer {
 impl Killer {
     /// Asks the supervisor to kill everything, now and without help of the runtime.
     pub(crate) fn kill(&self) {
-        // If it cannot be told it is gone, or was told before and has not looked yet.
+        // If it cannot be notified it is gone, or it was notified before and has not looked yet.
         if fd::send_now(self.socket.as_fd(), &[KILL]).is_ok() {
             zygote::wake(self.supervisor);
         }

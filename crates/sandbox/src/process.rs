@@ -70,7 +70,7 @@ impl Process {
         gate.take()
     }
 
-    /// A gate outside of any sandbox, for a command that was told of it and is not made to use it.
+    /// A gate outside of any sandbox, for a command that knows of it and is not made to use it.
     pub fn open_gate(&self, listener: TcpListener) -> Gate {
         Gate::new(listener, self.state.clone())
     }

@@ -39,7 +39,7 @@ impl Pty {
     }
 }
 
-/// Sets the size; the programs in the foreground are told by a signal.
+/// Sets the size; the programs in the foreground are notified by a signal.
 pub(crate) fn resize(master: BorrowedFd<'_>, size: WindowSize) -> io::Result<()> {
     let size = winsize(size);
     // SAFETY: the kernel only reads `size`.

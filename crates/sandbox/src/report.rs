@@ -55,7 +55,7 @@ impl Step {
         (Self::Spec, "reading the command"),
         (Self::Fork, "forking"),
         (Self::Terminal, "taking the terminal"),
-        (Self::Cwd, "entering the folder"),
+        (Self::Cwd, "entering the directory"),
         (Self::Program, "executing the program"),
         (Self::Namespaces, "creating namespaces"),
         (Self::IdMap, "mapping user ids"),

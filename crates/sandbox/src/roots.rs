@@ -119,8 +119,11 @@ impl Roots {
 
 impl Seen {
     fn trusts(&self, link: &Link) -> bool {
-        let folder = link.place.parent().unwrap_or(&link.place);
-        let could_be_made = self.opened.iter().any(|opened| folder.starts_with(opened));
+        let directory = link.place.parent().unwrap_or(&link.place);
+        let could_be_made = self
+            .opened
+            .iter()
+            .any(|opened| directory.starts_with(opened));
         !could_be_made || self.links.get(&link.place) == Some(&link.target)
     }
 }

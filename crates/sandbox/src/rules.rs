@@ -106,8 +106,12 @@ impl Rules {
         let more_roots = workspace.iter().flat_map(|policy| &policy.writable_roots);
         let more_roots = more_roots.chain(&grants.writable);
         let mut roots = names.real_paths(more_roots);
-        let folder = workspace.and_then(|policy| names.real_path(&policy.workspace));
-        roots.extend(folder.clone().filter(|folder| !roots.contains(folder)));
+        let directory = workspace.and_then(|policy| names.real_path(&policy.workspace));
+        roots.extend(
+            directory
+                .clone()
+                .filter(|directory| !roots.contains(directory)),
+        );
         for root in &roots {
             rules.open(root.clone());
         }
@@ -135,7 +139,10 @@ impl Rules {
                 }
             }
         }
-        for above in folder.iter().flat_map(|folder| folder.ancestors().skip(1)) {
+        for above in directory
+            .iter()
+            .flat_map(|directory| directory.ancestors().skip(1))
+        {
             let inside = |root: &PathBuf| above != root && above.starts_with(root);
             if roots.iter().any(inside) && !roots.iter().any(|root| root == above) {
                 rules.protect(above, RESERVED, &roots);
@@ -289,8 +296,8 @@ impl Rules {
     }
 
     /// Keeps shut what steers later commands, unless it was opened by its own name.
-    fn protect(&mut self, folder: &Path, name: &str, opened: &[PathBuf]) {
-        let path = folder.join(name);
+    fn protect(&mut self, directory: &Path, name: &str, opened: &[PathBuf]) {
+        let path = directory.join(name);
         if opened.contains(&path) {
             return;
         }
@@ -308,7 +315,7 @@ impl Rules {
             }
             Ok(found) => {
                 if name == ".git" && found.is_file() {
-                    self.follow_git_file(folder, opened);
+                    self.follow_git_file(directory, opened);
                 }
                 self.close(path);
             }
@@ -325,11 +332,11 @@ impl Rules {
     /// The directory behind a `.git` file is as sensitive as a `.git` directory, but a linked worktree
     /// must be able to commit: the parts that only hold history are opened.
     fn follow_git_file(&mut self, root: &Path, opened: &[PathBuf]) {
-        let Some(folder) = git::linked_folder(root) else {
+        let Some(directory) = git::linked_directory(root) else {
             return;
         };
-        let Some(worktree) = git::Worktree::find(root, &folder) else {
-            self.close(folder);
+        let Some(worktree) = git::Worktree::find(root, &directory) else {
+            self.close(directory);
             return;
         };
         if !opened.contains(&worktree.repository) {
@@ -371,8 +378,8 @@ impl Rules {
         let reserved = std::mem::take(&mut self.reserved).into_iter();
         self.reserved = reserved
             .filter(|it| {
-                let folder = it.path.parent();
-                folder.is_some_and(|folder| self.writable_root(folder).is_some())
+                let directory = it.path.parent();
+                directory.is_some_and(|directory| self.writable_root(directory).is_some())
             })
             .collect();
     }

@@ -126,7 +126,7 @@ fn describe(command: &Command, jail: Option<Jail>) -> Result<Spec, SpawnError> {
             path.map_or(OsStr::new(DEFAULT_PATH), OsString::as_os_str),
         )?,
         env: env.collect::<Result<_, _>>()?,
-        cwd: c_string(cwd.as_os_str(), "folder")?,
+        cwd: c_string(cwd.as_os_str(), "directory")?,
         tty: matches!(command.stdio, Stdio::Pty(_)),
         linger: match command.linger {
             Linger::Keep => None,
@@ -142,13 +142,13 @@ fn candidates(program: &OsStr, path: &OsStr) -> Result<Vec<CString>, SpawnError>
         return Ok(vec![c_string(program, "command")?]);
     }
     // An empty part means the current directory, which is never what is wanted here.
-    let folders = path
+    let directories = path
         .as_bytes()
         .split(|byte| *byte == b':')
-        .filter(|folder| !folder.is_empty());
-    let found = folders
-        .map(|folder| {
-            let path = Path::new(OsStr::from_bytes(folder)).join(program);
+        .filter(|directory| !directory.is_empty());
+    let found = directories
+        .map(|directory| {
+            let path = Path::new(OsStr::from_bytes(directory)).join(program);
             c_string(path.as_os_str(), "command")
         })
         .collect::<Result<Vec<_>, _>>()?;

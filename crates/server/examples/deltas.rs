@@ -100,8 +100,8 @@ impl Client {
 async fn main() -> io::Result<()> {
     let mut out = io::stdout();
     for wire in ["responses", "chat", "anthropic"] {
-        let folder = tempfile::tempdir()?;
-        let mut client = connect(folder.path(), wire, &provider(stream(wire))?).await?;
+        let directory = tempfile::tempdir()?;
+        let mut client = connect(directory.path(), wire, &provider(stream(wire))?).await?;
         client
             .send(json!({ "id": 2, "method": "thread/start", "params": {} }))
             .await?;
@@ -133,14 +133,14 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-async fn connect(folder: &Path, wire: &str, base_url: &str) -> io::Result<Client> {
+async fn connect(directory: &Path, wire: &str, base_url: &str) -> io::Result<Client> {
     let settings = format!(
         "model = \"m\"\nmodel_provider = \"p\"\n[model_providers.p]\nname = \"p\"\nbase_url = \"{base_url}\"\nwire_api = \"{wire}\"\n"
     );
-    std::fs::write(folder.join("config.toml"), settings)?;
-    let env = Env::new([("HOME", folder.to_string_lossy().as_ref())], folder);
-    let system = SystemPaths::in_folder(&folder.join("etc"));
-    let config = Loader::with_system_paths(env, Home::at(folder), Overrides::default(), system);
+    std::fs::write(directory.join("config.toml"), settings)?;
+    let env = Env::new([("HOME", directory.to_string_lossy().as_ref())], directory);
+    let system = SystemPaths::in_directory(&directory.join("etc"));
+    let config = Loader::with_system_paths(env, Home::at(directory), Overrides::default(), system);
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (reader, writer) = tokio::io::split(theirs);
     let connection = Connection::lines(reader, writer, LINE_LIMIT);

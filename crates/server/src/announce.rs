@@ -1,6 +1,6 @@
 //! The program of the setting `notify`, which is started when a turn went as it should. No turn waits for it.
 //! It belongs to the server all the same: it and what it starts have a minute, and half a second once the
-//! server was told to end.
+//! server was asked to end.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,7 +18,7 @@ const MAX_AT_ONCE: u32 = 8;
 /// How long a program and what it starts may run.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// How long they may run once the server was told to end.
+/// How long they may run once the server was asked to end.
 const LAST: Duration = Duration::from_millis(500);
 
 /// The longest argument: the system takes no longer ones.

@@ -26,14 +26,14 @@ const REPORT: &str = "report.json";
 /// The most files that are copied.
 const MAX_ATTACHMENTS: usize = 32;
 
-/// Writes a report into `folder` and gives the report's own directory.
+/// Writes a report into `directory` and gives the report's own directory.
 pub(crate) fn write(
-    folder: &Path,
+    directory: &Path,
     thread_id: &str,
     params: &FeedbackUploadParams,
     files: &[PathBuf],
 ) -> io::Result<PathBuf> {
-    let report = folder.join(Uuid::now_v7().to_string());
+    let report = directory.join(Uuid::now_v7().to_string());
     platform::private_dir(DirBuilder::new().recursive(true)).create(&report)?;
     let mut attachments = Vec::new();
     for (number, file) in files.iter().take(MAX_ATTACHMENTS).enumerate() {
@@ -60,8 +60,8 @@ pub(crate) fn write(
 
 /// Sends a written report to an address: what it says, and its files as long as there is room.
 pub(crate) async fn send(report: &Path, endpoint: &str) -> Result<(), SendError> {
-    let folder = report.to_owned();
-    let body = tokio::task::spawn_blocking(move || body(&folder)).await;
+    let directory = report.to_owned();
+    let body = tokio::task::spawn_blocking(move || body(&directory)).await;
     let body = body.map_err(io::Error::other)??;
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())

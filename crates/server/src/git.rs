@@ -12,8 +12,8 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 const MAX_PACKED: u64 = 16 * 1024 * 1024;
 
 /// The commit, branch and origin of the repository around a directory, if there is one.
-pub(crate) fn info(folder: &Path) -> Option<GitInfo> {
-    let git = folder.ancestors().find_map(git_dir)?;
+pub(crate) fn info(directory: &Path) -> Option<GitInfo> {
+    let git = directory.ancestors().find_map(git_dir)?;
     let common =
         line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
     let head = line(&git.join("HEAD"))?;
@@ -34,14 +34,14 @@ pub(crate) fn info(folder: &Path) -> Option<GitInfo> {
 }
 
 /// The directory behind `.git`, which is a directory or, in a worktree, a file that names one.
-fn git_dir(folder: &Path) -> Option<PathBuf> {
-    let git = folder.join(".git");
+fn git_dir(directory: &Path) -> Option<PathBuf> {
+    let git = directory.join(".git");
     if git.is_dir() {
         return Some(git);
     }
     let text = line(&git)?;
     let target = text.strip_prefix("gitdir: ")?;
-    Some(folder.join(target))
+    Some(directory.join(target))
 }
 
 fn commit(common: &Path, reference: &str) -> Option<String> {
@@ -96,10 +96,10 @@ mod tests {
 
     impl Repository {
         fn new(head: &str) -> Repository {
-            let folder = tempfile::tempdir().unwrap();
-            fs::create_dir_all(folder.path().join(".git/refs/heads")).unwrap();
-            fs::write(folder.path().join(".git/HEAD"), head).unwrap();
-            Repository(folder)
+            let directory = tempfile::tempdir().unwrap();
+            fs::create_dir_all(directory.path().join(".git/refs/heads")).unwrap();
+            fs::write(directory.path().join(".git/HEAD"), head).unwrap();
+            Repository(directory)
         }
 
         fn git(&self, name: &str) -> PathBuf {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn files_outside_of_the_repository_are_not_told() {
+    fn files_outside_of_the_repository_are_not_reported() {
         let secret = tempfile::NamedTempFile::new().unwrap();
         fs::write(secret.path(), "the secret").unwrap();
         let name = secret.path().display();
@@ -168,9 +168,9 @@ mod tests {
             }
         }
         for pipe in [true, false] {
-            let folder = tempfile::tempdir().unwrap();
-            endless(&folder.path().join(".git"), pipe);
-            assert_eq!(info(folder.path()), None);
+            let directory = tempfile::tempdir().unwrap();
+            endless(&directory.path().join(".git"), pipe);
+            assert_eq!(info(directory.path()), None);
         }
     }
 

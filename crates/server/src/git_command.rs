@@ -18,12 +18,12 @@ pub(crate) const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 /// `git` in a directory.
 pub(crate) struct Git<'a> {
     config: &'a Loader,
-    folder: &'a Path,
+    directory: &'a Path,
 }
 
 impl<'a> Git<'a> {
-    pub fn new(config: &'a Loader, folder: &'a Path) -> Self {
-        Self { config, folder }
+    pub fn new(config: &'a Loader, directory: &'a Path) -> Self {
+        Self { config, directory }
     }
 
     /// What a command says; nothing if it fails.
@@ -42,10 +42,10 @@ impl<'a> Git<'a> {
         let argv = ["git"].iter().chain(arguments);
         let policy = Policy::ReadOnly {
             readable: Readable::Everything,
-            hidden: hidden_from_commands(self.folder, self.config.home().path(), &[]),
+            hidden: hidden_from_commands(self.directory, self.config.home().path(), &[]),
             network: Network::Off,
         };
-        let mut command = Command::new(argv, self.folder, policy);
+        let mut command = Command::new(argv, self.directory, policy);
         let secrets = ShellEnvironment::default();
         let vars = self.config.env().vars();
         command.env = vars

@@ -12,7 +12,7 @@ mod blocking;
 mod budgets;
 mod clock;
 mod commands;
-mod config_folders;
+mod config_directories;
 mod connection;
 #[allow(
     dead_code,
@@ -59,6 +59,6 @@ pub use quipu_prompt::image::check_image;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Programs, Settings};
 
-pub(crate) use config_folders::config_folders;
+pub(crate) use config_directories::config_directories;
 pub(crate) use cx::{Cx, Reply};
 pub(crate) use refusal::Refusal;

@@ -8,11 +8,11 @@ use quipu_config::requirements::{Decision as Required, PrefixRule as RequiredRul
 use quipu_policy::rules::{Decision, LoadedRules, PatternError, PrefixRule, RulesProblem};
 use quipu_wire::{ConfigWarningNotification, TextPosition, TextRange};
 
-use crate::{Server, config_folders};
+use crate::{Server, config_directories};
 
 /// The rules of these settings, and the files that are left out.
 pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
-    let mut loaded = quipu_policy::rules::load(&folders(server, snapshot));
+    let mut loaded = quipu_policy::rules::load(&directories(server, snapshot));
     let required = snapshot.requirements().rules.iter();
     for rule in required.flat_map(|limit| &limit.value) {
         match required_rule(rule) {
@@ -23,9 +23,11 @@ pub(crate) fn load(server: &Server, snapshot: &Snapshot) -> LoadedRules {
     loaded
 }
 
-fn folders(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
-    let folders = config_folders(server, snapshot).into_iter();
-    folders.map(|folder| folder.join("rules")).collect()
+fn directories(server: &Server, snapshot: &Snapshot) -> Vec<PathBuf> {
+    let directories = config_directories(server, snapshot).into_iter();
+    directories
+        .map(|directory| directory.join("rules"))
+        .collect()
 }
 
 fn required_rule(rule: &RequiredRule) -> Result<PrefixRule, PatternError> {

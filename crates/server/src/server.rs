@@ -33,7 +33,7 @@ use crate::skills::Skills;
 use crate::telemetry::{self, Reporting};
 use crate::threads::{Message, Threads};
 
-/// How long running turns may take to end once they are told to.
+/// How long running turns may take to end once they are asked to.
 const INTERRUPT: Duration = Duration::from_secs(2);
 
 /// How long programs that tell the user of a turn may take before the server is stopped.

@@ -10,7 +10,7 @@ use crate::record::{Attribute, attributes, nanos};
 const BOUNDS: [u64; 10] = [
     10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 300_000, 1_800_000,
 ];
-/// Different sets of attributes that are told apart; more of them are dropped.
+/// Different sets of attributes that are distinguished; more of them are dropped.
 const MAX_SERIES: usize = 1_000;
 const CUMULATIVE: i32 = 2;
 

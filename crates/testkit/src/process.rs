@@ -33,7 +33,7 @@ impl Launch {
         reason = "the program under test, killed on drop"
     )]
     pub fn new(exe: impl AsRef<Path>) -> Launch {
-        let home = tempfile::tempdir().expect("a folder can be made");
+        let home = tempfile::tempdir().expect("a directory can be made");
         let mut command = Command::new(exe.as_ref());
         command
             .env_clear()
@@ -82,8 +82,8 @@ impl Launch {
     }
 
     /// Runs it in another directory.
-    pub fn folder_at(mut self, folder: &Path) -> Launch {
-        self.command.current_dir(folder).env("HOME", folder);
+    pub fn directory_at(mut self, directory: &Path) -> Launch {
+        self.command.current_dir(directory).env("HOME", directory);
         self
     }
 
@@ -132,7 +132,7 @@ impl Launch {
     }
 
     /// The directory in which the process runs and that holds its home.
-    pub fn folder(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         self.home.path()
     }
 
@@ -225,7 +225,7 @@ impl ServerProcess {
     }
 
     /// The directory in which the process runs and that holds its home.
-    pub fn folder(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         self.home.path()
     }
 

@@ -12,13 +12,13 @@ impl SmallDisk {
     /// Mounts one; why not, if this user may not mount.
     #[expect(clippy::disallowed_methods, reason = "a test of the disk needs a disk")]
     pub fn mount() -> Result<SmallDisk, String> {
-        let folder = tempfile::tempdir().expect("a folder can be made");
+        let directory = tempfile::tempdir().expect("a directory can be made");
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
-            .arg(folder.path())
+            .arg(directory.path())
             .output();
         match mount {
-            Ok(done) if done.status.success() => Ok(SmallDisk(folder)),
+            Ok(done) if done.status.success() => Ok(SmallDisk(directory)),
             Ok(done) => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
             Err(error) => Err(format!("no `mount`: {error}")),
         }

@@ -99,11 +99,11 @@ async fn apply_patch(run: &Running) -> Finished {
 pub(crate) async fn intercept(run: &Running, argv: &[String], cwd: &Path) -> Option<Finished> {
     match detect(argv)? {
         PatchCall::Patch { text, cd } => {
-            let folder = cd.map_or_else(|| cwd.to_owned(), |cd| cwd.join(cd));
-            if !folder.is_dir() {
+            let directory = cd.map_or_else(|| cwd.to_owned(), |cd| cwd.join(cd));
+            if !directory.is_dir() {
                 return None;
             }
-            Some(apply(run, text, folder).await)
+            Some(apply(run, text, directory).await)
         }
         PatchCall::Bare => Some(
             "apply_patch verification failed: patch detected without explicit call to apply_patch. Rerun as [\"apply_patch\", \"<patch>\"]"

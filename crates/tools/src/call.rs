@@ -133,7 +133,7 @@ impl Running {
         self.host.report(self.id(), event).await;
     }
 
-    /// Ends the turn as soon as the call is over, which is told to stop.
+    /// Ends the turn as soon as the call is over, which is asked to stop.
     pub fn end_turn(&self) {
         self.ends_turn.store(true, Ordering::Relaxed);
         self.cancel.cancel();

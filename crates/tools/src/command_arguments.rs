@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::scope::Features;
 
 pub(crate) const WORKDIR: &str =
-    "The folder to run it in; the working directory of the turn if left out.";
+    "The directory to run it in; the working directory of the turn if left out.";
 pub(crate) const SANDBOX_PERMISSIONS: &str =
     "`use_default`, or `require_escalated` to ask the user for a run outside the sandbox.";
 /// The same where single permissions can be asked for.

@@ -57,7 +57,7 @@ async fn request_permissions(run: &Running) -> Finished {
     let AdditionalPermissionProfile {
         network,
         file_system,
-    } = Wanted::from(permissions).in_folder(&run.scope.cwd, &run.scope);
+    } = Wanted::from(permissions).in_directory(&run.scope.cwd, &run.scope);
     let wanted = RequestPermissionProfile {
         network,
         file_system,

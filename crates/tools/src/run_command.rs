@@ -89,7 +89,7 @@ pub(crate) async fn run_command(run: &Running, argv: Vec<String>, common: Common
     let shown = Shown::new(run, &argv, &cwd);
     let additional = common
         .additional_permissions
-        .map(|it| it.in_folder(&cwd, &run.scope));
+        .map(|it| it.in_directory(&cwd, &run.scope));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,

@@ -156,7 +156,7 @@ impl Toolbox {
         Arc::clone(&self.patches.insert(known).1)
     }
 
-    /// Runs a call to its end. Whatever goes wrong is told to the model.
+    /// Runs a call to its end. Whatever goes wrong is reported to the model.
     pub fn run(
         &self,
         scope: Arc<Scope>,

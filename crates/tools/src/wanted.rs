@@ -64,7 +64,7 @@ impl From<OnlyWanted> for Wanted {
 impl Wanted {
     /// The same with absolute paths where they really lead, each once, and without what says nothing: the user
     /// is to see that, and a link that is made later must not change it.
-    pub fn in_folder(self, cwd: &Path, scope: &Scope) -> AdditionalPermissionProfile {
+    pub fn in_directory(self, cwd: &Path, scope: &Scope) -> AdditionalPermissionProfile {
         let absolute = |paths: Option<Vec<String>>| {
             paths.map(|paths| {
                 let mut places = Vec::new();

@@ -12,8 +12,8 @@
 //! | `params, nulls` | the same in TypeScript, but absent fields are written as `null` |
 //! | `snake`, `kebab`, `lower`, `screaming`, `pascal` | spelling of field or variant names (camelCase if none) |
 //! | `fields = "snake"` | spelling of the fields inside an enum's variants |
-//! | `tag = "type"` | a union told apart by a member of that name; `tag_alias` is accepted too when read |
-//! | `untagged` | a union told apart by JSON type, each variant holding one type |
+//! | `tag = "type"` | a union distinguished by a member of that name; `tag_alias` is accepted too when read |
+//! | `untagged` | a union distinguished by JSON type, each variant holding one type |
 //! | `exhaustive` | only clients send it, so no `Unrecognized` variant is added |
 //! | `lenient` | an unknown variant is kept even under strict decoding |
 //! | `closed`, `open` | `additionalProperties` is `false` / `true` |

@@ -34,7 +34,7 @@ pub struct TypeDef {
     pub shape: Shape,
 }
 
-/// The folder of a type's TypeScript file.
+/// The directory of a type's TypeScript file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Root,
@@ -59,7 +59,7 @@ pub enum Extra {
     Closed,
 }
 
-/// How the variants of an enum are told apart.
+/// How the variants of an enum are distinguished.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tagging {
     /// By a member of this name beside the fields.

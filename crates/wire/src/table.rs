@@ -49,7 +49,7 @@ macro_rules! client_requests {
             stable ThreadLoadedList = "thread/loaded/list" (ThreadLoadedListParams) -> ThreadLoadedListResponse, Free;
             /// Reads a stored thread without loading it.
             stable ThreadRead = "thread/read" (ThreadReadParams) -> ThreadReadResponse, Thread(thread_id);
-            /// Lists the skills that apply to some folders.
+            /// Lists the skills that apply to some directories.
             stable SkillsList = "skills/list" (SkillsListParams) -> SkillsListResponse, Free;
             /// Lists the plugins of the known marketplaces.
             stable PluginList = "plugin/list" (PluginListParams) -> PluginListResponse, Free;
@@ -61,11 +61,11 @@ macro_rules! client_requests {
             stable FsReadFile = "fs/readFile" (FsReadFileParams) -> FsReadFileResponse, Ordered(Files);
             /// Writes a file, whole or not at all.
             stable FsWriteFile = "fs/writeFile" (FsWriteFileParams) -> FsWriteFileResponse, Ordered(Files);
-            /// Makes a folder.
+            /// Makes a directory.
             stable FsCreateDirectory = "fs/createDirectory" (FsCreateDirectoryParams) -> FsCreateDirectoryResponse, Ordered(Files);
             /// Tells what a path is and when it changed.
             stable FsGetMetadata = "fs/getMetadata" (FsGetMetadataParams) -> FsGetMetadataResponse, Ordered(Files);
-            /// Lists a folder.
+            /// Lists a directory.
             stable FsReadDirectory = "fs/readDirectory" (FsReadDirectoryParams) -> FsReadDirectoryResponse, Ordered(Files);
             /// Removes a file or a tree.
             stable FsRemove = "fs/remove" (FsRemoveParams) -> FsRemoveResponse, Ordered(Files);
@@ -295,7 +295,7 @@ macro_rules! server_notifications {
             ThreadRealtimeError = "thread/realtime/error" (ThreadRealtimeErrorNotification);
             /// A voice session ended.
             ThreadRealtimeClosed = "thread/realtime/closed" (ThreadRealtimeClosedNotification);
-            /// Folders that anybody may write to weaken the Windows sandbox.
+            /// Directories that anybody may write to weaken the Windows sandbox.
             WindowsWorldWritableWarning = "windows/worldWritableWarning" (WindowsWorldWritableWarningNotification);
             /// Preparation of the Windows sandbox ended.
             WindowsSandboxSetupCompleted = "windowsSandbox/setupCompleted" (WindowsSandboxSetupCompletedNotification);

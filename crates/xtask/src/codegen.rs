@@ -139,17 +139,17 @@ fn read(path: &Path) -> io::Result<Contents> {
     if path.is_file() {
         contents.insert(PathBuf::new(), fs::read(path)?);
     } else if path.is_dir() {
-        read_folder(path, Path::new(""), &mut contents)?;
+        read_directory(path, Path::new(""), &mut contents)?;
     }
     Ok(contents)
 }
 
-fn read_folder(root: &Path, below: &Path, contents: &mut Contents) -> io::Result<()> {
+fn read_directory(root: &Path, below: &Path, contents: &mut Contents) -> io::Result<()> {
     for entry in fs::read_dir(root.join(below))? {
         let entry = entry?;
         let path = below.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            read_folder(root, &path, contents)?;
+            read_directory(root, &path, contents)?;
         } else {
             contents.insert(path, fs::read(entry.path())?);
         }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn replaces_files_and_folders() {
+    fn replaces_files_and_directories() {
         let place = std::env::temp_dir().join(format!("quipu-codegen-{}", std::process::id()));
         let before = contents(&[("a/b", "1"), ("c", "1")]);
         replace(&place, &before).unwrap();

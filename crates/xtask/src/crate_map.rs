@@ -10,7 +10,7 @@ const HEADING: &str = "## Crate map";
 #[derive(Debug)]
 pub struct Row {
     /// The crate's directory.
-    pub folder: String,
+    pub directory: String,
     /// The crates it may depend on.
     pub may_use: MayUse,
     /// Where the row stands, counted from 1.
@@ -27,9 +27,9 @@ pub enum MayUse {
 }
 
 impl MayUse {
-    /// Whether `folder` is named explicitly.
-    pub fn names(&self, folder: &str) -> bool {
-        matches!(self, MayUse::Only(folders) if folders.iter().any(|f| f == folder))
+    /// Whether `directory` is named explicitly.
+    pub fn names(&self, directory: &str) -> bool {
+        matches!(self, MayUse::Only(directories) if directories.iter().any(|f| f == directory))
     }
 }
 
@@ -53,13 +53,13 @@ fn row(line: &str, line_number: usize) -> Option<Row> {
     let [name, _charter, may_use] = cells.as_slice() else {
         return None;
     };
-    let folder = code_spans(name).into_iter().next()?;
+    let directory = code_spans(name).into_iter().next()?;
     let may_use = match may_use.trim() {
         "everything" => MayUse::Everything,
         _ => MayUse::Only(code_spans(may_use)),
     };
     Some(Row {
-        folder,
+        directory,
         may_use,
         line: line_number,
     })
@@ -94,7 +94,7 @@ mod tests {
 ",
         );
         assert_eq!(rows.len(), 3);
-        assert_eq!((rows[0].folder.as_str(), rows[0].line), ("a", 5));
+        assert_eq!((rows[0].directory.as_str(), rows[0].line), ("a", 5));
         assert_eq!(rows[0].may_use, MayUse::Only(vec![]));
         assert!(rows[1].may_use.names("b"));
         assert_eq!(rows[2].may_use, MayUse::Everything);

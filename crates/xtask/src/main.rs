@@ -74,5 +74,5 @@ fn root() -> Outcome<PathBuf> {
         .ok_or("start this program with `cargo xtask`, which tells it where the project is")?;
     let root = Path::new(&package).ancestors().nth(2);
     root.map(Path::to_path_buf)
-        .ok_or_else(|| "the project has no root folder".to_owned())
+        .ok_or_else(|| "the project has no root directory".to_owned())
 }

@@ -33,14 +33,14 @@ impl Tree {
     /// Reads the tree below `root`.
     pub fn load(root: &Path) -> Outcome<Tree> {
         let mut tree = Tree::default();
-        tree.add_folder(root, "")
+        tree.add_directory(root, "")
             .map_err(|error| format!("cannot read the project: {error}"))?;
         tree.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(tree)
     }
 
-    fn add_folder(&mut self, folder: &Path, prefix: &str) -> std::io::Result<()> {
-        for entry in fs::read_dir(folder)? {
+    fn add_directory(&mut self, directory: &Path, prefix: &str) -> std::io::Result<()> {
+        for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
@@ -48,7 +48,7 @@ impl Tree {
             if kind.is_dir() {
                 let hidden = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
                 if !hidden && !SKIPPED.contains(&name.as_str()) {
-                    self.add_folder(&entry.path(), &format!("{path}/"))?;
+                    self.add_directory(&entry.path(), &format!("{path}/"))?;
                 }
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path())?;
@@ -74,11 +74,11 @@ impl Tree {
     /// The crates: directory name and manifest.
     pub fn crates(&self) -> impl Iterator<Item = (&str, &File)> {
         self.files().filter_map(|file| {
-            let folder = file
+            let directory = file
                 .path
                 .strip_prefix("crates/")?
                 .strip_suffix("/Cargo.toml")?;
-            (!folder.contains('/')).then_some((folder, file))
+            (!directory.contains('/')).then_some((directory, file))
         })
     }
 
@@ -100,17 +100,17 @@ impl Tree {
 
 impl File {
     /// The crate directory this file is in.
-    pub fn crate_folder(&self) -> Option<&str> {
+    pub fn crate_directory(&self) -> Option<&str> {
         self.path.strip_prefix("crates/")?.split('/').next()
     }
 
     /// Whether the whole file is there for tests, benchmarks or examples.
     pub fn is_test(&self) -> bool {
-        let mut folders = self.path.split('/');
-        let name = folders.next_back().unwrap_or_default();
+        let mut directories = self.path.split('/');
+        let name = directories.next_back().unwrap_or_default();
         name == "tests.rs"
             || name.ends_with("_tests.rs")
-            || folders.any(|folder| matches!(folder, "tests" | "benches" | "examples"))
+            || directories.any(|directory| matches!(directory, "tests" | "benches" | "examples"))
     }
 
     /// The code alone, line by line, split into product lines and test lines.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_folders_as_well_as_files() {
+    fn knows_directories_as_well_as_files() {
         let tree = Tree::of(&[("docs/a.md", "")]);
         assert!(tree.exists("docs") && tree.exists("docs/a.md") && tree.exists(""));
         assert!(!tree.exists("doc") && !tree.exists("docs/b.md"));
@@ -179,7 +179,9 @@ mod tests {
             ("crates/a/tests/x/Cargo.toml", ""),
         ]);
         assert_eq!(
-            tree.crates().map(|(folder, _)| folder).collect::<Vec<_>>(),
+            tree.crates()
+                .map(|(directory, _)| directory)
+                .collect::<Vec<_>>(),
             ["a"]
         );
     }

@@ -15,7 +15,7 @@ file: AbsolutePathBuf, } | { "type": "user",
  */
 file: AbsolutePathBuf, } | { "type": "project", 
 /**
- * A `.codex` folder between the project's root and the working directory.
+ * A `.codex` directory between the project's root and the working directory.
  */
 dotCodexFolder: AbsolutePathBuf, } | { "type": "sessionFlags" } | { "type": "legacyManagedConfigTomlFromFile", 
 /**

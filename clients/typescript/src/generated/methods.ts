@@ -107,7 +107,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/read", params, options);
   }
 
-  /** Lists the skills that apply to some folders. */
+  /** Lists the skills that apply to some directories. */
   skillsList(params: protocol.SkillsListParams = {}, options?: CallOptions): Promise<protocol.SkillsListResponse> {
     return this.request("skills/list", params, options);
   }
@@ -137,7 +137,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("fs/writeFile", params, options);
   }
 
-  /** Makes a folder. */
+  /** Makes a directory. */
   fsCreateDirectory(params: protocol.FsCreateDirectoryParams, options?: CallOptions): Promise<protocol.FsCreateDirectoryResponse> {
     return this.request("fs/createDirectory", params, options);
   }
@@ -147,7 +147,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("fs/getMetadata", params, options);
   }
 
-  /** Lists a folder. */
+  /** Lists a directory. */
   fsReadDirectory(params: protocol.FsReadDirectoryParams, options?: CallOptions): Promise<protocol.FsReadDirectoryResponse> {
     return this.request("fs/readDirectory", params, options);
   }

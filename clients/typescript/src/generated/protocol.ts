@@ -818,7 +818,7 @@ file: AbsolutePathBuf, } | { "type": "user",
  */
 file: AbsolutePathBuf, } | { "type": "project", 
 /**
- * A `.codex` folder between the project's root and the working directory.
+ * A `.codex` directory between the project's root and the working directory.
  */
 dotCodexFolder: AbsolutePathBuf, } | { "type": "sessionFlags" } | { "type": "legacyManagedConfigTomlFromFile", 
 /**
@@ -3967,7 +3967,7 @@ export type ThreadRealtimeOutputAudioDeltaNotification = { threadId: string, aud
  */
 export type ThreadRealtimeStartParams = { threadId: string, 
 /**
- * What the voice model is told to be and do.
+ * What the voice model is asked to be and do.
  */
 prompt: string, 
 /**
@@ -4801,7 +4801,7 @@ export interface ClientRequests {
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Reads a stored thread without loading it. */
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
-  /** Lists the skills that apply to some folders. */
+  /** Lists the skills that apply to some directories. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
   /** Lists the plugins of the known marketplaces. */
   "plugin/list": { params: PluginListParams; result: PluginListResponse };
@@ -4813,11 +4813,11 @@ export interface ClientRequests {
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file, whole or not at all. */
   "fs/writeFile": { params: FsWriteFileParams; result: FsWriteFileResponse };
-  /** Makes a folder. */
+  /** Makes a directory. */
   "fs/createDirectory": { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
   /** Tells what a path is and when it changed. */
   "fs/getMetadata": { params: FsGetMetadataParams; result: FsGetMetadataResponse };
-  /** Lists a folder. */
+  /** Lists a directory. */
   "fs/readDirectory": { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
   /** Removes a file or a tree. */
   "fs/remove": { params: FsRemoveParams; result: FsRemoveResponse };
@@ -5041,7 +5041,7 @@ export interface ServerNotifications {
   "thread/realtime/error": ThreadRealtimeErrorNotification;
   /** A voice session ended. */
   "thread/realtime/closed": ThreadRealtimeClosedNotification;
-  /** Folders that anybody may write to weaken the Windows sandbox. */
+  /** Directories that anybody may write to weaken the Windows sandbox. */
   "windows/worldWritableWarning": WindowsWorldWritableWarningNotification;
   /** Preparation of the Windows sandbox ended. */
   "windowsSandbox/setupCompleted": WindowsSandboxSetupCompletedNotification;

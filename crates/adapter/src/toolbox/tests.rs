@@ -211,7 +211,7 @@ async fn a_hung_tool_ends_with_the_deadline() {
 }
 
 #[test]
-fn names_that_cannot_be_told_apart_are_refused() {
+fn names_that_cannot_be_reported_apart_are_refused() {
     let named = |name: &str| {
         Tool::new(name, "Acts.", |(), _: ToolContext| {
             ready(Ok::<_, ToolError>("ok"))
@@ -237,7 +237,7 @@ fn names_that_cannot_be_told_apart_are_refused() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_tool_is_told_so() {
+async fn a_call_without_a_tool_is_reported_so() {
     let lab = lab(&[], Resources::new());
     let answer = lab.toolbox.call("none", "1", &json!({})).await;
     assert_eq!(answer, Answer::failure("There is no tool named `none`."));

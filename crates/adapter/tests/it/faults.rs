@@ -160,12 +160,12 @@ async fn a_program_that_fails_is_quoted() {
 /// A tool that says when it runs, and never ends.
 fn hanging() -> (Tool, Arc<Notify>) {
     let runs = Arc::new(Notify::new());
-    let told = Arc::clone(&runs);
+    let messages = Arc::clone(&runs);
     let tool = Tool::new("act", "Hangs.", move |(), context: ToolContext| {
-        let told = Arc::clone(&told);
+        let messages = Arc::clone(&messages);
         async move {
             context.session().dispatch::<Count>(());
-            told.notify_one();
+            messages.notify_one();
             std::future::pending::<Result<(), ToolError>>().await
         }
     });

@@ -53,7 +53,7 @@ fn server(directory: &Path, home: Home) -> Arc<quipu_server::Server> {
         ("HOME", directory.to_str().unwrap()),
     ];
     let env = Env::new(vars, directory);
-    let system = SystemPaths::in_folder(&directory.join("etc"));
+    let system = SystemPaths::in_directory(&directory.join("etc"));
     let config = Loader::with_system_paths(env, home, Overrides::default(), system);
     quipu_server::Server::new(Settings::new(config))
 }

@@ -153,8 +153,8 @@ async fn a_browser_that_comes_without_a_code_ends_the_login() {
     ] {
         let login = begin(&desk, None).await;
         let url = callback(&login, rest);
-        let (told, status, page) = fail(&desk, login, &url).await;
-        assert_eq!(told, format!("Login server error: {message}"));
+        let (messages, status, page) = fail(&desk, login, &url).await;
+        assert_eq!(messages, format!("Login server error: {message}"));
         assert_eq!(status, 200);
         assert!(page.contains("The login failed") && !page.contains("<b>"));
     }
@@ -204,8 +204,8 @@ async fn an_identity_server_that_fails_is_quoted_without_secrets() {
         desk.identity.reply(TOKEN, status, body);
         let login = begin(&desk, None).await;
         let url = callback(&login, "&code=c-secret");
-        let (told, _, page) = fail(&desk, login, &url).await;
-        assert_eq!(told, format!("Login server error: {message}"));
+        let (messages, _, page) = fail(&desk, login, &url).await;
+        assert_eq!(messages, format!("Login server error: {message}"));
         assert!(!page.contains("c-secret"), "{page}");
     }
     assert!(!desk.file().exists());
@@ -218,10 +218,10 @@ async fn a_stolen_code_is_worth_nothing() {
     let authorized = open(victim.auth_url()).await;
     let code = query(authorized.header("location").unwrap(), "code").unwrap();
     let url = callback(&thief, &format!("&code={code}"));
-    let (told, ..) = fail(&desk, thief, &url).await;
+    let (messages, ..) = fail(&desk, thief, &url).await;
     let expected = "Login server error: Token exchange failed: token endpoint returned status 400 Bad \
                     Request: [redacted] is not valid";
-    assert_eq!(told, expected);
+    assert_eq!(messages, expected);
 }
 
 #[tokio::test]
@@ -238,8 +238,8 @@ async fn only_the_allowed_workspace_is_let_in() {
         assert!(url.ends_with("&allowed_workspace_id=ws-1"), "{url}");
         let authorized = open(&url).await;
         let back = authorized.header("location").unwrap().to_owned();
-        let (told, ..) = fail(&desk, login, &back).await;
-        assert_eq!(told, format!("Login server error: {message}"));
+        let (messages, ..) = fail(&desk, login, &back).await;
+        assert_eq!(messages, format!("Login server error: {message}"));
     }
     assert!(!desk.file().exists());
 }
@@ -253,8 +253,8 @@ async fn a_login_that_cannot_be_stored_says_so_in_the_browser() {
     login.granted(&desk.accounts).await.unwrap();
     let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
     let message = "Sign-in completed but credentials could not be saved locally.";
-    let told = login.conclude(Err(full)).err().unwrap();
-    assert_eq!(told, format!("Login server error: {message}"));
+    let messages = login.conclude(Err(full)).err().unwrap();
+    assert_eq!(messages, format!("Login server error: {message}"));
     assert!(user.await.unwrap().body.contains(message));
 }
 

@@ -20,7 +20,7 @@ async fn ask(desk: &Desk) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn limits_are_told_by_their_names() {
+async fn limits_are_reported_by_their_names() {
     let desk = Desk::new().await;
     let [_, access, _] = desk.log_in(&now());
     desk.identity.set_usage(json!({

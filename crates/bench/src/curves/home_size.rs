@@ -60,8 +60,8 @@ impl Curve for HomeSize {
 }
 
 /// Makes every file below the directory this long; what is added is a hole.
-fn lengthen(folder: &Path, length: u64) -> Result<()> {
-    for entry in std::fs::read_dir(folder)? {
+fn lengthen(directory: &Path, length: u64) -> Result<()> {
+    for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             lengthen(&entry.path(), length)?;
@@ -81,13 +81,13 @@ mod tests {
 
     #[test]
     fn holes_lengthen_files_and_keep_what_they_hold() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("day");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("day");
         std::fs::create_dir(&path).unwrap();
         let (short, long) = (path.join("short"), path.join("long"));
         std::fs::write(&short, "abc").unwrap();
         std::fs::write(&long, [1; 20]).unwrap();
-        lengthen(folder.path(), 10).unwrap();
+        lengthen(directory.path(), 10).unwrap();
         assert_eq!(std::fs::read(short).unwrap(), b"abc\0\0\0\0\0\0\0");
         assert_eq!(std::fs::read(long).unwrap().len(), 20);
     }

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::ground::Ground;
 
 const FILES: usize = 100_000;
-const PER_FOLDER: usize = 100;
+const PER_DIRECTORY: usize = 100;
 /// What somebody types, letter by letter.
 const QUERIES: [&str; 6] = ["m", "mo", "mod", "mod4", "mod42", "mod427"];
 
@@ -43,12 +43,12 @@ impl Row for FileSearch {
 
     fn prepare<'a>(&'a self, ground: &'a Ground<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
-            for folder in 0..ground.count(FILES / PER_FOLDER) {
-                let path = format!("tree/area{}/part{folder}", folder % 20);
+            for directory in 0..ground.count(FILES / PER_DIRECTORY) {
+                let path = format!("tree/area{}/part{directory}", directory % 20);
                 let path = ground.stock().join(path);
                 std::fs::create_dir_all(&path)?;
-                for file in 0..PER_FOLDER {
-                    let name = format!("module_{}_{file}.rs", folder * 7 % 1009);
+                for file in 0..PER_DIRECTORY {
+                    let name = format!("module_{}_{file}.rs", directory * 7 % 1009);
                     std::fs::write(path.join(name), "")?;
                 }
             }

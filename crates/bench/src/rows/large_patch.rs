@@ -48,7 +48,7 @@ impl Row for LargePatch {
             );
             let call = json!({"name": "exec_command", "arguments": {"cmd": patch}});
             let prompt = json!({"mock": [{"calls": [call]}, {"text": "done"}]}).to_string();
-            let file = session.folder().join("large");
+            let file = session.directory().join("large");
             let before = session.cpu()?;
             let mut times = Vec::new();
             for _ in 0..10 {

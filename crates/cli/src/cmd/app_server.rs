@@ -35,7 +35,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     served.map_err(|error| error.to_string())
 }
 
-/// Prepares the home directory. A mistake in a file is told to clients and does not keep the server from
+/// Prepares the home directory. A mistake in a file is reported to clients and does not keep the server from
 /// starting, but one on the command line does.
 pub fn load(env: Env, overrides: Overrides) -> Result<Loader, String> {
     let overridden = !overrides.is_empty();

@@ -39,10 +39,10 @@ fn surface(experimental: bool) -> Surface {
     }
 }
 
-fn write_all(folder: &Path, files: &Files) -> Result<Vec<PathBuf>, String> {
+fn write_all(directory: &Path, files: &Files) -> Result<Vec<PathBuf>, String> {
     let mut written = Vec::new();
     for (name, text) in files {
-        let path = folder.join(name);
+        let path = directory.join(name);
         write(&path, text).map_err(|error| cannot_write(&path, &error))?;
         written.push(path);
     }
@@ -50,8 +50,8 @@ fn write_all(folder: &Path, files: &Files) -> Result<Vec<PathBuf>, String> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
     }
     std::fs::write(path, text)
 }

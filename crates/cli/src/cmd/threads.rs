@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_largest_unit() {
+    fn times_are_reported_in_the_largest_unit() {
         for (seconds, expected) in [
             (-5, "just now"),
             (0, "just now"),

@@ -23,19 +23,19 @@ const SETTINGS: &str = "model_provider = \"offline\"\n[sandbox_workspace_write]\
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 pub fn run() -> Result<ExitCode, String> {
-    let folder = tempfile::tempdir()
+    let directory = tempfile::tempdir()
         .map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let runtime = runtime::make()?;
-    let shown = runtime.block_on(show(folder.path()));
+    let shown = runtime.block_on(show(directory.path()));
     runtime.shutdown_background();
     shown.map(|()| ExitCode::SUCCESS)
 }
 
-async fn show(folder: &Path) -> Result<(), String> {
+async fn show(directory: &Path) -> Result<(), String> {
     let narrator = Narrator::new();
     narrator.say("This is Quipu: a server for coding agents, here with a scripted model in the agent's place.");
-    workspace(&folder.join("work")).map_err(text)?;
-    let server = server(folder)?;
+    workspace(&directory.join("work")).map_err(text)?;
+    let server = server(directory)?;
     let client = connect(&server, &narrator).await?;
     let thread = start(&client).await.map_err(text)?;
     scenes::words(&client, &narrator, &thread)
@@ -56,7 +56,7 @@ async fn show(folder: &Path) -> Result<(), String> {
     );
     client.disconnect().await;
     server.stop().await;
-    let server = self::server(folder)?;
+    let server = self::server(directory)?;
     let client = connect(&server, &narrator).await?;
     scenes::resume(&client, &narrator, &thread)
         .await
@@ -72,23 +72,23 @@ async fn show(folder: &Path) -> Result<(), String> {
 }
 
 /// A project to work in.
-fn workspace(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder.join(".git"))?;
-    std::fs::write(folder.join("greeting.txt"), "Hello, world!\n")
+fn workspace(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory.join(".git"))?;
+    std::fs::write(directory.join("greeting.txt"), "Hello, world!\n")
 }
 
 /// A server that knows nothing of this machine but its programs.
-fn server(folder: &Path) -> Result<Arc<Server>, String> {
-    let home = Home::at(folder.join("home"));
+fn server(directory: &Path) -> Result<Arc<Server>, String> {
+    let home = Home::at(directory.join("home"));
     home.ensure().map_err(text)?;
     std::fs::write(home.config_file(), SETTINGS).map_err(text)?;
     let path = std::env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
-    let user = folder.display().to_string();
+    let user = directory.display().to_string();
     let env = Env::new(
         [("PATH", path.as_str()), ("HOME", &user)],
-        folder.join("work"),
+        directory.join("work"),
     );
-    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let system = SystemPaths::in_directory(&directory.join("etc"));
     let config = Loader::with_system_paths(env, home, Overrides::default(), system);
     Ok(Server::new(Settings::new(config)))
 }

@@ -248,7 +248,7 @@ fn todo_list(steps: &[TurnPlanStep]) -> Body {
     }
 }
 
-/// The item's own id and what is told of it, if it is told at all.
+/// The item's own id and what is told of it, if it is reported at all.
 fn body(item: &ThreadItem) -> Option<(String, Body)> {
     Some(match item.clone() {
         ThreadItem::AgentMessage { id, text, .. } => (id, Body::AgentMessage { text }),

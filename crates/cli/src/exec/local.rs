@@ -1,4 +1,4 @@
-//! `--oss`: a run with a model server of this machine. That nobody listens there is told at once, in place of
+//! `--oss`: a run with a model server of this machine. That nobody listens there is reported at once, in place of
 //! five attempts to connect.
 
 use std::net::{TcpStream, ToSocketAddrs as _};

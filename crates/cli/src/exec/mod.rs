@@ -87,7 +87,7 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 /// A directory under version control can be brought back to what it was; one that the user trusts is theirs
 /// to risk.
 fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
-    let is_repository = |folder: &Path| folder.join(".git").exists();
+    let is_repository = |directory: &Path| directory.join(".git").exists();
     cwd.ancestors().any(is_repository) || found.trust() == Some(Trust::Trusted)
 }
 

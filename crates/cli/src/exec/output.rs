@@ -66,7 +66,7 @@ impl Output {
                 let model = format!("{} ({})", opened.model, opened.model_provider);
                 text.facts(&[
                     ("thread", opened.thread.id.clone()),
-                    ("folder", opened.cwd.clone()),
+                    ("directory", opened.cwd.clone()),
                     ("model", model),
                     ("sandbox", sandbox(&opened.sandbox).to_owned()),
                 ]);

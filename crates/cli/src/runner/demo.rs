@@ -23,20 +23,20 @@ const LOOK: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(55);
 
 pub fn run(port: Option<u16>, exit: bool) -> Result<ExitCode, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let folder = folder.path();
-    prepare(folder).map_err(|error| format!("cannot prepare the demo: {error}"))?;
-    let options = ServiceOptions::new(&folder.join("WORKFLOW.md"), &folder.join("home"));
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let directory = directory.path();
+    prepare(directory).map_err(|error| format!("cannot prepare the demo: {error}"))?;
+    let options = ServiceOptions::new(&directory.join("WORKFLOW.md"), &directory.join("home"));
     let mut options = options.map_err(|error| error.to_string())?;
     options.port = Some(port.unwrap_or(0));
     let runtime = runtime::make()?;
     let stays = io::stdout().is_terminal() && !exit;
-    let done = runtime.block_on(show(options, folder, stays));
+    let done = runtime.block_on(show(options, directory, stays));
     runtime.shutdown_background();
     done
 }
 
-async fn show(options: ServiceOptions, folder: &Path, stays: bool) -> Result<ExitCode, String> {
+async fn show(options: ServiceOptions, directory: &Path, stays: bool) -> Result<ExitCode, String> {
     let mut screen = Screen::new(Stream::Output, Color::Auto);
     screen.line(
         Look::Strong,
@@ -61,7 +61,7 @@ async fn show(options: ServiceOptions, folder: &Path, stays: bool) -> Result<Exi
         () = stops.next() => false,
     };
     if finished {
-        results(&mut screen, &handle, folder).await;
+        results(&mut screen, &handle, directory).await;
     }
     if finished && stays {
         screen.line(Look::Strong, "The dashboard stays until you press Ctrl-C.");
@@ -126,7 +126,7 @@ fn lines(state: &Value) -> Vec<String> {
     lines
 }
 
-async fn results(screen: &mut Screen, handle: &Handle, folder: &Path) {
+async fn results(screen: &mut Screen, handle: &Handle, directory: &Path) {
     screen.line(Look::Strong, "All done. What is known of each:");
     for issue in ISSUES {
         let asked = handle.ask(|answer| Query::Issue(issue.to_owned(), answer));
@@ -157,7 +157,7 @@ async fn results(screen: &mut Screen, handle: &Handle, folder: &Path) {
             }
         }
     }
-    let state = fs::read_to_string(folder.join("issues/greet.md")).unwrap_or_default();
+    let state = fs::read_to_string(directory.join("issues/greet.md")).unwrap_or_default();
     let last = state
         .lines()
         .find(|it| it.starts_with("state:"))
@@ -170,15 +170,19 @@ async fn results(screen: &mut Screen, handle: &Handle, folder: &Path) {
 
 const ISSUES: [&str; 3] = ["greet", "count", "sign"];
 
-fn prepare(folder: &Path) -> Result<(), String> {
+fn prepare(directory: &Path) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
-    let issues = folder.join("issues");
-    for directory in [&issues, &folder.join("home"), &folder.join("agent-home")] {
+    let issues = directory.join("issues");
+    for directory in [
+        &issues,
+        &directory.join("home"),
+        &directory.join("agent-home"),
+    ] {
         fs::create_dir_all(directory).map_err(text)?;
     }
     let settings = "model_provider = \"offline\"\n";
-    fs::write(folder.join("agent-home/config.toml"), settings).map_err(text)?;
-    fs::write(folder.join("WORKFLOW.md"), workflow(folder)?).map_err(text)?;
+    fs::write(directory.join("agent-home/config.toml"), settings).map_err(text)?;
+    fs::write(directory.join("WORKFLOW.md"), workflow(directory)?).map_err(text)?;
     let issue = |name: &str, head: &str, title: &str, steps: Value| {
         let script = json!({ "script": steps });
         let text = format!("---\ntitle: {title}\nstate: Todo\n{head}---\n{script}\n");
@@ -218,11 +222,11 @@ fn work(file: &str, line: &str) -> Value {
     ])
 }
 
-fn workflow(folder: &Path) -> Result<String, String> {
-    let home = quoted(&folder.join("agent-home"));
+fn workflow(directory: &Path) -> Result<String, String> {
+    let home = quoted(&directory.join("agent-home"));
     let program = quoted(&own_program()?);
     let command = json!(format!("QUIPU_HOME={home} exec {program} app-server"));
-    let root = json!(folder.join("workspaces"));
+    let root = json!(directory.join("workspaces"));
     Ok(format!(
         "---\npolling: {{ interval_ms: 500 }}\nworkspace: {{ root: {root} }}\n\
          agent: {{ max_concurrent_agents: 2, max_retry_backoff_ms: 2000 }}\ncodex: {{ command: {command} }}\n---\n\

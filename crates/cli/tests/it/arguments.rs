@@ -17,7 +17,7 @@ async fn run(launch: Launch) -> (i32, String, String) {
 }
 
 #[tokio::test]
-async fn the_version_is_told_in_the_form_each_name_promises() {
+async fn the_version_is_reported_in_the_form_each_name_promises() {
     let quipu = format!(
         "quipu {} (app-server protocol 0.118.0)\n",
         env!("CARGO_PKG_VERSION")
@@ -35,7 +35,7 @@ async fn the_version_is_told_in_the_form_each_name_promises() {
 }
 
 #[tokio::test]
-async fn what_confines_commands_is_told() {
+async fn what_confines_commands_is_reported() {
     let (code, output, error) = run(Launch::new(QUIPU).args(["sandbox"])).await;
     match code {
         0 => assert!(
@@ -230,7 +230,7 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
             "refusing to listen on [::]:0 without authentication",
         ),
         (
-            "app-server --listen unix:///no/such/folder/socket",
+            "app-server --listen unix:///no/such/directory/socket",
             1,
             "Error: cannot listen on unix:///no/such",
         ),

@@ -21,20 +21,20 @@ const TOKEN: &str = "let me in, for I know the long word";
 const SECRET: &str = "a secret that is long enough to sign with";
 
 fn secret_file(content: &str) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("secret");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("secret");
     std::fs::write(&file, content).unwrap();
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-    (folder, file)
+    (directory, file)
 }
 
 fn start(mode: &str, file_flag: &str, content: &str, more: &[&str]) -> ServerProcess {
-    let (_folder, file) = secret_file(content);
+    let (_directory, file) = secret_file(content);
     let args = ["--listen", "ws://127.0.0.1:0", "--ws-auth", mode, file_flag];
     let args = args.into_iter().chain([file.to_str().unwrap()]);
     let process = app_server(args.chain(more.iter().copied())).start();
     // The file is read once at the start, so the directory must live until the banner.
-    std::mem::forget(_folder);
+    std::mem::forget(_directory);
     process
 }
 
@@ -257,7 +257,7 @@ async fn bad_secret_files_are_refused_at_the_start() {
 /// With a credential the server may listen beyond this machine.
 #[tokio::test]
 async fn authenticated_listeners_may_be_open_to_the_network() {
-    let (_folder, file) = secret_file(TOKEN);
+    let (_directory, file) = secret_file(TOKEN);
     let args = [
         "--listen",
         "ws://0.0.0.0:0",
@@ -278,7 +278,7 @@ async fn secrets_that_others_can_read_are_refused_at_the_start() {
         ("signed-bearer-token", "--ws-shared-secret-file"),
     ] {
         for permissions in [0o604, 0o640, 0o620, 0o644] {
-            let (_folder, file) = secret_file(SECRET);
+            let (_directory, file) = secret_file(SECRET);
             std::fs::set_permissions(&file, Permissions::from_mode(permissions)).unwrap();
             let path = file.to_str().unwrap();
             let args = [

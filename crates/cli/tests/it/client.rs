@@ -81,10 +81,10 @@ async fn converse(options: impl Fn() -> Options) {
     let done = within("a turn", turn).await.unwrap();
     assert_eq!(done.turn.status, TurnStatus::Completed);
     assert_eq!(done.agent_message, "hi");
-    let told = format!("{:?}", done.items);
-    assert!(told.contains("weather was called"), "{told}");
+    let printed = format!("{:?}", done.items);
+    assert!(printed.contains("weather was called"), "{printed}");
     let ran = |it: &ThreadItem| matches!(it, ThreadItem::CommandExecution { status, .. } if *status != CommandExecutionStatus::Declined);
-    assert!(done.items.iter().any(ran), "{told}");
+    assert!(done.items.iter().any(ran), "{printed}");
 
     let stalled = script(json!([{ "text": "…", "stall": true }]));
     let turn = client.stream_turn(prompt(&thread, stalled));
@@ -134,8 +134,8 @@ async fn over_a_websocket() {
 
 #[tokio::test]
 async fn over_a_websocket_with_a_token() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("token");
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("token");
     let token = "open sesame".repeat(3);
     std::fs::write(&file, &token).unwrap();
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
@@ -151,8 +151,8 @@ async fn over_a_websocket_with_a_token() {
 
 #[tokio::test]
 async fn over_a_unix_socket() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("socket");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let _server = app_server(["--listen", &format!("unix://{}", path.display())]).start();
     converse(|| Options::unix(&path)).await;
 }

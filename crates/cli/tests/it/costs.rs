@@ -30,7 +30,7 @@ async fn the_log_tells_what_an_answer_cost() {
         .env("ANTHROPIC_API_KEY", "sk-scripted")
         .env("RUST_LOG", "info")
         .env("LOG_FORMAT", "json");
-    let home = launch.folder().join("quipu");
+    let home = launch.directory().join("quipu");
     std::fs::create_dir(&home).unwrap();
     let mut config = "model = \"listed\"\nmodel_provider = \"chat\"\n".to_owned();
     for wire in ["responses", "chat", "anthropic"] {
@@ -64,21 +64,24 @@ async fn the_log_tells_what_an_answer_cost() {
     let events = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let told: Vec<Value> = events
+    let printed: Vec<Value> = events
         .map(|event| event["fields"].clone())
         .filter(|fields| fields["message"] == "the model answered")
         .collect();
-    assert_eq!(told.len(), expected.len(), "{log}");
-    for (told, (provider, name, dollars)) in told.iter().zip(expected) {
+    assert_eq!(printed.len(), expected.len(), "{log}");
+    for (printed, (provider, name, dollars)) in printed.iter().zip(expected) {
         assert_eq!(
-            (&told["model"], &told["tokens"]),
+            (&printed["model"], &printed["tokens"]),
             (&json!(name), &json!(1200))
         );
-        match (told["dollars"].as_f64(), dollars) {
-            (Some(told), Some(dollars)) => {
-                assert!((told - dollars).abs() < 1e-9, "{provider} {name}: {told}");
+        match (printed["dollars"].as_f64(), dollars) {
+            (Some(printed), Some(dollars)) => {
+                assert!(
+                    (printed - dollars).abs() < 1e-9,
+                    "{provider} {name}: {printed}"
+                );
             }
-            (told, dollars) => assert_eq!(told, dollars, "{provider} {name}"),
+            (printed, dollars) => assert_eq!(printed, dollars, "{provider} {name}"),
         }
     }
 }

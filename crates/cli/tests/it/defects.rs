@@ -19,8 +19,8 @@ const TOOLS: [&str; 8] = [
 
 #[tokio::test]
 async fn a_tool_that_panics_ends_its_call_and_the_turn_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let points = folder.path().join("points");
+    let directory = tempfile::tempdir().unwrap();
+    let points = directory.path().join("points");
     let armed: Vec<String> = TOOLS.iter().map(|tool| format!("tool {tool}")).collect();
     std::fs::write(&points, armed.join("\n")).unwrap();
     let launch = app_server([]).env("QUIPU_FAIL_POINTS", points.to_str().unwrap());
@@ -32,13 +32,13 @@ async fn a_tool_that_panics_ends_its_call_and_the_turn_goes_on() {
     let input = json!([{ "type": "text", "text": script.to_string() }]);
     let params = json!({ "threadId": started["thread"]["id"], "input": input });
     client.call("turn/start", params).await;
-    let told = client.until("turn/completed").await;
+    let printed = client.until("turn/completed").await;
     assert_eq!(
-        told.last().unwrap()["params"]["turn"]["status"],
+        printed.last().unwrap()["params"]["turn"]["status"],
         "completed"
     );
     let spoke = |it: &serde_json::Value| it["params"]["item"]["text"] == "I go on";
-    assert!(told.iter().any(spoke));
+    assert!(printed.iter().any(spoke));
     let rollout = std::fs::read_to_string(started["thread"]["path"].as_str().unwrap()).unwrap();
     let read = rollout
         .matches("the tool failed because of a bug in the server")
@@ -71,8 +71,8 @@ fn verbs() -> [(&'static str, serde_json::Value); 9] {
 
 #[tokio::test]
 async fn every_request_of_a_thread_that_panics_is_answered_with_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let points = folder.path().join("points");
+    let directory = tempfile::tempdir().unwrap();
+    let points = directory.path().join("points");
     let launch = app_server([]).env("QUIPU_FAIL_POINTS", points.to_str().unwrap());
     let mut process = launch.start();
     let mut client = Conversation::start(process.stdio()).await;

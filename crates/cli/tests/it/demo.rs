@@ -9,7 +9,7 @@ use crate::support::QUIPU;
 
 #[tokio::test]
 async fn the_demo_shows_everything_and_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     #[expect(
         clippy::disallowed_methods,
         reason = "the program under test, killed on drop"
@@ -18,8 +18,8 @@ async fn the_demo_shows_everything_and_leaves_nothing() {
     command
         // Not even a home, or where programs are.
         .env_clear()
-        .env("TMPDIR", folder.path())
-        .current_dir(folder.path())
+        .env("TMPDIR", directory.path())
+        .current_dir(directory.path())
         .arg("demo")
         .stdin(Stdio::null())
         .kill_on_drop(true);
@@ -27,7 +27,7 @@ async fn the_demo_shows_everything_and_leaves_nothing() {
         .await
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    let told = std::str::from_utf8(&output.stdout).unwrap();
+    let printed = std::str::from_utf8(&output.stdout).unwrap();
     for part in [
         "every event you see travelled",
         "The server asks: may this run?",
@@ -41,8 +41,8 @@ async fn the_demo_shows_everything_and_leaves_nothing() {
         "quipu init",
         "quipu app-server",
     ] {
-        assert!(told.contains(part), "{part:?} is not in {told}");
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
     }
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
 }

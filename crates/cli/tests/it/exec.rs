@@ -14,21 +14,21 @@ use crate::support::QUIPU;
 
 /// A home directory, and a repository to work in.
 pub struct Place {
-    pub folder: TempDir,
+    pub directory: TempDir,
 }
 
 impl Place {
     pub fn new() -> Place {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("work/.git")).unwrap();
-        let home = folder.path().join(".quipu");
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(directory.path().join("work/.git")).unwrap();
+        let home = directory.path().join(".quipu");
         std::fs::create_dir(&home).unwrap();
         std::fs::write(home.join("config.toml"), "model_provider = \"offline\"\n").unwrap();
-        Place { folder }
+        Place { directory }
     }
 
     pub fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
+        self.directory.path().join("work")
     }
 
     #[expect(
@@ -40,7 +40,7 @@ impl Place {
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.folder.path())
+            .env("HOME", self.directory.path())
             .current_dir(self.work())
             .args(args)
             .stdin(Stdio::piped())
@@ -70,7 +70,7 @@ impl Place {
 
     /// What is stored of the only thread.
     pub fn rollout(&self) -> String {
-        let mut path = self.folder.path().join(".quipu/sessions");
+        let mut path = self.directory.path().join(".quipu/sessions");
         while path.is_dir() {
             let mut entries = std::fs::read_dir(&path).unwrap();
             path = entries.next().unwrap().unwrap().path();
@@ -174,7 +174,7 @@ async fn people_read_words_and_pipes_the_last_message() {
     let output = place.run(&[&steps]).await;
     assert!(output.status.success(), "{output:?}");
     assert_eq!(text(&output.stdout), "Counted.\n");
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     for part in [
         "seq 100",
         "\n1\n",
@@ -182,9 +182,9 @@ async fn people_read_words_and_pipes_the_last_message() {
         "\n100\n",
         "sandbox: read-only",
     ] {
-        assert!(told.contains(part), "{part:?} is not in {told}");
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
     }
-    assert!(!told.contains('\x1b'), "{told}");
+    assert!(!printed.contains('\x1b'), "{printed}");
 }
 
 #[tokio::test]
@@ -196,9 +196,9 @@ async fn prompts_come_from_arguments_and_pipes() {
         assert_eq!(text(&output.stdout), "from a pipe\n", "{output:?}");
     }
     let both = place.run_with(&["look at this"], "some input").await;
-    let told = text(&both.stderr);
+    let printed = text(&both.stderr);
     let block = "look at this\n\n<stdin>\nsome input\n</stdin>\n";
-    assert!(told.contains(block), "{told}");
+    assert!(printed.contains(block), "{printed}");
     let none = place.run(&[]).await;
     assert_eq!(none.status.code(), Some(1));
     assert!(text(&none.stderr).contains("No prompt provided via stdin."));
@@ -227,10 +227,10 @@ async fn a_run_goes_on_where_another_ended() {
     assert!(text(&output.stdout).contains(id), "{output:?}");
     let unknown = place.run(&["resume", "nobody", "hi"]).await;
     assert_eq!(unknown.status.code(), Some(1));
-    let told = text(&unknown.stderr);
+    let printed = text(&unknown.stderr);
     assert!(
-        told.contains("no stored run has the id or name `nobody`"),
-        "{told}"
+        printed.contains("no stored run has the id or name `nobody`"),
+        "{printed}"
     );
     let kept_nothing = Place::new();
     kept_nothing.lines(&["--ephemeral", "hi"], 0).await;
@@ -244,11 +244,11 @@ async fn a_run_goes_on_where_another_ended() {
 #[tokio::test]
 async fn the_last_message_can_be_kept_and_must_fit_its_schema() {
     let place = Place::new();
-    let schema = place.folder.path().join("schema.json");
+    let schema = place.directory.path().join("schema.json");
     let wants = json!({ "type": "object", "properties": { "a": { "type": "integer" } },
         "required": ["a"], "additionalProperties": false });
     std::fs::write(&schema, wants.to_string()).unwrap();
-    let kept = place.folder.path().join("last.txt");
+    let kept = place.directory.path().join("last.txt");
     let (schema, kept_path) = (schema.to_str().unwrap(), kept.to_str().unwrap());
     let fitting = script(json!([{ "text": "{\"a\":1}" }]));
     let args = ["--output-schema", schema, "-o", kept_path, &fitting];
@@ -269,9 +269,12 @@ async fn what_cannot_be_is_refused_before_anything_is_done() {
     std::fs::remove_dir(place.work().join(".git")).unwrap();
     let outside = place.run(&["hi"]).await;
     assert_eq!(outside.status.code(), Some(1));
-    let told = text(&outside.stderr);
-    assert!(told.contains("Not inside a trusted directory"), "{told}");
-    assert!(!place.folder.path().join(".quipu/sessions").exists());
+    let printed = text(&outside.stderr);
+    assert!(
+        printed.contains("Not inside a trusted directory"),
+        "{printed}"
+    );
+    assert!(!place.directory.path().join(".quipu/sessions").exists());
     place.lines(&["--skip-git-repo-check", "hi"], 0).await;
     let nowhere = place.run(&["-C", "/nowhere/at/all", "hi"]).await;
     assert!(text(&nowhere.stderr).contains("cannot work in /nowhere/at/all"));
@@ -337,12 +340,17 @@ pub fn send(child: &Child, signal: Signal) {
 }
 
 #[tokio::test]
-async fn what_is_amiss_beside_the_turn_is_told() {
+async fn what_is_amiss_beside_the_turn_is_reported() {
     let place = Place::new();
     // A project that is trusted, with rules that cannot be read.
-    let project = place.folder.path().canonicalize().unwrap().join("project");
-    for folder in [".git", ".codex/rules"] {
-        std::fs::create_dir_all(project.join(folder)).unwrap();
+    let project = place
+        .directory
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("project");
+    for directory in [".git", ".codex/rules"] {
+        std::fs::create_dir_all(project.join(directory)).unwrap();
     }
     std::fs::write(
         project.join(".codex/rules/bad.rules"),
@@ -350,7 +358,7 @@ async fn what_is_amiss_beside_the_turn_is_told() {
     )
     .unwrap();
     let project = project.to_str().unwrap();
-    let home = place.folder.path().join(".quipu");
+    let home = place.directory.path().join(".quipu");
     let trusted = format!(
         "model_provider = \"offline\"\n[projects.{project:?}]\ntrust_level = \"trusted\"\n"
     );
@@ -370,10 +378,10 @@ async fn a_review_is_a_run_too() {
     let place = Place::new();
     let steps = script(json!([{ "text": "Looks fine." }]));
     let lines = place.lines(&["review", &steps], 0).await;
-    let told = lines
+    let printed = lines
         .iter()
         .find(|it| it["item"]["type"] == "agent_message");
-    assert!(told.is_some(), "{lines:?}");
+    assert!(printed.is_some(), "{lines:?}");
     let nothing = place.run(&["review"]).await;
     assert!(text(&nothing.stderr).contains("nothing selected for review"));
 }

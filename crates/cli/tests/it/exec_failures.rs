@@ -1,4 +1,4 @@
-//! What people and programs are told when a run of `quipu exec` cannot begin, fails or is interrupted.
+//! What people and programs read when a run of `quipu exec` cannot begin, fails or is interrupted.
 
 use std::process::Stdio;
 
@@ -16,11 +16,11 @@ async fn a_failure_is_said_once() {
     let steps = script(json!([{ "fail": 400, "body": { "error": { "message": "no luck" } } }]));
     let output = place.run(&[&steps]).await;
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
-    let errors: Vec<&str> = told.lines().filter(|it| !it.starts_with("> ")).collect();
+    let printed = text(&output.stderr);
+    let errors: Vec<&str> = printed.lines().filter(|it| !it.starts_with("> ")).collect();
     let errors = errors.iter().filter(|it| it.contains("no luck")).count();
-    assert_eq!(errors, 1, "{told}");
-    assert!(told.contains("\nerror: "), "{told}");
+    assert_eq!(errors, 1, "{printed}");
+    assert!(printed.contains("\nerror: "), "{printed}");
 }
 
 #[tokio::test]
@@ -30,18 +30,20 @@ async fn a_retry_is_no_error_and_says_its_reason() {
     model.queue_json(json!({ "text": "whole" }));
     let output = place.run(&["hi"]).await;
     assert!(output.status.success(), "{output:?}");
-    let told = text(&output.stderr);
-    let retry = told.lines().find(|it| it.contains("Reconnecting... 1/5"));
+    let printed = text(&output.stderr);
+    let retry = printed
+        .lines()
+        .find(|it| it.contains("Reconnecting... 1/5"));
     let retry = retry.unwrap();
-    assert!(retry.starts_with("Reconnecting... 1/5 ("), "{told}");
-    assert!(!told.contains("\nerror:"), "{told}");
+    assert!(retry.starts_with("Reconnecting... 1/5 ("), "{printed}");
+    assert!(!printed.contains("\nerror:"), "{printed}");
 }
 
 /// A run that cannot begin: nothing of the protocol in the words, and an event for programs.
 #[tokio::test]
 async fn a_run_that_cannot_begin_says_why_in_plain_words() {
     let place = Place::new();
-    let home = place.folder.path().join(".quipu");
+    let home = place.directory.path().join(".quipu");
     std::fs::write(
         home.join("config.toml"),
         "model_provider = \"offline\"\nmodel = 3\n",
@@ -55,10 +57,10 @@ async fn a_run_that_cannot_begin_says_why_in_plain_words() {
     ] {
         let output = place.run(args).await;
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let told = text(&output.stderr);
-        assert_eq!(told.matches(why).count(), 1, "{told}");
+        let printed = text(&output.stderr);
+        assert_eq!(printed.matches(why).count(), 1, "{printed}");
         for word in ["defaults", "thread/", "-326", "ERROR"] {
-            assert!(!told.contains(word), "{word}: {told}");
+            assert!(!printed.contains(word), "{word}: {printed}");
         }
         let lines = place.lines(args, 1).await;
         assert_eq!(lines.len(), 1, "{lines:?}");
@@ -72,7 +74,7 @@ async fn a_run_that_cannot_begin_says_why_in_plain_words() {
 #[tokio::test]
 async fn warnings_about_the_configuration_are_always_shown_once() {
     let place = Place::new();
-    let home = place.folder.path().join(".quipu");
+    let home = place.directory.path().join(".quipu");
     std::fs::write(
         home.join("config.toml"),
         "model_provider = \"offline\"\nmodle = \"x\"\n",
@@ -80,9 +82,9 @@ async fn warnings_about_the_configuration_are_always_shown_once() {
     .unwrap();
     for _ in 0..20 {
         let output = place.run(&["hi"]).await;
-        let told = text(&output.stderr);
-        assert_eq!(told.matches("modle").count(), 1, "{told}");
-        assert!(told.contains("\nwarning: Ignoring unknown"), "{told}");
+        let printed = text(&output.stderr);
+        assert_eq!(printed.matches("modle").count(), 1, "{printed}");
+        assert!(printed.contains("\nwarning: Ignoring unknown"), "{printed}");
     }
 }
 
@@ -93,16 +95,16 @@ async fn an_interrupted_run_says_how_to_continue() {
     let mut child = place.command(&[&steps]).spawn().unwrap();
     drop(child.stdin.take());
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     while let Some(line) = within("a line", lines.next_line()).await.unwrap() {
         if line.starts_with("$ ") {
             send(&child, Signal::INT);
         }
-        told.push(line);
+        printed.push(line);
     }
-    let id = told[1].strip_prefix("thread: ").unwrap();
+    let id = printed[1].strip_prefix("thread: ").unwrap();
     let expected = format!("error: interrupted; `quipu exec resume {id}` continues");
-    assert!(told.contains(&expected), "{told:?}");
+    assert!(printed.contains(&expected), "{printed:?}");
 }
 
 #[tokio::test]
@@ -116,8 +118,11 @@ async fn input_that_never_begins_is_not_waited_for() {
     let output = output.await.unwrap();
     drop(held);
     assert_eq!(text(&output.stdout), "went on\n", "{output:?}");
-    let told = text(&output.stderr);
-    assert!(told.contains("nothing arrived within 5 seconds"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(
+        printed.contains("nothing arrived within 5 seconds"),
+        "{printed}"
+    );
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ pub const PNG: &[u8] =
 pub async fn with_model() -> (Place, ModelServer) {
     let model = ModelServer::start().await.unwrap();
     let place = Place::new();
-    let home = place.folder.path().join(".quipu");
+    let home = place.directory.path().join(".quipu");
     std::fs::create_dir_all(&home).unwrap();
     let config = format!(
         "model = \"configured\"\nmodel_provider = \"scripted\"\n\
@@ -139,8 +139,8 @@ async fn an_image_that_cannot_be_sent_fails_before_the_turn() {
     ] {
         let output = place.run(&["-i", path, "look"]).await;
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let told = text(&output.stderr);
-        assert!(told.contains(why), "{told}");
+        let printed = text(&output.stderr);
+        assert!(printed.contains(why), "{printed}");
     }
     assert!(model.requests().is_empty());
 }
@@ -152,13 +152,13 @@ fn images(request: &Value) -> usize {
 }
 
 #[tokio::test]
-async fn commands_run_in_the_folder_and_write_where_they_may() {
+async fn commands_run_in_the_directory_and_write_where_they_may() {
     let place = Place::new();
     let beside = tempfile::tempdir().unwrap();
     let [work, added, configured] = ["work", "added", "configured"].map(|name| {
-        let folder = beside.path().join(name);
-        std::fs::create_dir(&folder).unwrap();
-        folder.to_str().unwrap().to_owned()
+        let directory = beside.path().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        directory.to_str().unwrap().to_owned()
     });
     let write = format!("pwd; touch {added}/made; touch {configured}/made");
     let steps = script(json!([call(&write), { "text": "tried" }]));
@@ -174,7 +174,7 @@ async fn commands_run_in_the_folder_and_write_where_they_may() {
         "-c",
         tmp,
     ];
-    let made = |folder: &str| Path::new(folder).join("made").exists();
+    let made = |directory: &str| Path::new(directory).join("made").exists();
     let run = async |args: &[&str]| -> String {
         let lines = place.lines(&[&base, args, &[&steps]].concat(), 0).await;
         let ran = lines.iter().find(|it| it["type"] == "item.completed");
@@ -214,8 +214,8 @@ async fn colours_can_be_had_in_a_pipe() {
     for (color, expected) in [("always", true), ("never", false), ("auto", false)] {
         let output = place.run(&["--color", color, "hi"]).await;
         succeeded(&output);
-        let told = text(&output.stderr);
-        assert_eq!(told.contains("\x1b["), expected, "{told}");
+        let printed = text(&output.stderr);
+        assert_eq!(printed.contains("\x1b["), expected, "{printed}");
     }
 }
 
@@ -250,13 +250,16 @@ async fn a_model_server_of_this_machine_is_used_if_there_is_one() {
     drop(port);
     let nobody = run(&["--oss", "hi"], &url).await;
     assert_eq!(nobody.status.code(), Some(1));
-    let told = text(&nobody.stderr);
+    let printed = text(&nobody.stderr);
     let expected = format!("nothing listens at {url}, where Ollama is expected");
-    assert!(told.contains(&expected), "{told}");
+    assert!(printed.contains(&expected), "{printed}");
     let unknown = place.run(&["--local-provider", "nobody", "hi"]).await;
-    let told = text(&unknown.stderr);
+    let printed = text(&unknown.stderr);
     let listed = "Model provider `nobody` not found; there are: openai, ";
-    assert!(told.contains(listed) && told.contains("scripted"), "{told}");
+    assert!(
+        printed.contains(listed) && printed.contains("scripted"),
+        "{printed}"
+    );
 }
 
 #[tokio::test]
@@ -269,15 +272,15 @@ async fn a_key_for_one_run_is_sent_and_not_stored() {
     succeeded(&output);
     let last = model.requests().last().unwrap().clone();
     assert_eq!(last.headers["authorization"], "Bearer sk-of-the-run");
-    assert!(!place.folder.path().join(".quipu/auth.json").exists());
+    assert!(!place.directory.path().join(".quipu/auth.json").exists());
 }
 
 #[tokio::test]
-async fn runs_are_found_by_name_and_in_other_folders() {
+async fn runs_are_found_by_name_and_in_other_directories() {
     let place = Place::new();
     let first = place.lines(&["hi"], 0).await;
     let id = first[0]["thread_id"].as_str().unwrap();
-    let options = Options::spawn(QUIPU).env("HOME", place.folder.path());
+    let options = Options::spawn(QUIPU).env("HOME", place.directory.path());
     let client = Client::connect(options.env_remove("QUIPU_HOME").env_remove("CODEX_HOME"));
     let client = within("a connection", client).await.unwrap();
     let named = client.thread_name_set(ThreadSetNameParams {
@@ -366,14 +369,14 @@ async fn reviews_of_what_does_not_exist_fail() {
     ] {
         let output = place.run(&args).await;
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let told = text(&output.stderr);
-        assert!(told.contains(why), "{told}");
+        let printed = text(&output.stderr);
+        assert!(printed.contains(why), "{printed}");
     }
     assert!(model.requests().is_empty());
 }
 
 #[tokio::test]
-async fn command_lines_that_make_no_sense_are_told_from_runs_that_fail() {
+async fn command_lines_that_make_no_sense_are_reported_from_runs_that_fail() {
     let place = Place::new();
     for (code, args) in [
         (2, &["--nope", "hi"][..]),

@@ -17,7 +17,7 @@ const IN_ENV: &str = "secret-of-the-environment";
 
 /// A user with credentials, whose server keeps secrets of its own.
 struct User {
-    folder: TempDir,
+    directory: TempDir,
     process: ServerProcess,
     client: Conversation,
     thread: Value,
@@ -26,16 +26,16 @@ struct User {
 
 impl User {
     async fn new(settings: &str) -> User {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().join(".quipu");
-        for directory in [
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join(".quipu");
+        for name in [
             ".ssh",
             ".aws",
             ".quipu/skills",
             ".quipu/sessions/2020/01/01",
             "work",
         ] {
-            fs::create_dir_all(folder.path().join(directory)).unwrap();
+            fs::create_dir_all(directory.path().join(name)).unwrap();
         }
         let config = format!(
             "model_provider = \"offline\"\nexperimental_note = \"{STORED}\"\n{settings}\n\
@@ -57,21 +57,21 @@ impl User {
             (".netrc", OF_USER.to_owned()),
             ("work/file", "public file".to_owned()),
         ] {
-            fs::write(folder.path().join(file), text).unwrap();
+            fs::write(directory.path().join(file), text).unwrap();
         }
         let mut process = app_server([])
-            .env("HOME", folder.path().to_str().unwrap())
+            .env("HOME", directory.path().to_str().unwrap())
             .env("QUIPU_HOME", home.to_str().unwrap())
             .env("GITHUB_TOKEN", IN_ENV)
             .env("PGPASSWORD", IN_ENV)
             .env("PLAIN", "public variable")
             .start();
         let mut client = Conversation::start(process.stdio()).await;
-        let params = json!({ "cwd": folder.path().join("work") });
+        let params = json!({ "cwd": directory.path().join("work") });
         let started = client.call("thread/start", params).await;
         User {
             thread: started["thread"]["id"].clone(),
-            folder,
+            directory,
             process,
             client,
             approval_policy: "never",
@@ -87,8 +87,8 @@ impl User {
             "threadId": self.thread, "input": input, "approvalPolicy": self.approval_policy,
         });
         self.client.call("turn/start", params).await;
-        let told = self.client.until("turn/completed").await;
-        let items = told.iter().filter(|it| it["method"] == "item/completed");
+        let printed = self.client.until("turn/completed").await;
+        let items = printed.iter().filter(|it| it["method"] == "item/completed");
         let of_tools = items.filter(|it| it["params"]["item"]["type"] != "userMessage");
         of_tools.map(Value::to_string).collect()
     }
@@ -126,7 +126,7 @@ fn cat_all(user: &Path) -> String {
 async fn a_harmless_command_reads_no_store_and_no_credential() {
     for mode in ["read-only", "workspace-write"] {
         let mut user = User::new(&format!("sandbox_mode = \"{mode}\"\n")).await;
-        let cat = cat_all(user.folder.path());
+        let cat = cat_all(user.directory.path());
         // Runs unasked; if it failed, it would be asked about.
         user.approval_policy = "untrusted";
         let said = user.runs(&format!("{cat} || true")).await;
@@ -146,7 +146,7 @@ async fn a_harmless_command_reads_no_store_and_no_credential() {
 async fn tools_read_no_store_either() {
     let settings = "sandbox_mode = \"workspace-write\"\n";
     let mut user = User::new(settings).await;
-    let home = user.folder.path().join(".quipu");
+    let home = user.directory.path().join(".quipu");
     let store = home.join("auth.json");
     let said = user.calls("view_image", json!({ "path": store })).await;
     assert!(!said.contains("imageView"), "{said}");
@@ -164,7 +164,7 @@ async fn tools_read_no_store_either() {
 async fn commands_with_network_or_without_a_sandbox_get_what_the_user_has() {
     let settings = "sandbox_mode = \"danger-full-access\"\n";
     let mut user = User::new(settings).await;
-    let cat = cat_all(user.folder.path());
+    let cat = cat_all(user.directory.path());
     let said = user.runs(&format!("{cat}; env")).await;
     assert!(said.contains(OF_USER) && said.contains(IN_ENV), "{said}");
     let policy = json!({ "type": "workspaceWrite", "networkAccess": true });
@@ -187,7 +187,7 @@ async fn settings_lift_and_widen_what_is_hidden() {
                     sandbox_hidden_paths = [\"work/file\", \".netrc\"]\n\
                     shell_environment_policy.ignore_default_excludes = true\n";
     let mut user = User::new(settings).await;
-    let cat = cat_all(user.folder.path());
+    let cat = cat_all(user.directory.path());
     let said = user.runs(&cat).await;
     assert!(
         said.contains(OF_USER) && !said.contains("public file"),
@@ -195,7 +195,7 @@ async fn settings_lift_and_widen_what_is_hidden() {
     );
     assert!(!said.contains(STORED), "{said}");
     let said = user
-        .runs(&format!("cat {}/.netrc", user.folder.path().display()))
+        .runs(&format!("cat {}/.netrc", user.directory.path().display()))
         .await;
     assert!(!said.contains(OF_USER), "{said}");
     let said = user.runs("env").await;

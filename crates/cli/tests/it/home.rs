@@ -54,7 +54,7 @@ async fn quipu_home_comes_before_codex_home_and_both_before_the_default() {
 async fn under_the_official_name_the_official_home_is_used() {
     for name in ["codex", "codex-app-server"] {
         let launch = Launch::named(QUIPU, name).without_env("QUIPU_HOME");
-        let home = launch.folder().join(".codex");
+        let home = launch.directory().join(".codex");
         std::fs::create_dir(&home).unwrap();
         std::fs::write(home.join("config.toml"), "model = \"theirs\"").unwrap();
         let args: &[&str] = if name == "codex" {
@@ -84,19 +84,19 @@ async fn a_home_that_is_a_file_is_refused() {
 }
 
 #[tokio::test]
-async fn starting_and_greeting_leave_nothing_but_the_folder() {
+async fn starting_and_greeting_leave_nothing_but_the_directory() {
     let mut process = Launch::new(QUIPU).args(["app-server"]).start();
     let mut raw = Raw::new(process.stdio());
     raw.call(&initialize(1)).await;
     let page = json!({ "id": 2, "method": "thread/loaded/list", "params": {} });
     raw.call(&page).await;
-    let home = process.folder().join("quipu");
+    let home = process.directory().join("quipu");
     assert_eq!(std::fs::read_dir(home).unwrap().count(), 0);
 }
 
 /// Everything below a directory that others may write to. Who can write to a link is of no meaning.
-fn open_to_others(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+fn open_to_others(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
         let kind = entry.file_type().unwrap();
         if !kind.is_symlink() && mode(&entry.path()) & 0o022 != 0 {
             found.push(entry.path());
@@ -136,8 +136,8 @@ async fn nothing_in_it_is_open_to_others_whatever_the_mask() {
     let input = json!([{ "type": "text", "text": script.to_string() }]);
     let params = json!({ "threadId": thread, "input": input });
     client.call("turn/start", params).await;
-    let told = client.until("turn/completed").await;
-    let said: String = told.iter().map(ToString::to_string).collect();
+    let printed = client.until("turn/completed").await;
+    let said: String = printed.iter().map(ToString::to_string).collect();
     assert!(said.contains("tmp/programs/"), "{said}");
     let name = json!({ "threadId": thread, "name": "a name" });
     client.call("thread/name/set", name).await;

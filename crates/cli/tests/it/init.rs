@@ -55,12 +55,12 @@ async fn init(
 
 fn fresh() -> Place {
     let place = Place::new();
-    fs::remove_dir_all(place.folder.path().join(".quipu")).unwrap();
+    fs::remove_dir_all(place.directory.path().join(".quipu")).unwrap();
     place
 }
 
 fn config(place: &Place) -> String {
-    let file = place.folder.path().join(".quipu/config.toml");
+    let file = place.directory.path().join(".quipu/config.toml");
     fs::read_to_string(file).unwrap_or_default()
 }
 
@@ -94,12 +94,12 @@ async fn a_person_picks_one_of_several_providers() {
 async fn the_home_of_the_official_program_is_shared_only_on_a_yes() {
     for (answers, shared) in [(&[("[y/N] ", "y")], true), (&[("[y/N] ", "")], false)] {
         let place = fresh();
-        let theirs = place.folder.path().join(".codex");
+        let theirs = place.directory.path().join(".codex");
         fs::create_dir(&theirs).unwrap();
         fs::write(theirs.join("config.toml"), "model_provider = \"groq\"\n").unwrap();
         let (done, seen) = init(&place, &KEYS[..1], answers).await;
         assert!(done, "{seen}");
-        let own = place.folder.path().join(".quipu");
+        let own = place.directory.path().join(".quipu");
         assert_eq!(own.is_symlink(), shared, "{seen}");
         let provider = if shared { "groq" } else { "anthropic" };
         assert_eq!(config(&place), format!("model_provider = \"{provider}\"\n"));

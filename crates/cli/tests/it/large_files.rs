@@ -23,7 +23,7 @@ async fn reading_a_large_file_needs_its_message_and_little_more() {
     let mut server = app_server([]).start();
     let mut raw = Raw::new(server.stdio());
     converse(&mut raw).await;
-    let file = server.folder().join("large");
+    let file = server.directory().join("large");
     let content = vec![b'x'; 12 << 20];
     std::fs::write(&file, &content).unwrap();
     let before = most_memory(server.pid());
@@ -42,9 +42,9 @@ const MEGABYTE: usize = 1 << 20;
 
 /// Stores a thread of so many turns, in each of which the model saw a megabyte that clients do not see.
 fn store(home: &Path, id: &str, turns: usize) {
-    let folder = home.join("sessions/2026/01/02");
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(format!("rollout-2026-01-02T10-00-00-{id}.jsonl"));
+    let directory = home.join("sessions/2026/01/02");
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join(format!("rollout-2026-01-02T10-00-00-{id}.jsonl"));
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     let mut put = |kind: &str, payload: Value| {
         let stamp = "2026-01-02T10:00:00.000Z";

@@ -31,8 +31,8 @@ async fn a_start_without_threads_fails_at_once() {
     }
     for most in 1..=6 {
         let launch = app_server([]).limit(libc::RLIMIT_NPROC, most).user(NOBODY);
-        for folder in [launch.folder().parent().unwrap(), launch.folder()] {
-            std::fs::set_permissions(folder, PermissionsExt::from_mode(0o1777)).unwrap();
+        for directory in [launch.directory().parent().unwrap(), launch.directory()] {
+            std::fs::set_permissions(directory, PermissionsExt::from_mode(0o1777)).unwrap();
         }
         fails_to_start(launch).await;
     }
@@ -68,12 +68,12 @@ async fn a_limit_on_file_sizes_fails_the_turn_and_not_the_server() {
     let cmd = "bash -c 'head -c 1000000 /dev/zero > large; echo left $?'";
     let call = json!({ "name": "exec_command", "arguments": { "cmd": cmd } });
     let script = json!({ "script": [{ "calls": [call] }, { "text": "done" }] });
-    let told = turn(&mut client, thread, &script.to_string()).await;
+    let printed = turn(&mut client, thread, &script.to_string()).await;
     assert_eq!(
-        told.last().unwrap()["params"]["turn"]["status"],
+        printed.last().unwrap()["params"]["turn"]["status"],
         "completed"
     );
-    let outputs: Vec<&Value> = told
+    let outputs: Vec<&Value> = printed
         .iter()
         .map(|it| &it["params"]["item"]["aggregatedOutput"])
         .filter(|it| it.is_string())
@@ -85,16 +85,16 @@ async fn a_limit_on_file_sizes_fails_the_turn_and_not_the_server() {
         "{outputs:?}"
     );
     // The server's own file can grow no more.
-    let told = turn(&mut client, thread, &"x".repeat(MOST as usize)).await;
-    let ended = &told.last().unwrap()["params"]["turn"];
+    let printed = turn(&mut client, thread, &"x".repeat(MOST as usize)).await;
+    let ended = &printed.last().unwrap()["params"]["turn"];
     assert_eq!(ended["status"], "failed", "{ended}");
     let message = ended["error"]["message"].as_str().unwrap();
     assert!(message.contains("File too large"), "{message}");
     // It goes on: another thread has a file of its own.
     let started = client.call("thread/start", json!({})).await;
-    let told = turn(&mut client, &started["thread"]["id"], "hello").await;
+    let printed = turn(&mut client, &started["thread"]["id"], "hello").await;
     assert_eq!(
-        told.last().unwrap()["params"]["turn"]["status"],
+        printed.last().unwrap()["params"]["turn"]["status"],
         "completed"
     );
 }

@@ -42,8 +42,8 @@ fn stored(home: &Path) -> Value {
 
 #[tokio::test]
 async fn a_key_is_piped_in_shown_in_part_and_forgotten() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join(HOME);
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join(HOME);
     let (ok, said) = quipu(&home, &["login", "status"], "").await;
     assert!(!ok && said.contains("Not logged in"), "{said}");
     let (ok, said) = quipu(&home, &["login", "--with-api-key"], " \n").await;
@@ -83,8 +83,8 @@ async fn a_key_is_piped_in_shown_in_part_and_forgotten() {
 
 #[tokio::test]
 async fn people_log_in_at_a_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join(HOME);
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join(HOME);
     let identity = IdentityServer::start().await.unwrap();
     let login = Launch::new(QUIPU).args(["login"]);
     let mut process = at(login, &identity, &home).start();
@@ -115,8 +115,8 @@ async fn client(process: &mut ServerProcess) -> Client {
 /// A refresh token works once: two that use it would log each other out.
 #[tokio::test]
 async fn processes_that_share_a_login_refresh_it_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join(HOME);
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join(HOME);
     std::fs::create_dir_all(&home).unwrap();
     let identity = IdentityServer::start().await.unwrap();
     for round in 1..=3 {
@@ -158,8 +158,8 @@ async fn processes_that_share_a_login_refresh_it_once() {
 #[tokio::test]
 async fn no_secret_is_logged_or_stored_elsewhere() {
     let identity = IdentityServer::start().await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join(HOME);
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join(HOME);
     let server = app_server([]).env("RUST_LOG", "trace");
     let mut process = at(server, &identity, &home).start();
     let mut client = client(&mut process).await;

@@ -24,7 +24,7 @@ async fn stderr_after_noise(vars: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn errors_are_logged_unless_told_otherwise() {
+async fn errors_are_logged_unless_reported_otherwise() {
     let text = stderr_after_noise(&[]).await;
     assert!(
         text.contains("ERROR") && text.contains("Failed to deserialize JSONRPCMessage"),
@@ -50,8 +50,8 @@ async fn logs_can_be_json_lines() {
 
 #[tokio::test]
 async fn the_same_lines_go_to_a_file_if_the_settings_name_a_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let log_dir = format!("log_dir={:?}", folder.path().join("logs"));
+    let directory = tempfile::tempdir().unwrap();
+    let log_dir = format!("log_dir={:?}", directory.path().join("logs"));
     let mut process = app_server(["-c", &log_dir]).start();
     let mut raw = Raw::new(process.stdio());
     raw.send(["noise", r#"{"method":"initialized"}"#]).await;
@@ -60,7 +60,7 @@ async fn the_same_lines_go_to_a_file_if_the_settings_name_a_directory() {
     converse(&mut raw).await;
     raw.end().await;
     process.exit().await;
-    let kept = std::fs::read_to_string(folder.path().join("logs/quipu.log")).unwrap();
+    let kept = std::fs::read_to_string(directory.path().join("logs/quipu.log")).unwrap();
     assert!(kept.contains("ERROR"), "{kept}");
     assert_eq!(kept, process.stderr());
 }
@@ -109,8 +109,8 @@ async fn a_log_that_nobody_reads_does_not_stop_the_server() {
 
 #[tokio::test]
 async fn operators_see_who_comes_and_goes_and_who_is_turned_away() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("token");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("token");
     let token = "0123456789abcdef".repeat(4);
     std::fs::write(&file, &token).unwrap();
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -23,7 +23,7 @@ mod init;
 mod interop;
 mod large_files;
 mod limits;
-mod linked_folders;
+mod linked_directories;
 mod login;
 mod logs;
 mod manual;

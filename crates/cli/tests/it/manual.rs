@@ -69,7 +69,7 @@ async fn every_configuration_of_the_page_asks_its_model() {
     for ((title, file), (_, variable, path, key)) in files.into_iter().zip(SECTIONS) {
         let model = ModelServer::start().await.unwrap();
         let place = Place::new();
-        let home = place.folder.path().join(".quipu");
+        let home = place.directory.path().join(".quipu");
         std::fs::write(home.join("config.toml"), file).unwrap();
         // The same file, but for the address.
         let id = value(file, "model_provider");

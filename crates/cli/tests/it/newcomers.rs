@@ -11,7 +11,7 @@ use crate::exec::{Place, text};
 /// A place where nothing was ever configured.
 fn fresh() -> Place {
     let place = Place::new();
-    std::fs::remove_dir_all(place.folder.path().join(".quipu")).unwrap();
+    std::fs::remove_dir_all(place.directory.path().join(".quipu")).unwrap();
     place
 }
 
@@ -23,7 +23,7 @@ async fn quipu(place: &Place, vars: &[(&str, &str)], args: &[&str]) -> Output {
 }
 
 fn config(place: &Place) -> String {
-    let file = place.folder.path().join(".quipu/config.toml");
+    let file = place.directory.path().join(".quipu/config.toml");
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
@@ -88,9 +88,9 @@ async fn one_key_is_enough_for_an_answer() {
         let output = quipu(&place, &vars, &["exec", "-c", &at, "hi"]).await;
         assert!(output.status.success(), "{output:?}");
         assert_eq!(text(&output.stdout), "a real answer\n");
-        let told = text(&output.stderr);
+        let printed = text(&output.stderr);
         let said = format!(": {variable} is set\n");
-        assert_eq!(told.matches(&said).count(), 1, "{told}");
+        assert_eq!(printed.matches(&said).count(), 1, "{printed}");
         let asked = model.requests().last().unwrap().clone();
         assert_eq!(
             (asked.path.as_str(), asked.headers[header].as_str()),
@@ -118,14 +118,14 @@ async fn without_a_model_nothing_is_pretended() {
     let place = fresh();
     let output = quipu(&place, &[], &["exec", "fix it"]).await;
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     for words in [
         "Error: no model is set up",
         "quipu init",
         "ANTHROPIC_API_KEY",
         "ollama",
     ] {
-        assert!(told.contains(words), "{words} is not in {told}");
+        assert!(printed.contains(words), "{words} is not in {printed}");
     }
     let asked_for = ["exec", "-c", "model_provider=\"offline\"", "hi"];
     let offline = quipu(&place, &[], &asked_for).await;
@@ -143,9 +143,16 @@ async fn with_several_keys_the_choice_is_said_once() {
     let at = moved("anthropic", &model);
     let output = quipu(&place, &vars, &["exec", "-c", &at, "hi"]).await;
     assert!(output.status.success(), "{output:?}");
-    let told = text(&output.stderr);
-    assert_eq!(told.matches("GROQ_API_KEY is set too").count(), 1, "{told}");
-    assert!(told.contains("set `model_provider` to choose"), "{told}");
+    let printed = text(&output.stderr);
+    assert_eq!(
+        printed.matches("GROQ_API_KEY is set too").count(),
+        1,
+        "{printed}"
+    );
+    assert!(
+        printed.contains("set `model_provider` to choose"),
+        "{printed}"
+    );
     assert_eq!(model.requests().last().unwrap().path, "/v1/messages");
 }
 
@@ -162,7 +169,7 @@ async fn local() -> (ModelServer, String) {
 async fn a_local_server_is_found_and_its_model_named() {
     let (model, url) = local().await;
     let place = fresh();
-    let home = place.folder.path().join(".quipu");
+    let home = place.directory.path().join(".quipu");
     std::fs::create_dir(&home).unwrap();
     let kept = "# mine\n[profiles.x]\nmodel = \"y\" # as it is\n";
     std::fs::write(home.join("config.toml"), kept).unwrap();
@@ -198,14 +205,14 @@ async fn a_failed_attempt_says_so() {
     )
     .await;
     assert_eq!(init.status.code(), Some(1), "{init:?}");
-    let told = text(&init.stderr);
+    let printed = text(&init.stderr);
     assert!(
-        told.contains("the request failed: ") && told.contains("wrong key"),
-        "{told}"
+        printed.contains("the request failed: ") && printed.contains("wrong key"),
+        "{printed}"
     );
     assert!(
-        !told.contains("k-secret") && !config(&place).contains("k-secret"),
-        "{told}"
+        !printed.contains("k-secret") && !config(&place).contains("k-secret"),
+        "{printed}"
     );
     let none = quipu(&fresh(), &[], &["init", "--yes"]).await;
     // Something may listen on this machine; if nothing does, the ways out are named.
@@ -220,19 +227,19 @@ async fn a_failed_attempt_says_so() {
 #[tokio::test]
 async fn an_official_home_is_shared_on_demand_only() {
     let place = fresh();
-    let theirs = place.folder.path().join(".codex");
+    let theirs = place.directory.path().join(".codex");
     std::fs::create_dir(&theirs).unwrap();
     std::fs::write(theirs.join("config.toml"), "model_provider = \"offline\"\n").unwrap();
     let shared = quipu(&place, &[], &["init", "--share-codex", "--no-test"]).await;
     assert!(shared.status.success(), "{shared:?}");
-    let own = place.folder.path().join(".quipu");
+    let own = place.directory.path().join(".quipu");
     assert_eq!(std::fs::read_link(&own).unwrap(), theirs);
     let output = quipu(&place, &[], &["exec", "hi"]).await;
     assert!(output.status.success(), "{output:?}");
     assert!(theirs.join("sessions").exists());
     // A home of one's own is not replaced.
     let place = Place::new();
-    std::fs::create_dir(place.folder.path().join(".codex")).unwrap();
+    std::fs::create_dir(place.directory.path().join(".codex")).unwrap();
     let refused = quipu(&place, &[], &["init", "--share-codex"]).await;
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("is in use"), "{refused:?}");
@@ -261,9 +268,9 @@ async fn providers_and_models_are_listed() {
     );
 
     let output = quipu(&place, &vars, &["models", "--provider", "ollama"]).await;
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("* tiny") && told.contains("4096 tokens"),
+        printed.contains("* tiny") && printed.contains("4096 tokens"),
         "{output:?}"
     );
     let output = quipu(&place, &vars, &["models", "--provider", "ollama", "--json"]).await;

@@ -96,13 +96,13 @@ async fn the_manuals_examples_do_what_it_says() {
         .collect();
     assert_eq!(scripts.len(), EXAMPLES.len());
     let mut process = start(&[]);
-    let folder = process.folder().join("work");
-    std::fs::create_dir(&folder).unwrap();
+    let directory = process.directory().join("work");
+    std::fs::create_dir(&directory).unwrap();
     let mut client = Conversation::start(process.stdio()).await;
     for (script, (shows, ends)) in scripts.iter().zip(EXAMPLES) {
         let thread = json!({
             "modelProvider": "offline", "approvalPolicy": "untrusted",
-            "sandbox": "workspace-write", "cwd": folder,
+            "sandbox": "workspace-write", "cwd": directory,
         });
         let said = turn(&mut client, thread, script).await;
         let status = &said.last().unwrap()["params"]["turn"]["status"];
@@ -110,7 +110,7 @@ async fn the_manuals_examples_do_what_it_says() {
         assert_eq!(status, ends, "{script}: {said}");
         assert!(said.contains(shows), "{shows} is not in {said}");
     }
-    let patched = std::fs::read_to_string(folder.join("hello.txt")).unwrap();
+    let patched = std::fs::read_to_string(directory.join("hello.txt")).unwrap();
     assert_eq!(patched, "hello\n");
     client.leave().await;
     process.exit().await;

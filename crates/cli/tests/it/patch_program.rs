@@ -39,8 +39,8 @@ async fn scripts_find_it_and_run_it_in_their_sandbox() {
         let input = json!([{ "type": "text", "text": script.to_string() }]);
         let params = json!({ "threadId": thread, "input": input });
         client.call("turn/start", params).await;
-        let told = client.until("turn/completed").await;
-        let mut items = told
+        let printed = client.until("turn/completed").await;
+        let mut items = printed
             .into_iter()
             .filter(|it| it["method"] == "item/completed")
             .map(|it| it["params"]["item"].clone());
@@ -60,14 +60,14 @@ async fn scripts_find_it_and_run_it_in_their_sandbox() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the program under test")]
-fn apply_patch(folder: &Path, arguments: &[&str], input: &str) -> Output {
-    let program = folder.join("apply_patch");
+fn apply_patch(directory: &Path, arguments: &[&str], input: &str) -> Output {
+    let program = directory.join("apply_patch");
     if !program.exists() {
         std::os::unix::fs::symlink(QUIPU, &program).unwrap();
     }
     let mut child = Command::new(program)
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -80,7 +80,7 @@ fn apply_patch(folder: &Path, arguments: &[&str], input: &str) -> Output {
 
 #[test]
 fn it_takes_one_patch_as_an_argument_or_as_input() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let usage = "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n";
     let cases: [(&[&str], &str, i32, &str); 5] = [
         (
@@ -110,7 +110,7 @@ fn it_takes_one_patch_as_an_argument_or_as_input() {
         ),
     ];
     for (arguments, input, code, said) in cases {
-        let output = apply_patch(folder.path(), arguments, input);
+        let output = apply_patch(directory.path(), arguments, input);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
         let words = if code == 0 {
             output.stdout
@@ -119,5 +119,5 @@ fn it_takes_one_patch_as_an_argument_or_as_input() {
         };
         assert_eq!(String::from_utf8_lossy(&words), said);
     }
-    assert!(folder.path().join("a").exists() && folder.path().join("b").exists());
+    assert!(directory.path().join("a").exists() && directory.path().join("b").exists());
 }

@@ -130,8 +130,8 @@ async fn nothing_is_left_after_a_signal_to_stop() {
         running.process.signal(Signal::TERM);
         gone(&running.mark, signalled).await;
         assert_eq!(running.process.exit().await.code(), Some(0), "{way:?}");
-        let told = running.client.rest().await;
-        let ends = told
+        let printed = running.client.rest().await;
+        let ends = printed
             .iter()
             .filter(|it| it["method"] == "turn/completed")
             .count();

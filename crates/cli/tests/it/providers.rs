@@ -18,7 +18,7 @@ async fn connect(settings: &str, vars: &[(&str, &str)]) -> (ServerProcess, Conve
 }
 
 async fn connect_to(launch: Launch, settings: &str) -> (ServerProcess, Conversation) {
-    let home = launch.folder().join("quipu");
+    let home = launch.directory().join("quipu");
     std::fs::create_dir(&home).unwrap();
     std::fs::write(home.join("config.toml"), settings).unwrap();
     let mut process = launch.start();

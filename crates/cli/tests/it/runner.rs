@@ -15,13 +15,13 @@ const QUIPU: &str = env!("CARGO_BIN_EXE_quipu");
 
 /// A directory with a workflow, issues and homes.
 struct Place {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Place {
     fn new(front: &str) -> Place {
         let place = Place {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
         };
         for name in ["issues", "agent", "home"] {
             fs::create_dir(place.path(name)).unwrap();
@@ -45,7 +45,7 @@ impl Place {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.directory.path().canonicalize().unwrap().join(name)
     }
 
     /// An issue whose text is a script for the model.
@@ -64,7 +64,7 @@ impl Place {
     fn launch(&self, args: &[&str]) -> Launch {
         Launch::new(QUIPU)
             .args(["runner"].into_iter().chain(args.iter().copied()))
-            .folder_at(&self.path(""))
+            .directory_at(&self.path(""))
             .env("QUIPU_HOME", self.path("home").to_str().unwrap())
     }
 

@@ -37,7 +37,7 @@ async fn a_command_is_kept_to_its_policy() {
     ] {
         let (inner, outer) = (
             place.work().join("inside"),
-            place.folder.path().join("outside"),
+            place.directory.path().join("outside"),
         );
         // The home of the test is a temporary directory.
         let narrow = "sandbox_workspace_write.exclude_slash_tmp=true";

@@ -10,7 +10,7 @@ const script = (...steps) => JSON.stringify({ script: steps });
 const command = (cmd) => ({ calls: [{ name: "exec_command", arguments: { cmd, login: false } }] });
 const caught = (promise) => promise.then(() => "no error", (error) => error);
 
-// Start, streamed, in a folder, with a sandbox that lets it write.
+// Start, streamed, in a directory, with a sandbox that lets it write.
 const options = { workingDirectory: `${work}`, sandboxMode: "workspace-write" };
 const thread = codex().startThread(options);
 const { events } = await thread.runStreamed(script(command("mkdir sub && touch sub/allowed"), { text: "done" }));
@@ -37,7 +37,7 @@ const readOnly = codex().startThread({ ...options, sandboxMode: "read-only" });
 const tried = await readOnly.run(script(command("touch forbidden"), { text: "tried" }));
 told("sandboxed", tried.items.find((item) => item.type === "command_execution").status);
 
-// An image, a model and its effort, configuration, a folder that is no repository.
+// An image, a model and its effort, configuration, a directory that is no repository.
 await readOnly.run([{ type: "text", text: "look" }, { type: "local_image", path: `${work}/image.png` }]);
 const modelled = { ...options, workingDirectory: "/", skipGitRepoCheck: true };
 await codex().startThread({ ...modelled, model: "gpt-5.4", modelReasoningEffort: "high" }).run("hi");

@@ -21,18 +21,21 @@ const PROGRAM: &str = include_str!("sdk.mjs");
     reason = "a program of the test, killed on drop"
 )]
 async fn run(sdk: &Path, place: &Place, model: &ModelServer) -> Value {
-    let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(sdk.join("node_modules"), folder.path().join("node_modules"))
-        .unwrap();
-    std::fs::write(folder.path().join("sdk.mjs"), PROGRAM).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(
+        sdk.join("node_modules"),
+        directory.path().join("node_modules"),
+    )
+    .unwrap();
+    std::fs::write(directory.path().join("sdk.mjs"), PROGRAM).unwrap();
     let mut command = tokio::process::Command::new("node");
     command
         .arg("sdk.mjs")
         .arg(QUIPU)
-        .arg(place.folder.path())
+        .arg(place.directory.path())
         .arg(place.work())
         .arg(model.base_url())
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .stdin(Stdio::null())
         .kill_on_drop(true);
     let output = within("the end of the program", command.output())

@@ -39,8 +39,8 @@ fn served(key: &str) -> [Value; 7] {
 }
 
 /// Every file below a directory, as text. Links lead to programs.
-pub fn files(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+pub fn files(directory: &Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
         let kind = entry.file_type().unwrap();
         if kind.is_dir() {
             files(&entry.path(), found);

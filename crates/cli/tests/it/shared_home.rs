@@ -17,7 +17,7 @@ const THREAD: &str = "01a1e286-dfa3-7c80-9568-67f3be9a7310";
 const FORK: &str = "01a1e286-e740-7693-9f67-488a5a6e5a13";
 
 struct Home {
-    folder: TempDir,
+    directory: TempDir,
     model: ModelServer,
 }
 
@@ -29,21 +29,21 @@ struct Program {
 impl Home {
     async fn new() -> Home {
         let model = ModelServer::start().await.unwrap();
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let config = format!(
             "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
              approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
              wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
             model.base_url(),
         );
-        fs::write(folder.path().join("config.toml"), config).unwrap();
-        Home { folder, model }
+        fs::write(directory.path().join("config.toml"), config).unwrap();
+        Home { directory, model }
     }
 
     /// With threads that the newer official program stored.
     async fn recorded() -> Home {
         let home = Home::new().await;
-        let day = home.folder.path().join("sessions/2026/11/16");
+        let day = home.directory.path().join("sessions/2026/11/16");
         fs::create_dir_all(&day).unwrap();
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../journal/tests/fixtures");
         for file in fs::read_dir(fixtures.join("paginated")).unwrap() {
@@ -56,7 +56,7 @@ impl Home {
     }
 
     async fn open(&self) -> Program {
-        let home = self.folder.path().to_str().unwrap();
+        let home = self.directory.path().to_str().unwrap();
         let launch = Launch::new(QUIPU).args(["app-server"]);
         let mut process = launch.env("QUIPU_HOME", home).start();
         let client = Conversation::start(process.stdio()).await;
@@ -256,7 +256,7 @@ async fn threads_of_the_newer_official_program_are_served() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thread_whose_beginning_is_missing_is_refused_in_words() {
     let home = Home::recorded().await;
-    let day = home.folder.path().join("sessions/2026/11/16");
+    let day = home.directory.path().join("sessions/2026/11/16");
     for file in fs::read_dir(day).unwrap() {
         let path = file.unwrap().path();
         if path.to_str().unwrap().contains(THREAD) {
@@ -284,7 +284,7 @@ async fn a_command_that_locks_the_rollouts_delays_nothing() {
     let thread = id(&program.client.call("thread/start", json!({})).await);
     home.turn(&mut program, &thread, "one").await;
     // Each file is locked by a shell of its own, which holds it until it is killed with the server.
-    let path = home.folder.path().to_str().unwrap();
+    let path = home.directory.path().to_str().unwrap();
     let script = format!(
         "for f in $(find {path}/sessions -name '*.jsonl') {path}/session_index.jsonl; do touch $f; \
          (exec 9<$f; flock -n 9 || exit 1; echo locked; exec sleep 1000 >/dev/null 2>&1) & done; sleep 1000"

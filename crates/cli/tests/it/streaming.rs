@@ -20,7 +20,7 @@ async fn a_client_that_never_reads_costs_only_itself() {
         STREAMED.0
     };
     let launch = app_server(["--listen", "ws://127.0.0.1:0"]);
-    let home = launch.folder().join("quipu");
+    let home = launch.directory().join("quipu");
     std::fs::create_dir_all(&home).unwrap();
     let settings = "model_provider = \"offline\"\nsandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\n";
     std::fs::write(home.join("config.toml"), settings).unwrap();

@@ -14,14 +14,14 @@ use crate::support::app_server;
 
 /// A home, and the means to make its server's system misbehave.
 struct Lab {
-    folder: TempDir,
+    directory: TempDir,
     library: PathBuf,
 }
 
 impl Lab {
     fn new() -> Lab {
-        let folder = tempfile::tempdir().unwrap();
-        let library = folder.path().join("preload.so");
+        let directory = tempfile::tempdir().unwrap();
+        let library = directory.path().join("preload.so");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/preload.c");
         #[expect(clippy::disallowed_methods, reason = "the library is made here")]
         let made = Command::new("cc")
@@ -30,15 +30,15 @@ impl Lab {
             .arg("-ldl")
             .status();
         assert!(made.unwrap().success());
-        let home = folder.path().join("home");
+        let home = directory.path().join("home");
         std::fs::create_dir(&home).unwrap();
         let settings = "model_provider = \"offline\"\nsandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\n";
         std::fs::write(home.join("config.toml"), settings).unwrap();
-        Lab { folder, library }
+        Lab { directory, library }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     fn server(&self) -> ServerProcess {
@@ -142,7 +142,7 @@ async fn a_clock_that_jumps_loses_nothing() {
 
 /// The lines are written, but the system says that the disk has not taken them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_whose_end_is_not_on_disk_is_not_told_as_completed() {
+async fn a_turn_whose_end_is_not_on_disk_is_not_reported_as_completed() {
     let lab = Lab::new();
     let mut process = lab.server();
     let mut client = Conversation::start(process.stdio()).await;

@@ -17,12 +17,12 @@ use crate::support::{app_server, converse, initialize, list};
 
 struct Listener {
     process: ServerProcess,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Listener {
     fn path(&self) -> std::path::PathBuf {
-        self.folder.path().join("socket")
+        self.directory.path().join("socket")
     }
 
     async fn connect(&self) -> UnixStream {
@@ -43,10 +43,10 @@ async fn connect(path: &Path) -> std::io::Result<UnixStream> {
     Ok(within("a listener", connecting).await)
 }
 
-fn listen_in(folder: TempDir) -> Listener {
-    let url = format!("unix://{}", folder.path().join("socket").display());
+fn listen_in(directory: TempDir) -> Listener {
+    let url = format!("unix://{}", directory.path().join("socket").display());
     let process = app_server(["--listen", &url]).start();
-    Listener { process, folder }
+    Listener { process, directory }
 }
 
 fn listen() -> Listener {
@@ -111,9 +111,9 @@ async fn a_client_that_stops_sending_still_gets_its_answers() {
 
 #[tokio::test]
 async fn an_abandoned_socket_is_replaced_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    drop(UnixListener::bind(folder.path().join("socket")).unwrap());
-    let listener = listen_in(folder);
+    let directory = tempfile::tempdir().unwrap();
+    drop(UnixListener::bind(directory.path().join("socket")).unwrap());
+    let listener = listen_in(directory);
     converse(&mut Raw::new(Connection::unix(
         listener.connect().await,
         1 << 20,
@@ -129,10 +129,10 @@ async fn an_abandoned_socket_is_replaced_and_nothing_else() {
             .starts_with(&format!("Error: cannot listen on {url}: Address"))
     );
 
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("socket");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("socket");
     std::fs::write(&file, "precious").unwrap();
-    let mut refused = listen_in(folder);
+    let mut refused = listen_in(directory);
     assert_eq!(refused.process.exit().await.code(), Some(1));
     assert_eq!(std::fs::read_to_string(file).unwrap(), "precious");
 }
@@ -160,7 +160,7 @@ async fn silent_clients_do_not_keep_others_out() {
         1 << 20,
     )))
     .await;
-    // The oldest of them was told to leave, and who had introduced itself was not.
+    // The oldest of them was asked to leave, and the one that had initialized was not.
     let mut rest = Vec::new();
     within(
         "the end of a silent client",

@@ -19,11 +19,11 @@ fn watched(server: &ServerProcess) -> usize {
 async fn watches_end_with_their_connection() {
     let mut server = websocket_server();
     let other = Client::start(server.websocket(&[]).await).await;
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let before = watched(&server);
     let client = Client::start(server.websocket(&[]).await).await;
     for name in ["a", "b", "c"] {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         std::fs::create_dir(&path).unwrap();
         let watch = json!({ "path": path });
         client.call_raw("fs/watch", &watch).await.unwrap();
@@ -33,7 +33,7 @@ async fn watches_end_with_their_connection() {
     client.finish().await;
     ended(&server, &other, before).await;
     let client = Client::start(server.websocket(&[]).await).await;
-    let watch = json!({ "path": folder.path() });
+    let watch = json!({ "path": directory.path() });
     client.call_raw("fs/watch", &watch).await.unwrap();
     assert!(watched(&server) > before);
     drop(client);

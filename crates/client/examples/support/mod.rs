@@ -10,30 +10,30 @@ use tempfile::TempDir;
 
 /// Where the example works, and the server if it is in this process.
 pub struct Place {
-    pub folder: TempDir,
+    pub directory: TempDir,
     server: OnceLock<Arc<Server>>,
 }
 
 impl Place {
     pub fn new() -> std::io::Result<Place> {
         Ok(Place {
-            folder: tempfile::tempdir()?,
+            directory: tempfile::tempdir()?,
             server: OnceLock::new(),
         })
     }
 
     /// How to connect. Your own program needs only one line of this: `Options::spawn("quipu")`.
     pub fn options(&self) -> std::io::Result<Options> {
-        let folder = self.folder.path();
+        let directory = self.directory.path();
         if let Some(program) = std::env::args_os().nth(1) {
-            return Ok(Options::spawn(program).cwd(folder));
+            return Ok(Options::spawn(program).cwd(directory));
         }
-        let home = Home::at(folder.join("home"));
+        let home = Home::at(directory.join("home"));
         home.ensure()?;
         std::fs::write(home.config_file(), "model_provider = \"offline\"\n")?;
         let env = Env::new(
             std::env::vars().filter(|(name, _)| name != "OPENAI_API_KEY"),
-            folder,
+            directory,
         );
         let config = Loader::new(env, home, Overrides::default());
         let server = self

@@ -98,7 +98,7 @@ async fn an_overloaded_server_is_asked_again_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn a_late_answer_is_told_after_the_time_limit() {
+async fn a_late_answer_is_reported_after_the_time_limit() {
     let (client, mut peer) = scripted(quick).await;
     let mut events = client.events();
     let call = client.thread_start(ThreadStartParams::default());

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::support::{connect, within};
 
-/// Answers the handshake; `$folder` is where it works.
+/// Answers the handshake; `$directory` is where it works.
 const GREET: &str = r#"
 read -r hello
 echo '{"id":0,"result":{"userAgent":"sh/0.118.0 (test)"}}'
@@ -16,10 +16,10 @@ read -r initialized
 "#;
 
 /// A child that greets and then does what the script says.
-fn child(folder: &TempDir, script: &str) -> Options {
+fn child(directory: &TempDir, script: &str) -> Options {
     Options::spawn("/bin/sh")
         .args(["-c", &format!("{GREET}{script}")])
-        .cwd(folder.path())
+        .cwd(directory.path())
         .timeouts(Timeouts {
             shutdown: Duration::from_millis(200),
             ..Timeouts::default()
@@ -27,8 +27,8 @@ fn child(folder: &TempDir, script: &str) -> Options {
 }
 
 /// Waits until a file holds a process id, and returns it.
-async fn pid(folder: &TempDir, name: &str) -> String {
-    let path = folder.path().join(name);
+async fn pid(directory: &TempDir, name: &str) -> String {
+    let path = directory.path().join(name);
     let reading = async {
         loop {
             match std::fs::read_to_string(&path) {
@@ -56,14 +56,14 @@ async fn gone(pid: &str) {
 
 #[tokio::test]
 async fn the_end_of_a_server_fails_all_calls_with_its_status_and_last_words() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let script = r#"
         read -r first; read -r second
         yes 0123456789abcde | head -c 20000 >&2
         echo 'out of luck' >&2
         exit 7
     "#;
-    let client = connect(child(&folder, script)).await;
+    let client = connect(child(&directory, script)).await;
     let calls = [client.account_logout(), client.account_logout()];
     for call in calls {
         let error = within("the end", call).await.unwrap_err();
@@ -79,9 +79,9 @@ async fn the_end_of_a_server_fails_all_calls_with_its_status_and_last_words() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_is_told_by_its_signal() {
-    let folder = TempDir::new().unwrap();
-    let client = connect(child(&folder, "read -r first; kill -9 $$")).await;
+async fn a_server_that_is_killed_is_reported_by_its_signal() {
+    let directory = TempDir::new().unwrap();
+    let client = connect(child(&directory, "read -r first; kill -9 $$")).await;
     let error = within("the end", client.account_logout())
         .await
         .unwrap_err();
@@ -89,7 +89,7 @@ async fn a_server_that_is_killed_is_told_by_its_signal() {
 }
 
 #[tokio::test]
-async fn programs_that_do_not_start_are_told() {
+async fn programs_that_do_not_start_are_reported() {
     let missing = Client::connect(Options::spawn("/no/such/server")).await;
     let error = missing.unwrap_err();
     assert!(matches!(error, ConnectError::Spawn { .. }), "{error}");
@@ -106,11 +106,11 @@ async fn programs_that_do_not_start_are_told() {
 
 #[tokio::test]
 async fn a_relative_path_is_relative_to_this_process() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let depth = std::env::current_dir().unwrap().components().count();
     let shell = format!("{}bin/sh", "../".repeat(depth - 1));
     let options = Options::spawn(shell).args(["-c", &format!("{GREET}cat > /dev/null")]);
-    let client = connect(options.cwd(folder.path())).await;
+    let client = connect(options.cwd(directory.path())).await;
     within("leaving", client.disconnect()).await;
 }
 
@@ -125,13 +125,13 @@ const LITTER: &str = r#"
 
 #[tokio::test]
 async fn leaving_ends_the_child_and_all_its_descendants() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     // It ignores both the end of its input and requests to terminate.
     let script = format!("trap '' TERM; {LITTER} echo $$ > server; while :; do sleep 0.1; done");
-    let client = connect(child(&folder, &script)).await;
+    let client = connect(child(&directory, &script)).await;
     let mut pids = Vec::new();
     for name in ["server", "child", "session", "orphan", "bare"] {
-        pids.push(pid(&folder, name).await);
+        pids.push(pid(&directory, name).await);
     }
     within("leaving", client.disconnect()).await;
     for pid in pids {
@@ -141,12 +141,12 @@ async fn leaving_ends_the_child_and_all_its_descendants() {
 
 #[tokio::test]
 async fn dropping_the_client_ends_the_child_and_all_its_descendants() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let script = format!("{LITTER} echo $$ > server; cat > /dev/null");
-    let client = connect(child(&folder, &script)).await;
+    let client = connect(child(&directory, &script)).await;
     let mut pids = Vec::new();
     for name in ["server", "child", "session", "orphan", "bare"] {
-        pids.push(pid(&folder, name).await);
+        pids.push(pid(&directory, name).await);
     }
     drop(client);
     for pid in pids {
@@ -156,13 +156,13 @@ async fn dropping_the_client_ends_the_child_and_all_its_descendants() {
 
 #[tokio::test]
 async fn what_a_dead_server_leaves_behind_is_ended() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let litter = LITTER.replace("env -i ", "");
     let script = format!("{litter} echo $$ > server; read -r first; exit 3");
-    let client = connect(child(&folder, &script)).await;
+    let client = connect(child(&directory, &script)).await;
     let mut pids = Vec::new();
     for name in ["child", "session", "orphan"] {
-        pids.push(pid(&folder, name).await);
+        pids.push(pid(&directory, name).await);
     }
     // Its output is still open in those that it left, which must not keep the end from being told.
     let error = within("the end", client.account_logout())
@@ -176,12 +176,12 @@ async fn what_a_dead_server_leaves_behind_is_ended() {
 
 #[test]
 fn a_runtime_that_goes_down_ends_the_child() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let pid = runtime.block_on(async {
         let script = "sleep 1000 & echo $! > child; cat > /dev/null";
-        let client = connect(child(&folder, script)).await;
-        let pid = pid(&folder, "child").await;
+        let client = connect(child(&directory, script)).await;
+        let pid = pid(&directory, "child").await;
         std::mem::forget(client);
         pid
     });

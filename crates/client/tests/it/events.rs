@@ -73,7 +73,7 @@ async fn a_stream_from_the_first_moment_misses_nothing() {
 }
 
 #[tokio::test]
-async fn known_methods_of_an_unknown_shape_are_told_as_unreadable() {
+async fn known_methods_of_an_unknown_shape_are_reported_as_unreadable() {
     let (client, mut peer) = scripted(|it| it).await;
     let mut events = client.events();
     peer.notify("turn/completed", json!({ "threadId": "t", "turn": 7 }))
@@ -123,7 +123,7 @@ async fn streams_hear_what_concerns_them() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_is_told_what_it_missed() {
+async fn a_slow_reader_learns_what_it_missed() {
     let (client, mut peer) = scripted(|it: Options| it.event_buffer(3, 1 << 20)).await;
     let mut slow = client.thread_events("t");
     for number in 0..8 {

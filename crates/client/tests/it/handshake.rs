@@ -80,7 +80,7 @@ async fn servers_that_are_newer_are_taken_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_as_it_is() {
+async fn a_refusal_is_reported_as_it_is() {
     let refusal = json!({ "error": { "code": -32600, "message": "not you" } });
     let (client, _) = greeted_with(|it| it, refusal).await;
     let error = client.unwrap_err().to_string();

@@ -56,8 +56,8 @@ fn options(program: &Path, home: &Path) -> Options {
 /// Connect, models, thread, turn, approval, dynamic tool, interrupt, resume, review.
 async fn converse(program: &Path) {
     let model = ModelServer::start().await.unwrap();
-    let folder = TempDir::new().unwrap();
-    let home = folder.path();
+    let directory = TempDir::new().unwrap();
+    let home = directory.path();
     let config = format!(
         "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"workspace-write\"\n\
          approval_policy = \"on-request\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\

@@ -103,7 +103,7 @@ async fn the_end_of_the_server_in_the_middle_ends_the_turn() {
 
 #[tokio::test]
 async fn the_exit_of_a_child_in_the_middle_of_a_turn_tells_its_last_words() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let script = r#"
         read -r hello
         echo '{"id":0,"result":{"userAgent":"sh/0.118.0 (test)"}}'
@@ -115,7 +115,7 @@ async fn the_exit_of_a_child_in_the_middle_of_a_turn_tells_its_last_words() {
     "#;
     let options = Options::spawn("/bin/sh")
         .args(["-c", script])
-        .cwd(folder.path());
+        .cwd(directory.path());
     let client = within("a connection", Client::connect(options))
         .await
         .unwrap();
@@ -144,9 +144,9 @@ async fn a_server_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
-async fn places_where_nobody_listens_are_told() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("socket");
+async fn places_where_nobody_listens_are_reported() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let error = Client::connect(Options::unix(&path)).await.unwrap_err();
     assert!(matches!(error, ConnectError::Unix { .. }), "{error}");
     assert!(

@@ -16,7 +16,7 @@ pub use quipu_testkit::client::within;
 
 /// A home directory and a server on it.
 pub struct Lab {
-    pub folder: TempDir,
+    pub directory: TempDir,
     pub server: Arc<Server>,
 }
 
@@ -28,13 +28,13 @@ impl Lab {
 
     /// With settings of the test's choice.
     pub fn with(settings: &str) -> Lab {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("home"));
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path().join("home"));
         home.ensure().unwrap();
         let config = format!("model_provider = \"offline\"\n{settings}");
         std::fs::write(home.config_file(), config).unwrap();
-        let server = server(folder.path(), home);
-        Lab { folder, server }
+        let server = server(directory.path(), home);
+        Lab { directory, server }
     }
 
     /// How to connect to it.
@@ -54,11 +54,14 @@ pub async fn connect(options: Options) -> Client {
         .unwrap()
 }
 
-fn server(folder: &Path, home: Home) -> Arc<Server> {
+fn server(directory: &Path, home: Home) -> Arc<Server> {
     let path = std::env::var("PATH").unwrap();
-    let vars = [("PATH", path.as_str()), ("HOME", folder.to_str().unwrap())];
-    let env = Env::new(vars, folder);
-    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let vars = [
+        ("PATH", path.as_str()),
+        ("HOME", directory.to_str().unwrap()),
+    ];
+    let env = Env::new(vars, directory);
+    let system = SystemPaths::in_directory(&directory.join("etc"));
     let config = Loader::with_system_paths(env, home, Overrides::default(), system);
     Server::new(Settings::new(config))
 }

@@ -83,7 +83,7 @@ async fn turns_and_reviews_by_their_everyday_names() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_fill_what_params_leave_open() {
     let lab = Lab::new();
-    let options = lab.options().model("quipu-7").cwd(lab.folder.path());
+    let options = lab.options().model("quipu-7").cwd(lab.directory.path());
     let options = options
         .approval_policy(AskForApproval::Untrusted)
         .sandbox(SandboxMode::ReadOnly);
@@ -94,7 +94,7 @@ async fn options_fill_what_params_leave_open() {
     });
     let started = soon(client.thread_start(params)).await;
     assert_eq!(started.model, "quipu-7");
-    assert_eq!(started.cwd, lab.folder.path().to_str().unwrap());
+    assert_eq!(started.cwd, lab.directory.path().to_str().unwrap());
     assert_eq!(started.approval_policy, AskForApproval::Never);
     let thread = soon(client.start_thread(ThreadStartParams::default())).await;
     assert_eq!(thread.cwd, started.cwd);

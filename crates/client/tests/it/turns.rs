@@ -124,15 +124,15 @@ async fn a_handler_approves_and_runs_tools() {
         { "text": "done" },
     ]);
     let done = soon(client.run_turn(prompt(&thread, script(steps)))).await;
-    assert!(lab.folder.path().join("yes").exists());
-    assert!(!lab.folder.path().join("no").exists());
-    let told = done.items.iter().find_map(|item| match item {
+    assert!(lab.directory.path().join("yes").exists());
+    assert!(!lab.directory.path().join("no").exists());
+    let messages = done.items.iter().find_map(|item| match item {
         ThreadItem::DynamicToolCall { content_items, .. } => content_items.clone(),
         _ => None,
     });
-    let told = format!("{told:?}");
+    let messages = format!("{messages:?}");
     assert!(
-        told.contains("weather of") && told.contains("Cusco"),
-        "{told}"
+        messages.contains("weather of") && messages.contains("Cusco"),
+        "{messages}"
     );
 }

@@ -30,7 +30,7 @@ pub enum Kind {
     Bool,
     /// A string.
     Str,
-    /// A path; a relative one is meant from the folder of its file.
+    /// A path; a relative one is meant from the directory of its file.
     Path,
     /// A path that is kept as written.
     PlainPath,

@@ -15,7 +15,7 @@ pub static FEEDBACK: Section = Section::new(
             Str,
             "Address that reports are also sent to, as JSON in a POST request. A project cannot set it.",
         )
-        .default("none: reports stay in `feedback` in the home folder")
+        .default("none: reports stay in `feedback` in the home directory")
         .omitted(),
     ],
 );
@@ -162,7 +162,7 @@ pub static GHOST_SNAPSHOT: Section = Section::new(
         key(
             "ignore_large_untracked_dirs",
             I64,
-            "Leave untracked folders with more files than this out of snapshots.",
+            "Leave untracked directories with more files than this out of snapshots.",
         )
         .alias("large_untracked_dir_warning_threshold"),
         key(

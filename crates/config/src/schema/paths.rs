@@ -1,4 +1,4 @@
-//! Paths in settings are meant from the folder of their file; this makes them absolute.
+//! Paths in settings are meant from the directory of their file; this makes them absolute.
 
 use std::path::{Component, Path, PathBuf};
 

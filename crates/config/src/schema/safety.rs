@@ -44,14 +44,14 @@ pub static SANDBOX_WORKSPACE_WRITE: Section = Section::new(
         key(
             "writable_roots",
             List(&Path),
-            "Folders commands may write to besides the working directory.",
+            "Directories commands may write to besides the working directory.",
         )
         .shown("[]"),
         key("network_access", Bool, "Commands may use the network.").shown("false"),
         key(
             "exclude_tmpdir_env_var",
             Bool,
-            "Keep the folder in `$TMPDIR` read-only.",
+            "Keep the directory in `$TMPDIR` read-only.",
         )
         .shown("false"),
         key("exclude_slash_tmp", Bool, "Keep `/tmp` read-only.").shown("false"),

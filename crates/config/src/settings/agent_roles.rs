@@ -76,7 +76,7 @@ struct RoleFile {
     part: Part,
 }
 
-/// The roles of all layers. What is left out is told in `notes`.
+/// The roles of all layers. What is left out is reported in `notes`.
 pub(super) fn resolve(
     stack: &Stack,
     project: Option<&Project>,
@@ -138,8 +138,8 @@ fn of_layer(
             Err(reason) => complain(reason),
         }
     }
-    let folder = layer.folder().map(|folder| folder.join("agents"));
-    let found = folder.map(|folder| of_folder(&folder, &named_files, files, complain));
+    let directory = layer.directory().map(|directory| directory.join("agents"));
+    let found = directory.map(|directory| of_directory(&directory, &named_files, files, complain));
     for (name, part) in found.into_iter().flatten() {
         add(&mut declared, name, part, complain);
     }
@@ -190,20 +190,20 @@ fn from_table(name: &str, part: Part, files: &mut Files) -> Result<(String, Part
 }
 
 /// The roles of the files in a directory, but for those that a table names.
-fn of_folder(
-    folder: &Path,
+fn of_directory(
+    directory: &Path,
     named_files: &BTreeSet<PathBuf>,
     files: &mut Files,
     complain: &mut impl FnMut(String),
 ) -> BTreeMap<String, Part> {
     let mut paths = Vec::new();
-    list(folder, MAX_DEPTH, files, &mut paths);
+    list(directory, MAX_DEPTH, files, &mut paths);
     let mut found = BTreeMap::new();
     for path in paths.into_iter().filter(|path| !named_files.contains(path)) {
         match from_file(&path, files) {
             Ok((name, _)) if found.contains_key(&name) => complain(format!(
                 "duplicate agent role name `{name}` discovered in {}",
-                folder.display()
+                directory.display()
             )),
             Ok((name, part)) => {
                 found.insert(name, part);
@@ -215,11 +215,11 @@ fn of_folder(
 }
 
 /// The TOML files below a directory, sorted by name in each.
-fn list(folder: &Path, depth: usize, files: &mut Files, found: &mut Vec<PathBuf>) {
-    if !files.is_dir(folder) {
+fn list(directory: &Path, depth: usize, files: &mut Files, found: &mut Vec<PathBuf>) {
+    if !files.is_dir(directory) {
         return;
     }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {

@@ -26,7 +26,7 @@ fn file(name: &str, more: &str) -> String {
 }
 
 #[test]
-fn files_below_the_agents_folder_are_roles() {
+fn files_below_the_agents_directory_are_roles() {
     let world = World::new();
     let settings =
         "model = \"gpt-5.2\"\nmodel_reasoning_effort = \"low\"\nnickname_candidates = [\"Ada\"]\n";
@@ -116,7 +116,7 @@ fn a_project_completes_and_replaces_roles_once_it_is_trusted() {
 }
 
 #[test]
-fn what_makes_no_sense_is_left_out_and_told() {
+fn what_makes_no_sense_is_left_out_and_reported() {
     let cases = [
         (file("", ""), " at $F must define a non-empty `name`"),
         (

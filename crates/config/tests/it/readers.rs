@@ -445,8 +445,8 @@ impl Sources {
     }
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
-    for each in fs::read_dir(folder).unwrap() {
+fn collect(root: &Path, directory: &Path, files: &mut Vec<(String, String)>) {
+    for each in fs::read_dir(directory).unwrap() {
         let path = each.unwrap().path();
         if path.is_dir() {
             collect(root, &path, files);

@@ -49,7 +49,7 @@ fn replay(file: &str) {
         let world = world(&scenario);
         let loader = loader(&world, &scenario);
         let started = loader.start_up().unwrap();
-        let told: Vec<Value> = started
+        let messages: Vec<Value> = started
             .invalid
             .iter()
             .chain(&started.warnings)
@@ -62,7 +62,7 @@ fn replay(file: &str) {
             &mut wrong,
             &format!("{name}: warnings"),
             &scenario["warnings"],
-            &json!(told),
+            &json!(messages),
         );
         for (index, step) in scenario["steps"].as_array().unwrap().iter().enumerate() {
             let answer = world.fold_json(&answer(&world, &loader, step));
@@ -87,9 +87,9 @@ fn compare(wrong: &mut String, at: &str, expected: &Value, got: &Value) {
 
 fn world(scenario: &Value) -> World {
     let world = World::new();
-    for (folder, key) in [("", "files"), ("e/", "etc")] {
+    for (directory, key) in [("", "files"), ("e/", "etc")] {
         for (name, text) in scenario[key].as_object().unwrap() {
-            world.write(&format!("{folder}{name}"), text.as_str().unwrap());
+            world.write(&format!("{directory}{name}"), text.as_str().unwrap());
         }
     }
     if let Some(config) = scenario["config"].as_str() {

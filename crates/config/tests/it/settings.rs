@@ -123,7 +123,7 @@ fn skills_and_instructions() {
 }
 
 #[test]
-fn deprecated_settings_are_told() {
+fn deprecated_settings_are_reported() {
     let world = World::new();
     world.config(
         "experimental_instructions_file = \"x\"\n[features]\ncollab = true\nweb_search = true\n",
@@ -144,7 +144,7 @@ fn deprecated_settings_are_told() {
 }
 
 #[test]
-fn unknown_keys_are_told_with_the_nearest_known_one() {
+fn unknown_keys_are_reported_with_the_nearest_known_one() {
     let world = World::new();
     world.config("model = \"m\"\n\nmodle_provider = \"x\"\nqqq = 1\n[features]\nappps = true\n");
     let started = world.loader().start_up().unwrap();
@@ -216,7 +216,7 @@ fn huge_and_odd_files_are_refused() {
 }
 
 #[test]
-fn the_home_folder() {
+fn the_home_directory() {
     let world = World::new();
     let at = |vars: &[(&str, &str)]| {
         Home::resolve(&Env::new(vars.iter().copied(), world.path("w")), ".quipu")
@@ -254,7 +254,7 @@ fn the_home_folder() {
 }
 
 #[test]
-fn variables_from_the_home_folder() {
+fn variables_from_the_home_directory() {
     let world = World::new();
     world.write(
         "h/.env",

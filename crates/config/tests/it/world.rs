@@ -15,8 +15,8 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for folder in ["h", "w", "e"] {
-            fs::create_dir(dir.path().join(folder)).unwrap();
+        for directory in ["h", "w", "e"] {
+            fs::create_dir(dir.path().join(directory)).unwrap();
         }
         Self { dir }
     }
@@ -68,7 +68,7 @@ impl World {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
         let env = Env::new(vars, self.path("w"));
-        let system = SystemPaths::in_folder(&self.path("e"));
+        let system = SystemPaths::in_directory(&self.path("e"));
         Loader::with_system_paths(env, Home::at(self.path("h")), overrides, system)
     }
 

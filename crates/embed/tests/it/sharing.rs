@@ -14,7 +14,7 @@ async fn clients_of_one_server_share_its_threads_and_end_with_it() {
     std::fs::write(home.config_file(), "model_provider = \"offline\"\n").unwrap();
     let path = std::env::var("PATH").unwrap();
     let env = Env::new([("PATH", path.as_str())], directory.path());
-    let system = SystemPaths::in_folder(&directory.path().join("etc"));
+    let system = SystemPaths::in_directory(&directory.path().join("etc"));
     let config = Loader::with_system_paths(env, home, Overrides::default(), system);
     let server = Embedded::start(config);
     let first = within("a client", server.connect()).await.unwrap();

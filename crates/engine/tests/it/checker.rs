@@ -54,7 +54,7 @@ struct Checker {
     approval_reviews: BTreeSet<String>,
     /// Questions of tools in this step that nothing was said about yet.
     asked: Vec<(QuestionId, String, Option<Waiting>)>,
-    told: Option<ThreadStatus>,
+    received: Option<ThreadStatus>,
     failed: bool,
     closed: bool,
     samples: Option<SampleId>,
@@ -91,7 +91,7 @@ struct Turn {
     is_synced: bool,
     is_over: bool,
     is_announced: bool,
-    /// Its tools were told to stop.
+    /// Its tools were asked to stop.
     is_cancelled: bool,
     error: Option<TurnError>,
 }
@@ -114,15 +114,19 @@ impl Checker {
             "nothing became of the question {:?}",
             self.asked
         );
-        ensure!(self.recorded.is_empty(), "never told: {:?}", self.recorded);
+        ensure!(
+            self.recorded.is_empty(),
+            "never received: {:?}",
+            self.recorded
+        );
         ensure!(
             self.questions.values().all(|it| !it.is_resolved),
             "a tool waits for its answer"
         );
-        let told = self.told.clone().unwrap_or(ThreadStatus::Idle);
+        let received = self.received.clone().unwrap_or(ThreadStatus::Idle);
         ensure!(
-            told == self.status(),
-            "told {told:?}, but it is {:?}",
+            received == self.status(),
+            "received {received:?}, but it is {:?}",
             self.status()
         );
         Ok(())
@@ -267,7 +271,7 @@ impl Checker {
             }
             Effect::Notify(notification) => self.notification(notification),
             Effect::Broadcast(ServerNotification::ThreadStatusChanged(params)) => {
-                self.status_told(&params.status)
+                self.status_reported(&params.status)
             }
             Effect::Broadcast(_) => Err("only the status is for everybody".to_owned()),
             Effect::Answer { reply, answer } => self.answer(*reply, answer),
@@ -459,7 +463,7 @@ impl Checker {
                 self.failed = true;
                 self.turn(&it.turn_id)?.error = Some(error);
                 ensure!(
-                    self.told == Some(ThreadStatus::SystemError),
+                    self.received == Some(ThreadStatus::SystemError),
                     "the status comes first"
                 );
                 Ok(())
@@ -494,20 +498,23 @@ impl Checker {
         );
         self.running = Some(turn_id.to_owned());
         self.failed = false;
-        ensure!(self.told == Some(self.status()), "the status comes first");
+        ensure!(
+            self.received == Some(self.status()),
+            "the status comes first"
+        );
         Ok(())
     }
 
-    fn turn_completed(&mut self, told: &quipu_wire::Turn) -> Checked {
-        self.is_running(&told.id)?;
+    fn turn_completed(&mut self, received: &quipu_wire::Turn) -> Checked {
+        self.is_running(&received.id)?;
         ensure!(self.sampling.is_none(), "the model is still asked");
         ensure!(self.hooking.is_none(), "hooks still run");
-        let is_cut_short = self.hooks && told.status != TurnStatus::Completed;
+        let is_cut_short = self.hooks && received.status != TurnStatus::Completed;
         let shown = self.messages.iter().find(|(turn_id, text)| {
-            *turn_id == told.id && !self.blocked.contains(text) && !is_cut_short
+            *turn_id == received.id && !self.blocked.contains(text) && !is_cut_short
         });
         ensure!(shown.is_none(), "input was lost: {shown:?}");
-        let turn = self.turn(&told.id)?;
+        let turn = self.turn(&received.id)?;
         ensure!(turn.is_synced, "the end is not on disk");
         let (status, error) = match turn.end.clone() {
             Some(TurnEnd::Completed) => (TurnStatus::Completed, None),
@@ -516,7 +523,7 @@ impl Checker {
             None => return Err("the end is not recorded".to_owned()),
         };
         ensure!(
-            told.status == status && told.error == error,
+            received.status == status && received.error == error,
             "another end was recorded"
         );
         ensure!(turn.error == error, "its error was {:?}", turn.error);
@@ -527,9 +534,9 @@ impl Checker {
         ensure!(open.is_empty(), "the reviews {open:?} are open");
         self.questions.values_mut().for_each(|it| it.waiting = None);
         if is_cancelled {
-            self.abandon_tools(&told.id);
+            self.abandon_tools(&received.id);
         }
-        let mut tools = self.tools.iter().filter(|it| *it.1 == told.id);
+        let mut tools = self.tools.iter().filter(|it| *it.1 == received.id);
         let forgotten = tools.find(|(id, turn_id)| !self.is_shell(turn_id, id));
         ensure!(forgotten.is_none(), "{forgotten:?} was forgotten");
         for ((turn_id, key), item) in &self.items {
@@ -540,10 +547,10 @@ impl Checker {
                 Some(_) => false,
                 None => true,
             };
-            ensure!(*turn_id != told.id || lives_on, "item {key} is open");
+            ensure!(*turn_id != received.id || lives_on, "item {key} is open");
         }
         let rests = matches!(
-            self.told,
+            self.received,
             None | Some(ThreadStatus::Idle | ThreadStatus::SystemError)
         );
         ensure!(rests, "the status comes first");
@@ -607,7 +614,10 @@ impl Checker {
             },
         );
         ensure!(known.is_none(), "the question is open already");
-        ensure!(self.told == Some(self.status()), "the status comes first");
+        ensure!(
+            self.received == Some(self.status()),
+            "the status comes first"
+        );
         Ok(())
     }
 
@@ -637,9 +647,9 @@ impl Checker {
         Ok(())
     }
 
-    fn status_told(&mut self, status: &ThreadStatus) -> Checked {
+    fn status_reported(&mut self, status: &ThreadStatus) -> Checked {
         let before = self
-            .told
+            .received
             .replace(status.clone())
             .unwrap_or(ThreadStatus::Idle);
         ensure!(before != *status, "it is known already");

@@ -267,7 +267,7 @@ fn an_interrupt_ends_hooks_and_what_they_report_later_does_not_count() {
 }
 
 #[test]
-fn hooks_of_a_call_are_told_while_it_runs() {
+fn hooks_of_a_call_are_reported_while_it_runs() {
     let mut run = asking();
     run.steps([model(1, done(0, call("c1"))), model(1, completed())]);
     let began = HookReport::Started(vec![hook_run()]);

@@ -1,5 +1,5 @@
 //! What is tried again: a final message of the wrong shape, and a summary of too long a history. And
-//! what is told when the end of a turn cannot be stored.
+//! what is reported when the end of a turn cannot be stored.
 
 use quipu_engine::{Effect, Input, ModelEvent, Purpose};
 use quipu_wire::{ServerNotification, TurnStatus};
@@ -112,16 +112,16 @@ fn a_history_too_long_to_be_summarised_loses_its_oldest_items_first() {
 }
 
 #[test]
-fn a_completed_turn_that_cannot_be_stored_is_told_as_failed() {
+fn a_completed_turn_that_cannot_be_stored_is_reported_as_failed() {
     let mut run = asking();
     let effects = run.step(model(1, completed()));
     let sync = effects.iter().position(|it| *it == Effect::Sync).unwrap();
-    let told = run.thread.step(Input::NotStored {
+    let messages = run.thread.step(Input::NotStored {
         error: error("no room"),
         rest: effects[sync + 1..].to_vec(),
     });
     assert_lines(
-        &told,
+        &messages,
         r#"
         record error "no room"
         thread/status/changed SystemError

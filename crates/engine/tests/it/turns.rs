@@ -27,8 +27,8 @@ fn a_review_of_an_action_ends_with_its_turn() {
     let mut run = Run::calling("call");
     run.step(tool("call", reviewing("target")));
     run.step(interrupt(2));
-    let told = run.step(tool("call", finished("aborted")));
-    let reviews: Vec<_> = told
+    let messages = run.step(tool("call", finished("aborted")));
+    let reviews: Vec<_> = messages
         .iter()
         .filter_map(|effect| match effect {
             Effect::Notify(ServerNotification::ItemAutoApprovalReviewCompleted(it)) => Some(it),
@@ -196,13 +196,13 @@ fn requests_wait_in_order_for_a_turn_that_ends() {
         "answer 9: NoActiveTurn",
     );
     let effects = run.step(tool("cmd", finished("stopped")));
-    let told: Vec<&Effect> = effects
+    let messages: Vec<&Effect> = effects
         .iter()
         .filter(|effect| matches!(effect, Effect::Answer { .. } | Effect::RenderReview { .. }))
         .collect();
-    let told: Vec<Effect> = told.into_iter().cloned().collect();
+    let messages: Vec<Effect> = messages.into_iter().cloned().collect();
     assert_lines(
-        &told,
+        &messages,
         "
         answer 2: done
         answer 3: done
@@ -255,7 +255,7 @@ fn an_accepted_review_ends_though_the_thread_is_closed_first() {
 
 /// Ids are the model's choice, but what clients see has ids of its own where the model repeats itself.
 #[test]
-fn repeated_item_ids_are_told_apart() {
+fn repeated_item_ids_are_distinguished() {
     let mut run = asking();
     let twice = [said(1, "msg", &["one"]), said(1, "msg", &["two"])].concat();
     run.steps(twice);
@@ -289,7 +289,7 @@ fn repeated_item_ids_are_told_apart() {
 
 /// The call, its output and its item must name each other, so the history gets the new id too.
 #[test]
-fn repeated_call_ids_are_told_apart() {
+fn repeated_call_ids_are_distinguished() {
     let mut run = asking();
     let calls = [
         model(1, done(0, call("cmd"))),
@@ -695,7 +695,7 @@ fn a_lying_model_does_no_harm() {
 }
 
 #[test]
-fn raw_items_are_told_after_they_are_recorded() {
+fn raw_items_are_reported_after_they_are_recorded() {
     let mut run = Run::new();
     run.thread.show_raw_items();
     run.step(start(1, "turn", "hi"));

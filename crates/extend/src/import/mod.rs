@@ -2,7 +2,7 @@
 //!
 //! Only what is missing here is added; nothing that exists is changed.
 
-mod folders;
+mod directories;
 mod place;
 mod settings;
 mod words;
@@ -76,7 +76,7 @@ pub fn import(
         let Some(place) = place else { continue };
         match item.item_type {
             Kind::CONFIG => place.import_settings(config)?,
-            Kind::SKILLS => folders::copy_missing(&place.skills.from, &place.skills.to)?,
+            Kind::SKILLS => directories::copy_missing(&place.skills.from, &place.skills.to)?,
             Kind::AGENTSMD => place.import_instructions()?,
             _ => {}
         }
@@ -100,10 +100,10 @@ impl Place {
             add(Kind::CONFIG, format!("Migrate {from} into {to}"));
         }
         let (from, to) = (self.skills.from.display(), self.skills.to.display());
-        if !folders::missing(&self.skills.from, &self.skills.to).is_empty() {
+        if !directories::missing(&self.skills.from, &self.skills.to).is_empty() {
             add(
                 Kind::SKILLS,
-                format!("Copy skill folders from {from} to {to}"),
+                format!("Copy skill directories from {from} to {to}"),
             );
         }
         if let Some(from) = self.instructions_to_import() {
@@ -166,9 +166,9 @@ fn read(path: &Path) -> Result<Option<String>, ImportError> {
 
 /// Puts a file in place in one step.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ImportError> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder)?;
-    let mut file = ordinary_file(folder)?;
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(directory)?;
+    let mut file = ordinary_file(directory)?;
     file.write_all(bytes)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -176,15 +176,15 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), ImportError> {
 
 /// A new file with the permissions of ordinary files, less what the user's mask takes away.
 #[cfg(unix)]
-fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+fn ordinary_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt as _;
     tempfile::Builder::new()
         .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)
+        .tempfile_in(directory)
 }
 
 /// A new file with the permissions of its directory.
 #[cfg(windows)]
-fn ordinary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder)
+fn ordinary_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(directory)
 }

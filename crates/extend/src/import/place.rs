@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quipu_config::{Loader, PROJECT_FOLDER};
+use quipu_config::{Loader, PROJECT_DIRECTORY};
 
 /// The other agent's directory.
 const SOURCE: &str = ".claude";
@@ -59,7 +59,7 @@ impl Place {
             repository: Some(root.to_owned()),
             settings: Way {
                 from: source.join("settings.json"),
-                to: root.join(PROJECT_FOLDER).join("config.toml"),
+                to: root.join(PROJECT_DIRECTORY).join("config.toml"),
             },
             skills: Way {
                 from: source.join("skills"),

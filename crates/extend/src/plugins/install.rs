@@ -71,17 +71,19 @@ fn remove(place: &Path) -> io::Result<()> {
 }
 
 /// Whether a directory is the plugin that the marketplace says it is.
-fn check_source(folder: &Path, name: &str) -> Result<(), PluginError> {
+fn check_source(directory: &Path, name: &str) -> Result<(), PluginError> {
     #[derive(Deserialize)]
     struct Manifest {
         name: Option<String>,
     }
     let refused = |text: String| Err(PluginError::Refused(text));
-    if !folder.is_dir() {
-        let folder = folder.display();
-        return refused(format!("plugin source path is not a directory: {folder}"));
+    if !directory.is_dir() {
+        let directory = directory.display();
+        return refused(format!(
+            "plugin source path is not a directory: {directory}"
+        ));
     }
-    let file = folder.join(MANIFEST);
+    let file = directory.join(MANIFEST);
     if !file.is_file() {
         return refused(format!("missing plugin manifest: {}", file.display()));
     }

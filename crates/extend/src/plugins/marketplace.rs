@@ -61,8 +61,8 @@ impl Marketplace {
         let marketplace: Marketplace =
             serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
         for offer in &marketplace.plugins {
-            let folder = root(path).and_then(|root| offer.folder(root));
-            folder.map_err(|reason| invalid(reason.to_owned()))?;
+            let directory = root(path).and_then(|root| offer.directory(root));
+            directory.map_err(|reason| invalid(reason.to_owned()))?;
         }
         Ok(marketplace)
     }
@@ -89,15 +89,15 @@ impl Marketplace {
                 "plugin `{name}` is not available for install in marketplace `{market}`"
             )));
         }
-        let folder = root(path).and_then(|root| offer.folder(root));
-        let folder = folder.map_err(|reason| PluginError::Refused(reason.to_owned()))?;
+        let directory = root(path).and_then(|root| offer.directory(root));
+        let directory = directory.map_err(|reason| PluginError::Refused(reason.to_owned()))?;
         let login = policy.authentication;
-        Ok((folder, login.unwrap_or(PluginAuthPolicy::ONINSTALL)))
+        Ok((directory, login.unwrap_or(PluginAuthPolicy::ONINSTALL)))
     }
 }
 
 impl Offer {
-    fn folder(&self, root: &Path) -> Result<PathBuf, &'static str> {
+    fn directory(&self, root: &Path) -> Result<PathBuf, &'static str> {
         let Source::Local { path } = &self.source;
         let Some(path) = path.strip_prefix("./") else {
             return Err("local plugin source path must start with `./`");

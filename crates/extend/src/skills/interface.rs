@@ -29,18 +29,20 @@ pub(super) struct About {
 }
 
 /// Reads the file in the directory of a skill.
-pub(super) fn read(folder: &Path) -> About {
-    let text = quipu_disk::read_text(&folder.join(FILE), MAX_BYTES).unwrap_or_default();
-    parse(&text, folder)
+pub(super) fn read(directory: &Path) -> About {
+    let text = quipu_disk::read_text(&directory.join(FILE), MAX_BYTES).unwrap_or_default();
+    parse(&text, directory)
 }
 
-fn parse(text: &str, folder: &Path) -> About {
+fn parse(text: &str, directory: &Path) -> About {
     let root: Value = yaml::parse(text).unwrap_or_default();
     let policy = root.get("policy");
     let implicit = policy.and_then(|policy| policy.get("allow_implicit_invocation")?.as_bool());
     let products = policy.and_then(|policy| policy.get("products")?.as_sequence());
     About {
-        interface: root.get("interface").and_then(|it| interface(it, folder)),
+        interface: root
+            .get("interface")
+            .and_then(|it| interface(it, directory)),
         dependencies: root.get("dependencies").and_then(dependencies),
         implicit: implicit.unwrap_or(true),
         hidden: products.is_some_and(|products| {
@@ -53,12 +55,12 @@ fn parse(text: &str, folder: &Path) -> About {
     }
 }
 
-fn interface(value: &Value, folder: &Path) -> Option<SkillInterface> {
+fn interface(value: &Value, directory: &Path) -> Option<SkillInterface> {
     let interface = SkillInterface {
         display_name: text(value, "display_name", MAX_NAME),
         short_description: text(value, "short_description", MAX_TEXT),
-        icon_small: icon(value, "icon_small", folder),
-        icon_large: icon(value, "icon_large", folder),
+        icon_small: icon(value, "icon_small", directory),
+        icon_large: icon(value, "icon_large", directory),
         brand_color: text(value, "brand_color", 7).filter(|color| is_color(color)),
         default_prompt: text(value, "default_prompt", MAX_TEXT),
     };
@@ -107,7 +109,7 @@ fn text(value: &Value, key: &str, limit: usize) -> Option<String> {
 }
 
 /// The absolute path of an image in the skill's own `assets`.
-fn icon(value: &Value, key: &str, folder: &Path) -> Option<String> {
+fn icon(value: &Value, key: &str, directory: &Path) -> Option<String> {
     let given = text(value, key, MAX_TEXT)?;
     let path: std::path::PathBuf = Path::new(&given)
         .components()
@@ -117,7 +119,7 @@ fn icon(value: &Value, key: &str, folder: &Path) -> Option<String> {
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
     let valid = inside && path.starts_with("assets") && path != Path::new("assets");
-    valid.then(|| folder.join(path).to_string_lossy().into_owned())
+    valid.then(|| directory.join(path).to_string_lossy().into_owned())
 }
 
 fn is_color(text: &str) -> bool {

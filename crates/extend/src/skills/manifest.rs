@@ -51,16 +51,16 @@ struct Metadata {
 
 pub(super) fn read(file: &Path) -> Result<Manifest, ManifestError> {
     let text = quipu_disk::read_text(file, MAX_BYTES)?;
-    let folder = file.parent().unwrap_or(file);
-    let mut manifest = parse(&text, &folder_name(folder))?;
-    if let Some(plugin) = plugin_name(folder) {
+    let directory = file.parent().unwrap_or(file);
+    let mut manifest = parse(&text, &directory_name(directory))?;
+    if let Some(plugin) = plugin_name(directory) {
         manifest.name = format!("{plugin}:{}", manifest.name);
     }
     limit("name", &manifest.name, MAX_NAME)?;
     Ok(manifest)
 }
 
-fn parse(text: &str, folder: &str) -> Result<Manifest, ManifestError> {
+fn parse(text: &str, directory: &str) -> Result<Manifest, ManifestError> {
     let block: Block = yaml::parse(&block(text).ok_or(ManifestError::NoBlock)?)?;
     let given = |text: Option<String>| {
         text.map(|text| one_line(&text))
@@ -73,7 +73,7 @@ fn parse(text: &str, folder: &str) -> Result<Manifest, ManifestError> {
         limit("metadata.short-description", short, MAX_TEXT)?;
     }
     Ok(Manifest {
-        name: given(block.name).unwrap_or_else(|| folder.to_owned()),
+        name: given(block.name).unwrap_or_else(|| directory.to_owned()),
         description,
         short_description,
     })
@@ -105,18 +105,18 @@ pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn folder_name(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default();
+fn directory_name(directory: &Path) -> String {
+    let name = directory.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
 /// The name of the plugin that a directory is part of.
-fn plugin_name(folder: &Path) -> Option<String> {
+fn plugin_name(directory: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Plugin {
         name: String,
     }
-    let file = folder
+    let file = directory
         .ancestors()
         .map(|dir| dir.join(".codex-plugin/plugin.json"))
         .find(|file| file.is_file())?;
@@ -130,18 +130,18 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        parse(text, "folder").unwrap_err().to_string()
+        parse(text, "directory").unwrap_err().to_string()
     }
 
     #[test]
     fn the_block_at_the_top_counts() {
         let text = "--- \nname:  My\n  skill\ndescription: Does\n  things\nmetadata:\n  short-description: S\n---\nBody\n";
-        let manifest = parse(text, "folder").unwrap();
+        let manifest = parse(text, "directory").unwrap();
         assert_eq!(manifest.name, "My skill");
         assert_eq!(manifest.description, "Does things");
         assert_eq!(manifest.short_description.as_deref(), Some("S"));
-        let nameless = parse("---\ndescription: d\n---", "folder").unwrap();
-        assert_eq!(nameless.name, "folder");
+        let nameless = parse("---\ndescription: d\n---", "directory").unwrap();
+        assert_eq!(nameless.name, "directory");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Skills {
     /// Skills that cannot be used.
     pub errors: Vec<SkillErrorInfo>,
     /// The directories that were looked into.
-    pub folders: Vec<PathBuf>,
+    pub directories: Vec<PathBuf>,
     /// All that was looked at, to tell whether another look could find anything else.
     seen: Files,
 }
@@ -77,9 +77,9 @@ impl Skills {
                 return;
             }
         };
-        let folder = file.parent().unwrap_or(file);
-        self.seen.note(&folder.join(interface::FILE));
-        let about = interface::read(folder);
+        let directory = file.parent().unwrap_or(file);
+        self.seen.note(&directory.join(interface::FILE));
+        let about = interface::read(directory);
         if about.hidden {
             return;
         }

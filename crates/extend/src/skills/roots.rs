@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use quipu_config::{Env, PROJECT_FOLDER, SYSTEM_FOLDER, Snapshot};
+use quipu_config::{Env, PROJECT_DIRECTORY, SYSTEM_DIRECTORY, Snapshot};
 use quipu_wire::SkillScope;
 
 use super::bundled;
@@ -28,9 +28,9 @@ pub(super) fn of(
         .unwrap_or_default();
     let mut roots = Vec::new();
     let mut add = |path: PathBuf, scope| roots.push(Root { path, scope });
-    for folder in project.iter().rev().map(|dir| dir.join(PROJECT_FOLDER)) {
-        if folder != home {
-            add(folder.join("skills"), SkillScope::Repo);
+    for directory in project.iter().rev().map(|dir| dir.join(PROJECT_DIRECTORY)) {
+        if directory != home {
+            add(directory.join("skills"), SkillScope::Repo);
         }
     }
     add(home.join("skills"), SkillScope::User);
@@ -38,9 +38,12 @@ pub(super) fn of(
         add(user.join(".agents/skills"), SkillScope::User);
     }
     if with_bundled {
-        add(home.join(bundled::FOLDER), SkillScope::System);
+        add(home.join(bundled::DIRECTORY), SkillScope::System);
     }
-    add(Path::new(SYSTEM_FOLDER).join("skills"), SkillScope::Admin);
+    add(
+        Path::new(SYSTEM_DIRECTORY).join("skills"),
+        SkillScope::Admin,
+    );
     for dir in &project {
         add(dir.join(".agents/skills"), SkillScope::Repo);
     }

@@ -13,7 +13,7 @@ const FILE_NAME: &str = "SKILL.md";
 /// How far below the directory a skill may be.
 const MAX_DEPTH: usize = 6;
 /// How many directories are looked into.
-const MAX_FOLDERS: usize = 2000;
+const MAX_DIRECTORYS: usize = 2000;
 
 /// The skills of a directory, those nearest to it first. What was looked into is noted.
 pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
@@ -21,28 +21,32 @@ pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut queue = VecDeque::from([(root.path.clone(), 0)]);
     let mut seen = HashSet::new();
-    while let Some((folder, depth)) = queue.pop_front() {
-        if seen.len() >= MAX_FOLDERS || !seen.insert(super::canonical(&folder)) {
+    while let Some((directory, depth)) = queue.pop_front() {
+        if seen.len() >= MAX_DIRECTORYS || !seen.insert(super::canonical(&directory)) {
             continue;
         }
-        noted.seen.note(&folder);
-        let (files, folders) = look_into(&folder, follow_links);
+        noted.seen.note(&directory);
+        let (files, directories) = look_into(&directory, follow_links);
         found.extend(files);
-        if folder.is_dir() {
-            noted.folders.push(folder);
+        if directory.is_dir() {
+            noted.directories.push(directory);
         }
         if depth < MAX_DEPTH {
-            queue.extend(folders.into_iter().map(|folder| (folder, depth + 1)));
+            queue.extend(
+                directories
+                    .into_iter()
+                    .map(|directory| (directory, depth + 1)),
+            );
         }
     }
     found
 }
 
 /// The skill and the directories in a directory, by name. What cannot be read holds nothing.
-fn look_into(folder: &Path, follow_links: bool) -> (Option<PathBuf>, Vec<PathBuf>) {
+fn look_into(directory: &Path, follow_links: bool) -> (Option<PathBuf>, Vec<PathBuf>) {
     let mut skill = None;
-    let mut folders = Vec::new();
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut directories = Vec::new();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
         let Ok(kind) = entry.file_type() else {
@@ -54,9 +58,9 @@ fn look_into(folder: &Path, follow_links: bool) -> (Option<PathBuf>, Vec<PathBuf
         } else if !name.to_string_lossy().starts_with('.')
             && (kind.is_dir() || (kind.is_symlink() && follow_links && path.is_dir()))
         {
-            folders.push(path);
+            directories.push(path);
         }
     }
-    folders.sort();
-    (skill, folders)
+    directories.sort();
+    (skill, directories)
 }

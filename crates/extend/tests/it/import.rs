@@ -35,7 +35,7 @@ impl World {
             [("HOME", self.0.path().to_str().unwrap())],
             self.path("repo"),
         );
-        let system = SystemPaths::in_folder(&self.path("etc"));
+        let system = SystemPaths::in_directory(&self.path("etc"));
         let home = Home::at(self.path(".codex"));
         Loader::with_system_paths(env, home, Overrides::default(), system)
     }

@@ -26,8 +26,8 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn skills_are_listed_installed_and_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
     skills::install_bundled(&home).unwrap();
     let script = home.join("skills/.system/skill-installer/scripts/install.sh");
     let install = |args: &[&str]| {
@@ -36,9 +36,9 @@ fn skills_are_listed_installed_and_replaced() {
             .chain(args)
             .copied()
             .collect();
-        run("sh", &args, folder.path())
+        run("sh", &args, directory.path())
     };
-    let source = folder.path().join("source");
+    let source = directory.path().join("source");
     fs::create_dir_all(source.join("tools/greet/scripts")).unwrap();
     let manifest = source.join("tools/greet/SKILL.md");
     fs::write(&manifest, "---\nname: greet\ndescription: Say hello\n---\n").unwrap();
@@ -95,7 +95,7 @@ fn skills_are_listed_installed_and_replaced() {
 
     let named = install(&["--to", "elsewhere", &url, "tools/greet", "other"]);
     assert!(named.status.success(), "{}", text(&named.stderr));
-    assert!(folder.path().join("elsewhere/other/SKILL.md").is_file());
+    assert!(directory.path().join("elsewhere/other/SKILL.md").is_file());
     for bad in [
         &[url.as_str(), "tools"][..],
         &[&url, "../home"],

@@ -9,31 +9,31 @@ use quipu_extend::skills::{self, Skills};
 use quipu_wire::SkillScope;
 
 struct World {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl World {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("work/.git")).unwrap();
-        Self { folder }
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("work/.git")).unwrap();
+        Self { directory }
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.directory.path().join(path)
     }
 
-    fn skill(&self, folder: &str, name: &str) {
+    fn skill(&self, directory: &str, name: &str) {
         self.file(
-            folder,
+            directory,
             &format!("---\nname: {name}\ndescription: d\n---\nbody\n"),
         );
     }
 
-    fn file(&self, folder: &str, text: &str) {
-        let folder = self.path(folder);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("SKILL.md"), text).unwrap();
+    fn file(&self, directory: &str, text: &str) {
+        let directory = self.path(directory);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("SKILL.md"), text).unwrap();
     }
 
     fn find(&self, cwd: &str, extra: &[PathBuf]) -> Skills {
@@ -42,7 +42,7 @@ impl World {
             self.path("work"),
         );
         let home = Home::at(self.path("home"));
-        let system = SystemPaths::in_folder(&self.path("etc"));
+        let system = SystemPaths::in_directory(&self.path("etc"));
         let loader = Loader::with_system_paths(env.clone(), home, Overrides::default(), system);
         let cwd = self.path(cwd);
         let request = LoadRequest {
@@ -90,7 +90,7 @@ fn every_root_is_looked_through_in_order_of_scope() {
 }
 
 #[test]
-fn broken_skills_are_told_beside_good_ones() {
+fn broken_skills_are_reported_beside_good_ones() {
     let world = World::new();
     world.skill("work/.codex/skills/good", "good");
     world.file("work/.codex/skills/bad", "no block");
@@ -207,16 +207,16 @@ fn every_mistake_is_named_at_its_file() {
             "invalid metadata.short-description: exceeds maximum length of 1024 characters",
         ),
     ];
-    for (folder, text, _) in &cases {
-        world.file(&format!("home/skills/{folder}"), text);
+    for (directory, text, _) in &cases {
+        world.file(&format!("home/skills/{directory}"), text);
     }
     let skills = world.find("work", &[]);
     assert_eq!(skills.found, []);
-    for (folder, _, message) in cases {
-        let path = world.path(&format!("home/skills/{folder}/SKILL.md"));
+    for (directory, _, message) in cases {
+        let path = world.path(&format!("home/skills/{directory}/SKILL.md"));
         let path = path.to_str().unwrap();
         let error = skills.errors.iter().find(|error| error.path == path);
-        assert_eq!(error.unwrap().message, message, "{folder}");
+        assert_eq!(error.unwrap().message, message, "{directory}");
     }
 }
 
@@ -240,7 +240,7 @@ fn what_was_found_is_current_until_something_changes() {
     ];
     for change in changes {
         let skills = settle(&world);
-        assert!(skills.folders.contains(&world.path("home/skills")));
+        assert!(skills.directories.contains(&world.path("home/skills")));
         change();
         assert!(!skills.is_current());
     }

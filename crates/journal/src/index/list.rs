@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use quipu_wire::ThreadSortKey;
 use rusqlite::{named_params, params};
 
-use super::folders::{Days, end_of};
+use super::directories::{Days, end_of};
 use super::rows::{COLUMNS, Seen, TABLES, summary};
 use super::{Index, State};
 use crate::error::Result;
@@ -22,7 +22,7 @@ use crate::touched::Changes;
 /// How many heads to read, and how many directories to look at, in the first round of checks. Each
 /// round does twice as many as the one before.
 const FIRST_HEADS: usize = 64;
-const FIRST_FOLDERS: usize = 1;
+const FIRST_DIRECTORYS: usize = 1;
 /// How many rows without a message to look at again, in case there is one now.
 const SILENT: usize = 64;
 /// How many files to check for changes before a list by time of change: half of them those that
@@ -45,7 +45,7 @@ struct Draft {
 struct Checked {
     days: Peekable<Days>,
     archive: bool,
-    folders: usize,
+    directories: usize,
     heads: usize,
     /// Files, each checked once, so that those being written to do not keep us here.
     files: HashSet<String>,
@@ -63,14 +63,14 @@ impl Index {
         let mut checked = Checked {
             days: Days::new(&self.home).peekable(),
             archive: false,
-            folders: FIRST_FOLDERS,
+            directories: FIRST_DIRECTORYS,
             heads: FIRST_HEADS,
             files: HashSet::new(),
         };
         loop {
             let draft = self.draft(query, limit, checked.heads)?;
             if self.check_heads(&draft, &mut checked)?
-                || self.check_folders(query, draft.floor, &mut checked)?
+                || self.check_directories(query, draft.floor, &mut checked)?
                 || self.check_files(&draft, &mut checked)?
             {
                 continue;
@@ -158,7 +158,7 @@ impl Index {
     }
 
     /// Looks at some directories that may hold threads above the floor; says whether there were any.
-    fn check_folders(
+    fn check_directories(
         &mut self,
         query: &Query,
         floor: Option<i64>,
@@ -175,13 +175,13 @@ impl Index {
         let floor = floor.filter(|_| query.sort == ThreadSortKey::CreatedAt);
         let above = |day: &PathBuf| floor.is_none_or(|floor| end_of(day) >= floor);
         let mut count = 0;
-        while count < checked.folders
+        while count < checked.directories
             && let Some(day) = checked.days.next_if(above)
         {
             self.look_at(&day)?;
             count += 1;
         }
-        checked.folders *= 2;
+        checked.directories *= 2;
         Ok(count > 0)
     }
 

@@ -8,7 +8,7 @@ use quipu_wire::Json;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::folders::{self, Days, forget, mtime_nanos, mtime_secs, size};
+use super::directories::{self, Days, forget, mtime_nanos, mtime_secs, size};
 use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
@@ -89,8 +89,8 @@ impl Index {
             return Ok(Some(seen));
         }
         if archived != Some(true) {
-            for folder in folders::around(id) {
-                self.look_at(&folder)?;
+            for directory in directories::around(id) {
+                self.look_at(&directory)?;
             }
         }
         if archived != Some(false) {
@@ -100,8 +100,8 @@ impl Index {
             return Ok(Some(seen));
         }
         if archived != Some(true) {
-            for folder in Days::new(&self.home) {
-                self.look_at(&folder)?;
+            for directory in Days::new(&self.home) {
+                self.look_at(&directory)?;
             }
         }
         self.known(id, archived)

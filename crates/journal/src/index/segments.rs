@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::folders::{self, Days, end_of};
+use super::directories::{self, Days, end_of};
 use super::rows::Seen;
 use super::{Index, State};
 use crate::chain::{self, Chain};
@@ -85,15 +85,15 @@ impl Index {
         if let Some(path) = self.known_segment(id)? {
             return Ok(Some(path));
         }
-        for folder in folders::around(id) {
-            self.look_at(&folder)?;
+        for directory in directories::around(id) {
+            self.look_at(&directory)?;
         }
         self.look_at_archive()?;
         if let Some(path) = self.known_segment(id)? {
             return Ok(Some(path));
         }
-        for folder in Days::new(&self.home) {
-            self.look_at(&folder)?;
+        for directory in Days::new(&self.home) {
+            self.look_at(&directory)?;
         }
         self.known_segment(id)
     }

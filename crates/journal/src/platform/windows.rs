@@ -56,7 +56,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usi
 }
 
 /// The file system keeps its directories whole by itself.
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -156,14 +156,14 @@ fn a_program_that_knows_no_lock_and_we_keep_our_batches_whole() {
     log.flush().unwrap();
     log.close().unwrap();
     let mut writer = spawn(home.path(), 0, COUNT);
-    let mut told = BufReader::new(writer.stdout.take().unwrap());
+    let mut messages = BufReader::new(writer.stdout.take().unwrap());
     while !{
         let mut line = String::new();
-        told.read_line(&mut line).unwrap();
+        messages.read_line(&mut line).unwrap();
         line.contains("flushed 0")
     } {}
     add_unlocked(log.path(), 20 * COUNT);
-    std::io::copy(&mut told, &mut std::io::sink()).unwrap();
+    std::io::copy(&mut messages, &mut std::io::sink()).unwrap();
     assert!(writer.wait().unwrap().success());
     assert_eq!(Replay::open(log.path()).unwrap().warnings.count, 0);
     let mut found = batches(log.path());

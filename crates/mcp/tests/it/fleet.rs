@@ -21,12 +21,12 @@ async fn every_server_is_said_to_start_before_any_is_ready() {
         ("one".to_owned(), program("")),
         ("two words".to_owned(), program("")),
     ]);
-    let (events, mut told) = mpsc::channel(64);
+    let (events, mut messages) = mpsc::channel(64);
     let fleet = Fleet::start(specs, &info(), &events);
     fleet.settled().await;
     let (mut starting, mut ends) = (0, BTreeMap::new());
     while ends.len() < 3 {
-        let Some(FleetEvent::Startup { server, state }) = told.recv().await else {
+        let Some(FleetEvent::Startup { server, state }) = messages.recv().await else {
             panic!("no news");
         };
         match state {

@@ -45,14 +45,14 @@ async fn answers_come_as_json_or_as_a_stream() {
 async fn progress_and_questions_travel_on_the_stream_of_a_call() {
     let server = server(false).await;
     let client = start(&address(endpoint(server.url()))).await.unwrap();
-    let (events, mut told) = mpsc::channel(8);
+    let (events, mut messages) = mpsc::channel(8);
     let result = call_with(&client, "progress", events).await.unwrap();
     assert_eq!(text(&result), "done");
-    assert!(matches!(told.recv().await, Some(CallEvent::Progress(it)) if it == "step 1"));
+    assert!(matches!(messages.recv().await, Some(CallEvent::Progress(it)) if it == "step 1"));
 
-    let (events, mut told) = mpsc::channel(8);
+    let (events, mut messages) = mpsc::channel(8);
     let answers = async {
-        let Some(CallEvent::Elicit(question)) = told.recv().await else {
+        let Some(CallEvent::Elicit(question)) = messages.recv().await else {
             panic!("no question");
         };
         question.reaction.send(Reaction::Decline).unwrap();

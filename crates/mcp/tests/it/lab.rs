@@ -76,9 +76,9 @@ pub async fn start(spec: &ServerSpec) -> Result<Client, StartError> {
 
 /// A fleet of one scripted server, and what it tells.
 pub fn fleet(spec: ServerSpec) -> (Fleet, mpsc::Receiver<FleetEvent>) {
-    let (events, told) = mpsc::channel(64);
+    let (events, messages) = mpsc::channel(64);
     let specs = BTreeMap::from([("scripted".to_owned(), spec)]);
-    (Fleet::start(specs, &info(), &events), told)
+    (Fleet::start(specs, &info(), &events), messages)
 }
 
 /// Calls a tool without listening to what happens meanwhile.

@@ -147,7 +147,7 @@ async fn silent_connections_do_not_delay_a_login() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_are_turned_away_and_refusals_told() {
+async fn strangers_are_turned_away_and_refusals_reported() {
     let server = server(None).await;
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path());

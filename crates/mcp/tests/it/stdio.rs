@@ -23,8 +23,8 @@ async fn a_list_has_an_end_and_a_tool_a_size() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_started_listed_and_called() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
     let client = start(&logged("", &log)).await.unwrap();
     let tools = client.tools();
     let echo = tools.iter().find(|it| it.name == "echo").unwrap();
@@ -65,11 +65,11 @@ async fn all_pages_of_a_list_are_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_tells_how_far_it_is() {
     let client = start(&program("")).await.unwrap();
-    let (events, mut told) = mpsc::channel(8);
+    let (events, mut messages) = mpsc::channel(8);
     let result = call_with(&client, "progress", events).await.unwrap();
     assert_eq!(text(&result), "done");
     for expected in ["step 1", "step 2"] {
-        match told.recv().await {
+        match messages.recv().await {
             Some(CallEvent::Progress(message)) => assert_eq!(message, expected),
             other => panic!("no progress: {other:?}"),
         }
@@ -97,9 +97,9 @@ async fn a_server_may_ask_and_hears_every_kind_of_answer() {
         ),
     ];
     for (reaction, heard) in reactions {
-        let (events, mut told) = mpsc::channel(8);
+        let (events, mut messages) = mpsc::channel(8);
         let answers = async {
-            let Some(CallEvent::Elicit(question)) = told.recv().await else {
+            let Some(CallEvent::Elicit(question)) = messages.recv().await else {
                 panic!("no question");
             };
             assert!(
@@ -120,9 +120,9 @@ async fn time_stands_still_while_the_user_is_asked() {
     let mut spec = program("");
     spec.tool_timeout = Duration::from_millis(300);
     let client = start(&spec).await.unwrap();
-    let (events, mut told) = mpsc::channel(8);
+    let (events, mut messages) = mpsc::channel(8);
     let answers = async {
-        let Some(CallEvent::Elicit(question)) = told.recv().await else {
+        let Some(CallEvent::Elicit(question)) = messages.recv().await else {
             panic!("no question");
         };
         // Another call of the same server runs out of time only after the question is answered.
@@ -139,10 +139,10 @@ async fn time_stands_still_while_the_user_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_given_up_is_cancelled() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
     let client = start(&logged("", &log)).await.unwrap();
-    let (events, mut told) = mpsc::channel(8);
+    let (events, mut messages) = mpsc::channel(8);
     let (abandon, abandoned) = tokio::sync::oneshot::channel();
     let running = tokio::spawn({
         let client = client.clone();
@@ -153,7 +153,7 @@ async fn a_call_that_is_given_up_is_cancelled() {
             }
         }
     });
-    let question = told.recv().await;
+    let question = messages.recv().await;
     assert!(matches!(question, Some(CallEvent::Elicit(_))));
     abandon.send(()).unwrap();
     running.await.unwrap();

@@ -380,7 +380,7 @@ fn plain_id(id: &str) -> String {
         .collect()
 }
 
-/// How a model is told to think.
+/// How a model is asked to think.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Never,

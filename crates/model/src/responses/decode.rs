@@ -1,7 +1,7 @@
 //! The events of a Responses stream. Only the JSON counts, keyed on its `type`; a delta costs one
 //! pass over the event and one allocation, its text.
 //!
-//! Items are told apart by id where the provider gives one. A delta without an open item opens
+//! Items are distinguished by id where the provider gives one. A delta without an open item opens
 //! one, and an item may be done without having been announced: order is tolerated, not trusted.
 
 use reqwest::header::HeaderMap;

@@ -157,7 +157,7 @@ async fn a_history_becomes_blocks_with_cache_marks() {
 }
 
 #[tokio::test]
-async fn efforts_are_told_in_each_models_way() {
+async fn efforts_are_reported_in_each_models_way() {
     let server = ModelServer::start().await.unwrap();
     let cases = [
         (

@@ -188,9 +188,9 @@ async fn a_call_with_broken_json_reaches_the_tool_and_the_next_request_works() {
         let call = &done_items(&events)[0];
         assert_eq!(call["arguments"], "{\"cmd\": ", "{wire:?}");
         turn.input.push(item(call));
-        let told = "failed to parse function arguments: EOF while parsing";
+        let received = "failed to parse function arguments: EOF while parsing";
         turn.input.push(item(
-            &json!({"type": "function_call_output", "call_id": call["call_id"], "output": told}),
+            &json!({"type": "function_call_output", "call_id": call["call_id"], "output": received}),
         ));
         let events = collect(model.stream(turn)).await;
         assert_eq!(

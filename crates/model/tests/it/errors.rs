@@ -16,13 +16,13 @@ async fn check(wire: WireApi, served: Value, message: &str, info: CodexErrorInfo
     let url = server.base_url();
     assert_eq!(error.to_string(), message.replace("{base}", &url));
     assert_eq!(error.info(), info, "{message}");
-    let told = format!("{error} {}", error.details().unwrap_or_default());
-    let names = told.contains("provider `mock`") || told.contains(&url);
+    let received = format!("{error} {}", error.details().unwrap_or_default());
+    let names = received.contains("provider `mock`") || received.contains(&url);
     let of_account = matches!(
         error.kind,
         ErrorKind::UsageLimit(_) | ErrorKind::UsageNotIncluded
     );
-    assert!(names || of_account, "who failed? {told}");
+    assert!(names || of_account, "who failed? {received}");
 }
 
 #[tokio::test]

@@ -26,8 +26,8 @@ async fn check(served: Value, details: &str) {
         let hurt = Client::new(config, Credentials::None);
         let events = collect(hurt.stream(request("hi"))).await;
         let error = failure(&events);
-        let told = format!("provider `mock` {details}");
-        assert_eq!(error.details(), Some(told), "{wire:?}: {error}");
+        let received = format!("provider `mock` {details}");
+        assert_eq!(error.details(), Some(received), "{wire:?}: {error}");
         let events = collect(model.stream(request("hi"))).await;
         assert_eq!(
             done_items(&events)[0]["content"][0]["text"],

@@ -75,7 +75,7 @@ async fn each_way_asks_and_judges() {
 }
 
 #[tokio::test]
-async fn what_does_not_match_is_told_and_calls_are_not_judged() {
+async fn what_does_not_match_is_reported_and_calls_are_not_judged() {
     for wire in WIRES {
         let native = StructuredOutput::Native;
         let (error, ..) = verdict(wire, native, json!({"text": "{\"n\": \"x\"}"})).await;

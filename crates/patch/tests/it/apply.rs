@@ -315,7 +315,7 @@ mod unix {
     }
 
     #[test]
-    fn a_file_in_a_read_only_folder_is_rewritten_in_place() {
+    fn a_file_in_a_read_only_directory_is_rewritten_in_place() {
         let workspace = Workspace::with([("dir/f", "a\n")]);
         set_mode(&workspace, "dir", 0o555);
         plan(&workspace, "*** Update File: dir/f\n-a\n+A")

@@ -13,7 +13,7 @@ struct Case {
     name: String,
     git: bool,
     /// The directory of the work tree that the turn works in.
-    folder: String,
+    directory: String,
     files: Files,
     steps: Vec<Step>,
     diff: String,
@@ -159,7 +159,7 @@ fn compare(case: &Case) -> Result<(), String> {
     if case.git {
         workspace.write(".git/HEAD", "");
     }
-    let cwd: PathBuf = workspace.root.join(&case.folder).components().collect();
+    let cwd: PathBuf = workspace.root.join(&case.directory).components().collect();
     for (path, content) in &case.files {
         workspace.write(&format!("{}/{path}", cwd.display()), content);
     }
@@ -199,10 +199,10 @@ fn compare(case: &Case) -> Result<(), String> {
     }
     equal("diff", local(&turn.unified()), &case.diff)?;
     let after = workspace.files();
-    let prefix = if case.folder.is_empty() {
+    let prefix = if case.directory.is_empty() {
         String::new()
     } else {
-        format!("{}/", case.folder)
+        format!("{}/", case.directory)
     };
     let expected = case
         .after

@@ -72,7 +72,7 @@ pub enum Script {
         /// Only then does approval of the command cover the script.
         alone: bool,
     },
-    /// Nothing that can be told apart.
+    /// Nothing that can be distinguished.
     Opaque,
 }
 

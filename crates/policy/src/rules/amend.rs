@@ -87,8 +87,8 @@ fn append(home: &Path, line: &str) -> Result<bool, AmendError> {
         path: path.clone(),
         error,
     };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(failed)?;
     }
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);

@@ -33,14 +33,14 @@ pub enum RulesProblem {
 
 /// Reads the `*.rules` files of these directories, in their order and by name; missing directories are fine.
 #[must_use]
-pub fn load(folders: &[PathBuf]) -> LoadedRules {
+pub fn load(directories: &[PathBuf]) -> LoadedRules {
     let mut loaded = LoadedRules::default();
-    for folder in folders {
-        let files = match rules_files(folder) {
+    for directory in directories {
+        let files = match rules_files(directory) {
             Ok(files) => files,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                let path = folder.clone();
+                let path = directory.clone();
                 loaded
                     .problems
                     .push(RulesProblem::Unreadable { path, error });
@@ -57,9 +57,9 @@ pub fn load(folders: &[PathBuf]) -> LoadedRules {
     loaded
 }
 
-fn rules_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn rules_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in folder.read_dir()? {
+    for entry in directory.read_dir()? {
         let path = entry?.path();
         if path
             .extension()

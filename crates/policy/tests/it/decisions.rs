@@ -207,9 +207,9 @@ fn one_allowed_command_does_not_free_the_others() {
 #[cfg(unix)]
 #[test]
 fn a_link_does_not_make_a_program_trusted() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().canonicalize().unwrap();
-    let (work, other) = (folder.join("work"), folder.join("other"));
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path().canonicalize().unwrap();
+    let (work, other) = (directory.join("work"), directory.join("other"));
     for place in [&work, &other] {
         std::fs::create_dir(place).unwrap();
         std::fs::write(place.join("date"), "").unwrap();
@@ -344,7 +344,7 @@ fn a_session_does_not_outweigh_a_forbidding_rule() {
 }
 
 #[test]
-fn denials_are_told_by_exit_code_and_words() {
+fn denials_are_reported_by_exit_code_and_words() {
     assert!(looks_denied(1, &["touch: x: Read-only file system"]));
     assert!(looks_denied(1, &["", "OPERATION NOT PERMITTED"]));
     assert!(looks_denied(159, &[""]));
@@ -762,7 +762,7 @@ fn a_review_that_makes_no_sense_denies() {
 }
 
 #[test]
-fn the_model_is_told_what_was_saved() {
+fn the_model_learns_what_was_saved() {
     assert_eq!(
         texts::prefix_saved(&words("touch /etc/x")),
         "Approved command prefix saved:\n- [\"touch\", \"/etc/x\"]"

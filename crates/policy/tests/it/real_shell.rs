@@ -69,7 +69,7 @@ fn samples() -> BTreeMap<String, Vec<Vec<String>>> {
     reason = "the shell is what is compared with"
 )]
 fn by_bash(scripts: impl Iterator<Item = String> + Send) -> Vec<Vec<Vec<String>>> {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut bash = Command::new("bash")
         .args([
             "--norc",
@@ -77,7 +77,7 @@ fn by_bash(scripts: impl Iterator<Item = String> + Send) -> Vec<Vec<Vec<String>>
             "-c",
             &format!("exec 3>&1; {HARNESS}"),
         ])
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

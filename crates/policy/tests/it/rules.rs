@@ -57,7 +57,7 @@ fn files_mean_what_they_were_recorded_to_mean() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     let cases = [
         ("x = 1\nwhile x:\n  pass", "2:1", "there is no `while`"),
         ("load(\"a\", \"b\")", "1:1", "`load` is not supported"),

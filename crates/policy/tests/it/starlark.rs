@@ -62,8 +62,8 @@ fn official_programs_agree_with_the_record() {
     let Some(programs) = std::env::var_os("QUIPU_TEST_CODEX") else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("test.rules");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("test.rules");
     let mut differences = Vec::new();
     for program in std::env::split_paths(&programs) {
         for row in fixture("starlark.jsonl") {
@@ -74,7 +74,7 @@ fn official_programs_agree_with_the_record() {
                 .arg(&file)
                 .arg("--")
                 .args(strings(&row["command"]))
-                .env("CODEX_HOME", folder.path())
+                .env("CODEX_HOME", directory.path())
                 .output()
                 .unwrap();
             let theirs: Value = match output.status.success() {

@@ -71,7 +71,7 @@ async fn a_close_of_the_server_carries_its_code() {
 }
 
 #[tokio::test]
-async fn a_message_over_the_limit_ends_reading_but_can_be_told() {
+async fn a_message_over_the_limit_ends_reading_but_can_be_reported() {
     let (mut client, mut server) = plain_client(1000).await;
     client
         .send(Message::Text("a".repeat(1000).into()))
@@ -246,7 +246,7 @@ async fn a_refused_client_learns_status_and_body() {
 }
 
 #[tokio::test]
-async fn bad_addresses_and_headers_are_told_without_secrets() {
+async fn bad_addresses_and_headers_are_reported_without_secrets() {
     for url in [
         "http://127.0.0.1:1/",
         "wss://127.0.0.1:1/",

@@ -39,7 +39,7 @@ impl Watch {
         }
     }
 
-    /// Who is told by the session.
+    /// Who is notified by the session.
     pub fn observer(&self) -> Observer {
         let lines = self.log.sender();
         let hearing = Arc::clone(&self.hearing);

@@ -59,7 +59,7 @@ impl Family {
         Ok(())
     }
 
-    /// Kills everything and waits until it is gone; each child's end is told to `on_end`.
+    /// Kills everything and waits until it is gone; each child's end is reported to `on_end`.
     pub(super) fn kill(
         self,
         leader: libc::pid_t,

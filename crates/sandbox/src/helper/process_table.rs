@@ -15,8 +15,8 @@ pub(crate) struct Entry {
 
 /// All processes that this user may see.
 pub(crate) fn all() -> Vec<Entry> {
-    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
-    folders
+    let directories = fs::read_dir("/proc").into_iter().flatten().flatten();
+    directories
         .filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?))
         .collect()
 }

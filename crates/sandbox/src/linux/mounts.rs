@@ -301,8 +301,8 @@ fn mount_if_possible(
 fn stage(readable: &[PathBuf]) -> Result<(), Failure> {
     let stage = Path::new(STAGE);
     sys::mount(c"tmpfs", stage, HARMLESS, c"mode=755").map_err(at(stage))?;
-    for folder in ["proc", "tmp", "dev/shm", "dev/pts"] {
-        fs::create_dir_all(stage.join(folder)).map_err(at(stage))?;
+    for directory in ["proc", "tmp", "dev/shm", "dev/pts"] {
+        fs::create_dir_all(stage.join(directory)).map_err(at(stage))?;
     }
     for (target, link) in DEV_LINKS {
         symlink(target, stage.join(link)).map_err(at(stage))?;
@@ -322,7 +322,7 @@ fn stage(readable: &[PathBuf]) -> Result<(), Failure> {
 /// Makes the view the only one.
 fn leave_for(stage: &Path) -> Result<(), Failure> {
     std::env::set_current_dir(stage)
-        .and_then(|()| sys::pivot_to_current_folder())
+        .and_then(|()| sys::pivot_to_current_directory())
         .and_then(|()| std::env::set_current_dir("/"))
         .map_err(at(stage))?;
     let root = Path::new("/");

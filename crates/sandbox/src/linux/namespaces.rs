@@ -131,19 +131,22 @@ fn wait_for(child: libc::pid_t, mut go: PipeWriter) {
 /// Users keep their ids inside: root all of them, so that files of others look as they are, anybody
 /// else just their own.
 fn map_ids(child: libc::pid_t) -> io::Result<()> {
-    let folder = format!("/proc/{child}");
+    let directory = format!("/proc/{child}");
     if sys::is_root()
         && identity("/proc/self/uid_map")
-            .and_then(|map| fs::write(format!("{folder}/uid_map"), map))
+            .and_then(|map| fs::write(format!("{directory}/uid_map"), map))
             .is_ok()
     {
-        return fs::write(format!("{folder}/gid_map"), identity("/proc/self/gid_map")?);
+        return fs::write(
+            format!("{directory}/gid_map"),
+            identity("/proc/self/gid_map")?,
+        );
     }
     // SAFETY: cannot fail.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    fs::write(format!("{folder}/uid_map"), format!("{user} {user} 1"))?;
-    fs::write(format!("{folder}/setgroups"), "deny")?;
-    fs::write(format!("{folder}/gid_map"), format!("{group} {group} 1"))
+    fs::write(format!("{directory}/uid_map"), format!("{user} {user} 1"))?;
+    fs::write(format!("{directory}/setgroups"), "deny")?;
+    fs::write(format!("{directory}/gid_map"), format!("{group} {group} 1"))
 }
 
 /// The map that keeps all ids of this namespace as they are.

@@ -201,7 +201,7 @@ pub(super) fn mount(kind: &CStr, at: &Path, flags: libc::c_ulong, data: &CStr) -
 
 /// Makes the current directory, a mount point, the root of this mount namespace, and lets go of the
 /// old root.
-pub(super) fn pivot_to_current_folder() -> io::Result<()> {
+pub(super) fn pivot_to_current_directory() -> io::Result<()> {
     let dot = c".".as_ptr();
     // SAFETY: terminated strings.
     unsafe {

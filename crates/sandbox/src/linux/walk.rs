@@ -54,10 +54,10 @@ pub(super) fn name(
 }
 
 /// Names an entry of a directory, itself if it is a link.
-fn step(folder: RawFd, name: &CStr, flags: libc::c_int) -> io::Result<OwnedFd> {
+fn step(directory: RawFd, name: &CStr, flags: libc::c_int) -> io::Result<OwnedFd> {
     let flags = flags | libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: an open directory and a terminated name.
-    owned(unsafe { libc::openat(folder, name.as_ptr(), flags) }.into())
+    owned(unsafe { libc::openat(directory, name.as_ptr(), flags) }.into())
 }
 
 /// What a file says if it is a symbolic link.
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn it_finds_what_the_kernel_finds() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("a")).unwrap();
         std::fs::write(root.join("a/file"), "").unwrap();
         for (target, link) in [

@@ -19,14 +19,14 @@ pub(super) fn find(program: &OsStr, cwd: &Path, search_path: Option<&OsStr>) -> 
     let search_path = match search_path {
         Some(path) => path,
         None => {
-            usual = system_folder()?;
+            usual = system_directory()?;
             usual.as_os_str()
         }
     };
     // A relative part would mean whatever directory this program happens to be in.
     std::env::split_paths(search_path)
-        .filter(|folder| folder.is_absolute())
-        .find_map(|folder| runnable(folder.join(program)))
+        .filter(|directory| directory.is_absolute())
+        .find_map(|directory| runnable(directory.join(program)))
 }
 
 fn runnable(path: PathBuf) -> Option<PathBuf> {
@@ -41,6 +41,6 @@ fn runnable(path: PathBuf) -> Option<PathBuf> {
     exact.into_iter().chain(endings).find(|path| path.is_file())
 }
 
-fn system_folder() -> Option<PathBuf> {
+fn system_directory() -> Option<PathBuf> {
     Some(Path::new(&std::env::var_os("SystemRoot")?).join("System32"))
 }

@@ -83,7 +83,7 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
 fn prepare(command: &Command) -> Result<Starter, SpawnError> {
     let (name_given, arguments) = command.argv.split_first().ok_or(SpawnError::EmptyCommand)?;
     check_text(command)?;
-    let cwd = folder(command)?;
+    let cwd = directory(command)?;
     let env_path = command
         .env
         .iter()
@@ -124,7 +124,7 @@ fn name(command: &Command) -> String {
 }
 
 /// Where the command starts, if that is a directory.
-fn folder(command: &Command) -> Result<PathBuf, SpawnError> {
+fn directory(command: &Command) -> Result<PathBuf, SpawnError> {
     let found = std::path::absolute(&command.cwd).and_then(|cwd| {
         if cwd.metadata()?.is_dir() {
             Ok(cwd)
@@ -146,7 +146,7 @@ fn check_text(command: &Command) -> Result<(), SpawnError> {
     } else if variables.into_iter().any(|text| has_zero(text)) {
         "environment"
     } else if has_zero(command.cwd.as_os_str()) {
-        "folder"
+        "directory"
     } else {
         return Ok(());
     };

@@ -97,9 +97,9 @@ pub fn attack(name: &str) -> Option<Deed> {
 fn try_all() -> io::Result<()> {
     for (name, _, deed) in attacks() {
         // What an earlier attack has left would make the next one fail for the wrong reason.
-        let folder = property("WORKSPACE").join("folder");
-        fs::remove_dir_all(&folder).ok();
-        fs::create_dir(&folder).ok();
+        let directory = property("WORKSPACE").join("directory");
+        fs::remove_dir_all(&directory).ok();
+        fs::create_dir(&directory).ok();
         // SAFETY: this process has one thread.
         match unsafe { libc::fork() } {
             0 => {
@@ -181,7 +181,7 @@ impl Scene {
         fs::create_dir_all(&git).unwrap();
         fs::write(scratch.workspace.join(".git/config"), "untouched").unwrap();
         fs::write(git.join("pre-commit"), "untouched").unwrap();
-        fs::create_dir(scratch.workspace.join("folder")).unwrap();
+        fs::create_dir(scratch.workspace.join("directory")).unwrap();
         for home in [outside.join("home"), scratch.workspace.join("home")] {
             lay_out_home(&home);
         }
@@ -303,8 +303,8 @@ impl Drop for Scene {
 
 /// The home of a server: stores, and what commands may know.
 fn lay_out_home(home: &Path) {
-    for folder in ["sessions", "skills"] {
-        fs::create_dir_all(home.join(folder)).unwrap();
+    for directory in ["sessions", "skills"] {
+        fs::create_dir_all(home.join(directory)).unwrap();
     }
     fs::write(home.join("config.toml"), "untouched").unwrap();
     fs::write(home.join("skills/skill.md"), "public").unwrap();
@@ -556,7 +556,7 @@ macro_rules! escapes {
 }
 
 escapes! {
-    by_path: ["write by path", "append by path", "create by path", "truncate", "remove", "make a folder"];
+    by_path: ["write by path", "append by path", "create by path", "truncate", "remove", "make a directory"];
     by_symbolic_link: ["write by symbolic link", "link in, write later", "create by a dangling link"];
     by_rename: ["rename out", "rename in", "exchange", "replace the workspace"];
     by_hard_link: ["hard link in and write", "hard link out"];
@@ -583,7 +583,7 @@ escapes! {
     by_secrets_of_the_environment: ["read the server's environment"];
     by_inherited_descriptors: ["use descriptors of the server"];
     by_git_hooks: ["write a hook", "add a hook", "link a hook", "make a hook executable", "replace the repository"];
-    by_the_configuration_of_the_home: ["write the configuration of the home", "make a configuration folder"];
+    by_the_configuration_of_the_home: ["write the configuration of the home", "make a configuration directory"];
 }
 
 #[tokio::test]
@@ -617,9 +617,9 @@ async fn by_signals_of_files() {
 fn tried_by_nobody() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let path = folder.path().join("setuid");
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = directory.path().join("setuid");
         fs::copy(program(), &path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
         repeat_as_nobody(

@@ -13,8 +13,8 @@ use crate::lab::{BACKENDS, Finished, Scratch, finish, read_until, shell};
 /// A home with a store, a skill and a directory to work in; and credentials.
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
-    for folder in ["home/skills", "home/worktrees/a", "ssh"] {
-        fs::create_dir_all(scratch.outside.join(folder)).unwrap();
+    for directory in ["home/skills", "home/worktrees/a", "ssh"] {
+        fs::create_dir_all(scratch.outside.join(directory)).unwrap();
     }
     for (file, text) in [
         ("home/auth.json", "secret"),

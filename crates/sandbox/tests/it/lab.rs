@@ -118,13 +118,13 @@ impl Scratch {
 pub fn program() -> &'static Path {
     static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, program) = COPY.get_or_init(|| {
-        let folder = tempfile::Builder::new()
+        let directory = tempfile::Builder::new()
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .tempdir()
             .unwrap();
-        let program = folder.path().canonicalize().unwrap().join("it");
+        let program = directory.path().canonicalize().unwrap().join("it");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-        (folder, program)
+        (directory, program)
     });
     program
 }

@@ -294,7 +294,7 @@ async fn what_cannot_be_run_is_an_error() {
             assert_eq!(code(&error), Some(expected), "{program}: {error}");
         }
         for (cwd, expected) in [
-            ("/no/such/folder", libc::ENOENT),
+            ("/no/such/directory", libc::ENOENT),
             ("/bin/sh", libc::ENOTDIR),
         ] {
             let error = attempt("/bin/true", Path::new(cwd)).await;

@@ -30,11 +30,11 @@ fn can_write(policy: &WorkspaceWrite, path: &Path) -> bool {
 }
 
 /// Tries to put a link to `outside` in the place of a directory, by all means.
-fn swap(folder: &Path, outside: &Path) -> String {
-    let (folder, outside) = (folder.display(), outside.display());
+fn swap(directory: &Path, outside: &Path) -> String {
+    let (directory, outside) = (directory.display(), outside.display());
     format!(
-        "mv {folder} {folder}.away; ln -s {outside} {folder}.link; mv -T {folder}.link {folder}; \
-         rmdir {folder}; ln -sT {outside} {folder}; true"
+        "mv {directory} {directory}.away; ln -s {outside} {directory}.link; mv -T {directory}.link {directory}; \
+         rmdir {directory}; ln -sT {outside} {directory}; true"
     )
 }
 
@@ -62,15 +62,15 @@ async fn a_root_inside_another_stays_where_it_is() {
             writable_roots: vec![build.clone(), deep.clone()],
             ..scratch.policy()
         };
-        for folder in [&build, &deep, &way] {
+        for directory in [&build, &deep, &way] {
             let done = finish(command(
-                &swap(folder, &scratch.outside),
+                &swap(directory, &scratch.outside),
                 &policy,
                 enforcement,
             ))
             .await;
             assert!(
-                !folder.is_symlink() && folder.is_dir(),
+                !directory.is_symlink() && directory.is_dir(),
                 "{enforcement:?} {done:?}"
             );
         }
@@ -85,38 +85,38 @@ async fn a_root_inside_another_stays_where_it_is() {
 }
 
 #[tokio::test]
-async fn the_temporary_folder_stays_where_it_is() {
+async fn the_temporary_directory_stays_where_it_is() {
     if !is_in_role() {
         let scratch = Scratch::new();
-        let folder = scratch.workspace.join("x/user");
-        fs::create_dir_all(&folder).unwrap();
+        let directory = scratch.workspace.join("x/user");
+        fs::create_dir_all(&directory).unwrap();
         let (around, outside) = (scratch.workspace.as_path(), scratch.outside.as_path());
         return repeat_alone(
-            "roots::the_temporary_folder_stays_where_it_is",
+            "roots::the_temporary_directory_stays_where_it_is",
             &[
-                ("TMPDIR", &folder),
+                ("TMPDIR", &directory),
                 ("AROUND", around),
                 ("OUTSIDE", outside),
             ],
         );
     }
     let path = |name| PathBuf::from(std::env::var_os(name).unwrap());
-    let (folder, outside) = (path("TMPDIR"), path("OUTSIDE"));
+    let (directory, outside) = (path("TMPDIR"), path("OUTSIDE"));
     for enforcement in WAYS {
         let policy = WorkspaceWrite {
-            writable_roots: vec![folder.clone()],
+            writable_roots: vec![directory.clone()],
             ..WorkspaceWrite::new(path("AROUND"))
         };
-        let done = finish(command(&swap(&folder, &outside), &policy, enforcement)).await;
+        let done = finish(command(&swap(&directory, &outside), &policy, enforcement)).await;
         assert!(
-            !folder.is_symlink() && folder.is_dir(),
+            !directory.is_symlink() && directory.is_dir(),
             "{enforcement:?} {done:?}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_folder_that_another_command_led_astray_is_refused() {
+async fn a_directory_that_another_command_led_astray_is_refused() {
     for enforcement in WAYS {
         let scratch = Scratch::new();
         let around = &scratch.workspace;
@@ -196,12 +196,12 @@ async fn no_configuration_can_be_made_up_around_the_workspace() {
     for enforcement in WAYS {
         let scratch = Scratch::new();
         let project = &scratch.workspace;
-        let [folder, other] = ["a/b", "other"].map(|name| project.join(name));
-        fs::create_dir_all(&folder).unwrap();
+        let [directory, other] = ["a/b", "other"].map(|name| project.join(name));
+        fs::create_dir_all(&directory).unwrap();
         fs::create_dir_all(&other).unwrap();
         fs::create_dir_all(project.join("a/b/c")).unwrap();
         let policy = WorkspaceWrite {
-            workspace: folder,
+            workspace: directory,
             writable_roots: vec![project.clone(), other],
             ..scratch.policy()
         };
@@ -210,9 +210,9 @@ async fn no_configuration_can_be_made_up_around_the_workspace() {
                       ln -sT c $it/.codex; mv -T c $it/.codex; done; ls -d c";
         let done = finish(command(script, &policy, enforcement)).await;
         assert_eq!(done.stdout, "c\n", "{enforcement:?} {done:?}");
-        for folder in ["", "a", "a/b", "other"] {
-            let made = project.join(folder).join(".codex");
-            assert!(!can_write(&policy, &made), "{folder}");
+        for directory in ["", "a", "a/b", "other"] {
+            let made = project.join(directory).join(".codex");
+            assert!(!can_write(&policy, &made), "{directory}");
             let count = fs::read_dir(&made).map_or(0, Iterator::count);
             assert!(!made.is_symlink() && count == 0, "{enforcement:?} {made:?}");
         }

@@ -235,7 +235,7 @@ async fn reading_can_be_restricted() {
     for enforcement in BACKENDS {
         let policy = WorkspaceWrite {
             readable: Readable::Only {
-                roots: vec![scratch.outside.join("shared"), "/no/such/folder".into()],
+                roots: vec![scratch.outside.join("shared"), "/no/such/directory".into()],
                 platform_defaults: true,
             },
             ..scratch.policy()

@@ -149,7 +149,7 @@ async fn an_ordinary_repository_is_read_only() {
 }
 
 #[tokio::test]
-async fn a_repository_in_another_writable_folder_cannot_be_steered() {
+async fn a_repository_in_another_writable_directory_cannot_be_steered() {
     for enforcement in BACKENDS {
         let scratch = linked().await;
         let repository = scratch.outside.join(".git");

@@ -35,7 +35,7 @@ impl Content {
         let file = platform::without_waiting(OpenOptions::new().read(true)).open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Err(platform::is_a_folder().into());
+            return Err(platform::is_a_directory().into());
         }
         if metadata.len() > LIMIT {
             return Err(too_large());

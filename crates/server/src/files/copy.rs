@@ -32,15 +32,15 @@ pub(crate) fn copy(source: &Path, destination: &Path, recursive: bool) -> Result
 }
 
 fn copy_tree(source: &Path, destination: &Path) -> io::Result<()> {
-    let mut folders = vec![(source.to_owned(), destination.to_owned())];
-    while let Some((from, to)) = folders.pop() {
+    let mut directories = vec![(source.to_owned(), destination.to_owned())];
+    while let Some((from, to)) = directories.pop() {
         fs::create_dir_all(&to)?;
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let kind = entry.file_type()?;
             let to = to.join(entry.file_name());
             if kind.is_dir() {
-                folders.push((entry.path(), to));
+                directories.push((entry.path(), to));
             } else {
                 copy_leaf(kind, &entry.path(), &to)?;
             }

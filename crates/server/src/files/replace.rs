@@ -178,11 +178,11 @@ mod tests {
 
     #[test]
     fn permissions_and_links_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
         write(&file, "1").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o741)).unwrap();
-        let link = folder.path().join("link");
+        let link = directory.path().join("link");
         symlink("file", &link).unwrap();
         write(&link, "2").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "2");
@@ -191,29 +191,35 @@ mod tests {
             0o741
         );
         assert!(link.is_symlink());
-        fs::hard_link(&file, folder.path().join("twin")).unwrap();
+        fs::hard_link(&file, directory.path().join("twin")).unwrap();
         write(&file, "3").unwrap();
-        assert_eq!(fs::read_to_string(folder.path().join("twin")).unwrap(), "3");
+        assert_eq!(
+            fs::read_to_string(directory.path().join("twin")).unwrap(),
+            "3"
+        );
     }
 
     #[test]
     fn a_dangling_link_creates_what_it_names() {
-        let folder = tempfile::tempdir().unwrap();
-        symlink("new", folder.path().join("link")).unwrap();
-        write(&folder.path().join("link"), "x").unwrap();
-        assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), "x");
-        symlink("round", folder.path().join("round")).unwrap();
-        let error = write(&folder.path().join("round"), "x").unwrap_err();
+        let directory = tempfile::tempdir().unwrap();
+        symlink("new", directory.path().join("link")).unwrap();
+        write(&directory.path().join("link"), "x").unwrap();
+        assert_eq!(
+            fs::read_to_string(directory.path().join("new")).unwrap(),
+            "x"
+        );
+        symlink("round", directory.path().join("round")).unwrap();
+        let error = write(&directory.path().join("round"), "x").unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
     }
 
     #[test]
     fn a_failure_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = write(&folder.path().join("no/file"), "x").unwrap_err();
+        let directory = tempfile::tempdir().unwrap();
+        let error = write(&directory.path().join("no/file"), "x").unwrap_err();
         assert_eq!(error.to_string(), "No such file or directory (os error 2)");
-        let error = write(folder.path(), "x").unwrap_err();
+        let error = write(directory.path(), "x").unwrap_err();
         assert_eq!(error.to_string(), "Is a directory (os error 21)");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -24,7 +24,7 @@ use crate::hub::{Client, ClientId};
 
 /// How long changes are gathered before they are told.
 const GATHER: Duration = Duration::from_millis(200);
-/// The most paths that are told at once; beyond that only the watched directory is named.
+/// The most paths that are reported at once; beyond that only the watched directory is named.
 const PATHS: usize = 4096;
 /// The most watches of one client.
 const WATCHES: usize = 1024;
@@ -46,7 +46,7 @@ struct State {
 /// One watch of one client.
 struct Watch {
     /// The directories that are watched for it, with links resolved.
-    folders: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
     changes: Arc<Changes>,
     telling: JoinHandle<()>,
 }
@@ -91,24 +91,24 @@ impl Watches {
             paths: Mutex::default(),
             some: Notify::new(),
         });
-        let mut folders = Vec::new();
-        for (folder, name) in places(path) {
-            state.watch(&folder, &self.routes)?;
+        let mut directories = Vec::new();
+        for (directory, name) in places(path) {
+            state.watch(&directory, &self.routes)?;
             let interest = Interest {
                 name,
                 changes: Arc::clone(&changes),
             };
             lock(&self.routes)
                 .0
-                .entry(folder.clone())
+                .entry(directory.clone())
                 .or_default()
                 .push(interest);
-            folders.push(folder);
+            directories.push(directory);
         }
         let id = Uuid::now_v7().to_string();
         let telling = runtime.spawn(tell(Arc::clone(client), id.clone(), Arc::clone(&changes)));
         let watch = Watch {
-            folders,
+            directories,
             changes,
             telling,
         };
@@ -138,8 +138,8 @@ impl Watches {
 
 impl State {
     /// Starts to watch a directory; again does no harm.
-    fn watch(&mut self, folder: &Path, routes: &Arc<Mutex<Routes>>) -> Result<(), FileError> {
-        if lock(routes).0.contains_key(folder) {
+    fn watch(&mut self, directory: &Path, routes: &Arc<Mutex<Routes>>) -> Result<(), FileError> {
+        if lock(routes).0.contains_key(directory) {
             return Ok(());
         }
         let failed = |error: notify::Error| match error.kind {
@@ -156,26 +156,26 @@ impl State {
         }
         match &mut self.watcher {
             Some(watcher) => watcher
-                .watch(folder, RecursiveMode::NonRecursive)
+                .watch(directory, RecursiveMode::NonRecursive)
                 .map_err(failed),
             None => Ok(()),
         }
     }
 
     fn end(&mut self, watch: Watch, routes: &Mutex<Routes>) -> JoinHandle<()> {
-        for folder in &watch.folders {
+        for directory in &watch.directories {
             let mut routes = lock(routes);
-            let Some(interests) = routes.0.get_mut(folder) else {
+            let Some(interests) = routes.0.get_mut(directory) else {
                 continue;
             };
             interests.retain(|interest| !Arc::ptr_eq(&interest.changes, &watch.changes));
             if !interests.is_empty() {
                 continue;
             }
-            routes.0.remove(folder);
+            routes.0.remove(directory);
             drop(routes);
             // A directory that was removed is not watched any more.
-            if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
+            if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(directory)) {
                 tracing::debug!(%error, "failed to remove watch");
             }
         }
@@ -187,15 +187,15 @@ impl State {
 /// The directories to watch for a path, and which name in each. A path whose directory is missing has none.
 fn places(path: &Path) -> Vec<(PathBuf, Option<OsString>)> {
     let resolved = fs::canonicalize(path).ok();
-    if let Some(folder) = resolved.as_ref().filter(|it| it.is_dir()) {
-        return vec![(folder.clone(), None)];
+    if let Some(directory) = resolved.as_ref().filter(|it| it.is_dir()) {
+        return vec![(directory.clone(), None)];
     }
-    let in_folder = |path: &Path| {
-        let folder = fs::canonicalize(path.parent()?).ok()?;
-        Some((folder, Some(path.file_name()?.to_owned())))
+    let in_directory = |path: &Path| {
+        let directory = fs::canonicalize(path.parent()?).ok()?;
+        Some((directory, Some(path.file_name()?.to_owned())))
     };
-    let mut places: Vec<_> = in_folder(path).into_iter().collect();
-    places.extend(resolved.as_deref().and_then(in_folder));
+    let mut places: Vec<_> = in_directory(path).into_iter().collect();
+    places.extend(resolved.as_deref().and_then(in_directory));
     places.dedup();
     places
 }
@@ -222,13 +222,13 @@ impl Routes {
         for interest in itself.filter(|it| it.name.is_none()) {
             interest.changes.add(interest.changes.watched.clone());
         }
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return;
         };
         if name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()) {
             return;
         }
-        for interest in self.0.get(folder).into_iter().flatten() {
+        for interest in self.0.get(directory).into_iter().flatten() {
             if let Some(changed) = interest.shows(name) {
                 interest.changes.add(changed);
             }

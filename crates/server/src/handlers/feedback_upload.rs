@@ -60,8 +60,8 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, Refusal>
         Some(thread) => thread.to_string(),
         None => format!("no-active-thread-{}", Uuid::now_v7()),
     };
-    let folder = server.home().join("feedback");
-    match feedback::write(&folder, &thread_id, params, &files) {
+    let directory = server.home().join("feedback");
+    match feedback::write(&directory, &thread_id, params, &files) {
         Ok(report) => {
             let path = report.display();
             tracing::info!(%path, "report written");

@@ -11,7 +11,7 @@ impl Handler for FsUnwatch {
         let ended =
             files::run(move || Ok(cx.server.watches.remove(cx.client.id, &params.watch_id))).await;
         if let Ok(Some(telling)) = ended {
-            // Nothing may be told after the answer. The task was aborted, so it ends with an error.
+            // Nothing may be reported after the answer. The task was aborted, so it ends with an error.
             telling.await.ok();
         }
         Ok(FsUnwatchResponse {})

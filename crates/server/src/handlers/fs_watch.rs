@@ -1,4 +1,4 @@
-//! `fs/watch`: be told when a path changes.
+//! `fs/watch`: be notified when a path changes.
 
 use futures_util::FutureExt as _;
 use quipu_wire::method::request::FsWatch;

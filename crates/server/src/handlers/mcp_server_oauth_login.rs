@@ -1,4 +1,4 @@
-//! `mcpServer/oauth/login`: a page for the browser; how the login ends is told to everyone.
+//! `mcpServer/oauth/login`: a page for the browser; how the login ends is reported to everyone.
 
 use std::sync::Arc;
 use std::time::Duration;

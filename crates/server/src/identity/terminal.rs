@@ -61,7 +61,7 @@ mod tests {
 
     /// Each of these is what the official server puts into its user agent.
     #[test]
-    fn terminals_are_told_apart() {
+    fn terminals_are_distinguished() {
         for (vars, expected) in [
             (&[][..], "unknown"),
             (&[("TERM", "")], "unknown"),

@@ -34,7 +34,7 @@ pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// What the system says of a directory that should be a file.
-pub(crate) fn is_a_folder() -> io::Error {
+pub(crate) fn is_a_directory() -> io::Error {
     io::Error::from_raw_os_error(libc::EISDIR)
 }
 

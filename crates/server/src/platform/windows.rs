@@ -28,7 +28,7 @@ pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-pub(crate) fn is_a_folder() -> io::Error {
+pub(crate) fn is_a_directory() -> io::Error {
     io::ErrorKind::IsADirectory.into()
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn take_owner(_: &File, _: &Metadata) -> io::Result<bool> {
 /// Links to directories and to files are two kinds here.
 pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (target, link) = (target.as_ref(), link.as_ref());
-    let folder = link.parent().unwrap_or(Path::new(""));
-    if folder.join(target).is_dir() {
+    let directory = link.parent().unwrap_or(Path::new(""));
+    if directory.join(target).is_dir() {
         std::os::windows::fs::symlink_dir(target, link)
     } else {
         std::os::windows::fs::symlink_file(target, link)

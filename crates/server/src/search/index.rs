@@ -119,8 +119,8 @@ impl Index {
             .follow_links(true)
             .require_git(true)
             .filter_entry(|entry| {
-                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-                !is_folder || rules::can_be_read(entry.path())
+                let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+                !is_directory || rules::can_be_read(entry.path())
             })
             .threads(threads());
         roots.for_each(|root| {
@@ -199,18 +199,18 @@ impl Drop for Gathered<'_> {
 mod tests {
     use super::*;
 
-    fn index(folder: &Path) -> Index {
-        let roots = Roots::new(vec![folder.display().to_string()], Path::new("/"));
+    fn index(directory: &Path) -> Index {
+        let roots = Roots::new(vec![directory.display().to_string()], Path::new("/"));
         Index::new(roots, Arc::default())
     }
 
     #[test]
     fn what_was_found_can_be_read_while_more_is_looked_for() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
-            std::fs::write(folder.path().join(name), "").unwrap();
+            std::fs::write(directory.path().join(name), "").unwrap();
         }
-        let index = index(folder.path());
+        let index = index(directory.path());
         let mut gathered = Gathered::new(&index);
         // The directory itself comes first and is one of its own entries.
         for found in index.walk().unwrap().build().take(3) {
@@ -228,9 +228,9 @@ mod tests {
 
     #[test]
     fn a_stopped_walk_ends_without_result() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a"), "").unwrap();
-        let index = index(folder.path());
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a"), "").unwrap();
+        let index = index(directory.path());
         index.stop.store(true, Ordering::Relaxed);
         index.fill();
         assert!(index.since(0).0.is_empty() && index.since(0).1);

@@ -20,10 +20,10 @@ pub(super) fn can_be_read_from(root: &Path) -> bool {
 }
 
 /// Whether everything that the walk reads in a directory comes to an end.
-pub(super) fn can_be_read(folder: &Path) -> bool {
+pub(super) fn can_be_read(directory: &Path) -> bool {
     let own = [".gitignore", ".ignore"];
-    let git = folder.join(".git");
-    own.iter().all(|name| ends(&folder.join(name)))
+    let git = directory.join(".git");
+    own.iter().all(|name| ends(&directory.join(name)))
         && match fs::metadata(&git) {
             Ok(file) if file.is_dir() => ends(&git.join(EXCLUDED)),
             Ok(file) if file.is_file() => linked_can_be_read(&git),
@@ -34,16 +34,16 @@ pub(super) fn can_be_read(folder: &Path) -> bool {
 /// The same for a linked work tree, whose `.git` is a file that names the directory.
 fn linked_can_be_read(git: &Path) -> bool {
     let named = first_line(git);
-    let Some(folder) = named
+    let Some(directory) = named
         .as_deref()
         .and_then(|line| line.strip_prefix("gitdir: "))
     else {
         return true;
     };
-    let folder = Path::new(folder);
-    let common = folder.join("commondir");
+    let directory = Path::new(directory);
+    let common = directory.join("commondir");
     ends(&common)
-        && first_line(&common).is_none_or(|common| ends(&folder.join(common).join(EXCLUDED)))
+        && first_line(&common).is_none_or(|common| ends(&directory.join(common).join(EXCLUDED)))
 }
 
 /// Whether reading a file comes to an end: it is not there, a directory, or a regular file.

@@ -18,7 +18,7 @@ use super::rank::{Best, Query};
 use crate::Cx;
 use crate::hub::ClientId;
 
-/// How often results are told while the directories are still being walked.
+/// How often results are reported while the directories are still being walked.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A running session. It ends when dropped.

@@ -15,10 +15,10 @@ use crate::threads::Message;
 
 /// How long changes are gathered: whoever writes a skill makes a directory first and then the file.
 const GATHER: Duration = Duration::from_millis(100);
-/// How long nothing is told after something was.
+/// How long nothing is reported after something was.
 const PAUSE: Duration = Duration::from_secs(10);
 /// The most directories that are watched.
-const FOLDERS: usize = 8192;
+const DIRECTORYS: usize = 8192;
 
 /// The directories of all loaded threads.
 #[derive(Default)]
@@ -32,20 +32,20 @@ struct State {
     watcher: Option<RecommendedWatcher>,
     telling: Option<JoinHandle<()>>,
     /// How many threads follow each directory.
-    folders: HashMap<PathBuf, usize>,
+    directories: HashMap<PathBuf, usize>,
 }
 
 /// Directories in which something changed that was not told yet.
 #[derive(Default)]
 struct Changes {
-    folders: Mutex<HashSet<PathBuf>>,
+    directories: Mutex<HashSet<PathBuf>>,
     some: Notify,
 }
 
 /// The directories that one thread follows, until this is dropped.
 pub(crate) struct Followed {
     watch: Arc<Watch>,
-    folders: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
 }
 
 impl Watch {
@@ -54,7 +54,7 @@ impl Watch {
     pub fn follow(
         self: &Arc<Self>,
         server: &Arc<Server>,
-        folders: Vec<PathBuf>,
+        directories: Vec<PathBuf>,
         changed: bool,
     ) -> Followed {
         let mut state = lock(&self.state);
@@ -62,21 +62,21 @@ impl Watch {
             tracing::warn!(%error, "failed to watch skills");
         }
         let mut followed = Vec::new();
-        for folder in folders {
-            let known = state.folders.contains_key(&folder);
-            if !known && state.folders.len() >= FOLDERS {
+        for directory in directories {
+            let known = state.directories.contains_key(&directory);
+            if !known && state.directories.len() >= DIRECTORYS {
                 tracing::warn!("too many skill directories; some are not watched");
                 break;
             }
             if changed || !known {
-                state.watch(&folder);
+                state.watch(&directory);
             }
-            *state.folders.entry(folder.clone()).or_default() += 1;
-            followed.push(folder);
+            *state.directories.entry(directory.clone()).or_default() += 1;
+            followed.push(directory);
         }
         Followed {
             watch: Arc::clone(self),
-            folders: followed,
+            directories: followed,
         }
     }
 }
@@ -93,17 +93,17 @@ impl State {
         Ok(())
     }
 
-    fn watch(&mut self, folder: &Path) {
+    fn watch(&mut self, directory: &Path) {
         let watcher = self.watcher.as_mut();
-        let watched = watcher.map(|it| it.watch(folder, RecursiveMode::NonRecursive));
+        let watched = watcher.map(|it| it.watch(directory, RecursiveMode::NonRecursive));
         if let Some(Err(error)) = watched {
             tracing::debug!(%error, "failed to watch skill directory");
         }
     }
 
-    fn unwatch(&mut self, folder: &Path) {
+    fn unwatch(&mut self, directory: &Path) {
         // A directory that was removed is not watched any more.
-        if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(folder)) {
+        if let Some(Err(error)) = self.watcher.as_mut().map(|it| it.unwatch(directory)) {
             tracing::debug!(%error, "failed to unwatch skill directory");
         }
     }
@@ -120,14 +120,14 @@ impl Drop for State {
 impl Drop for Followed {
     fn drop(&mut self) {
         let mut state = lock(&self.watch.state);
-        for folder in &self.folders {
-            let Some(threads) = state.folders.get_mut(folder) else {
+        for directory in &self.directories {
+            let Some(threads) = state.directories.get_mut(directory) else {
                 continue;
             };
             *threads -= 1;
             if *threads == 0 {
-                state.folders.remove(folder);
-                state.unwatch(folder);
+                state.directories.remove(directory);
+                state.unwatch(directory);
             }
         }
     }
@@ -141,10 +141,10 @@ impl Changes {
             Ok(_) => return,
             Err(error) => return tracing::debug!(%error, "error while watching skills"),
         };
-        let mut folders = lock(&self.folders);
+        let mut directories = lock(&self.directories);
         for path in event.paths {
-            folders.extend(path.parent().map(Path::to_owned));
-            folders.insert(path);
+            directories.extend(path.parent().map(Path::to_owned));
+            directories.insert(path);
         }
         self.some.notify_one();
     }
@@ -155,13 +155,13 @@ async fn tell(server: Weak<Server>, changes: Arc<Changes>) {
     loop {
         changes.some.notified().await;
         tokio::time::sleep(GATHER).await;
-        let folders = Arc::new(std::mem::take(&mut *lock(&changes.folders)));
+        let directories = Arc::new(std::mem::take(&mut *lock(&changes.directories)));
         let Some(server) = server.upgrade() else {
             return;
         };
         for thread in server.threads.all() {
-            let folders = Arc::clone(&folders);
-            thread.send(Message::SkillsChanged(folders)).await;
+            let directories = Arc::clone(&directories);
+            thread.send(Message::SkillsChanged(directories)).await;
         }
         drop(server);
         tokio::time::sleep(PAUSE).await;

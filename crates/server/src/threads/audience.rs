@@ -30,7 +30,7 @@ pub(super) struct Audience {
     scratch: Vec<u8>,
 }
 
-/// How many turns that are over are told apart from ids that never were a turn's. Those end the running turn,
+/// How many turns that are over are distinguished from ids that never were a turn's. Those end the running turn,
 /// as in the official server: input that was added to a turn has an id of its own.
 const ENDED: usize = 64;
 

@@ -24,7 +24,7 @@ use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
 use super::tool_host::ThreadHost;
-use crate::{Server, clock, config_folders, fail};
+use crate::{Server, clock, config_directories, fail};
 use quipu_prompt::message;
 
 /// What a hook may write to each of its streams.
@@ -51,7 +51,7 @@ impl ThreadHooks {
         if !session.has_feature(Feature::CodexHooks) {
             return Default::default();
         }
-        let (hooks, problems) = Hooks::load(&config_folders(server, &session.snapshot));
+        let (hooks, problems) = Hooks::load(&config_directories(server, &session.snapshot));
         let hooks = Arc::new(hooks);
         let problems = problems.iter().map(warning).collect();
         (ThreadHooks { hooks, resumed }, problems)

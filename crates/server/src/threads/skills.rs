@@ -79,7 +79,7 @@ impl Actor {
 
     /// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
     pub(super) async fn skills_changed(&mut self, changed: &HashSet<PathBuf>) {
-        let mut own = self.sampler.prompt().skills().found.folders.iter();
+        let mut own = self.sampler.prompt().skills().found.directories.iter();
         if !own.any(|directory| changed.contains(directory)) {
             return;
         }
@@ -95,7 +95,7 @@ impl Actor {
             return;
         }
         let server = Arc::clone(&self.server);
-        let directories = self.sampler.prompt().skills().found.folders.clone();
+        let directories = self.sampler.prompt().skills().found.directories.clone();
         let handle = self.handle.clone();
         tokio::task::spawn_blocking(move || {
             let followed = server.skills.watch.follow(&server, directories, changed);

@@ -31,9 +31,9 @@ pub struct Cell {
 pub async fn run(fault: Fault, moment: Moment) -> Tried<bool> {
     let mut cell = Cell::start(fault, moment).await?;
     let outcome = cell.play(fault, moment).await;
-    if let Some(folder) = std::env::var_os("QUIPU_FAULTS_LOGS") {
+    if let Some(directory) = std::env::var_os("QUIPU_FAULTS_LOGS") {
         let name = format!("{fault:?}-{moment:?}.log");
-        cell.wire.save(&std::path::Path::new(&folder).join(name));
+        cell.wire.save(&std::path::Path::new(&directory).join(name));
     }
     let described = |error: String| {
         let log = cell.process.stderr();

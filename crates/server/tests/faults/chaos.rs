@@ -108,10 +108,12 @@ impl Chaos {
             mark,
         };
         let played = self.play(&mut scene).await;
-        if let Some(folder) = std::env::var_os("QUIPU_FAULTS_LOGS") {
+        if let Some(directory) = std::env::var_os("QUIPU_FAULTS_LOGS") {
             for (number, client) in scene.wires.iter().enumerate() {
                 let name = format!("chaos-{}-{number}.log", self.counts.servers);
-                client.wire.save(&std::path::Path::new(&folder).join(name));
+                client
+                    .wire
+                    .save(&std::path::Path::new(&directory).join(name));
             }
         }
         played.map_err(|error| {

@@ -335,8 +335,9 @@ fn insert_nonsense(cell: &Cell) {
 
 /// The descriptor that the server would get next.
 fn free_descriptor(cell: &Cell) -> u64 {
-    let folder = format!("/proc/{}/fd", cell.process.pid());
-    let is_used = |number: &u64| std::path::Path::new(&format!("{folder}/{number}")).is_symlink();
+    let directory = format!("/proc/{}/fd", cell.process.pid());
+    let is_used =
+        |number: &u64| std::path::Path::new(&format!("{directory}/{number}")).is_symlink();
     (0..).find(|number| !is_used(number)).unwrap_or_default()
 }
 

@@ -35,7 +35,7 @@ pub struct Needs {
 }
 
 pub struct Ground {
-    folder: TempDir,
+    directory: TempDir,
     home: PathBuf,
     pub disk: Option<SmallDisk>,
     pub model: ModelServer,
@@ -46,20 +46,20 @@ pub struct Ground {
 impl Ground {
     /// With more settings than all have.
     pub async fn new(needs: Needs, settings: &str) -> Tried<Ground> {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let disk = match needs.small_disk {
             true => Some(SmallDisk::mount()?),
             false => None,
         };
         let home = match &disk {
             Some(disk) => disk.path().join("home"),
-            None => folder.path().join("home"),
+            None => directory.path().join("home"),
         };
         let model = ModelServer::start().await;
         let model = model.map_err(|error| format!("no model: {error}"))?;
-        let clock = Clock::new(&folder.path().join("clock"));
+        let clock = Clock::new(&directory.path().join("clock"));
         let ground = Ground {
-            folder,
+            directory,
             home,
             disk,
             model,
@@ -82,14 +82,14 @@ impl Ground {
             self.model.base_url(),
             retries = self.needs.retries,
         );
-        for folder in [&self.home, &self.work()] {
-            std::fs::create_dir_all(folder)?;
+        for directory in [&self.home, &self.work()] {
+            std::fs::create_dir_all(directory)?;
         }
         std::fs::write(self.home.join("config.toml"), config)?;
         std::fs::write(self.fail_points(), "")?;
         if self.is_nobody() {
             let open = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(self.folder.path(), open)?;
+            std::fs::set_permissions(self.directory.path(), open)?;
             for path in [&self.home, &self.work(), &self.home.join("config.toml")] {
                 std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY))?;
             }
@@ -106,7 +106,7 @@ impl Ground {
         };
         launch = launch
             .args(["app-server"])
-            .folder_at(&self.work())
+            .directory_at(&self.work())
             .env("QUIPU_HOME", &text(&self.home))
             .env("SCRIPTED_KEY", SECRET)
             .env("QUIPU_FAIL_POINTS", &text(&self.fail_points()))
@@ -149,7 +149,7 @@ impl Ground {
 
     /// The directory in which threads work.
     pub fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
+        self.directory.path().join("work")
     }
 
     /// A file whose content is a heavy answer.
@@ -160,7 +160,7 @@ impl Ground {
     }
 
     fn fail_points(&self) -> PathBuf {
-        self.folder.path().join("fail-points")
+        self.directory.path().join("fail-points")
     }
 
     /// Makes the server panic where it says, from now on; nowhere if empty.
@@ -170,13 +170,13 @@ impl Ground {
 
     /// The files below the home whose names fit.
     pub fn files(&self, fits: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-        let mut folders = vec![self.home.clone()];
+        let mut directories = vec![self.home.clone()];
         let mut found = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
                 let path = entry.path();
                 if path.is_dir() {
-                    folders.push(path);
+                    directories.push(path);
                 } else if fits(&entry.file_name().to_string_lossy()) {
                     found.push(path);
                 }

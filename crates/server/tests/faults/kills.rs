@@ -58,7 +58,7 @@ impl Graveyard {
         }
         process.signal(Signal::KILL);
         process.exit().await;
-        // What is still in the pipe was told as well.
+        // What is still in the pipe was sent as well.
         wire.rest().await?;
         let said = Said::new(&wire, false);
         laws::check_wire(std::slice::from_ref(&said))?;

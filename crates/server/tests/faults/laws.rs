@@ -47,7 +47,7 @@ impl Said {
         self.told().any(|it| it.method() == "item/completed")
     }
 
-    /// What was told of one thread.
+    /// What was reported of one thread.
     pub fn of_thread(&self, id: &str) -> Said {
         let of_thread = self
             .told()
@@ -267,7 +267,7 @@ pub fn check_stored(said: &[Said], thread: &Value) -> Tried<()> {
         );
     }
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    let mut told: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut messages: BTreeMap<(String, String), usize> = BTreeMap::new();
     for entry in said.iter().flat_map(Said::told) {
         let params = &entry.message["params"];
         let turn = entry.turn().to_owned();
@@ -275,26 +275,28 @@ pub fn check_stored(said: &[Said], thread: &Value) -> Tried<()> {
             "turn/completed" => {
                 let stored = turns.get(&turn);
                 let stored = stored.ok_or_else(|| format!("law 2: turn {turn} is not stored"))?;
-                let (told, found) = (&params["turn"]["status"], &stored["status"]);
+                let (messages, found) = (&params["turn"]["status"], &stored["status"]);
                 ensure!(
-                    told == found,
-                    "law 2: turn {turn} was told {told} and is stored {found}"
+                    messages == found,
+                    "law 2: turn {turn} was messages {messages} and is stored {found}"
                 );
             }
             // Two connections may have heard the same.
             "item/completed" if seen.insert(key_of(&turn, &params["item"])) => {
-                *told.entry((turn, essence(&params["item"]))).or_default() += 1;
+                *messages
+                    .entry((turn, essence(&params["item"])))
+                    .or_default() += 1;
             }
             _ => {}
         }
     }
-    for ((turn, item), count) in told {
+    for ((turn, item), count) in messages {
         let stored = turns.get(&turn).and_then(|it| it["items"].as_array());
         let stored: Vec<String> = stored.into_iter().flatten().map(essence).collect();
         let found = stored.iter().filter(|it| **it == item).count();
         ensure!(
             found >= count,
-            "law 2: {item} was told and is not stored; stored: {stored:?}"
+            "law 2: {item} was messages and is not stored; stored: {stored:?}"
         );
     }
     Ok(())

@@ -125,10 +125,10 @@ impl Wire {
     /// Whether something went wrong since a position, as far as the server tells; or did not happen.
     pub fn tells_of_failure(&self, from: usize, has_command: bool) -> bool {
         let log = lock(&self.log);
-        let told = log.entries.iter().skip(from).filter(|it| it.from_server);
+        let messages = log.entries.iter().skip(from).filter(|it| it.from_server);
         let is_bad = |status: &Value| status.as_str().is_some_and(|it| it != "completed");
         let mut command = false;
-        for entry in told {
+        for entry in messages {
             let params = &entry.message["params"];
             let failed = match entry.method() {
                 "turn/completed" => is_bad(&params["turn"]["status"]),

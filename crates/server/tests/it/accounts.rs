@@ -46,7 +46,7 @@ async fn a_key_logs_in_everybody_until_logout() {
 #[tokio::test]
 async fn a_provider_without_login_shows_none() {
     let lab = Lab::with(&[], "model_provider = \"ollama\"\n");
-    let auth = lab.folder.path().join("home/auth.json");
+    let auth = lab.directory.path().join("home/auth.json");
     std::fs::write(auth, r#"{"OPENAI_API_KEY":"sk-1"}"#).unwrap();
     let client = lab.client().await;
     let read = client.call_raw("account/read", &json!({})).await;
@@ -94,7 +94,7 @@ async fn what_cannot_be_done_is_said() {
 async fn a_report_stays_on_the_machine() {
     let lab = Lab::new();
     let client = lab.client().await;
-    let log = lab.folder.path().join("my.log");
+    let log = lab.directory.path().join("my.log");
     std::fs::write(&log, "lines").unwrap();
     let report = json!({
         "classification": "bug", "includeLogs": true, "reason": "it broke",
@@ -103,12 +103,12 @@ async fn a_report_stays_on_the_machine() {
     let answer = client.call_raw("feedback/upload", &report).await.unwrap();
     let thread = answer["threadId"].as_str().unwrap();
     assert!(thread.starts_with("no-active-thread-"), "{thread}");
-    let mut reports = std::fs::read_dir(lab.folder.path().join("home/feedback")).unwrap();
-    let folder = reports.next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(folder.join("report.json")).unwrap();
+    let mut reports = std::fs::read_dir(lab.directory.path().join("home/feedback")).unwrap();
+    let directory = reports.next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(directory.join("report.json")).unwrap();
     let text: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(text["reason"], "it broke");
-    let copied = folder.join("0-my.log");
+    let copied = directory.join("0-my.log");
     assert_eq!(std::fs::read_to_string(copied).unwrap(), "lines");
     client.finish().await;
 
@@ -142,7 +142,7 @@ async fn a_report_is_sent_only_where_the_user_wants_it() {
     let settings = format!("[feedback]\nendpoint = \"http://{address}/reports\"\n");
     let lab = Lab::with(&[], &settings);
     let client = lab.client().await;
-    let log = lab.folder.path().join("my.log");
+    let log = lab.directory.path().join("my.log");
     std::fs::write(&log, "lines").unwrap();
     let report = json!({ "classification": "bug", "includeLogs": false, "reason": "it broke", "extraLogFiles": [log] });
     // The other side refuses it, but it is kept, so all is well.
@@ -159,7 +159,7 @@ async fn a_report_is_sent_only_where_the_user_wants_it() {
         body["files"],
         json!([{ "name": "0-my.log", "dataBase64": "bGluZXM=" }])
     );
-    let kept = std::fs::read_dir(lab.folder.path().join("home/feedback")).unwrap();
+    let kept = std::fs::read_dir(lab.directory.path().join("home/feedback")).unwrap();
     assert_eq!(kept.count(), 1);
     client.finish().await;
 }

@@ -85,9 +85,9 @@ async fn spawn(
     arguments: Value,
 ) -> (String, Vec<Value>) {
     say(client, thread, &uses("spawn_agent", arguments)).await;
-    let told = turns(client, 2).await;
+    let received = turns(client, 2).await;
     let spawned = json_of(&last_output(stage, thread));
-    (text(&spawned["agent_id"]), told)
+    (text(&spawned["agent_id"]), received)
 }
 
 /// Starts an agent that works on, and returns when it does.
@@ -98,13 +98,13 @@ async fn spawn_busy(
 ) -> (String, Vec<Value>) {
     let prompt = uses("spawn_agent", json!({ "message": hangs() }));
     say(client, thread, &prompt).await;
-    let mut told = turn_of(client, thread).await;
+    let mut received = turn_of(client, thread).await;
     let is_up = |it: &Value| it["method"] == "item/commandExecution/outputDelta";
-    while !told.iter().any(is_up) {
-        told.push(client.next().await);
+    while !received.iter().any(is_up) {
+        received.push(client.next().await);
     }
     let spawned = json_of(&last_output(stage, thread));
-    (text(&spawned["agent_id"]), told)
+    (text(&spawned["agent_id"]), received)
 }
 
 /// Uses a tool in a turn; what the model read, and everything told.
@@ -116,9 +116,9 @@ async fn call(
     arguments: Value,
 ) -> (String, Vec<Value>) {
     say(client, thread, &uses(tool, arguments)).await;
-    let told = turn_of(client, thread).await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
-    (last_output(stage, thread), told)
+    let received = turn_of(client, thread).await;
+    assert_eq!(status(&received), "completed", "{:?}", order(&received));
+    (last_output(stage, thread), received)
 }
 
 async fn loaded(client: &mut Conversation) -> Vec<String> {
@@ -128,7 +128,7 @@ async fn loaded(client: &mut Conversation) -> Vec<String> {
 
 /// Whether the process whose id the busy agent wrote down is still there.
 fn is_alive(stage: &Stage) -> bool {
-    let pid = std::fs::read_to_string(stage.folder().join("pid")).unwrap();
+    let pid = std::fs::read_to_string(stage.directory().join("pid")).unwrap();
     std::path::Path::new("/proc").join(pid.trim()).exists()
 }
 
@@ -148,10 +148,10 @@ async fn an_agent_works_in_a_thread_that_is_announced_first() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let order = json!({ "message": says("an answer"), "agent_type": "explorer" });
-    let (agent, told) = spawn(&stage, &mut client, &thread, order).await;
+    let (agent, received) = spawn(&stage, &mut client, &thread, order).await;
 
     let about_agent = |it: &&Value| it.to_string().contains(&agent);
-    let first = told.iter().find(about_agent).unwrap();
+    let first = received.iter().find(about_agent).unwrap();
     assert_eq!(first["method"], "thread/started");
     let announced = &first["params"]["thread"];
     let nickname = text(&announced["agentNickname"]);
@@ -164,12 +164,12 @@ async fn an_agent_works_in_a_thread_that_is_announced_first() {
     );
 
     let own = |it: &&Value| it["params"]["threadId"] == json!(agent);
-    let ends: Vec<&Value> = told.iter().filter(own).collect();
+    let ends: Vec<&Value> = received.iter().filter(own).collect();
     assert_eq!(
         ends.last().unwrap()["params"]["turn"]["status"],
         "completed"
     );
-    let spawned = collab(&told, &thread)[0];
+    let spawned = collab(&received, &thread)[0];
     assert_eq!(spawned["tool"], "spawnAgent");
     assert_eq!(spawned["status"], "completed");
     assert_eq!(spawned["receiverThreadIds"], json!([agent]));
@@ -196,7 +196,7 @@ async fn an_agent_works_in_a_thread_that_is_announced_first() {
         "it is not told whose it is"
     );
 
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -209,7 +209,7 @@ async fn an_agent_works_in_a_thread_that_is_announced_first() {
         json_of(&output),
         json!({ "status": { &agent: done }, "timed_out": false })
     );
-    let waited = collab(&told, &thread)[0];
+    let waited = collab(&received, &thread)[0];
     assert_eq!(
         (&waited["tool"], &waited["status"]),
         (&json!("wait"), &json!("completed"))
@@ -240,7 +240,7 @@ async fn an_agent_loses_the_rights_that_its_thread_loses() {
     client.call("turn/start", params).await;
     turns(&mut client, 2).await;
     assert!(last_output(&stage, &agent).contains("Read-only file system"));
-    assert!(!stage.folder().join("made").exists());
+    assert!(!stage.directory().join("made").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -260,7 +260,7 @@ async fn an_agent_is_sent_more_closed_and_brought_back() {
     turns(&mut client, 2).await;
     assert!(json_of(&last_output(&stage, &thread))["submission_id"].is_string());
 
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -274,16 +274,16 @@ async fn an_agent_is_sent_more_closed_and_brought_back() {
     );
     let unloaded = json!({ "threadId": agent, "status": { "type": "notLoaded" } });
     assert!(
-        told.iter().any(|it| it["params"] == unloaded),
+        received.iter().any(|it| it["params"] == unloaded),
         "{:?}",
-        order(&told)
+        order(&received)
     );
     assert_eq!(loaded(&mut client).await, [thread.as_str()]);
 
     let late = json!({ "target": agent, "message": "late" });
-    let (output, told) = call(&stage, &mut client, &thread, "send_input", late).await;
+    let (output, received) = call(&stage, &mut client, &thread, "send_input", late).await;
     assert_eq!(output, format!("agent with id {agent} not found"));
-    assert_eq!(collab(&told, &thread)[0]["status"], "failed");
+    assert_eq!(collab(&received, &thread)[0]["status"], "failed");
     let (output, _) = call(
         &stage,
         &mut client,
@@ -294,7 +294,7 @@ async fn an_agent_is_sent_more_closed_and_brought_back() {
     .await;
     assert_eq!(json_of(&output)["status"], json!({ &agent: "not_found" }));
 
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -303,7 +303,7 @@ async fn an_agent_is_sent_more_closed_and_brought_back() {
     )
     .await;
     assert_eq!(json_of(&output), json!({ "status": "pending_init" }));
-    assert!(told.iter().any(|it| it["method"] == "thread/started"));
+    assert!(received.iter().any(|it| it["method"] == "thread/started"));
     let more = json!({ "target": agent, "message": says("three") });
     say(&mut client, &thread, &uses("send_input", more)).await;
     turns(&mut client, 2).await;
@@ -321,10 +321,10 @@ async fn only_so_many_agents_and_only_so_deep() {
     let grandchild = uses("spawn_agent", json!({ "message": says("deep") }));
     let order = uses("spawn_agent", json!({ "message": grandchild }));
     say(&mut client, &thread, &order).await;
-    let told = turns(&mut client, 3).await;
+    let received = turns(&mut client, 3).await;
     let child = text(&json_of(&last_output(&stage, &thread))["agent_id"]);
     let deep = text(&json_of(&last_output(&stage, &child))["agent_id"]);
-    let announced = told
+    let announced = received
         .iter()
         .find(|it| it["params"]["thread"]["id"] == json!(deep))
         .unwrap();
@@ -333,7 +333,7 @@ async fn only_so_many_agents_and_only_so_deep() {
         2
     );
 
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -345,7 +345,7 @@ async fn only_so_many_agents_and_only_so_deep() {
         output,
         "collab spawn failed: agent thread limit reached (max 2)"
     );
-    let refused = collab(&told, &thread)[0];
+    let refused = collab(&received, &thread)[0];
     assert_eq!(
         (&refused["status"], &refused["receiverThreadIds"]),
         (&json!("failed"), &json!([]))
@@ -384,8 +384,8 @@ async fn an_agent_that_fails_ends_nothing_but_its_own_turn() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let broken = script(&[json!({ "fail": 400, "body": { "error": { "message": "broken" } } })]);
-    let (agent, told) = spawn(&stage, &mut client, &thread, json!({ "message": broken })).await;
-    let ends: Vec<&Value> = told
+    let (agent, received) = spawn(&stage, &mut client, &thread, json!({ "message": broken })).await;
+    let ends: Vec<&Value> = received
         .iter()
         .filter(|it| it["method"] == "turn/completed")
         .collect();
@@ -397,7 +397,7 @@ async fn an_agent_that_fails_ends_nothing_but_its_own_turn() {
         };
         assert_eq!(end["params"]["turn"]["status"], expected);
     }
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -407,7 +407,7 @@ async fn an_agent_that_fails_ends_nothing_but_its_own_turn() {
     .await;
     let errored = text(&json_of(&output)["status"][&agent]["errored"]);
     assert!(errored.contains("broken"), "{errored}");
-    assert_eq!(collab(&told, &thread)[0]["status"], "failed");
+    assert_eq!(collab(&received, &thread)[0]["status"], "failed");
     let again = json!({ "target": agent, "message": says("better") });
     say(&mut client, &thread, &uses("send_input", again)).await;
     turns(&mut client, 2).await;
@@ -426,10 +426,10 @@ async fn an_agent_that_fails_ends_nothing_but_its_own_turn() {
 async fn an_interrupted_parent_leaves_its_agent_at_work_and_hears_of_it_later() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    let (agent, told) = spawn_busy(&stage, &mut client, &thread).await;
+    let (agent, received) = spawn_busy(&stage, &mut client, &thread).await;
     let of_agent =
         |it: &&Value| it["method"] == "turn/started" && it["params"]["threadId"] == json!(agent);
-    let agent_turn = text(&told.iter().find(of_agent).unwrap()["params"]["turn"]["id"]);
+    let agent_turn = text(&received.iter().find(of_agent).unwrap()["params"]["turn"]["id"]);
     let turn = say(
         &mut client,
         &thread,
@@ -445,10 +445,10 @@ async fn an_interrupted_parent_leaves_its_agent_at_work_and_hears_of_it_later() 
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = turn_of(&mut client, &thread).await;
-    assert_eq!(status(&told), "interrupted");
+    let received = turn_of(&mut client, &thread).await;
+    assert_eq!(status(&received), "interrupted");
     assert_eq!(
-        collab(&told, &thread)[0]["status"],
+        collab(&received, &thread)[0]["status"],
         "failed",
         "the wait ends"
     );
@@ -460,12 +460,12 @@ async fn an_interrupted_parent_leaves_its_agent_at_work_and_hears_of_it_later() 
             json!({ "threadId": agent, "turnId": agent_turn }),
         )
         .await;
-    let told = turn_of(&mut client, &agent).await;
-    assert_eq!(status(&told), "interrupted");
+    let received = turn_of(&mut client, &agent).await;
+    assert_eq!(status(&received), "interrupted");
     let more = json!({ "target": agent, "message": says("late news") });
-    let (_, told) = call(&stage, &mut client, &thread, "send_input", more).await;
-    assert_eq!(collab(&told, &thread)[0]["status"], "completed");
-    let seen = told
+    let (_, received) = call(&stage, &mut client, &thread, "send_input", more).await;
+    assert_eq!(collab(&received, &thread)[0]["status"], "completed");
+    let seen = received
         .iter()
         .any(|it| it["method"] == "turn/completed" && it["params"]["threadId"] == json!(agent));
     if !seen {
@@ -485,7 +485,7 @@ async fn a_closed_agent_leaves_no_turn_and_no_process() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let (agent, _) = spawn_busy(&stage, &mut client, &thread).await;
-    let (output, told) = call(
+    let (output, received) = call(
         &stage,
         &mut client,
         &thread,
@@ -497,7 +497,7 @@ async fn a_closed_agent_leaves_no_turn_and_no_process() {
     let ended =
         |it: &&Value| it["method"] == "turn/completed" && it["params"]["threadId"] == json!(agent);
     assert_eq!(
-        told.iter().find(ended).unwrap()["params"]["turn"]["status"],
+        received.iter().find(ended).unwrap()["params"]["turn"]["status"],
         "interrupted"
     );
     dies(&stage).await;
@@ -514,11 +514,11 @@ async fn an_agent_ends_with_its_thread() {
     client
         .call("thread/unsubscribe", json!({ "threadId": thread }))
         .await;
-    let told = client.until("thread/closed").await;
+    let received = client.until("thread/closed").await;
     let ended =
         |it: &&Value| it["method"] == "turn/completed" && it["params"]["threadId"] == json!(agent);
     assert_eq!(
-        told.iter().find(ended).unwrap()["params"]["turn"]["status"],
+        received.iter().find(ended).unwrap()["params"]["turn"]["status"],
         "interrupted"
     );
     assert!(loaded(&mut client).await.is_empty());
@@ -554,9 +554,9 @@ async fn what_an_agent_asks_goes_to_those_who_follow_its_parent() {
     assert_eq!(same["params"], asked["params"]);
     late.reply(&same["id"], json!({ "decision": "accept" }))
         .await;
-    let told = turn_of(&mut late, &agent).await;
-    assert_eq!(status(&told), "completed");
-    assert!(stage.folder().join("made").exists());
+    let received = turn_of(&mut late, &agent).await;
+    assert_eq!(status(&received), "completed");
+    assert!(stage.directory().join("made").exists());
     turn_of(&mut client, &agent).await;
 
     stranger.call("thread/loaded/list", json!({})).await;
@@ -570,7 +570,7 @@ async fn what_an_agent_asks_goes_to_those_who_follow_its_parent() {
     );
 }
 
-/// What was told of an agent.
+/// What was reported of an agent.
 fn order_of_agent(messages: &[Value], agent: &str) -> Vec<String> {
     let own: Vec<Value> = messages
         .iter()
@@ -741,7 +741,7 @@ async fn a_thread_reaches_no_agents_but_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_orders_are_told_to_the_model() {
+async fn wrong_orders_are_reported_to_the_model() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let unparsed = "failed to parse function arguments: ";
@@ -814,22 +814,24 @@ async fn wrong_orders_are_told_to_the_model() {
         ("resume_agent", json!({ "id": thread }), "agent with id "),
     ];
     for (tool, arguments, expected) in cases {
-        let (output, told) = call(&stage, &mut client, &thread, tool, arguments.clone()).await;
+        let (output, received) = call(&stage, &mut client, &thread, tool, arguments.clone()).await;
         assert!(
             output.starts_with(expected),
             "{tool} {arguments} gave {output}"
         );
-        let started = told.iter().filter(|it| it["method"] == "item/started");
-        let ended = told.iter().filter(|it| it["method"] == "item/completed");
-        assert_eq!(started.count(), ended.count(), "{:?}", order(&told));
+        let started = received.iter().filter(|it| it["method"] == "item/started");
+        let ended = received
+            .iter()
+            .filter(|it| it["method"] == "item/completed");
+        assert_eq!(started.count(), ended.count(), "{:?}", order(&received));
     }
     assert_eq!(loaded(&mut client).await, [thread]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_has_settings_and_names_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
     std::fs::create_dir_all(&home).unwrap();
     let file = "model = \"gpt-5.2\"\nmodel_reasoning_effort = \"high\"\ndeveloper_instructions = \"Only test.\"\n\
         sandbox_mode = \"read-only\"\n";
@@ -840,11 +842,11 @@ async fn a_role_has_settings_and_names_of_its_own() {
         "name = \"reader\"\ndescription = \"Reads.\"\ndeveloper_instructions = \"Only read.\"\n";
     std::fs::create_dir_all(home.join("agents")).unwrap();
     std::fs::write(home.join("agents/reader.toml"), file).unwrap();
-    let stage = Stage::at(folder, home, roles).await;
+    let stage = Stage::at(directory, home, roles).await;
     let (mut client, thread) = stage.thread().await;
     let order = || json!({ "message": says("tested"), "agent_type": "tester" });
-    let (agent, told) = spawn(&stage, &mut client, &thread, order()).await;
-    let spawned = collab(&told, &thread)[0];
+    let (agent, received) = spawn(&stage, &mut client, &thread, order()).await;
+    let spawned = collab(&received, &thread)[0];
     assert_eq!(
         (&spawned["model"], &spawned["reasoningEffort"]),
         (&json!("gpt-5.2"), &json!("high"))

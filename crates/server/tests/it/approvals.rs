@@ -80,8 +80,8 @@ async fn commands_that_did_not_run_are_read_back_as_they_were_sent() {
                 Some(answer) => client.reply(&question, answer).await,
                 None => client.refuse(&question).await,
             }
-            let told = client.until("turn/completed").await;
-            let item = completed(&told, "commandExecution")[0].clone();
+            let messages = client.until("turn/completed").await;
+            let item = completed(&messages, "commandExecution")[0].clone();
             assert_eq!(item["status"], status);
             sent.push(item);
         }
@@ -100,7 +100,7 @@ async fn commands_that_did_not_run_are_read_back_as_they_were_sent() {
 async fn each_answer_has_its_effect() {
     let stage = Stage::new().await;
     let (mut client, thread) = asking(&stage).await;
-    let made = stage.folder().join("made");
+    let made = stage.directory().join("made");
     for tool in ["exec_command", "shell_command", "apply_patch"] {
         for (answer, done, item, end) in answers() {
             let case = format!("{tool} {answer:?}");
@@ -109,9 +109,9 @@ async fn each_answer_has_its_effect() {
                 stage.play([json!({ "text": "noted" })]);
             }
             say(&mut client, &thread, "do it").await;
-            let mut told = client.until(question_of(tool)).await;
-            let question = told.last().unwrap()["id"].clone();
-            let waiting = order(&told).iter().rev().nth(1).cloned();
+            let mut messages = client.until(question_of(tool)).await;
+            let question = messages.last().unwrap()["id"].clone();
+            let waiting = order(&messages).iter().rev().nth(1).cloned();
             assert_eq!(
                 waiting.as_deref(),
                 Some("status active waitingOnApproval"),
@@ -121,21 +121,21 @@ async fn each_answer_has_its_effect() {
                 Some(answer) => client.reply(&question, answer).await,
                 None => client.refuse(&question).await,
             }
-            told.extend(client.until("turn/completed").await);
-            assert_eq!(status(&told), end, "{case}: {:?}", order(&told));
+            messages.extend(client.until("turn/completed").await);
+            assert_eq!(status(&messages), end, "{case}: {:?}", order(&messages));
             let kind = if tool == "apply_patch" {
                 "fileChange"
             } else {
                 "commandExecution"
             };
-            let items = completed(&told, kind);
+            let items = completed(&messages, kind);
             let ends: Vec<String> = items.iter().map(|it| text(&it["status"])).collect();
             assert_eq!(ends, [item], "{case}: an item completes once");
-            let resolved: Vec<_> = told
+            let resolved: Vec<_> = messages
                 .iter()
                 .filter(|it| it["method"] == "serverRequest/resolved")
                 .collect();
-            assert_eq!(resolved.len(), 1, "{case}: {:?}", order(&told));
+            assert_eq!(resolved.len(), 1, "{case}: {:?}", order(&messages));
             assert_eq!(resolved[0]["params"]["requestId"], question, "{case}");
             assert_eq!(made.exists(), done, "{case}");
             if done {
@@ -162,14 +162,14 @@ async fn what_is_accepted_for_the_session_is_not_asked_again() {
         client
             .reply(&question["id"], json!({ "decision": "acceptForSession" }))
             .await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "completed");
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed");
         assert!(
-            !told.iter().any(|it| it["method"] == question_of(tool)),
+            !messages.iter().any(|it| it["method"] == question_of(tool)),
             "{tool}: {:?}",
-            order(&told)
+            order(&messages)
         );
-        std::fs::remove_file(stage.folder().join("made")).unwrap();
+        std::fs::remove_file(stage.directory().join("made")).unwrap();
     }
 }
 
@@ -195,9 +195,9 @@ async fn an_allowed_prefix_holds_at_once_and_for_good() {
     client
         .reply(&question["id"], json!({ "decision": allow }))
         .await;
-    let told = client.until("turn/completed").await;
+    let messages = client.until("turn/completed").await;
     assert!(
-        !told.iter().any(|it| it["method"] == COMMAND),
+        !messages.iter().any(|it| it["method"] == COMMAND),
         "asked again"
     );
     assert!(
@@ -213,16 +213,16 @@ async fn an_allowed_prefix_holds_at_once_and_for_good() {
 
     let (mut other, thread) = asking(&stage).await;
     stage.play([touch("exec_command"), json!({ "text": "done" })]);
-    let told = run(&mut other, &thread, "once").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let messages = run(&mut other, &thread, "once").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
     assert!(
-        !told.iter().any(|it| it["method"] == COMMAND),
+        !messages.iter().any(|it| it["method"] == COMMAND),
         "asked in another thread"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rules_that_cannot_be_used_are_told_with_the_thread_that_wants_them() {
+async fn rules_that_cannot_be_used_are_reported_with_the_thread_that_wants_them() {
     let stage = Stage::new().await;
     let mut client = stage.client().await;
     let rules = stage.home().join("rules");
@@ -240,9 +240,9 @@ async fn rules_that_cannot_be_used_are_told_with_the_thread_that_wants_them() {
         calls("exec_command", json!({ "cmd": "true" })),
         json!({ "text": "no" }),
     ]);
-    let told = run(&mut client, &text(&started["thread"]["id"]), "try").await;
+    let messages = run(&mut client, &text(&started["thread"]["id"]), "try").await;
     assert!(
-        !told.iter().any(|it| it["method"] == "configWarning"),
+        !messages.iter().any(|it| it["method"] == "configWarning"),
         "a client hears of a problem once"
     );
     assert!(
@@ -255,7 +255,7 @@ async fn rules_that_cannot_be_used_are_told_with_the_thread_that_wants_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_of_the_administrator_are_in_force() {
     let stage = Stage::new().await;
-    let etc = stage.folder().join("etc");
+    let etc = stage.directory().join("etc");
     std::fs::create_dir_all(&etc).unwrap();
     let rule = "[[rules.prefix_rules]]\npattern = [{ token = \"touch\" }]\ndecision = \"forbidden\"\njustification = \"leave no trace\"\n";
     std::fs::write(etc.join("requirements.toml"), rule).unwrap();
@@ -263,7 +263,7 @@ async fn rules_of_the_administrator_are_in_force() {
     stage.play([touch("exec_command"), json!({ "text": "no" })]);
     run(&mut client, &thread, "do it").await;
     assert!(stage.last_request().contains("rejected: leave no trace"));
-    assert!(!stage.folder().join("made").exists());
+    assert!(!stage.directory().join("made").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,9 +301,9 @@ async fn a_question_outlives_the_client_that_was_asked() {
     second
         .reply(&again["id"], json!({ "decision": "accept" }))
         .await;
-    let told = second.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    assert!(stage.folder().join("made").exists());
+    let messages = second.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    assert!(stage.directory().join("made").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,7 +330,7 @@ async fn a_question_that_nobody_can_answer_is_declined_in_the_end() {
         let declined = last["items"].as_array().unwrap().iter();
         let declined = declined.filter(|it| it["status"] == "declined");
         assert_eq!(declined.count(), 2, "{tool}: {last}");
-        assert!(!stage.folder().join("made").exists());
+        assert!(!stage.directory().join("made").exists());
     }
 }
 
@@ -348,27 +348,30 @@ async fn an_interrupt_settles_what_was_asked() {
                 json!({ "threadId": thread, "turnId": turn }),
             )
             .await;
-        let mut told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "interrupted");
+        let mut messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "interrupted");
         assert!(
-            told.iter().any(|it| it["id"] == interrupt),
+            messages.iter().any(|it| it["id"] == interrupt),
             "{tool}: {:?}",
-            order(&told)
+            order(&messages)
         );
-        told.extend(client.until("serverRequest/resolved").await);
-        assert_eq!(told.last().unwrap()["params"]["requestId"], question["id"]);
+        messages.extend(client.until("serverRequest/resolved").await);
+        assert_eq!(
+            messages.last().unwrap()["params"]["requestId"],
+            question["id"]
+        );
         client
             .reply(&question["id"], json!({ "decision": "accept" }))
             .await;
-        let told = run(&mut client, &thread, "go on").await;
+        let messages = run(&mut client, &thread, "go on").await;
         assert_eq!(
-            status(&told),
+            status(&messages),
             "completed",
             "{tool}: a late answer changes nothing"
         );
         let request = stage.last_request();
         assert!(request.contains("aborted by user"), "{tool}: {request}");
-        assert!(!stage.folder().join("made").exists(), "{tool}");
+        assert!(!stage.directory().join("made").exists(), "{tool}");
     }
 }
 
@@ -405,14 +408,14 @@ async fn the_first_answer_wins_and_all_see_the_same() {
         "each event once, in one order"
     );
     assert!(
-        !stage.folder().join("made").exists(),
+        !stage.directory().join("made").exists(),
         "the first answer was a decline"
     );
 }
 
 /// A patch that is declined tells the diff of what the turn changed before, like one that is applied.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_diff_is_told_after_a_declined_patch() {
+async fn the_diff_is_reported_after_a_declined_patch() {
     let stage = Stage::new().await;
     let (mut client, thread) = asking(&stage).await;
     let patch = |name: &str| json!({ "patch": format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch") });
@@ -423,12 +426,12 @@ async fn the_diff_is_told_after_a_declined_patch() {
         let answer = json!({ "decision": decision });
         client.reply(&question["id"], answer).await;
     }
-    let told = order(&client.until("turn/completed").await);
-    let declined = told
+    let messages = order(&client.until("turn/completed").await);
+    let declined = messages
         .iter()
         .position(|it| it == "item/completed fileChange declined");
-    let next = &told[declined.unwrap() + 1];
-    assert_eq!(next, "turn/diff/updated", "{told:?}");
+    let next = &messages[declined.unwrap() + 1];
+    assert_eq!(next, "turn/diff/updated", "{messages:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -458,9 +461,9 @@ async fn a_client_tool_that_fails_is_an_answer_too() {
             Some(answer) => client.reply(&question["id"], answer).await,
             None => client.refuse(&question["id"]).await,
         }
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "completed");
-        assert_eq!(completed(&told, "dynamicToolCall")[0]["status"], item);
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed");
+        assert_eq!(completed(&messages, "dynamicToolCall")[0]["status"], item);
         // One text is the output; several would be its parts.
         let requests = stage.model.requests();
         let input = requests.last().unwrap().body["input"].as_array().unwrap();
@@ -483,24 +486,24 @@ async fn questions_of_plan_mode_reach_the_user_and_plans_are_items() {
     params["collaborationMode"] =
         json!({ "mode": "plan", "settings": { "model": "scripted-model" } });
     client.call("turn/start", params).await;
-    let mut told = client.until("item/tool/requestUserInput").await;
-    assert!(order(&told).contains(&"status active waitingOnUserInput".to_owned()));
-    let question = told.last().unwrap()["id"].clone();
+    let mut messages = client.until("item/tool/requestUserInput").await;
+    assert!(order(&messages).contains(&"status active waitingOnUserInput".to_owned()));
+    let question = messages.last().unwrap()["id"].clone();
     client
         .reply(
             &question,
             json!({ "answers": { "q": { "answers": ["A"] } } }),
         )
         .await;
-    told.extend(client.until("turn/completed").await);
-    assert_eq!(status(&told), "completed");
+    messages.extend(client.until("turn/completed").await);
+    assert_eq!(status(&messages), "completed");
     assert!(
-        completed(&told, "plan")[0]["text"]
+        completed(&messages, "plan")[0]["text"]
             .as_str()
             .unwrap()
             .contains("1. Do A")
     );
-    let words = text(&completed(&told, "agentMessage")[0]["text"]);
+    let words = text(&completed(&messages, "agentMessage")[0]["text"]);
     assert!(
         words.contains("Here:") && words.contains("Agreed?") && !words.contains("Do A"),
         "{words}"
@@ -524,9 +527,9 @@ async fn an_answer_that_cannot_be_understood_is_named_to_its_sender() {
         say(&mut client, &thread, "do it").await;
         let question = client.skip_to(question_of("exec_command")).await["id"].clone();
         client.reply(&question, answer).await;
-        let told = client.until("turn/completed").await;
-        let error = told.iter().find(|it| it["error"].is_object());
-        let error = error.unwrap_or_else(|| panic!("{:?}", order(&told)));
+        let messages = client.until("turn/completed").await;
+        let error = messages.iter().find(|it| it["error"].is_object());
+        let error = error.unwrap_or_else(|| panic!("{:?}", order(&messages)));
         assert_eq!(
             (&error["id"], &error["error"]["code"]),
             (&json!(null), &json!(-32600))
@@ -536,8 +539,8 @@ async fn an_answer_that_cannot_be_understood_is_named_to_its_sender() {
             "Invalid answer to request {question} (item/commandExecution/requestApproval): {problem}"
         );
         assert!(text.starts_with(&expected), "{text}");
-        let commands = completed(&told, "commandExecution");
+        let commands = completed(&messages, "commandExecution");
         assert_eq!(commands[0]["status"], "declined");
     }
-    assert!(!stage.folder().join("made").exists());
+    assert!(!stage.directory().join("made").exists());
 }

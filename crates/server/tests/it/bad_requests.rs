@@ -23,9 +23,9 @@ async fn refusals_are_those_of_the_reference_and_change_nothing() {
     let config = "model = \"a\"\nsandbox_mode = \"danger-full-access\"\n[features]\nplugins = false\napps = false\n";
     let path = std::env::var("PATH").unwrap();
     let lab = Lab::with(&[("PATH", &path), ("OPENAI_API_KEY", "k")], config);
-    let work = lab.folder.path().join("work");
+    let work = lab.directory.path().join("work");
     tree(&work);
-    let before = everything_in(lab.folder.path());
+    let before = everything_in(lab.directory.path());
     let mut raw = lab
         .raw_initialized(json!({ "experimentalApi": true }))
         .await;
@@ -41,8 +41,8 @@ async fn refusals_are_those_of_the_reference_and_change_nothing() {
         let answer = raw.call(&request).await;
         assert_eq!(answer, json!({ "id": 1, "error": error }), "{request}");
     }
-    assert_eq!(everything_in(lab.folder.path()), before);
-    let config_now = fs::read_to_string(lab.folder.path().join("home/config.toml")).unwrap();
+    assert_eq!(everything_in(lab.directory.path()), before);
+    let config_now = fs::read_to_string(lab.directory.path().join("home/config.toml")).unwrap();
     assert_eq!(config_now, config);
 }
 
@@ -86,17 +86,17 @@ fn tree(work: &Path) {
     make("plugins/broken/.codex-plugin/plugin.json", "{");
     fs::create_dir(work.join("plugins/bare")).unwrap();
     make(&format!("bad/{file}"), "{");
-    for (folder, path) in [("odd", "plugins/demo"), ("odd2", "./../x"), ("odd3", "./")] {
+    for (directory, path) in [("odd", "plugins/demo"), ("odd2", "./../x"), ("odd3", "./")] {
         let text = market(vec![offer("demo", path, json!({}))]);
-        make(&format!("{folder}/{file}"), &text);
+        make(&format!("{directory}/{file}"), &text);
     }
     make("stray.json", r#"{"name":"m","plugins":[]}"#);
 }
 
 /// The paths below a directory.
-fn everything_in(folder: &Path) -> Vec<String> {
+fn everything_in(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         // The program keeps its own state in the home directory.
         if path.ends_with("home") {

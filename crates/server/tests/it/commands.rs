@@ -70,7 +70,7 @@ async fn output_and_exit_code_come_back() {
     let done = run(&client, "printf 0123456789", json!({ "outputBytesCap": 4 })).await;
     assert_eq!(done.1, "0123");
     let done = run(&client, "cat; pwd", json!({ "cwd": "home" })).await;
-    let home = lab.folder.path().canonicalize().unwrap().join("home");
+    let home = lab.directory.path().canonicalize().unwrap().join("home");
     assert_eq!(done.1.trim(), home.to_str().unwrap());
     assert_eq!(run(&client, "kill -9 $$", json!({})).await.0, 137);
     let late = run(&client, "echo early; sleep 60", json!({ "timeoutMs": 300 })).await;
@@ -91,7 +91,7 @@ async fn the_configured_sandbox_holds_and_says_so() {
         // A machine that cannot enforce the policy refuses the command.
         Err(error) => assert!(error.message.starts_with("exec failed: "), "{error}"),
     }
-    assert!(!lab.folder.path().join("made").exists());
+    assert!(!lab.directory.path().join("made").exists());
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn the_answer_follows_the_last_output() {
     );
     let request = json!({ "id": 7, "method": "command/exec", "params": command });
     raw.send([request.to_string()]).await;
-    let mut told = [String::new(), String::new()];
+    let mut messages = [String::new(), String::new()];
     loop {
         let message = raw.next().await.unwrap();
         if message["id"] == 7 {
@@ -261,10 +261,10 @@ async fn the_answer_follows_the_last_output() {
         assert_eq!(message["method"], "command/exec/outputDelta");
         let data = message["params"]["deltaBase64"].as_str().unwrap();
         let text = String::from_utf8(STANDARD.decode(data).unwrap()).unwrap();
-        told[usize::from(message["params"]["stream"] == "stderr")] += &text;
+        messages[usize::from(message["params"]["stream"] == "stderr")] += &text;
     }
     let all = "1\n2\n3\n4\n5\n6\n7\n8\n";
-    assert_eq!(told, [all, all], "nothing is left to come");
+    assert_eq!(messages, [all, all], "nothing is left to come");
 }
 
 #[tokio::test]

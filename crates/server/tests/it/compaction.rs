@@ -17,7 +17,7 @@ async fn a_history_is_compacted_when_asked() {
     client
         .call("thread/compact/start", json!({ "threadId": thread }))
         .await;
-    let told = client.until("turn/completed").await;
+    let messages = client.until("turn/completed").await;
     let wanted = [
         "status active",
         "turn/started",
@@ -27,8 +27,8 @@ async fn a_history_is_compacted_when_asked() {
         "status idle",
         "turn/completed completed",
     ];
-    assert_eq!(order(&told), wanted);
-    let id = text(&completed(&told, "contextCompaction")[0]["id"]);
+    assert_eq!(order(&messages), wanted);
+    let id = text(&completed(&messages, "contextCompaction")[0]["id"]);
     assert!(uuid::Uuid::parse_str(&id).is_ok(), "{id}");
     run(&mut client, &thread, "do you remember?").await;
     let sent = stage.last_request();
@@ -51,9 +51,9 @@ async fn a_thread_can_be_compacted_before_its_first_turn() {
     client
         .call("thread/compact/start", json!({ "threadId": thread }))
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let mut usage = told
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    let mut usage = messages
         .iter()
         .filter(|it| it["method"] == "thread/tokenUsage/updated");
     assert!(usage.all(|it| it["params"]["tokenUsage"]["modelContextWindow"].is_i64()));
@@ -100,27 +100,27 @@ async fn a_full_history_is_compacted_before_the_next_request() {
         json!({ "text": "gist two" }),
         json!({ "text": "end" }),
     ]);
-    let told = run(&mut client, &thread, "work").await;
-    assert_eq!(status(&told), "completed");
-    let compacted = |told: &[serde_json::Value]| {
-        order(told)
+    let messages = run(&mut client, &thread, "work").await;
+    assert_eq!(status(&messages), "completed");
+    let compacted = |messages: &[serde_json::Value]| {
+        order(messages)
             .iter()
             .filter(|it| *it == "thread/compacted")
             .count()
     };
     assert_eq!(
-        compacted(&told),
+        compacted(&messages),
         1,
         "in the middle of the turn: {:?}",
-        order(&told)
+        order(&messages)
     );
-    let told = run(&mut client, &thread, "more").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "more").await;
+    assert_eq!(status(&messages), "completed");
     assert_eq!(
-        compacted(&told),
+        compacted(&messages),
         1,
         "before the turn's input: {:?}",
-        order(&told)
+        order(&messages)
     );
     assert!(stage.last_request().contains("gist two"));
 }
@@ -138,9 +138,9 @@ async fn a_compaction_that_fails_changes_nothing() {
     client
         .call("thread/compact/start", json!({ "threadId": thread }))
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "failed");
-    assert!(!order(&told).contains(&"thread/compacted".to_owned()));
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "failed");
+    assert!(!order(&messages).contains(&"thread/compacted".to_owned()));
     assert_eq!(
         status(&run(&mut client, &thread, "and?").await),
         "completed"
@@ -204,8 +204,8 @@ async fn a_history_too_long_to_be_summarised_is_cut_at_its_beginning() {
     client
         .call("thread/compact/start", json!({ "threadId": thread }))
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
     let requests = stage.model.requests();
     let sent: Vec<usize> = requests[2..]
         .iter()
@@ -233,8 +233,8 @@ async fn compaction_that_does_not_help_ends_the_turn() {
         call["usage"] = usage.clone();
         stage.play([call, json!({ "text": "the gist" })]);
     }
-    let told = run(&mut client, &thread, "go").await;
-    let error = &told.last().unwrap()["params"]["turn"]["error"];
+    let messages = run(&mut client, &thread, "go").await;
+    let error = &messages.last().unwrap()["params"]["turn"]["error"];
     assert_eq!(error["codexErrorInfo"], "contextWindowExceeded");
     let why =
         "The history was over the limit of 1000 tokens again right after each of 5 compactions.";

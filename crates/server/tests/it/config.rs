@@ -23,7 +23,7 @@ async fn a_change_is_written_and_read_back() {
     assert_eq!(read["config"]["model"], "b");
     assert_eq!(read["origins"]["model"]["version"], written["version"]);
     assert!(read.get("layers").is_none(), "{read}");
-    let file = lab.folder.path().join("home/config.toml");
+    let file = lab.directory.path().join("home/config.toml");
     assert_eq!(
         std::fs::read_to_string(file).unwrap(),
         "# mine\nmodel = \"b\"\n"
@@ -75,7 +75,7 @@ async fn limits_are_shown() {
         .call_raw("configRequirements/read", &Value::Null)
         .await;
     assert_eq!(none.unwrap(), json!({ "requirements": null }));
-    let etc = lab.folder.path().join("etc");
+    let etc = lab.directory.path().join("etc");
     std::fs::create_dir_all(&etc).unwrap();
     std::fs::write(
         etc.join("requirements.toml"),
@@ -107,7 +107,7 @@ async fn limits_are_shown() {
 #[tokio::test]
 async fn warnings_follow_the_introduction_in_order() {
     let lab = Lab::with(&[], "model = 7\n");
-    let rules = lab.folder.path().join("home/rules");
+    let rules = lab.directory.path().join("home/rules");
     std::fs::create_dir_all(&rules).unwrap();
     std::fs::write(rules.join("bad.rules"), "prefix_rule(").unwrap();
     let mut client = lab.client().await;
@@ -134,7 +134,7 @@ async fn nobody_gets_beyond_the_administrators_limits() {
     let stage = Stage::new().await;
     let limits = "allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n\
                   allowed_approval_policies = [\"on-request\"]\n[features]\npersonality = false\n";
-    let file = stage.folder().join("etc/requirements.toml");
+    let file = stage.directory().join("etc/requirements.toml");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, limits).unwrap();
     let set_by = format!("(set by {})", file.display());
@@ -178,15 +178,15 @@ async fn nobody_gets_beyond_the_administrators_limits() {
         )
     );
     stage.play([json!({ "text": "ok" })]);
-    let told = run(&mut client, thread, "hi").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, thread, "hi").await;
+    assert_eq!(status(&messages), "completed");
     assert!(stage.last_request().contains("read-only"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_and_a_trusted_project_count_for_new_threads() {
     let stage = Stage::with("profile = \"p\"\n[profiles.p]\nmodel = \"of-the-profile\"\n").await;
-    let project = stage.folder().join("project");
+    let project = stage.directory().join("project");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     std::fs::create_dir_all(project.join(".codex")).unwrap();
     let own = "review_model = \"r\"\napproval_policy = \"on-request\"\n";
@@ -216,11 +216,11 @@ async fn a_full_disk_leaves_the_old_files() {
     let Some(disk) = small_disk() else {
         return;
     };
-    let folder = tempfile::tempdir_in(disk.path()).unwrap();
-    let lab = Lab::at(folder, &[], "model = \"a\"\n");
+    let directory = tempfile::tempdir_in(disk.path()).unwrap();
+    let lab = Lab::at(directory, &[], "model = \"a\"\n");
     let client = lab.client().await;
-    let file = lab.folder.path().join("file");
-    let config = lab.folder.path().join("home/config.toml");
+    let file = lab.directory.path().join("file");
+    let config = lab.directory.path().join("home/config.toml");
     std::fs::write(&file, "old").unwrap();
     // The program has written what it keeps for itself before there is no room.
     client.call_raw("config/read", &json!({})).await.unwrap();
@@ -256,7 +256,7 @@ async fn a_full_disk_leaves_the_old_files() {
     let text = format!("failed to save api key: {full}");
     assert_eq!(error.unwrap_err().message, text);
     assert_eq!(std::fs::read_to_string(&config).unwrap(), "model = \"a\"\n");
-    let home = std::fs::read_dir(lab.folder.path().join("home")).unwrap();
+    let home = std::fs::read_dir(lab.directory.path().join("home")).unwrap();
     let half_written: Vec<_> = home
         .flatten()
         .filter(|entry| {
@@ -265,7 +265,7 @@ async fn a_full_disk_leaves_the_old_files() {
         })
         .collect();
     assert!(half_written.is_empty(), "{half_written:?}");
-    let left = std::fs::read_dir(lab.folder.path()).unwrap();
+    let left = std::fs::read_dir(lab.directory.path()).unwrap();
     let left: Vec<_> = left.flatten().collect();
     assert_eq!(left.len(), 2, "nothing half-written stays: {left:?}");
     std::fs::remove_file(ballast).unwrap();
@@ -278,14 +278,14 @@ async fn a_full_disk_leaves_the_old_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_of_the_past_are_told_with_every_thread() {
+async fn settings_of_the_past_are_reported_with_every_thread() {
     let stage = Stage::with("experimental_use_unified_exec_tool = true").await;
     let mut client = stage.client().await;
     for _ in 0..2 {
         client.call("thread/start", json!({})).await;
-        let told = client.until("deprecationNotice").await;
-        assert_eq!(told[0]["method"], "thread/started");
-        let notice = &told.last().unwrap()["params"];
+        let messages = client.until("deprecationNotice").await;
+        assert_eq!(messages[0]["method"], "thread/started");
+        let notice = &messages.last().unwrap()["params"];
         assert_eq!(
             notice["summary"],
             "`[features].experimental_use_unified_exec_tool` is deprecated. Use `[features].unified_exec` instead."

@@ -39,7 +39,7 @@ fn uncounted(error: &str) -> &str {
 }
 
 #[tokio::test]
-async fn an_unknown_method_is_told_all_known_ones() {
+async fn an_unknown_method_is_reported_all_known_ones() {
     let names: Vec<_> = CLIENT_REQUESTS
         .iter()
         .map(|it| format!("`{}`", it.name))

@@ -92,8 +92,8 @@ async fn a_model_reads_that_its_arguments_are_too_deep() {
             calls(name, Value::from(arguments)),
             json!({ "text": "sorry" }),
         ]);
-        let told = run(&mut client, &thread, "go").await;
-        assert_eq!(status(&told), "completed");
+        let messages = run(&mut client, &thread, "go").await;
+        assert_eq!(status(&messages), "completed");
         let output = last_output(&stage);
         assert!(
             output.contains("JSON nested deeper than 100 levels"),
@@ -113,15 +113,15 @@ async fn a_result_of_an_mcp_server_that_is_too_deep_is_a_failure() {
             calls(&format!("mcp__s__{name}"), json!({})),
             json!({ "text": "sorry" }),
         ]);
-        let told = run(&mut client, &thread, "go").await;
+        let messages = run(&mut client, &thread, "go").await;
         let why = "the result of the tool cannot be used: JSON nested deeper than 100 levels";
         assert!(
             last_output(&stage).contains(why),
             "{name}: {}",
             last_output(&stage)
         );
-        let [item] = completed(&told, "mcpToolCall")[..] else {
-            panic!("{name}: not one call: {told:?}")
+        let [item] = completed(&messages, "mcpToolCall")[..] else {
+            panic!("{name}: not one call: {messages:?}")
         };
         assert_eq!(item["error"]["message"], why);
         assert_eq!(item["result"], Value::Null);
@@ -142,9 +142,9 @@ async fn a_deep_tree_can_be_removed() {
     let stage = Stage::new().await;
     let mut client = stage.client().await;
     // Removing a directory takes milliseconds on some disks.
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let folder = folder.unwrap();
-    let root = folder.path().join("root");
+    let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let directory = directory.unwrap();
+    let root = directory.path().join("root");
     fs::create_dir(&root).unwrap();
     let mut at = openat(CWD, &root, OFlags::DIRECTORY, Mode::empty()).unwrap();
     for _ in 0..20_000 {

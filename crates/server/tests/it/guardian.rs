@@ -13,7 +13,7 @@ const COMPLETED: &str = "item/autoApprovalReview/completed";
 
 /// A thread in a directory of its own, around which nothing may be written without an approval.
 async fn reviewed(stage: &Stage) -> (Conversation, String) {
-    let work = stage.folder().join("work");
+    let work = stage.directory().join("work");
     std::fs::create_dir_all(&work).unwrap();
     let params = json!({
         "cwd": work, "approvalPolicy": "on-request", "sandbox": "workspace-write",
@@ -30,7 +30,7 @@ async fn stage() -> Stage {
 
 /// The file that the agent wants to make outside its directory.
 fn made(stage: &Stage) -> PathBuf {
-    stage.folder().join("made")
+    stage.directory().join("made")
 }
 
 fn touch(tool: &str) -> Value {
@@ -54,8 +54,8 @@ fn verdict(level: &str, score: u32) -> Value {
 }
 
 /// The reviews that were told, without what they were about.
-fn reviews(told: &[Value]) -> Vec<Value> {
-    let of = |method: &'static str| told.iter().filter(move |it| it["method"] == method);
+fn reviews(messages: &[Value]) -> Vec<Value> {
+    let of = |method: &'static str| messages.iter().filter(move |it| it["method"] == method);
     assert_eq!(of(STARTED).count(), of(COMPLETED).count());
     for (started, completed) in of(STARTED).zip(of(COMPLETED)) {
         let (started, completed) = (&started["params"], &completed["params"]);
@@ -72,8 +72,9 @@ fn reviews(told: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn was_asked(told: &[Value]) -> bool {
-    told.iter()
+fn was_asked(messages: &[Value]) -> bool {
+    messages
+        .iter()
         .any(|it| text(&it["method"]).ends_with("requestApproval"))
 }
 
@@ -86,19 +87,24 @@ async fn what_the_reviewer_says_is_done() {
             let case = format!("{tool} {score}");
             let done = json!({ "text": "done" });
             stage.play([touch(tool), verdict("medium", score), done]);
-            let told = run(&mut client, &thread, "make it").await;
-            assert_eq!(status(&told), "completed", "{case}");
-            assert!(!was_asked(&told), "{case}: {:?}", order(&told));
+            let messages = run(&mut client, &thread, "make it").await;
+            assert_eq!(status(&messages), "completed", "{case}");
+            assert!(!was_asked(&messages), "{case}: {:?}", order(&messages));
             let outcome = if approves { "approved" } else { "denied" };
             let review = json!({ "status": outcome, "riskScore": score, "riskLevel": "medium", "rationale": "because" });
-            assert_eq!(reviews(&told), [review], "{case}: {:?}", order(&told));
+            assert_eq!(
+                reviews(&messages),
+                [review],
+                "{case}: {:?}",
+                order(&messages)
+            );
             assert_eq!(made(&stage).exists(), approves, "{case}");
             let kind = if tool == "apply_patch" {
                 "fileChange"
             } else {
                 "commandExecution"
             };
-            let items: Vec<String> = completed(&told, kind)
+            let items: Vec<String> = completed(&messages, kind)
                 .iter()
                 .map(|it| text(&it["status"]))
                 .collect();
@@ -120,11 +126,11 @@ async fn what_the_reviewer_says_is_done() {
 async fn clients_and_reviewers_see_the_action() {
     let stage = stage().await;
     let (mut client, thread) = reviewed(&stage).await;
-    let work = stage.folder().join("work");
+    let work = stage.directory().join("work");
     for tool in ["exec_command", "shell_command", "apply_patch"] {
         stage.play([touch(tool), verdict("low", 5), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "the wish of the person").await;
-        let started = told.iter().find(|it| it["method"] == STARTED).unwrap();
+        let messages = run(&mut client, &thread, "the wish of the person").await;
+        let started = messages.iter().find(|it| it["method"] == STARTED).unwrap();
         let shown = match tool {
             "exec_command" | "shell_command" => json!({
                 "tool": if tool == "exec_command" { tool } else { "shell" },
@@ -184,9 +190,9 @@ async fn a_review_that_fails_is_a_denial() {
     ];
     for (answer, why) in cases {
         stage.play([touch("exec_command"), answer, json!({ "text": "noted" })]);
-        let told = run(&mut client, &thread, "make it").await;
-        assert_eq!(status(&told), "completed", "{why}");
-        let reviews = reviews(&told);
+        let messages = run(&mut client, &thread, "make it").await;
+        assert_eq!(status(&messages), "completed", "{why}");
+        let reviews = reviews(&messages);
         assert_eq!(reviews.len(), 1, "{why}");
         let review = &reviews[0];
         assert_eq!(review["status"], "denied", "{why}");
@@ -208,15 +214,15 @@ async fn an_interrupt_ends_the_review_too() {
         json!({ "stall": true, "text": "never" }),
     ]);
     let turn = say(&mut client, &thread, "make it").await;
-    let mut told = client.until(STARTED).await;
+    let mut messages = client.until(STARTED).await;
     stage.model.received(2).await;
     let named = json!({ "threadId": thread, "turnId": turn });
     client.ask("turn/interrupt", named).await;
-    told.extend(client.until("turn/completed").await);
-    assert_eq!(status(&told), "interrupted");
+    messages.extend(client.until("turn/completed").await);
+    assert_eq!(status(&messages), "interrupted");
     let aborted =
         json!({ "status": "aborted", "riskScore": null, "riskLevel": null, "rationale": null });
-    assert_eq!(reviews(&told), [aborted], "{:?}", order(&told));
+    assert_eq!(reviews(&messages), [aborted], "{:?}", order(&messages));
     stage.model.abandoned(1).await;
     assert!(!made(&stage).exists());
 }
@@ -225,7 +231,7 @@ async fn an_interrupt_ends_the_review_too() {
 async fn a_reviewer_may_look_but_not_touch() {
     let stage = stage().await;
     let (mut client, thread) = reviewed(&stage).await;
-    std::fs::write(stage.folder().join("work/fact"), "a telling fact").unwrap();
+    std::fs::write(stage.directory().join("work/fact"), "a telling fact").unwrap();
     let look = calls(
         "exec_command",
         json!({ "cmd": "cat fact; touch touched", "login": false }),
@@ -236,13 +242,13 @@ async fn a_reviewer_may_look_but_not_touch() {
         verdict("low", 5),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "make it").await;
-    assert_eq!(reviews(&told)[0]["status"], "approved");
+    let messages = run(&mut client, &thread, "make it").await;
+    assert_eq!(reviews(&messages)[0]["status"], "approved");
     let second_look = stage.model.requests()[2].body["input"].to_string();
     assert!(second_look.contains("a telling fact"), "{second_look}");
-    assert!(!stage.folder().join("work/touched").exists());
+    assert!(!stage.directory().join("work/touched").exists());
     assert_eq!(
-        completed(&told, "commandExecution").len(),
+        completed(&messages, "commandExecution").len(),
         1,
         "its own commands are shown to nobody"
     );
@@ -260,9 +266,9 @@ async fn several_actions_are_reviewed_side_by_side() {
         verdict("high", 95),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "make both").await;
-    assert_eq!(status(&told), "completed");
-    let mut outcomes: Vec<String> = told
+    let messages = run(&mut client, &thread, "make both").await;
+    assert_eq!(status(&messages), "completed");
+    let mut outcomes: Vec<String> = messages
         .iter()
         .filter(|it| it["method"] == COMPLETED)
         .map(|it| text(&it["params"]["review"]["status"]))
@@ -285,12 +291,12 @@ async fn other_policies_ask_the_user() {
     );
     stage.play([call, json!({ "text": "done" })]);
     say(&mut client, &thread, "make it").await;
-    let mut told = client.until("item/commandExecution/requestApproval").await;
-    let question = told.last().unwrap()["id"].clone();
+    let mut messages = client.until("item/commandExecution/requestApproval").await;
+    let question = messages.last().unwrap()["id"].clone();
     client
         .reply(&question, json!({ "decision": "accept" }))
         .await;
-    told.extend(client.until("turn/completed").await);
-    assert!(reviews(&told).is_empty());
+    messages.extend(client.until("turn/completed").await);
+    assert!(reviews(&messages).is_empty());
     assert!(made(&stage).exists());
 }

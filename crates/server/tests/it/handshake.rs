@@ -73,7 +73,7 @@ async fn the_answer_tells_who_serves_where() {
         .call(&initialize(json!(1), "my_client", Value::Null))
         .await;
     let result = text["result"].as_object().unwrap();
-    let home = lab.folder.path().join("home");
+    let home = lab.directory.path().join("home");
     assert_eq!(result["codexHome"], json!(home));
     assert_eq!(result["platformFamily"], std::env::consts::FAMILY);
     assert_eq!(result["platformOs"], std::env::consts::OS);

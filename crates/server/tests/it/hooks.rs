@@ -52,7 +52,8 @@ fn keeps(file: &str) -> String {
 }
 
 fn kept(stage: &Stage, file: &str) -> Vec<Value> {
-    let text = fs::read_to_string(stage.folder().join(format!("{file}.json"))).unwrap_or_default();
+    let text =
+        fs::read_to_string(stage.directory().join(format!("{file}.json"))).unwrap_or_default();
     let lines = text.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
@@ -60,8 +61,10 @@ fn kept(stage: &Stage, file: &str) -> Vec<Value> {
 }
 
 /// The runs that ended: status and entries of each.
-fn runs(told: &[Value]) -> Vec<(String, Value)> {
-    let ended = told.iter().filter(|it| it["method"] == "hook/completed");
+fn runs(received: &[Value]) -> Vec<(String, Value)> {
+    let ended = received
+        .iter()
+        .filter(|it| it["method"] == "hook/completed");
     ended
         .map(|it| &it["params"]["run"])
         .map(|run| (text(&run["status"]), run["entries"].clone()))
@@ -111,7 +114,7 @@ fn rollout(stage: &Stage) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_event_runs_at_its_place_and_is_told() {
+async fn each_event_runs_at_its_place_and_is_reported() {
     let events = [
         "PreToolUse",
         "PostToolUse",
@@ -128,8 +131,8 @@ async fn each_event_runs_at_its_place_and_is_told() {
     let (mut client, thread) = stage.thread().await;
     stage.play([echo(), json!({ "text": "done" })]);
     let turn = say(&mut client, &thread, "go").await;
-    let told = client.until("turn/completed").await;
-    let shown: Vec<String> = told
+    let received = client.until("turn/completed").await;
+    let shown: Vec<String> = received
         .iter()
         .filter_map(|it| match it["method"].as_str()? {
             method @ ("hook/started" | "hook/completed") => {
@@ -158,7 +161,7 @@ async fn each_event_runs_at_its_place_and_is_told() {
             "completed stop",
         ]
     );
-    let hook = told
+    let hook = received
         .iter()
         .find(|it| it["method"] == "hook/started")
         .unwrap();
@@ -175,7 +178,7 @@ async fn each_event_runs_at_its_place_and_is_told() {
     };
     assert_eq!(before["session_id"], json!(thread));
     assert_eq!(before["turn_id"], json!(turn));
-    assert_eq!(before["cwd"], json!(stage.folder()));
+    assert_eq!(before["cwd"], json!(stage.directory()));
     assert_eq!(before["model"], "scripted-model");
     assert_eq!(before["permission_mode"], "bypassPermissions");
     assert_eq!(before["tool_name"], "Bash");
@@ -211,7 +214,7 @@ async fn hooks_add_to_what_the_model_knows() {
     ])
     .await;
     let (mut client, thread) = stage.thread().await;
-    let told = run(&mut client, &thread, "hi").await;
+    let received = run(&mut client, &thread, "hi").await;
     assert_eq!(
         messages(&stage),
         [
@@ -222,7 +225,7 @@ async fn hooks_add_to_what_the_model_knows() {
         ]
     );
     assert_eq!(
-        runs(&told)[1],
+        runs(&received)[1],
         (
             "completed".to_owned(),
             json!([{ "kind": "warning", "text": "S" }, { "kind": "context", "text": "second" }])
@@ -239,11 +242,11 @@ async fn a_blocked_prompt_reaches_no_model_and_no_file() {
     )])
     .await;
     let (mut client, thread) = stage.thread().await;
-    let told = run(&mut client, &thread, "my password is hunter2").await;
-    assert_eq!(status(&told), "completed");
-    assert!(completed(&told, "userMessage").is_empty());
+    let received = run(&mut client, &thread, "my password is hunter2").await;
+    assert_eq!(status(&received), "completed");
+    assert!(completed(&received, "userMessage").is_empty());
     assert_eq!(
-        runs(&told),
+        runs(&received),
         [(
             "blocked".to_owned(),
             json!([{ "kind": "feedback", "text": "secret" }])
@@ -299,8 +302,8 @@ async fn commands_are_blocked_whichever_tool_runs_them() {
         ),
     ] {
         stage.play([calls(tool, arguments), json!({ "text": "so be it" })]);
-        let told = run(&mut client, &thread, "go").await;
-        assert!(completed(&told, "commandExecution").is_empty());
+        let received = run(&mut client, &thread, "go").await;
+        assert!(completed(&received, "commandExecution").is_empty());
         assert_eq!(
             output(&stage),
             format!("Command blocked by PreToolUse hook: not here. Command: {shown}")
@@ -318,12 +321,14 @@ async fn commands_are_blocked_whichever_tool_runs_them() {
             json!({ "threadId": thread, "target": target }),
         )
         .await;
-    let told = client.until("turn/completed").await;
+    let received = client.until("turn/completed").await;
     assert!(
-        runs(&told).iter().any(|(status, _)| status == "blocked"),
-        "{told:?}"
+        runs(&received)
+            .iter()
+            .any(|(status, _)| status == "blocked"),
+        "{received:?}"
     );
-    assert!(!stage.folder().join("made").exists());
+    assert!(!stage.directory().join("made").exists());
     assert!(kept(&stage, "after").is_empty());
 }
 
@@ -344,12 +349,12 @@ async fn the_model_reads_what_hooks_say_of_a_command() {
         ("shell_command", json!({ "command": "echo hi; exit 3" })),
     ] {
         stage.play([calls(tool, arguments), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
+        let received = run(&mut client, &thread, "go").await;
         assert_eq!(output(&stage), "look again\n\nand again");
         assert!(messages(&stage).contains(&"developer: it was slow".to_owned()));
         // Clients see what the command wrote.
         assert_eq!(
-            completed(&told, "commandExecution")[0]["aggregatedOutput"],
+            completed(&received, "commandExecution")[0]["aggregatedOutput"],
             "hi\n"
         );
     }
@@ -361,13 +366,16 @@ async fn a_model_that_is_done_is_made_to_go_on() {
     let stage = stage(&[("Stop", hook)]).await;
     let (mut client, thread) = stage.thread().await;
     stage.play([json!({ "text": "done" }), json!({ "text": "really done" })]);
-    let told = run(&mut client, &thread, "go").await;
+    let received = run(&mut client, &thread, "go").await;
     let id = format!("stop:0:{}", stage.home().join("hooks.json").display());
     let prompt =
         format!(r#"user: <hook_prompt hook_run_id="{id}">run &lt;all&gt; tests</hook_prompt>"#);
     assert_eq!(messages(&stage).last(), Some(&prompt));
     let fragments = json!([{ "text": "run <all> tests", "hookRunId": id }]);
-    assert_eq!(completed(&told, "hookPrompt")[0]["fragments"], fragments);
+    assert_eq!(
+        completed(&received, "hookPrompt")[0]["fragments"],
+        fragments
+    );
     let read = json!({ "threadId": thread, "includeTurns": true });
     let read = client.call("thread/read", read).await;
     let items = read["thread"]["turns"][0]["items"].as_array().unwrap();
@@ -435,10 +443,10 @@ async fn a_turn_ends_whatever_its_hooks_do() {
         write_whole(stage.home(), [(event, hook)]);
         let (mut client, thread) = stage.thread().await;
         stage.play([echo(), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
-        assert_eq!(status(&told), "completed", "{command}");
+        let received = run(&mut client, &thread, "go").await;
+        assert_eq!(status(&received), "completed", "{command}");
         assert_eq!(
-            runs(&told),
+            runs(&received),
             [(
                 "failed".to_owned(),
                 json!([{ "kind": "error", "text": error }])
@@ -487,8 +495,8 @@ async fn an_interrupt_ends_a_hook_at_every_event() {
                 json!({ "threadId": thread, "turnId": turn }),
             )
             .await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "interrupted", "{event}");
+        let received = client.until("turn/completed").await;
+        assert_eq!(status(&received), "interrupted", "{event}");
         let left = process_table::left(&mark).await;
         assert!(left.is_empty(), "left behind: {left:?}");
     }
@@ -502,34 +510,34 @@ async fn a_hook_need_not_read_and_may_be_given_much() {
     ])
     .await;
     let (mut client, thread) = stage.thread().await;
-    let told = run(&mut client, &thread, &"x".repeat(500_000)).await;
+    let received = run(&mut client, &thread, &"x".repeat(500_000)).await;
     assert_eq!(
-        runs(&told),
+        runs(&received),
         [
             ("completed".to_owned(), json!([])),
             ("completed".to_owned(), json!([]))
         ]
     );
-    let size = fs::read_to_string(stage.folder().join("size")).unwrap();
+    let size = fs::read_to_string(stage.directory().join("size")).unwrap();
     assert!(size.trim().parse::<usize>().unwrap() > 500_000, "{size}");
 }
 
 /// A project with hooks of its own.
 async fn project(trust: &str, settings: &str) -> (Stage, Conversation, String) {
     let stage = Stage::with(settings).await;
-    let folder = stage.folder().join("project");
-    fs::create_dir_all(folder.join(".git")).unwrap();
+    let directory = stage.directory().join("project");
+    fs::create_dir_all(directory.join(".git")).unwrap();
     write(
-        &folder.join(".codex"),
+        &directory.join(".codex"),
         &[("UserPromptSubmit", "echo from the project")],
     );
     let mut config = fs::read_to_string(stage.home().join("config.toml")).unwrap();
     config.push_str(&format!(
         "[projects.{:?}]\ntrust_level = \"{trust}\"\n",
-        folder.display().to_string()
+        directory.display().to_string()
     ));
     fs::write(stage.home().join("config.toml"), config).unwrap();
-    let (client, thread) = stage.thread_with(json!({ "cwd": folder })).await;
+    let (client, thread) = stage.thread_with(json!({ "cwd": directory })).await;
     (stage, client, thread)
 }
 
@@ -553,10 +561,10 @@ async fn hooks_of_a_project_run_if_it_is_trusted_and_the_feature_is_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_sandboxed_command_writes_does_not_become_a_hook() {
     let stage = Stage::with(ON).await;
-    let folder = stage.folder().join("project");
-    fs::create_dir_all(folder.join("sub/.codex")).unwrap();
+    let directory = stage.directory().join("project");
+    fs::create_dir_all(directory.join("sub/.codex")).unwrap();
     let (mut client, thread) = stage
-        .thread_with(json!({ "cwd": folder, "sandbox": "workspace-write" }))
+        .thread_with(json!({ "cwd": directory, "sandbox": "workspace-write" }))
         .await;
     let home = stage.home().display();
     let script = format!(
@@ -568,14 +576,14 @@ async fn what_a_sandboxed_command_writes_does_not_become_a_hook() {
         json!({ "calls": [{ "name": "apply_patch", "arguments": patch, "custom": true }] }),
         json!({ "text": "tried" }),
     ]);
-    let told = run(&mut client, &thread, "go").await;
-    assert!(folder.join("allowed").exists(), "{:?}", order(&told));
-    assert!(!folder.join(".codex/hooks.json").exists());
+    let received = run(&mut client, &thread, "go").await;
+    assert!(directory.join("allowed").exists(), "{:?}", order(&received));
+    assert!(!directory.join(".codex/hooks.json").exists());
     assert!(!stage.home().join("hooks.json").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_what_is_not_in_force() {
+async fn clients_learn_what_is_not_in_force() {
     let stage = Stage::with(ON).await;
     let hooks = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "prompt" }] }] } });
     fs::write(stage.home().join("hooks.json"), hooks.to_string()).unwrap();
@@ -607,9 +615,9 @@ async fn hooks_run_whatever_the_users_shell_is() {
         let mut stage = stage(&[("UserPromptSubmit", "echo $0 > shell.txt")]).await;
         stage.restart_with_env(&[("SHELL", shell)]);
         let (mut client, thread) = stage.thread().await;
-        let told = run(&mut client, &thread, "hi").await;
-        assert_eq!(runs(&told)[0].0, "completed", "{shell}");
-        let kept = fs::read_to_string(stage.folder().join("shell.txt")).unwrap();
+        let received = run(&mut client, &thread, "hi").await;
+        assert_eq!(runs(&received)[0].0, "completed", "{shell}");
+        let kept = fs::read_to_string(stage.directory().join("shell.txt")).unwrap();
         assert_eq!(kept.trim(), used, "{shell}");
     }
 }

@@ -22,14 +22,14 @@ fn endless(path: &Path, pipe: bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_file_of_a_project_holds_up_its_thread() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let project = folder.path().join("project");
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let project = directory.path().join("project");
     let trusted = format!(
         "[projects.{:?}]\ntrust_level = \"trusted\"",
         project.to_str().unwrap()
     );
-    let stage = Stage::at(folder, home, &trusted).await;
+    let stage = Stage::at(directory, home, &trusted).await;
     let mut client = stage.client().await;
     for name in [
         ".git",
@@ -57,8 +57,8 @@ async fn no_file_of_a_project_holds_up_its_thread() {
                 Ok(started) => {
                     let thread = started["thread"]["id"].as_str().unwrap();
                     stage.play([json!({ "text": "fine" })]);
-                    let told = run(&mut client, thread, "how is it?").await;
-                    assert_eq!(status(&told), "completed", "{name}");
+                    let messages = run(&mut client, thread, "how is it?").await;
+                    assert_eq!(status(&messages), "completed", "{name}");
                 }
                 Err(error) => {
                     assert_eq!(name, ".codex/config.toml", "{error}");
@@ -151,7 +151,7 @@ async fn a_rollout_that_is_not_a_file_is_refused() {
     let mut client = stage.client().await;
     let thread = "01a1e2b8-9c85-73be-9be9-516a3131e465";
     for is_pipe in [true, false] {
-        let path = stage.folder().join(format!("{is_pipe}.jsonl"));
+        let path = stage.directory().join(format!("{is_pipe}.jsonl"));
         endless(&path, is_pipe);
         for method in ["thread/resume", "thread/fork"] {
             let params = json!({ "threadId": thread, "path": path });

@@ -18,12 +18,15 @@ async fn an_idle_thread_that_nobody_follows_is_unloaded() {
     run(&mut client, &thread, "hi").await;
     // The client goes without a word.
     drop(client);
-    let told = watcher.until("thread/closed").await;
-    assert_eq!(told.last().unwrap()["params"]["threadId"], json!(thread));
+    let messages = watcher.until("thread/closed").await;
+    assert_eq!(
+        messages.last().unwrap()["params"]["threadId"],
+        json!(thread)
+    );
     assert!(
-        order(&told).contains(&"status notLoaded".to_owned()),
+        order(&messages).contains(&"status notLoaded".to_owned()),
         "{:?}",
-        order(&told)
+        order(&messages)
     );
     let loaded = watcher.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"], json!([]));
@@ -32,8 +35,8 @@ async fn an_idle_thread_that_nobody_follows_is_unloaded() {
         .call("thread/resume", json!({ "threadId": thread }))
         .await;
     stage.play([json!({ "text": "welcome back" })]);
-    let told = run(&mut watcher, &thread, "again").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut watcher, &thread, "again").await;
+    assert_eq!(status(&messages), "completed");
     assert!(stage.last_request().contains("hello"));
 }
 
@@ -58,8 +61,8 @@ async fn an_idle_thread_keeps_its_history_on_disk_only() {
         let silence = tokio::time::timeout(Duration::from_millis(60), client.next()).await;
         assert!(silence.is_err(), "{silence:?}");
         stage.play([json!({ "text": "yes" })]);
-        let told = run(&mut client, &thread, &format!("round {round}")).await;
-        assert_eq!(status(&told), "completed");
+        let messages = run(&mut client, &thread, &format!("round {round}")).await;
+        assert_eq!(status(&messages), "completed");
         let sent = stage.last_request();
         assert!(sent.contains("hello") && sent.contains(&format!("round {round}")));
         if sent.contains("from the disk") {

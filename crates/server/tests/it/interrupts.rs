@@ -68,7 +68,7 @@ async fn a_call_that_waits_for_its_turn_does_not_run_after_an_interrupt() {
         let turn = say(&mut client, &thread, "start").await;
         client.skip_to("item/tool/call").await;
         // Either call may come first; what has not run by now waits for the client's answer.
-        if !stage.folder().join(&file).exists() {
+        if !stage.directory().join(&file).exists() {
             waiting.push(file);
         }
         client.ask("turn/interrupt", named(&thread, &turn)).await;
@@ -80,10 +80,14 @@ async fn a_call_that_waits_for_its_turn_does_not_run_after_an_interrupt() {
         json!({ "calls": [adds("next")] }),
         json!({ "text": "fine" }),
     ]);
-    let told = run(&mut client, &thread, "next").await;
+    let messages = run(&mut client, &thread, "next").await;
     let sent = stage.last_request();
-    assert!(stage.folder().join("next").exists(), "{:?}", order(&told));
-    waiting.retain(|file| stage.folder().join(file).exists());
+    assert!(
+        stage.directory().join("next").exists(),
+        "{:?}",
+        order(&messages)
+    );
+    waiting.retain(|file| stage.directory().join(file).exists());
     assert_eq!(waiting, Vec::<String>::new());
     assert!(sent.contains("aborted by user"));
 }
@@ -102,8 +106,8 @@ async fn typing_to_a_process_that_does_not_read_ends_in_time() {
         calls("write_stdin", typing(250)),
         json!({ "text": "it does not read" }),
     ]);
-    let told = run(&mut client, &thread, "type").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "type").await;
+    assert_eq!(status(&messages), "completed");
     let sent = stage.last_request();
     assert!(
         sent.contains("of 200000 bytes were typed"),
@@ -124,8 +128,8 @@ async fn typing_to_a_process_that_does_not_read_ends_in_time() {
         calls("write_stdin", typing(250)),
         json!({ "text": "still deaf" }),
     ]);
-    let told = run(&mut client, &thread, "again").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "again").await;
+    assert_eq!(status(&messages), "completed");
     assert!(
         stage
             .last_request()

@@ -29,7 +29,7 @@ fn stored(path: &Path) -> BTreeMap<String, usize> {
 
 /// Whoever reads the rollout at the moment a client is told of an item finds that item.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_told_is_stored() {
+async fn what_is_reported_is_stored() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let path = rollout(&mut client, &thread).await;
@@ -39,19 +39,19 @@ async fn what_is_told_is_stored() {
         json!({ "text": "last" }),
     ]);
     say(&mut client, &thread, "work").await;
-    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    let mut messages: BTreeMap<String, usize> = BTreeMap::new();
     loop {
         let message = client.next().await;
         if message["method"] == "item/completed" {
-            *told
+            *messages
                 .entry(text(&message["params"]["item"]["type"]))
                 .or_default() += 1;
             let stored = stored(&path);
             let is_there =
                 |(kind, count): (&String, &usize)| stored.get(kind).is_some_and(|it| it >= count);
             assert!(
-                told.iter().all(is_there),
-                "told {told:?}, stored {stored:?}"
+                messages.iter().all(is_there),
+                "messages {messages:?}, stored {stored:?}"
             );
         }
         if message["method"] == "turn/completed" {
@@ -60,7 +60,7 @@ async fn what_is_told_is_stored() {
             break;
         }
     }
-    assert_eq!(told.len(), 5, "{told:?}");
+    assert_eq!(messages.len(), 5, "{messages:?}");
 }
 
 /// The only item of a kind in the first turn of a thread, as a new server reads it.
@@ -88,9 +88,9 @@ async fn a_result_that_no_record_can_hold_fails_its_call() {
     let answer =
         json!({ "contentItems": [{ "type": "inputText", "text": huge }], "success": true });
     client.reply(&question["id"], answer).await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let items = completed(&told, "dynamicToolCall");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    let items = completed(&messages, "dynamicToolCall");
     assert_eq!(items.len(), 1);
     assert_eq!(items[0]["status"], "failed");
     let reason = text(&items[0]["contentItems"][0]["text"]);
@@ -108,9 +108,9 @@ async fn an_answer_that_no_record_can_hold_completes_with_what_fits() {
     let (mut client, thread) = stage.thread().await;
     stage.play([json!({ "deltas": 5, "size": 7 << 20 })]);
     say(&mut client, &thread, "work").await;
-    let told = client.until("turn/completed").await;
-    assert!(failure(&told).contains("too long to be stored"));
-    let items = completed(&told, "agentMessage");
+    let messages = client.until("turn/completed").await;
+    assert!(failure(&messages).contains("too long to be stored"));
+    let items = completed(&messages, "agentMessage");
     assert_eq!(items.len(), 1);
     let stored = read_again(&mut stage, &thread, "agentMessage").await;
     assert_eq!(stored["status"], "failed");
@@ -142,9 +142,9 @@ async fn stage_on(disk: &SmallDisk) -> Stage {
     Stage::at(tempfile::tempdir().unwrap(), disk.path().join("home"), "").await
 }
 
-fn failure(told: &[Value]) -> String {
-    assert_eq!(status(told), "failed", "{:?}", order(told));
-    text(&told.last().unwrap()["params"]["turn"]["error"]["message"])
+fn failure(messages: &[Value]) -> String {
+    assert_eq!(status(messages), "failed", "{:?}", order(messages));
+    text(&messages.last().unwrap()["params"]["turn"]["error"]["message"])
 }
 
 /// The statuses of a thread's turns.
@@ -170,20 +170,20 @@ async fn a_full_disk_fails_turns_and_nothing_else() {
     run(&mut client, &thread, "one").await;
     let ballast = disk.fill();
     stage.play([long()]);
-    let told = run(&mut client, &thread, "two").await;
+    let messages = run(&mut client, &thread, "two").await;
     assert!(
-        failure(&told).contains("cannot be stored"),
+        failure(&messages).contains("cannot be stored"),
         "{}",
-        failure(&told)
+        failure(&messages)
     );
     assert!(
-        completed(&told, "agentMessage").is_empty(),
+        completed(&messages, "agentMessage").is_empty(),
         "what is not stored is not told"
     );
     std::fs::remove_file(ballast).unwrap();
     stage.play([json!({ "text": "after" })]);
-    let told = run(&mut client, &thread, "three").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let messages = run(&mut client, &thread, "three").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
     let found = stored(&path);
     assert!(
         found["userMessage"] >= 2 && found["agentMessage"] >= 2,
@@ -218,8 +218,8 @@ async fn a_turn_that_failed_on_a_full_disk_is_stored_as_failed() {
             assert!(refused.contains("no space left"), "{refused}");
             break;
         }
-        let told = client.until("turn/completed").await;
-        failure(&told);
+        let messages = client.until("turn/completed").await;
+        failure(&messages);
         wanted.push("failed");
         // Nothing but the file is asked, as if the server had been killed now.
         let mut replay = Replay::open(&path).unwrap();
@@ -324,8 +324,8 @@ async fn a_read_only_home_refuses_turns_and_nothing_else() {
         json!({ "text": "works" }),
     ]);
     client.skip_to("thread/started").await;
-    let told = run(&mut client, &unstored, "two").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let messages = run(&mut client, &unstored, "two").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
     disk.remount("rw");
     stage.play([json!({ "text": "again" })]);
     assert_eq!(

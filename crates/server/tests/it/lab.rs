@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub struct Lab {
-    pub folder: TempDir,
+    pub directory: TempDir,
     server: Arc<Server>,
 }
 
@@ -26,15 +26,15 @@ impl Lab {
     }
 
     /// The same in a directory of the test's choice.
-    pub fn at(folder: TempDir, vars: &[(&str, &str)], config: &str) -> Lab {
-        let home = Home::at(folder.path().join("home"));
+    pub fn at(directory: TempDir, vars: &[(&str, &str)], config: &str) -> Lab {
+        let home = Home::at(directory.path().join("home"));
         home.ensure().unwrap();
         std::fs::write(home.config_file(), config).unwrap();
-        let env = Env::new(vars.iter().copied(), folder.path());
-        let system = SystemPaths::in_folder(&folder.path().join("etc"));
+        let env = Env::new(vars.iter().copied(), directory.path());
+        let system = SystemPaths::in_directory(&directory.path().join("etc"));
         let config = Loader::with_system_paths(env, home, Overrides::default(), system);
         Lab {
-            folder,
+            directory,
             server: Server::new(Settings::new(config)),
         }
     }

@@ -15,11 +15,11 @@ use crate::stage::{Stage, run};
     clippy::disallowed_methods,
     reason = "a test of git needs repositories"
 )]
-fn git(folder: &Path, arguments: &[&str]) -> String {
+fn git(directory: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b"])
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .output()
         .unwrap();
@@ -28,10 +28,10 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }
 
-fn commit(folder: &Path, file: &str) {
-    fs::write(folder.join(file), format!("{file}\n")).unwrap();
-    git(folder, &["add", "."]);
-    git(folder, &["commit", "-qm", file]);
+fn commit(directory: &Path, file: &str) {
+    fs::write(directory.join(file), format!("{file}\n")).unwrap();
+    git(directory, &["add", "."]);
+    git(directory, &["commit", "-qm", file]);
 }
 
 /// Repositories, and a server that looks at them.
@@ -50,19 +50,22 @@ impl Desk {
 
     /// A repository with one commit, which `origin` has too.
     fn repository(&self, name: &str, branch: &str) -> PathBuf {
-        let folder = self.lab.folder.path().join(name);
-        let remote = folder.with_extension("git");
-        fs::create_dir(&folder).unwrap();
-        git(&folder, &["init", "-q", "-b", branch]);
-        commit(&folder, "a.txt");
+        let directory = self.lab.directory.path().join(name);
+        let remote = directory.with_extension("git");
+        fs::create_dir(&directory).unwrap();
+        git(&directory, &["init", "-q", "-b", branch]);
+        commit(&directory, "a.txt");
         let bare = ["init", "-q", "--bare", "-b", branch];
-        git(&folder, &[&bare[..], &[remote.to_str().unwrap()]].concat());
         git(
-            &folder,
+            &directory,
+            &[&bare[..], &[remote.to_str().unwrap()]].concat(),
+        );
+        git(
+            &directory,
             &["remote", "add", "origin", remote.to_str().unwrap()],
         );
-        git(&folder, &["push", "-q", "origin", branch]);
-        folder
+        git(&directory, &["push", "-q", "origin", branch]);
+        directory
     }
 
     async fn ask(&self, cwd: &Path) -> Result<(String, String), String> {
@@ -75,9 +78,9 @@ impl Desk {
     }
 
     /// The base is this revision, and these files differ from it.
-    async fn expect(&self, folder: &Path, base: &str, files: &[&str]) {
-        let (sha, diff) = self.ask(folder).await.unwrap();
-        assert_eq!(sha, git(folder, &["rev-parse", base]), "{base}");
+    async fn expect(&self, directory: &Path, base: &str, files: &[&str]) {
+        let (sha, diff) = self.ask(directory).await.unwrap();
+        assert_eq!(sha, git(directory, &["rev-parse", base]), "{base}");
         let changed = diff
             .lines()
             .filter_map(|line| line.strip_prefix("diff --git a/"));
@@ -85,29 +88,29 @@ impl Desk {
         assert_eq!(changed.collect::<Vec<_>>(), files, "{diff}");
     }
 
-    async fn refused(&self, folder: &Path) {
-        let text = format!("failed to compute git diff to remote for cwd: {folder:?}");
-        assert_eq!(self.ask(folder).await, Err(text));
+    async fn refused(&self, directory: &Path) {
+        let text = format!("failed to compute git diff to remote for cwd: {directory:?}");
+        assert_eq!(self.ask(directory).await, Err(text));
     }
 }
 
 #[tokio::test]
 async fn what_the_remote_lacks_is_shown() {
     let desk = Desk::new().await;
-    let folder = desk.repository("r", "main");
-    desk.expect(&folder, "HEAD", &[]).await;
-    fs::write(folder.join("a.txt"), "changed\n").unwrap();
-    desk.expect(&folder, "HEAD", &["a.txt"]).await;
-    git(&folder, &["add", "."]);
-    desk.expect(&folder, "HEAD", &["a.txt"]).await;
-    git(&folder, &["commit", "-qm", "2"]);
-    desk.expect(&folder, "origin/main", &["a.txt"]).await;
-    fs::write(folder.join(".gitignore"), "ignored\n").unwrap();
-    fs::create_dir(folder.join("sub")).unwrap();
+    let directory = desk.repository("r", "main");
+    desk.expect(&directory, "HEAD", &[]).await;
+    fs::write(directory.join("a.txt"), "changed\n").unwrap();
+    desk.expect(&directory, "HEAD", &["a.txt"]).await;
+    git(&directory, &["add", "."]);
+    desk.expect(&directory, "HEAD", &["a.txt"]).await;
+    git(&directory, &["commit", "-qm", "2"]);
+    desk.expect(&directory, "origin/main", &["a.txt"]).await;
+    fs::write(directory.join(".gitignore"), "ignored\n").unwrap();
+    fs::create_dir(directory.join("sub")).unwrap();
     for file in ["ignored", "new file", "sub/below", "-dash"] {
-        fs::write(folder.join(file), "x\n").unwrap();
+        fs::write(directory.join(file), "x\n").unwrap();
     }
-    fs::write(folder.join("binary"), [0, 1, 2]).unwrap();
+    fs::write(directory.join("binary"), [0, 1, 2]).unwrap();
     let untracked = [
         "a.txt",
         "-dash",
@@ -116,94 +119,113 @@ async fn what_the_remote_lacks_is_shown() {
         "new file",
         "sub/below",
     ];
-    desk.expect(&folder, "origin/main", &untracked).await;
-    let (_, diff) = desk.ask(&folder).await.unwrap();
+    desk.expect(&directory, "origin/main", &untracked).await;
+    let (_, diff) = desk.ask(&directory).await.unwrap();
     assert!(diff.contains("GIT binary patch\nliteral 3\n"), "{diff}");
     assert!(
         diff.contains("+++ b/sub/below\n@@ -0,0 +1 @@\n+x\n"),
         "{diff}"
     );
     // Files that Git does not know are those below the directory, and are named from there.
-    let below = folder.join("sub");
+    let below = directory.join("sub");
     desk.expect(&below, "origin/main", &["a.txt", "below"])
         .await;
     // What is no UTF-8 is shown as well as can be; the official server shows nothing at all.
-    fs::write(folder.join("binary"), b"\xe9\n").unwrap();
-    git(&folder, &["add", "."]);
-    assert!(desk.ask(&folder).await.unwrap().1.contains("+\u{fffd}\n"));
+    fs::write(directory.join("binary"), b"\xe9\n").unwrap();
+    git(&directory, &["add", "."]);
+    assert!(
+        desk.ask(&directory)
+            .await
+            .unwrap()
+            .1
+            .contains("+\u{fffd}\n")
+    );
 }
 
 #[tokio::test]
 async fn the_branch_of_the_same_name_counts_then_one_that_has_it_all_then_the_main_one() {
     let desk = Desk::new().await;
-    let folder = desk.repository("r", "main");
-    git(&folder, &["checkout", "-q", "-b", "topic"]);
-    commit(&folder, "one");
-    desk.expect(&folder, "origin/main", &["one"]).await;
-    git(&folder, &["push", "-q", "origin", "HEAD:other"]);
-    desk.expect(&folder, "origin/other", &[]).await;
-    commit(&folder, "two");
-    desk.expect(&folder, "origin/main", &["one", "two"]).await;
+    let directory = desk.repository("r", "main");
+    git(&directory, &["checkout", "-q", "-b", "topic"]);
+    commit(&directory, "one");
+    desk.expect(&directory, "origin/main", &["one"]).await;
+    git(&directory, &["push", "-q", "origin", "HEAD:other"]);
+    desk.expect(&directory, "origin/other", &[]).await;
+    commit(&directory, "two");
+    desk.expect(&directory, "origin/main", &["one", "two"])
+        .await;
     git(
-        &folder,
+        &directory,
         &["push", "-q", "origin", "HEAD~1:refs/heads/topic"],
     );
-    git(&folder, &["push", "-q", "origin", "HEAD:main"]);
-    desk.expect(&folder, "origin/topic", &["two"]).await;
-    git(&folder, &["checkout", "-q", "--detach"]);
-    desk.expect(&folder, "origin/main", &[]).await;
+    git(&directory, &["push", "-q", "origin", "HEAD:main"]);
+    desk.expect(&directory, "origin/topic", &["two"]).await;
+    git(&directory, &["checkout", "-q", "--detach"]);
+    desk.expect(&directory, "origin/main", &[]).await;
     // Commits of others that are not here are shown as missing.
-    git(&folder, &["checkout", "-q", "main"]);
-    desk.expect(&folder, "origin/main", &["one", "two"]).await;
+    git(&directory, &["checkout", "-q", "main"]);
+    desk.expect(&directory, "origin/main", &["one", "two"])
+        .await;
     // The first remote that knows the branch counts: `origin`, then the others by name.
-    let fork = desk.lab.folder.path().join("fork.git");
-    git(&folder, &["init", "-q", "--bare", fork.to_str().unwrap()]);
-    git(&folder, &["remote", "add", "fork", fork.to_str().unwrap()]);
-    git(&folder, &["push", "-q", "fork", "main"]);
-    desk.expect(&folder, "origin/main", &["one", "two"]).await;
-    git(&folder, &["remote", "rename", "origin", "zorigin"]);
-    desk.expect(&folder, "fork/main", &[]).await;
+    let fork = desk.lab.directory.path().join("fork.git");
+    git(
+        &directory,
+        &["init", "-q", "--bare", fork.to_str().unwrap()],
+    );
+    git(
+        &directory,
+        &["remote", "add", "fork", fork.to_str().unwrap()],
+    );
+    git(&directory, &["push", "-q", "fork", "main"]);
+    desk.expect(&directory, "origin/main", &["one", "two"])
+        .await;
+    git(&directory, &["remote", "rename", "origin", "zorigin"]);
+    desk.expect(&directory, "fork/main", &[]).await;
 }
 
 #[tokio::test]
 async fn the_main_branch_is_found_without_asking_the_remote() {
     let desk = Desk::new().await;
     for branch in ["master", "trunk"] {
-        let folder = desk.repository(branch, branch);
-        git(&folder, &["remote", "set-url", "origin", "/nowhere.git"]);
-        git(&folder, &["checkout", "-q", "-b", "topic"]);
-        commit(&folder, "one");
-        desk.expect(&folder, &format!("origin/{branch}"), &["one"])
+        let directory = desk.repository(branch, branch);
+        git(&directory, &["remote", "set-url", "origin", "/nowhere.git"]);
+        git(&directory, &["checkout", "-q", "-b", "topic"]);
+        commit(&directory, "one");
+        desk.expect(&directory, &format!("origin/{branch}"), &["one"])
             .await;
     }
-    let folder = desk.repository("told", "main");
-    git(&folder, &["push", "-q", "origin", "HEAD:stable"]);
-    git(&folder, &["remote", "set-head", "origin", "stable"]);
-    commit(&folder, "one");
-    git(&folder, &["push", "-q", "origin", "main"]);
-    git(&folder, &["checkout", "-q", "-b", "topic"]);
-    commit(&folder, "two");
-    desk.expect(&folder, "origin/stable", &["one", "two"]).await;
+    let directory = desk.repository("told", "main");
+    git(&directory, &["push", "-q", "origin", "HEAD:stable"]);
+    git(&directory, &["remote", "set-head", "origin", "stable"]);
+    commit(&directory, "one");
+    git(&directory, &["push", "-q", "origin", "main"]);
+    git(&directory, &["checkout", "-q", "-b", "topic"]);
+    commit(&directory, "two");
+    desk.expect(&directory, "origin/stable", &["one", "two"])
+        .await;
 }
 
 #[tokio::test]
 async fn without_a_remote_there_is_nothing_to_compare_with() {
     let desk = Desk::new().await;
-    let outside = desk.lab.folder.path().to_owned();
+    let outside = desk.lab.directory.path().to_owned();
     desk.refused(&outside).await;
     desk.refused(&outside.join("missing")).await;
-    let folder = desk.repository("r", "main");
-    desk.refused(&folder.join("a.txt")).await;
-    desk.refused(&folder.join(".git")).await;
-    desk.refused(&folder.with_extension("git")).await;
-    git(&folder, &["update-ref", "-d", "refs/remotes/origin/main"]);
-    desk.refused(&folder).await;
-    git(&folder, &["remote", "remove", "origin"]);
-    desk.refused(&folder).await;
+    let directory = desk.repository("r", "main");
+    desk.refused(&directory.join("a.txt")).await;
+    desk.refused(&directory.join(".git")).await;
+    desk.refused(&directory.with_extension("git")).await;
+    git(
+        &directory,
+        &["update-ref", "-d", "refs/remotes/origin/main"],
+    );
+    desk.refused(&directory).await;
+    git(&directory, &["remote", "remove", "origin"]);
+    desk.refused(&directory).await;
     let fresh = outside.join("fresh");
     fs::create_dir(&fresh).unwrap();
     git(&fresh, &["init", "-q", "-b", "main"]);
-    let remote = folder.with_extension("git");
+    let remote = directory.with_extension("git");
     git(
         &fresh,
         &["remote", "add", "origin", remote.to_str().unwrap()],
@@ -235,7 +257,7 @@ async fn a_conversation_is_summed_up_by_id_and_by_file() {
     assert_eq!(found["summary"], expected);
 
     // Wherever the file lies and whatever it is called.
-    let copy = stage.folder().join("copy.jsonl");
+    let copy = stage.directory().join("copy.jsonl");
     fs::copy(&path, &copy).unwrap();
     let relative = path.strip_prefix(stage.home()).unwrap();
     for (asked, shown) in [(copy.as_path(), copy.as_path()), (relative, path.as_path())] {
@@ -251,14 +273,14 @@ async fn a_conversation_is_summed_up_by_id_and_by_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_conversation_is_told() {
+async fn what_is_no_conversation_is_reported() {
     let stage = Stage::new().await;
     let mut client = stage.client().await;
-    let folder = stage.folder().join("files");
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("empty"), "").unwrap();
-    fs::write(folder.join("words"), "not json\n").unwrap();
-    let pipe = folder.join("pipe");
+    let directory = stage.directory().join("files");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("empty"), "").unwrap();
+    fs::write(directory.join("words"), "not json\n").unwrap();
+    let pipe = directory.join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     for (file, reason) in [
         (
@@ -268,15 +290,15 @@ async fn what_is_no_conversation_is_told() {
         ("", "Is a directory (os error 21)".to_owned()),
         (
             "empty",
-            format!("rollout at {} is empty", folder.join("empty").display()),
+            format!("rollout at {} is empty", directory.join("empty").display()),
         ),
         (
             "words",
-            format!("rollout at {} is empty", folder.join("words").display()),
+            format!("rollout at {} is empty", directory.join("words").display()),
         ),
         ("pipe", "not a regular file".to_owned()),
     ] {
-        let path = folder.join(file);
+        let path = directory.join(file);
         let by_file = json!({ "rolloutPath": path });
         let text = format!(
             "failed to load conversation summary from {}: {reason}",

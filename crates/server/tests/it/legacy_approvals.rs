@@ -28,7 +28,7 @@ fn patch(body: &str) -> Value {
 async fn each_answer_has_its_effect() {
     let stage = Stage::new().await;
     let (mut client, thread) = asking(&stage).await;
-    let made = stage.folder().join("made");
+    let made = stage.directory().join("made");
     let answers = [
         (json!("approved"), true, "completed", "completed"),
         (json!("denied"), false, "declined", "completed"),
@@ -48,19 +48,19 @@ async fn each_answer_has_its_effect() {
                 stage.play([json!({ "text": "noted" })]);
             }
             say(&mut client, &thread, "do it").await;
-            let mut told = client.until(method).await;
-            let question = told.last().unwrap()["id"].clone();
+            let mut messages = client.until(method).await;
+            let question = messages.last().unwrap()["id"].clone();
             client
                 .reply(&question, json!({ "decision": decision }))
                 .await;
-            told.extend(client.until("turn/completed").await);
-            assert_eq!(status(&told), *end, "{case}: {:?}", order(&told));
-            let ends: Vec<String> = completed(&told, kind)
+            messages.extend(client.until("turn/completed").await);
+            assert_eq!(status(&messages), *end, "{case}: {:?}", order(&messages));
+            let ends: Vec<String> = completed(&messages, kind)
                 .iter()
                 .map(|it| text(&it["status"]))
                 .collect();
             assert_eq!(ends, [*item], "{case}");
-            let resolved = told
+            let resolved = messages
                 .iter()
                 .find(|it| it["method"] == "serverRequest/resolved");
             assert_eq!(resolved.unwrap()["params"]["requestId"], question, "{case}");
@@ -76,7 +76,7 @@ async fn each_answer_has_its_effect() {
 async fn the_questions_say_what_the_old_form_says() {
     let stage = Stage::new().await;
     let (mut client, thread) = asking(&stage).await;
-    let path = |name: &str| stage.folder().join(name).to_string_lossy().into_owned();
+    let path = |name: &str| stage.directory().join(name).to_string_lossy().into_owned();
     std::fs::write(path("old"), "a\nb\n").unwrap();
     std::fs::write(path("gone"), "g\n").unwrap();
     let body = "*** Add File: new\n+n\n*** Delete File: gone\n*** Update File: old\n*** Move to: moved\n@@\n-b\n+c";
@@ -92,7 +92,7 @@ async fn the_questions_say_what_the_old_form_says() {
         params,
         json!({
             "conversationId": thread, "callId": call, "approvalId": null, "command": null,
-            "cwd": text(&json!(stage.folder())), "reason": null,
+            "cwd": text(&json!(stage.directory())), "reason": null,
             "parsedCmd": [{ "type": "unknown", "cmd": "touch made" }],
         })
     );
@@ -119,8 +119,8 @@ async fn the_questions_say_what_the_old_form_says() {
     client
         .reply(&asked["id"], json!({ "decision": "denied" }))
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,15 +148,15 @@ async fn what_is_approved_for_longer_is_not_asked_again() {
         client
             .reply(&question["id"], json!({ "decision": decision }))
             .await;
-        let told = client.until("turn/completed").await;
+        let messages = client.until("turn/completed").await;
         assert_eq!(
-            completed(&told, "commandExecution").len(),
+            completed(&messages, "commandExecution").len(),
             2,
             "{:?}",
-            order(&told)
+            order(&messages)
         );
         assert!(
-            !told.iter().any(|it| it["method"] == COMMAND),
+            !messages.iter().any(|it| it["method"] == COMMAND),
             "{decision}: asked again"
         );
     }
@@ -179,12 +179,12 @@ async fn what_is_approved_for_longer_is_not_asked_again() {
             json!({ "decision": "approved_for_session" }),
         )
         .await;
-    let told = client.until("turn/completed").await;
+    let messages = client.until("turn/completed").await;
     assert_eq!(
-        completed(&told, "fileChange").len(),
+        completed(&messages, "fileChange").len(),
         2,
         "{:?}",
-        order(&told)
+        order(&messages)
     );
 
     let (mut plain, thread) = stage

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, run, status};
 
 /// The params of all notifications of a method.
-fn told<'a>(messages: &'a [Value], method: &str) -> Vec<&'a Value> {
+fn received<'a>(messages: &'a [Value], method: &str) -> Vec<&'a Value> {
     let of_method = messages.iter().filter(|it| it["method"] == method);
     of_method.map(|it| &it["params"]).collect()
 }
 
 fn limits(messages: &[Value]) -> Vec<&Value> {
-    let updates = told(messages, "account/rateLimits/updated");
+    let updates = received(messages, "account/rateLimits/updated");
     updates.into_iter().map(|it| &it["rateLimits"]).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_are_told_as_soon_as_an_answer_begins() {
+async fn limits_are_reported_as_soon_as_an_answer_begins() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let credits = json!({ "hasCredits": true, "unlimited": false, "balance": "5" });
@@ -50,7 +50,7 @@ async fn limits_are_told_as_soon_as_an_answer_begins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_used_up_limit_is_told_before_the_turn_fails() {
+async fn a_used_up_limit_is_reported_before_the_turn_fails() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let body = json!({ "error": { "type": "usage_limit_reached", "plan_type": "plus" } });
@@ -78,7 +78,7 @@ async fn a_full_window_is_the_total() {
     let messages = run(&mut client, &thread, "more").await;
     let error = &messages.last().unwrap()["params"]["turn"]["error"];
     assert_eq!(error["codexErrorInfo"], "contextWindowExceeded");
-    let counts = told(&messages, "thread/tokenUsage/updated");
+    let counts = received(&messages, "thread/tokenUsage/updated");
     let counts = &counts.last().unwrap()["tokenUsage"];
     let only = |tokens: i64| {
         json!({

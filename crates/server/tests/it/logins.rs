@@ -189,14 +189,14 @@ async fn a_login_that_cannot_be_stored_fails() {
     let (lab, identity) = with_identity("").await;
     let mut client = lab.client().await;
     // A directory is in the way of the file.
-    let file = lab.folder.path().join("home/auth.json");
+    let file = lab.directory.path().join("home/auth.json");
     std::fs::create_dir_all(file.join("inside")).unwrap();
     let login = start(&client, "chatgpt").await;
     let page = follow(login["authUrl"].as_str().unwrap()).await;
     let text = "Sign-in completed but credentials could not be saved locally.";
     assert!(page.body.contains(text), "{page:?}");
-    let told = format!("Login server error: {text}");
-    assert_eq!(ended(&mut client).await, failed(&login, &told));
+    let messages = format!("Login server error: {text}");
+    assert_eq!(ended(&mut client).await, failed(&login, &messages));
     identity.approve_device();
     start(&client, "chatgptDeviceCode").await;
     assert!(!ended(&mut client).await.success);
@@ -231,7 +231,7 @@ async fn what_the_settings_forbid_is_refused() {
     start(&client, "chatgptDeviceCode").await;
     assert!(ended(&mut client).await.success);
     client.notified::<AccountUpdated>().await;
-    assert!(!lab.folder.path().join("home/auth.json").exists());
+    assert!(!lab.directory.path().join("home/auth.json").exists());
     let read = client.call_raw("account/read", &json!({})).await.unwrap();
     assert_eq!(read["account"]["type"], "chatgpt");
     client.finish().await;

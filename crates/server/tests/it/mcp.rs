@@ -16,17 +16,17 @@ pub fn server(name: &str, mode: &str, more: &str) -> String {
 
 /// What a server told of its start, in a few words.
 async fn startup(client: &mut Conversation, count: usize) -> Vec<String> {
-    let mut told = Vec::new();
-    while told.len() < count {
+    let mut messages = Vec::new();
+    while messages.len() < count {
         let message = client.skip_to("mcpServer/startupStatus/updated").await;
         let params = &message["params"];
-        told.push(format!(
+        messages.push(format!(
             "{} {}",
             text(&params["name"]),
             text(&params["status"])
         ));
     }
-    told
+    messages
 }
 
 /// A stage with one server called `s` that is ready, and a thread.
@@ -61,13 +61,13 @@ fn last_output(stage: &Stage) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_is_offered_called_and_its_result_told() {
+async fn a_tool_is_offered_called_and_its_result_reported() {
     let (stage, mut client, thread) = ready("").await;
     let echo = calls("mcp__s__echo", json!({ "z": 1, "b": "q" }));
     stage.play([echo, json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "go").await;
-    assert_eq!(status(&told), "completed");
-    let items = completed(&told, "mcpToolCall");
+    let messages = run(&mut client, &thread, "go").await;
+    assert_eq!(status(&messages), "completed");
+    let items = completed(&messages, "mcpToolCall");
     let item = items[0];
     assert_eq!(
         (&item["server"], &item["tool"]),
@@ -147,9 +147,9 @@ async fn every_kind_of_result_and_failure_is_text_for_the_model() {
     ];
     for (call, ended, output) in cases {
         stage.play([call, json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
-        assert_eq!(status(&told), "completed");
-        let items = completed(&told, "mcpToolCall");
+        let messages = run(&mut client, &thread, "go").await;
+        assert_eq!(status(&messages), "completed");
+        let items = completed(&messages, "mcpToolCall");
         assert_eq!(items[0]["status"], ended, "{items:?}");
         assert_eq!(last_output(&stage), output);
     }
@@ -161,8 +161,8 @@ async fn every_kind_of_result_and_failure_is_text_for_the_model() {
         ),
     ] {
         stage.play([call, json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
-        assert!(completed(&told, "mcpToolCall").is_empty());
+        let messages = run(&mut client, &thread, "go").await;
+        assert!(completed(&messages, "mcpToolCall").is_empty());
         assert_eq!(last_output(&stage), output);
     }
 }
@@ -178,11 +178,11 @@ async fn a_long_result_is_cut_for_the_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn progress_is_told_while_a_tool_runs() {
+async fn progress_is_reported_while_a_tool_runs() {
     let (stage, mut client, thread) = ready("").await;
     stage.play([tool("progress"), json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "go").await;
-    let of_item = order(&told);
+    let messages = run(&mut client, &thread, "go").await;
+    let of_item = order(&messages);
     let of_item: Vec<&String> = of_item
         .iter()
         .filter(|it| it.contains("mcpToolCall"))
@@ -236,9 +236,9 @@ async fn resources_are_listed_and_read() {
     ];
     for (name, arguments, output) in cases {
         stage.play([calls(name, arguments.clone()), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
+        let messages = run(&mut client, &thread, "go").await;
         assert_eq!(last_output(&stage), output);
-        let items = completed(&told, "mcpToolCall");
+        let items = completed(&messages, "mcpToolCall");
         let server = arguments["server"].as_str().unwrap_or("codex");
         assert_eq!(
             (&items[0]["server"], &items[0]["tool"]),
@@ -385,15 +385,15 @@ async fn a_server_asks_the_user_through_the_client() {
         }
         client.reply(&question["id"], answer).await;
         client.skip_to("serverRequest/resolved").await;
-        let told = client.until("turn/completed").await;
-        let items = completed(&told, "mcpToolCall");
+        let messages = client.until("turn/completed").await;
+        let items = completed(&messages, "mcpToolCall");
         assert_eq!(items[0]["result"]["content"][0]["text"], heard);
     }
     // A form that cannot be shown is refused; with the policy `never` nobody is asked.
     stage.play([tool("ask_deep"), json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "go").await;
+    let messages = run(&mut client, &thread, "go").await;
     assert!(
-        completed(&told, "mcpToolCall")[0]
+        completed(&messages, "mcpToolCall")[0]
             .to_string()
             .contains("cannot be shown")
     );
@@ -401,10 +401,10 @@ async fn a_server_asks_the_user_through_the_client() {
     let mut quiet = crate::stage::input(&thread, "go");
     quiet["approvalPolicy"] = json!("never");
     client.call("turn/start", quiet).await;
-    let told = client.until("turn/completed").await;
-    assert!(!order(&told).contains(&"mcpServer/elicitation/request".to_owned()));
+    let messages = client.until("turn/completed").await;
+    assert!(!order(&messages).contains(&"mcpServer/elicitation/request".to_owned()));
     assert!(
-        completed(&told, "mcpToolCall")[0]
+        completed(&messages, "mcpToolCall")[0]
             .to_string()
             .contains("decline")
     );
@@ -412,8 +412,8 @@ async fn a_server_asks_the_user_through_the_client() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_ends_a_call_and_tells_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
     let more = format!("env = {{ {LOG_VARIABLE} = {log:?} }}");
     let (stage, mut client, thread) = asking(&server("s", "", &more)).await;
     for name in ["ask", "danger", "hang"] {
@@ -432,13 +432,16 @@ async fn an_interrupt_ends_a_call_and_tells_the_server() {
         }
         let params = json!({ "threadId": thread, "turnId": turn });
         client.call("turn/interrupt", params).await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "interrupted");
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "interrupted");
     }
     // The server still serves, and has heard that its calls were given up.
     stage.play([tool("echo"), json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "go").await;
-    assert_eq!(completed(&told, "mcpToolCall")[0]["status"], "completed");
+    let messages = run(&mut client, &thread, "go").await;
+    assert_eq!(
+        completed(&messages, "mcpToolCall")[0]["status"],
+        "completed"
+    );
     let heard = std::fs::read_to_string(log).unwrap();
     assert!(heard.contains("notifications/cancelled"), "{heard}");
 }
@@ -449,9 +452,12 @@ async fn a_turn_waits_for_servers_that_start_but_not_for_longer_than_they_may() 
     let stage = Stage::with(&format!("{slow}{}", server("s", "paged", ""))).await;
     let (mut client, thread) = stage.thread().await;
     stage.play([tool("echo"), json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "go").await;
-    assert_eq!(completed(&told, "mcpToolCall")[0]["status"], "completed");
-    let failed = told
+    let messages = run(&mut client, &thread, "go").await;
+    assert_eq!(
+        completed(&messages, "mcpToolCall")[0]["status"],
+        "completed"
+    );
+    let failed = messages
         .iter()
         .find(|it| it["params"]["status"] == "failed")
         .unwrap();
@@ -473,8 +479,8 @@ async fn a_turn_that_waits_for_servers_can_be_interrupted() {
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
     assert!(stage.model.requests().is_empty());
 }
 
@@ -499,8 +505,8 @@ async fn a_call_is_found_again_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_may_ask_before_any_of_its_tools_is_called() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
     let more = format!("env = {{ {LOG_VARIABLE} = {log:?} }}");
     let stage = Stage::with(&server("s", "curious", &more)).await;
     let policy = json!({ "approvalPolicy": "on-request" });
@@ -541,12 +547,12 @@ async fn a_model_may_answer_for_the_user() {
     };
     for (score, ended) in [(1, "completed"), (99, "failed")] {
         stage.play([tool("danger"), judged(score), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "go").await;
-        let started = told
+        let messages = run(&mut client, &thread, "go").await;
+        let started = messages
             .iter()
             .find(|it| it["method"] == "item/autoApprovalReview/started");
         let action = json!({ "tool": "mcp_tool_call", "server": "s", "tool_name": "danger" });
         assert_eq!(started.unwrap()["params"]["action"], action);
-        assert_eq!(completed(&told, "mcpToolCall")[0]["status"], ended);
+        assert_eq!(completed(&messages, "mcpToolCall")[0]["status"], ended);
     }
 }

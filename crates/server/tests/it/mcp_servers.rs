@@ -123,8 +123,8 @@ async fn a_server_ends_with_its_thread() {
         calls("mcp__s__family", json!({})),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "go").await;
-    let ids = text(&completed(&told, "mcpToolCall")[0]["result"]["content"][0]["text"]);
+    let messages = run(&mut client, &thread, "go").await;
+    let ids = text(&completed(&messages, "mcpToolCall")[0]["result"]["content"][0]["text"]);
     client
         .call("thread/archive", json!({ "threadId": thread }))
         .await;
@@ -156,9 +156,9 @@ async fn a_login_makes_a_server_usable() {
     .await;
     let (mut client, thread) = stage.thread().await;
     let failed = loop {
-        let told = client.skip_to("mcpServer/startupStatus/updated").await;
-        if told["params"]["status"] != "starting" {
-            break told["params"].clone();
+        let messages = client.skip_to("mcpServer/startupStatus/updated").await;
+        if messages["params"]["status"] != "starting" {
+            break messages["params"].clone();
         }
     };
     let text_of = "The h MCP server is not logged in. Run `codex mcp login h`.";
@@ -211,8 +211,11 @@ async fn a_login_makes_a_server_usable() {
         calls("mcp__h__echo", json!({ "z": 1 })),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "go").await;
-    assert_eq!(completed(&told, "mcpToolCall")[0]["status"], "completed");
+    let messages = run(&mut client, &thread, "go").await;
+    assert_eq!(
+        completed(&messages, "mcpToolCall")[0]["status"],
+        "completed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

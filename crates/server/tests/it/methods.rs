@@ -55,7 +55,7 @@ async fn what_only_windows_has_fails_at_once_and_says_so() {
     let lab = Lab::new();
     let mut client = lab.client().await;
     for (mode, kind) in [("unelevated", "legacy"), ("elevated", "elevated")] {
-        let setup = json!({ "mode": mode, "cwd": lab.folder.path() });
+        let setup = json!({ "mode": mode, "cwd": lab.directory.path() });
         let started = client.call_raw("windowsSandbox/setupStart", &setup).await;
         assert_eq!(started.unwrap(), json!({ "started": true }));
         let completed = client.notified::<WindowsSandboxSetupCompleted>().await;
@@ -90,8 +90,8 @@ async fn another_agents_settings_are_found_and_taken_over() {
         .call_raw("externalAgentConfig/detect", &detect)
         .await
         .unwrap();
-    let home = lab.folder.path().join("home");
-    let told = [
+    let home = lab.directory.path().join("home");
+    let messages = [
         (
             "CONFIG",
             format!(
@@ -110,7 +110,7 @@ async fn another_agents_settings_are_found_and_taken_over() {
         ),
     ];
     let items =
-        told.map(|(kind, text)| json!({ "itemType": kind, "description": text, "cwd": null }));
+        messages.map(|(kind, text)| json!({ "itemType": kind, "description": text, "cwd": null }));
     assert_eq!(found["items"], json!(items));
     let import = json!({ "migrationItems": items });
     let imported = client.call_raw("externalAgentConfig/import", &import).await;

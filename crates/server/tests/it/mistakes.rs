@@ -23,7 +23,7 @@ fn call(id: usize, (name, arguments, custom): (&str, Value, bool)) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_arguments_and_unknown_tools_are_told_to_the_model() {
+async fn wrong_arguments_and_unknown_tools_are_reported_to_the_model() {
     let unparsed = "failed to parse function arguments: ";
     let cases = [
         (("exec_command", json!({ "cmd": 3 }), false), unparsed),
@@ -76,9 +76,9 @@ async fn wrong_arguments_and_unknown_tools_are_told_to_the_model() {
     let made = cases.iter().enumerate();
     let made: Vec<Value> = made.map(|(id, (made, _))| call(id, made.clone())).collect();
     stage.play([json!({ "calls": made }), json!({ "text": "I see" })]);
-    let told = run(&mut client, &thread, "try").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
-    assert_eq!(completed(&told, "agentMessage").len(), 1);
+    let messages = run(&mut client, &thread, "try").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
+    assert_eq!(completed(&messages, "agentMessage").len(), 1);
     let outputs = outputs(&stage);
     for (id, (made, expected)) in cases.iter().enumerate() {
         let output = &outputs[&format!("call-{id}")];
@@ -94,7 +94,7 @@ async fn commands_of_one_answer_run_beside_each_other() {
     for (tool, argument) in tools {
         // Each waits for the other: one after the other they would never end.
         let pipes = format!("mkfifo {tool}-a {tool}-b");
-        let made = stage.folder().join(format!("{tool}-b"));
+        let made = stage.directory().join(format!("{tool}-b"));
         let left = format!("{pipes}; echo ready > {tool}-b; cat {tool}-a");
         let right = format!(
             "until test -p '{}'; do :; done; cat {tool}-b; echo done > {tool}-a",
@@ -107,12 +107,12 @@ async fn commands_of_one_answer_run_beside_each_other() {
             json!({ "calls": [call(0, (tool, left, false)), call(1, (tool, right, false))] }),
             json!({ "text": "both" }),
         ]);
-        let told = run(&mut client, &thread, "talk").await;
-        let exits: Vec<&Value> = completed(&told, "commandExecution")
+        let messages = run(&mut client, &thread, "talk").await;
+        let exits: Vec<&Value> = completed(&messages, "commandExecution")
             .into_iter()
             .map(|item| &item["exitCode"])
             .collect();
-        assert_eq!(exits, [0, 0], "{:?}", order(&told));
+        assert_eq!(exits, [0, 0], "{:?}", order(&messages));
         let outputs = outputs(&stage);
         assert!(outputs["call-0"].contains("done"), "{outputs:?}");
         assert!(outputs["call-1"].contains("ready"), "{outputs:?}");

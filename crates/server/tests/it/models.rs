@@ -76,11 +76,11 @@ async fn models_are_described() {
     client.finish().await;
 }
 
-/// The context window that clients are told in a turn with this model.
+/// The context window that clients read in a turn with this model.
 pub async fn window(stage: &Stage, model: &str) -> Value {
     let (mut client, thread) = stage.thread_with(json!({ "model": model })).await;
-    let told = run(&mut client, &thread, "hi").await;
-    let counts = told
+    let messages = run(&mut client, &thread, "hi").await;
+    let counts = messages
         .iter()
         .rfind(|it| it["method"] == "thread/tokenUsage/updated");
     counts.unwrap()["params"]["tokenUsage"]["modelContextWindow"].clone()
@@ -95,19 +95,19 @@ async fn what_lists_say_of_a_model_counts_in_its_turns() {
     assert_eq!(window(&stage, "small").await, 9_500);
     assert_eq!(window(&stage, "plain").await, 258_400);
 
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = folder.path().join("models.json");
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = directory.path().join("models.json");
     let entry = json!({
         "slug": "mine", "context_window": 20_000, "supports_reasoning_summaries": true,
         "truncation_policy": { "mode": "tokens", "limit": 50 },
     });
     std::fs::write(&catalog, json!({ "models": [entry] }).to_string()).unwrap();
-    let home = folder.path().join("home");
+    let home = directory.path().join("home");
     let settings = format!(
         "model_catalog_json = {:?}\nmodel_reasoning_effort = \"low\"",
         catalog
     );
-    let stage = Stage::at(folder, home, &settings).await;
+    let stage = Stage::at(directory, home, &settings).await;
     assert_eq!(window(&stage, "mine").await, 19_000);
     let sent = &stage.model.requests()[0].body;
     assert_eq!(sent["reasoning"], json!({ "effort": "low" }));

@@ -57,7 +57,7 @@ async fn answer(mut stream: TcpStream, requests: Arc<AtomicUsize>) {
 async fn managed(limits: &str) -> (Stage, World) {
     let world = World::start().await;
     let mut stage = Stage::with("").await;
-    let etc = stage.folder().join("etc");
+    let etc = stage.directory().join("etc");
     std::fs::create_dir_all(&etc).unwrap();
     let limits =
         format!("[experimental_network]\nenabled = true\nallow_upstream_proxy = true\n{limits}\n");
@@ -90,7 +90,7 @@ async fn answering(
     answer: Option<&Value>,
 ) -> (Vec<Value>, Vec<Value>) {
     say(client, thread, "fetch it").await;
-    let (mut told, mut questions) = (Vec::new(), Vec::new());
+    let (mut messages, mut questions) = (Vec::new(), Vec::new());
     loop {
         let message = client.next().await;
         if message["method"] == ASKED {
@@ -101,15 +101,15 @@ async fn answering(
             questions.push(message.clone());
         }
         let is_over = message["method"] == "turn/completed";
-        told.push(message);
+        messages.push(message);
         if is_over {
-            return (told, questions);
+            return (messages, questions);
         }
     }
 }
 
-fn output(told: &[Value]) -> String {
-    let outputs = completed(told, "commandExecution");
+fn output(messages: &[Value]) -> String {
+    let outputs = completed(messages, "commandExecution");
     outputs
         .iter()
         .map(|it| it["aggregatedOutput"].as_str().unwrap_or_default())
@@ -148,9 +148,9 @@ async fn each_answer_about_a_host_has_its_effect() {
             ];
             stage.play([exec(&twice.join("; ")), json!({ "text": "done" })]);
             let before = world.requests();
-            let (told, questions) = answering(&mut client, &thread, answer).await;
-            let case = format!("{answer:?}: {:?}", order(&told));
-            assert_eq!(status(&told), "completed", "{case}");
+            let (messages, questions) = answering(&mut client, &thread, answer).await;
+            let case = format!("{answer:?}: {:?}", order(&messages));
+            assert_eq!(status(&messages), "completed", "{case}");
             assert_eq!(questions.len(), expected, "{case}");
             assert_eq!(
                 world.requests() - before,
@@ -159,10 +159,10 @@ async fn each_answer_about_a_host_has_its_effect() {
             );
             let sign = if reached { "hello" } else { "403 Forbidden" };
             assert_eq!(
-                output(&told).matches(sign).count(),
+                output(&messages).matches(sign).count(),
                 2,
                 "{case} {}",
-                output(&told)
+                output(&messages)
             );
         }
         let saved = std::fs::read_to_string(stage.home().join("rules/default.rules"));
@@ -192,10 +192,14 @@ async fn a_question_says_which_host_and_what_can_be_answered() {
         json!({ "text": "done" }),
     ]);
     let turn = say(&mut client, &thread, "fetch it").await;
-    let told = client.until(ASKED).await;
+    let messages = client.until(ASKED).await;
     let waiting = "status active waitingOnApproval".to_owned();
-    assert!(order(&told).contains(&waiting), "{:?}", order(&told));
-    let question = told.last().unwrap();
+    assert!(
+        order(&messages).contains(&waiting),
+        "{:?}",
+        order(&messages)
+    );
+    let question = messages.last().unwrap();
     let host = |action: &str| json!({ "host": "public.example", "action": action });
     assert_eq!(
         question["params"],
@@ -212,8 +216,8 @@ async fn a_question_says_which_host_and_what_can_be_answered() {
     client
         .reply(&question["id"], json!({ "decision": "cancel" }))
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted", "cancel ends the turn");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted", "cancel ends the turn");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -225,13 +229,13 @@ async fn an_interrupt_settles_a_question_about_a_host() {
     let question = client.skip_to(ASKED).await;
     let named = json!({ "threadId": thread, "turnId": turn });
     client.ask("turn/interrupt", named).await;
-    let mut told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
+    let mut messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
     let resolved = |it: &Value| it["params"]["requestId"] == question["id"];
-    if !told.iter().any(resolved) {
-        told.extend(client.until("serverRequest/resolved").await);
+    if !messages.iter().any(resolved) {
+        messages.extend(client.until("serverRequest/resolved").await);
     }
-    assert!(told.iter().any(resolved), "{:?}", order(&told));
+    assert!(messages.iter().any(resolved), "{:?}", order(&messages));
     assert_eq!(world.requests(), 0);
 }
 
@@ -255,9 +259,13 @@ async fn lists_decide_before_people_do() {
     ];
     for (url, sign) in cases {
         stage.play([exec(&fetch(url)), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "fetch it").await;
-        assert!(output(&told).contains(sign), "{url}: {}", output(&told));
-        assert!(!told.iter().any(|it| it["method"] == ASKED), "{url}");
+        let messages = run(&mut client, &thread, "fetch it").await;
+        assert!(
+            output(&messages).contains(sign),
+            "{url}: {}",
+            output(&messages)
+        );
+        assert!(!messages.iter().any(|it| it["method"] == ASKED), "{url}");
     }
     assert_eq!(world.requests(), 2);
 }
@@ -277,8 +285,8 @@ async fn a_host_of_this_machine_can_be_allowed_by_name() {
     let straight = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo out || echo held");
     for (command, sign) in [(fetch(&url), "hello"), (socks, "hello"), (straight, "held")] {
         stage.play([exec(&command), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "fetch it").await;
-        assert!(output(&told).contains(sign), "{}", output(&told));
+        let messages = run(&mut client, &thread, "fetch it").await;
+        assert!(output(&messages).contains(sign), "{}", output(&messages));
     }
     assert_eq!(world.requests(), 2);
 }
@@ -307,11 +315,11 @@ async fn nobody_is_asked_where_nobody_may_be() {
             exec(&fetch("http://public.example/")),
             json!({ "text": "done" }),
         ]);
-        let told = run(&mut client, &thread, "fetch it").await;
+        let messages = run(&mut client, &thread, "fetch it").await;
         assert!(
-            output(&told).contains("blocked-by-allowlist"),
+            output(&messages).contains("blocked-by-allowlist"),
             "{params} {}",
-            output(&told)
+            output(&messages)
         );
         assert_eq!(world.requests(), 0, "{params}");
     }
@@ -320,9 +328,9 @@ async fn nobody_is_asked_where_nobody_may_be() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_limits_the_network_of_those_who_chose_it() {
     let world = World::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let stage = Stage::at(folder, home.clone(), "").await;
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let stage = Stage::at(directory, home.clone(), "").await;
     let config = std::fs::read_to_string(home.join("config.toml")).unwrap();
     let config = config.replace(
         "sandbox_mode = \"danger-full-access\"",
@@ -343,8 +351,12 @@ async fn a_profile_limits_the_network_of_those_who_chose_it() {
     ];
     for (command, sign) in cases {
         stage.play([exec(&command), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "fetch it").await;
-        assert!(output(&told).contains(sign), "{command}: {}", output(&told));
+        let messages = run(&mut client, &thread, "fetch it").await;
+        assert!(
+            output(&messages).contains(sign),
+            "{command}: {}",
+            output(&messages)
+        );
     }
     assert_eq!(world.requests(), 1);
 }
@@ -360,8 +372,8 @@ async fn a_declined_host_declines_a_plain_command() {
     );
     stage.play([call, json!({ "text": "done" })]);
     let decline = json!({ "decision": "decline" });
-    let (told, _) = answering(&mut client, &thread, Some(&decline)).await;
-    let items = completed(&told, "commandExecution");
+    let (messages, _) = answering(&mut client, &thread, Some(&decline)).await;
+    let items = completed(&messages, "commandExecution");
     assert_eq!(text(&items[0]["status"]), "declined");
     assert!(
         stage
@@ -387,9 +399,9 @@ async fn a_reviewing_model_decides_about_hosts_too() {
             judged,
             json!({ "text": "done" }),
         ]);
-        let told = run(&mut client, &thread, "fetch it").await;
-        assert!(output(&told).contains(sign), "{}", output(&told));
-        let review = told
+        let messages = run(&mut client, &thread, "fetch it").await;
+        assert!(output(&messages).contains(sign), "{}", output(&messages));
+        let review = messages
             .iter()
             .find(|it| it["method"] == "item/autoApprovalReview/completed")
             .unwrap();
@@ -413,7 +425,7 @@ async fn a_reviewing_model_decides_about_hosts_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_is_not_allowed_is_not_looked_up() {
     let mut stage = Stage::with("").await;
-    let etc = stage.folder().join("etc");
+    let etc = stage.directory().join("etc");
     std::fs::create_dir_all(&etc).unwrap();
     let limits = "[experimental_network]\nenabled = true\n";
     std::fs::write(etc.join("requirements.toml"), limits).unwrap();
@@ -426,8 +438,8 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
             json!({ "text": "no" }),
         ]);
         let decline = json!({ "decision": "decline" });
-        let (told, _) = answering(&mut client, &thread, Some(&decline)).await;
-        let output = output(&told);
+        let (messages, _) = answering(&mut client, &thread, Some(&decline)).await;
+        let output = output(&messages);
         assert!(output.contains("\"reason\":\"not_allowed\""), "{output}");
     }
 }
@@ -437,7 +449,7 @@ async fn a_host_that_is_not_allowed_is_not_looked_up() {
 async fn a_second_request_does_not_slip_through_to_the_next_proxy() {
     let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut stage = Stage::with("").await;
-    let etc = stage.folder().join("etc");
+    let etc = stage.directory().join("etc");
     std::fs::create_dir_all(&etc).unwrap();
     let limits = "[experimental_network]\nenabled = true\nallow_upstream_proxy = true\n\
                   [experimental_network.domains]\n\"good.example\" = \"allow\"\n";
@@ -457,8 +469,12 @@ async fn a_second_request_does_not_slip_through_to_the_next_proxy() {
         stream.read_to_end(&mut received).await.unwrap();
         String::from_utf8(received).unwrap()
     });
-    let told = run(&mut client, &thread, "fetch").await;
-    assert!(output(&told).ends_with("hello"), "{}", output(&told));
+    let messages = run(&mut client, &thread, "fetch").await;
+    assert!(
+        output(&messages).ends_with("hello"),
+        "{}",
+        output(&messages)
+    );
     let received = serving.await.unwrap();
     assert!(received.ends_with("\r\n\r\nbody"), "{received}");
 }

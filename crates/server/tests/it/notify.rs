@@ -10,13 +10,13 @@ use crate::stage::{Stage, calls, run, say, status};
 
 /// A stage whose program writes its last argument into a pipe.
 async fn stage(more: &str) -> (Stage, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let pipe = folder.path().join("pipe");
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let pipe = directory.path().join("pipe");
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
     let script = format!(r#"printf "%s" "$2" > {}"#, pipe.display());
     let notify = format!("notify = ['/bin/sh', '-c', '{script}', 'name', 'own']\n{more}");
-    (Stage::at(folder, home, &notify).await, pipe)
+    (Stage::at(directory, home, &notify).await, pipe)
 }
 
 /// What the next program was told.
@@ -41,7 +41,7 @@ async fn a_turn_that_went_well_is_announced() {
         assert_eq!(
             told(&pipe).await,
             json!({
-                "type": "agent-turn-complete", "thread-id": thread, "turn-id": turn, "cwd": stage.folder(),
+                "type": "agent-turn-complete", "thread-id": thread, "turn-id": turn, "cwd": stage.directory(),
                 "client": "testkit", "input-messages": messages, "last-assistant-message": said,
             })
         );

@@ -46,7 +46,7 @@ async fn a_slow_request_delays_nothing_unrelated() {
         "model_provider = \"slow\"\n[model_providers.slow]\nname = \"slow\"\nbase_url = \"{url}\"\n"
     );
     let lab = Lab::with(&[], &config);
-    let pipe = lab.folder.path().join("pipe");
+    let pipe = lab.directory.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     let run = |command: Value| json!({ "command": command, "sandboxPolicy": { "type": "dangerFullAccess" } });
 
@@ -68,9 +68,9 @@ async fn a_slow_request_delays_nothing_unrelated() {
         &script(json!([{ "text": "hello" }])),
     );
     client.call("turn/start", hello).await;
-    let told = client.until("turn/completed").await;
-    let answered = |told: &Value| slow.iter().any(|id| told["id"] == *id);
-    assert!(!told.iter().any(answered), "{told:?}");
+    let received = client.until("turn/completed").await;
+    let answered = |received: &Value| slow.iter().any(|id| received["id"] == *id);
+    assert!(!received.iter().any(answered), "{received:?}");
 
     drop((silent, provider));
     let writer = tokio::task::spawn_blocking(move || std::fs::write(pipe, "at last"));
@@ -97,8 +97,8 @@ async fn requests_of_a_thread_take_effect_in_order() {
     let read = client.call("thread/read", upper).await;
     assert_eq!(read["thread"]["name"], "99");
     for number in 0..100 {
-        let told = client.skip_to("thread/name/updated").await;
-        assert_eq!(told["params"]["threadName"], number.to_string());
+        let received = client.skip_to("thread/name/updated").await;
+        assert_eq!(received["params"]["threadName"], number.to_string());
     }
 }
 

@@ -12,8 +12,8 @@ async fn outcome(
 ) -> i64 {
     let late = json!({ "command": "sleep 1; echo end", "timeout_ms": 100 });
     stage.play([calls("shell_command", late), json!({ "text": "done" })]);
-    let told = run(client, thread, "go").await;
-    completed(&told, "commandExecution")[0]["exitCode"]
+    let messages = run(client, thread, "go").await;
+    completed(&messages, "commandExecution")[0]["exitCode"]
         .as_i64()
         .unwrap()
 }

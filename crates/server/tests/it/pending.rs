@@ -41,8 +41,8 @@ async fn input_that_waits_for_the_model_is_bounded() {
             refused
         );
         client.reply(&question, open()).await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "completed");
+        let received = client.until("turn/completed").await;
+        assert_eq!(status(&received), "completed");
     }
 }
 

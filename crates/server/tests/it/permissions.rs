@@ -16,11 +16,11 @@ async fn confined() -> (Stage, Conversation, String) {
     let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\
                     [features]\nexec_permission_approvals = true\nrequest_permissions_tool = true";
     let stage = Stage::with(settings).await;
-    for folder in ["work", "beside", "further"] {
-        std::fs::create_dir_all(stage.folder().join(folder)).unwrap();
+    for directory in ["work", "beside", "further"] {
+        std::fs::create_dir_all(stage.directory().join(directory)).unwrap();
     }
     let params = json!({
-        "cwd": stage.folder().join("work"), "approvalPolicy": "on-request",
+        "cwd": stage.directory().join("work"), "approvalPolicy": "on-request",
         "sandbox": "workspace-write",
     });
     let (client, thread) = stage.thread_with(params).await;
@@ -28,7 +28,7 @@ async fn confined() -> (Stage, Conversation, String) {
 }
 
 fn beside(stage: &Stage) -> PathBuf {
-    stage.folder().join("beside")
+    stage.directory().join("beside")
 }
 
 fn writable(paths: &[&Path]) -> Value {
@@ -53,8 +53,8 @@ fn touch() -> Value {
 /// Tries to write beside the directory, in a turn of its own.
 async fn can_write(stage: &Stage, client: &mut Conversation, thread: &str) -> bool {
     stage.play([touch(), json!({ "text": "done" })]);
-    let told = run(client, thread, "try").await;
-    assert!(!told.iter().any(|it| it["method"] == COMMAND));
+    let messages = run(client, thread, "try").await;
+    assert!(!messages.iter().any(|it| it["method"] == COMMAND));
     std::fs::remove_file(beside(stage).join("made")).is_ok()
 }
 
@@ -89,7 +89,7 @@ async fn what_is_granted_holds_for_the_turn_or_the_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wanted_paths_are_understood_or_refused() {
     let (stage, mut client, thread) = confined().await;
-    let (work, user) = (stage.folder().join("work"), stage.folder());
+    let (work, user) = (stage.directory().join("work"), stage.directory());
     let paths = ["a", "./a", "~", "~/x", "~x", ""];
     stage.play([request(&paths), json!({ "text": "done" })]);
     say(&mut client, &thread, "ask").await;
@@ -122,7 +122,7 @@ async fn wanted_paths_are_understood_or_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_is_granted_than_was_asked_for() {
     let (stage, mut client, thread) = confined().await;
-    let further = stage.folder().join("further");
+    let further = stage.directory().join("further");
     let answers = [
         Some(json!({ "permissions": writable(&[&further]), "scope": "session" })),
         Some(json!({ "permissions": {} })),
@@ -175,10 +175,17 @@ async fn one_command_can_have_more() {
         client
             .reply(&question["id"], json!({ "decision": decision }))
             .await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(completed(&told, "commandExecution").len(), 1, "{decision}");
+        let messages = client.until("turn/completed").await;
+        assert_eq!(
+            completed(&messages, "commandExecution").len(),
+            1,
+            "{decision}"
+        );
         assert_eq!(beside(&stage).join("made").exists(), done, "{decision}");
-        assert!(!stage.folder().join("further/made").exists(), "{decision}");
+        assert!(
+            !stage.directory().join("further/made").exists(),
+            "{decision}"
+        );
     }
     std::fs::remove_file(beside(&stage).join("made")).unwrap();
     assert!(
@@ -192,11 +199,11 @@ async fn after_a_failure_the_user_may_let_go_of_the_sandbox() {
     let settings =
         "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true";
     let stage = Stage::with(settings).await;
-    for folder in ["work", "beside"] {
-        std::fs::create_dir_all(stage.folder().join(folder)).unwrap();
+    for directory in ["work", "beside"] {
+        std::fs::create_dir_all(stage.directory().join(directory)).unwrap();
     }
     let params = json!({
-        "cwd": stage.folder().join("work"), "approvalPolicy": "on-failure",
+        "cwd": stage.directory().join("work"), "approvalPolicy": "on-failure",
         "sandbox": "workspace-write",
     });
     let (mut client, thread) = stage.thread_with(params).await;
@@ -218,8 +225,8 @@ async fn after_a_failure_the_user_may_let_go_of_the_sandbox() {
             client
                 .reply(&question["id"], json!({ "decision": decision }))
                 .await;
-            let told = client.until("turn/completed").await;
-            assert_eq!(completed(&told, kind).len(), 1, "{call} {decision}");
+            let messages = client.until("turn/completed").await;
+            assert_eq!(completed(&messages, kind).len(), 1, "{call} {decision}");
             let made = beside(&stage).join("made");
             assert_eq!(made.exists(), done, "{call} {decision}");
             std::fs::remove_file(made).ok();
@@ -229,15 +236,15 @@ async fn after_a_failure_the_user_may_let_go_of_the_sandbox() {
         calls("exec_command", json!({ "cmd": "echo fine" })),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "try").await;
-    let output = &completed(&told, "commandExecution")[0]["aggregatedOutput"];
+    let messages = run(&mut client, &thread, "try").await;
+    let output = &completed(&messages, "commandExecution")[0]["aggregatedOutput"];
     assert_eq!(*output, "fine\n", "nothing of a first look is lost");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_cannot_change_what_decides_about_commands() {
     let stage = Stage::new().await;
-    let hooks = stage.folder().join(".git/hooks");
+    let hooks = stage.directory().join(".git/hooks");
     std::fs::create_dir_all(&hooks).unwrap();
     let before = std::fs::read_to_string(stage.home().join("config.toml")).unwrap();
     let params = json!({ "approvalPolicy": "never", "sandbox": "workspace-write" });
@@ -246,8 +253,8 @@ async fn a_command_cannot_change_what_decides_about_commands() {
                   echo x > .git/hooks/post-commit; mkdir .codex; echo x > .codex/config.toml; echo end";
     let call = calls("exec_command", json!({ "cmd": script, "login": false }));
     stage.play([call, json!({ "text": "done" })]);
-    let told = run(&mut client, &thread, "try").await;
-    let output = text(&completed(&told, "commandExecution")[0]["aggregatedOutput"]);
+    let messages = run(&mut client, &thread, "try").await;
+    let output = text(&completed(&messages, "commandExecution")[0]["aggregatedOutput"]);
     assert!(output.contains("end"), "{output}");
     let config = std::fs::read_to_string(stage.home().join("config.toml")).unwrap();
     assert_eq!(config, before, "{output}");
@@ -256,6 +263,6 @@ async fn a_command_cannot_change_what_decides_about_commands() {
         ".git/hooks/post-commit",
         ".codex/config.toml",
     ] {
-        assert!(!stage.folder().join(made).exists(), "{made}: {output}");
+        assert!(!stage.directory().join(made).exists(), "{made}: {output}");
     }
 }

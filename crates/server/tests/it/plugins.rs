@@ -13,7 +13,7 @@ async fn a_plugin_is_installed_for_later_and_removed() {
     let config = "# mine\nmodel = \"a\"\n";
     let lab = Lab::with(&[], config);
     let client = lab.client().await;
-    let root = lab.folder.path().join("market");
+    let root = lab.directory.path().join("market");
     let source = root.join("plugins/demo");
     fs::create_dir_all(root.join(".agents/plugins")).unwrap();
     fs::create_dir_all(source.join(".codex-plugin")).unwrap();
@@ -31,7 +31,7 @@ async fn a_plugin_is_installed_for_later_and_removed() {
     let text = json!({ "name": "mkt", "plugins": [offer] }).to_string();
     fs::write(&marketplace, text).unwrap();
 
-    let home = lab.folder.path().join("home");
+    let home = lab.directory.path().join("home");
     let installed = home.join("plugins/cache/mkt/demo/local");
     let install = json!({ "marketplacePath": marketplace, "pluginName": "demo" });
     // Twice: the second copy takes the place of the first.
@@ -64,7 +64,7 @@ async fn a_plugin_is_installed_for_later_and_removed() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_used_are_told_instead_of_an_empty_list() {
+async fn settings_that_cannot_be_used_are_reported_instead_of_an_empty_list() {
     let lab = Lab::with(&[], "model = 7\n");
     let mut client = lab.client().await;
     client.ignore(&["configWarning"]);

@@ -12,13 +12,13 @@ async fn stage(more: &str) -> Stage {
 }
 
 async fn printing(script: &str, more: &str) -> Stage {
-    let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().to_str().unwrap().to_owned();
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap().to_owned();
     let auth = format!(
         "[model_providers.scripted.auth]\ncommand = \"sh\"\nargs = [\"-c\", {}]\ncwd = {place:?}\n{more}",
         Value::from(script),
     );
-    Stage::in_folder(folder, &auth).await
+    Stage::in_directory(directory, &auth).await
 }
 
 /// What the requests so far showed as their token.
@@ -77,8 +77,8 @@ async fn a_program_that_fails_fails_the_turn_and_says_why() {
     ] {
         let stage = printing(script, more).await;
         let (mut client, thread) = stage.thread().await;
-        let told = run(&mut client, &thread, "hi").await;
-        let error = &told.last().unwrap()["params"]["turn"]["error"];
+        let messages = run(&mut client, &thread, "hi").await;
+        let error = &messages.last().unwrap()["params"]["turn"]["error"];
         assert_eq!(
             text(&error["message"]),
             format!("provider auth command `sh` {why}")
@@ -97,8 +97,8 @@ async fn a_printed_token_is_hidden_from_the_model() {
         calls("shell_command", json!({ "command": print })),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "hi").await;
-    let command = completed(&told, "commandExecution");
+    let messages = run(&mut client, &thread, "hi").await;
+    let command = completed(&messages, "commandExecution");
     assert_eq!(command[0]["aggregatedOutput"], "[redacted]");
     assert!(!stage.last_request().contains("tok-12345-1"));
 }

@@ -16,7 +16,7 @@ fn add(path: &str) -> Value {
 async fn patches_do_not_reach_what_steers_later_commands() {
     let stage = Stage::new().await;
     let project = |name: &str| {
-        let path = stage.folder().join(name);
+        let path = stage.directory().join(name);
         fs::create_dir_all(path.join("real/hooks")).unwrap();
         path
     };
@@ -34,9 +34,9 @@ async fn patches_do_not_reach_what_steers_later_commands() {
         let params = json!({ "cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write" });
         let (mut client, thread) = stage.thread_with(params).await;
         stage.play([add(path), add("made"), json!({ "text": "done" })]);
-        let told = run(&mut client, &thread, "try").await;
+        let messages = run(&mut client, &thread, "try").await;
         assert!(!cwd.join(path).exists(), "{path}");
-        assert!(cwd.join("made").exists(), "{path}: {told:?}");
+        assert!(cwd.join("made").exists(), "{path}: {messages:?}");
         fs::remove_file(cwd.join("made")).unwrap();
     }
 }
@@ -47,10 +47,10 @@ async fn grants_do_not_follow_links() {
     let settings = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n\
                     [features]\nexec_permission_approvals = true\nrequest_permissions_tool = true";
     let stage = Stage::with(settings).await;
-    for folder in ["work", "beside", "further"] {
-        fs::create_dir(stage.folder().join(folder)).unwrap();
+    for directory in ["work", "beside", "further"] {
+        fs::create_dir(stage.directory().join(directory)).unwrap();
     }
-    let params = json!({ "cwd": stage.folder().join("work"), "approvalPolicy": "on-request",
+    let params = json!({ "cwd": stage.directory().join("work"), "approvalPolicy": "on-request",
         "sandbox": "workspace-write" });
     let (mut client, thread) = stage.thread_with(params).await;
     let wanted = json!({ "file_system": { "write": ["../beside"] } });
@@ -80,12 +80,12 @@ async fn grants_do_not_follow_links() {
     let shown = &question["params"]["additionalPermissions"]["fileSystem"]["write"];
     assert_eq!(
         shown[0],
-        text(&json!(stage.folder().join("further"))),
+        text(&json!(stage.directory().join("further"))),
         "{question}"
     );
     client
         .reply(&question["id"], json!({ "decision": "decline" }))
         .await;
     client.until("turn/completed").await;
-    assert!(!stage.folder().join("further/made").exists());
+    assert!(!stage.directory().join("further/made").exists());
 }

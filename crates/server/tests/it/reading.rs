@@ -23,17 +23,20 @@ fn view(path: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_read_no_more_than_commands_may() {
     let stage = Stage::new().await;
-    let (open, shut) = (stage.folder().join("open"), stage.folder().join("shut"));
-    for folder in [&open, &shut] {
-        fs::create_dir(folder).unwrap();
-        fs::write(folder.join("p.png"), IMAGE).unwrap();
+    let (open, shut) = (
+        stage.directory().join("open"),
+        stage.directory().join("shut"),
+    );
+    for directory in [&open, &shut] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("p.png"), IMAGE).unwrap();
     }
     fs::write(shut.join("secret"), "the secret\n").unwrap();
     symlink(&shut, open.join("link")).unwrap();
     let (mut client, thread) = stage.thread_with(json!({ "cwd": open })).await;
     let patch = |file: &str| {
         let patch = format!(
-            "*** Begin Patch\n*** Update File: {file}\n@@\n-the secret\n+told\n*** End Patch"
+            "*** Begin Patch\n*** Update File: {file}\n@@\n-the secret\n+messages\n*** End Patch"
         );
         json!({ "calls": [{ "name": "apply_patch", "arguments": patch, "custom": true }] })
     };
@@ -53,8 +56,8 @@ async fn tools_read_no_more_than_commands_may() {
             "type": "restricted", "includePlatformDefaults": true, "readableRoots": [open],
         } });
         client.call("turn/start", turn).await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "completed");
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed");
         let requests = stage.model.requests();
         let output = requests.last().unwrap().body["input"].as_array().unwrap();
         let output = output.last().unwrap().to_string();
@@ -63,8 +66,14 @@ async fn tools_read_no_more_than_commands_may() {
             output.contains(hidden),
             "{call}: {output}"
         );
-        let seen = completed(&told, "imageView").len() + completed(&told, "fileChange").len();
-        assert_eq!(seen, usize::from(refused.is_none()), "{:?}", order(&told));
+        let seen =
+            completed(&messages, "imageView").len() + completed(&messages, "fileChange").len();
+        assert_eq!(
+            seen,
+            usize::from(refused.is_none()),
+            "{:?}",
+            order(&messages)
+        );
     }
 }
 
@@ -73,7 +82,7 @@ async fn tools_read_no_more_than_commands_may() {
 async fn a_picture_that_is_swapped_meanwhile_holds_nobody_up() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    let path = |name: &str| stage.folder().join(name);
+    let path = |name: &str| stage.directory().join(name);
     let (shown, picture, pipe) = (path("x.png"), path("picture"), path("pipe"));
     fs::write(&picture, IMAGE).unwrap();
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -92,8 +101,8 @@ async fn a_picture_that_is_swapped_meanwhile_holds_nobody_up() {
     });
     let looks = vec![json!({ "name": "view_image", "arguments": { "path": "x.png" } }); 100];
     stage.play([json!({ "calls": looks }), json!({ "text": "seen" })]);
-    let told = run(&mut client, &thread, "look").await;
+    let messages = run(&mut client, &thread, "look").await;
     over.store(true, Ordering::Relaxed);
     swapping.join().unwrap();
-    assert_eq!(status(&told), "completed");
+    assert_eq!(status(&messages), "completed");
 }

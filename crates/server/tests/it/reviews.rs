@@ -36,31 +36,31 @@ async fn a_review_in_the_thread_ends_with_its_words() {
         answer["turn"]["items"][0]["content"][0]["text"],
         "look at it"
     );
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
     assert_eq!(
-        told.last().unwrap()["params"]["turn"]["id"],
+        messages.last().unwrap()["params"]["turn"]["id"],
         answer["turn"]["id"]
     );
     assert_eq!(
-        completed(&told, "enteredReviewMode")[0]["review"],
+        completed(&messages, "enteredReviewMode")[0]["review"],
         "look at it"
     );
-    assert_eq!(completed(&told, "exitedReviewMode")[0]["review"], SHOWN);
+    assert_eq!(completed(&messages, "exitedReviewMode")[0]["review"], SHOWN);
     assert_eq!(
-        completed(&told, "agentMessage").last().unwrap()["text"],
+        completed(&messages, "agentMessage").last().unwrap()["text"],
         SHOWN
     );
     assert!(
-        !told
+        !messages
             .iter()
             .any(|it| it["method"] == "item/commandExecution/requestApproval"),
         "a reviewer asks nobody"
     );
 
     stage.play([json!({ "text": "thanks" })]);
-    let told = run(&mut client, &thread, "and now?").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "and now?").await;
+    assert_eq!(status(&messages), "completed");
     let sent = stage.last_request();
     assert!(
         sent.contains("Prefer x"),
@@ -90,15 +90,15 @@ async fn a_detached_review_has_a_thread_of_its_own() {
         .await;
     let other = text(&answer["reviewThreadId"]);
     assert_ne!(other, thread);
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let threads = told
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    let threads = messages
         .iter()
         .filter_map(|it| it["params"]["threadId"].as_str());
     assert!(
         threads.into_iter().all(|it| it == other),
         "{:?}",
-        order(&told)
+        order(&messages)
     );
     let read = client
         .call(
@@ -134,8 +134,8 @@ async fn a_review_takes_no_input_and_can_be_interrupted() {
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
     stage.play([json!({ "text": "fine" })]);
     assert_eq!(
         status(&run(&mut client, &thread, "next").await),
@@ -178,9 +178,9 @@ async fn whoever_joins_during_a_review_sees_how_far_it_is() {
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = other.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
-    assert_eq!(completed(&told, "exitedReviewMode").len(), 1);
+    let messages = other.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
+    assert_eq!(completed(&messages, "exitedReviewMode").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -234,7 +234,7 @@ async fn targets_without_content_are_refused() {
     }
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+fn git(directory: &Path, arguments: &[&str]) -> String {
     #[expect(clippy::disallowed_methods, reason = "a review needs a repository")]
     let done = Command::new("git")
         .args([
@@ -246,7 +246,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
             "init.defaultBranch=main",
         ])
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(directory)
         .output()
         .unwrap();
     assert!(done.status.success(), "{done:?}");
@@ -255,17 +255,17 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 
 /// Every target has a prompt of its own; of a branch it names the commit where the two parted.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_reviewer_is_told_what_to_look_at() {
+async fn the_reviewer_learns_what_to_look_at() {
     let stage = Stage::new().await;
-    let folder = stage.folder();
-    git(folder, &["init", "-q"]);
-    git(folder, &["commit", "-q", "--allow-empty", "-m", "one"]);
-    let parted = git(folder, &["rev-parse", "HEAD"]);
-    git(folder, &["branch", "feature"]);
-    git(folder, &["commit", "-q", "--allow-empty", "-m", "two"]);
-    git(folder, &["checkout", "-q", "feature"]);
-    git(folder, &["commit", "-q", "--allow-empty", "-m", "three"]);
-    let (mut client, thread) = stage.thread_with(json!({ "cwd": folder })).await;
+    let directory = stage.directory();
+    git(directory, &["init", "-q"]);
+    git(directory, &["commit", "-q", "--allow-empty", "-m", "one"]);
+    let parted = git(directory, &["rev-parse", "HEAD"]);
+    git(directory, &["branch", "feature"]);
+    git(directory, &["commit", "-q", "--allow-empty", "-m", "two"]);
+    git(directory, &["checkout", "-q", "feature"]);
+    git(directory, &["commit", "-q", "--allow-empty", "-m", "three"]);
+    let (mut client, thread) = stage.thread_with(json!({ "cwd": directory })).await;
     let targets = [
         (
             json!({ "type": "uncommittedChanges" }),
@@ -293,8 +293,8 @@ async fn the_reviewer_is_told_what_to_look_at() {
         let params = json!({ "threadId": thread, "target": target });
         let answer = client.call("review/start", params).await;
         assert_eq!(answer["turn"]["items"][0]["content"][0]["text"], label);
-        let told = client.until("turn/completed").await;
-        let prompt = text(&completed(&told, "userMessage")[0]["content"][0]["text"]);
+        let messages = client.until("turn/completed").await;
+        let prompt = text(&completed(&messages, "userMessage")[0]["content"][0]["text"]);
         assert!(prompt.contains(words), "{prompt}");
         assert!(stage.last_request().contains(words));
     }

@@ -34,7 +34,7 @@ async fn writes(stage: &Stage, client: &mut Conversation, thread: &str, settings
     params.as_object_mut().unwrap().extend(settings);
     client.call("turn/start", params).await;
     client.until("turn/completed").await;
-    std::fs::remove_file(stage.folder().join("made")).is_ok()
+    std::fs::remove_file(stage.directory().join("made")).is_ok()
 }
 
 async fn refusal(client: &mut Conversation, method: &str, params: Value) -> String {
@@ -100,9 +100,9 @@ async fn a_thread_without_an_environment_touches_nothing() {
     ] {
         stage.play([calls(tool, arguments), json!({ "text": "done" })]);
         run(&mut client, &thread, "write").await;
-        assert!(!stage.folder().join("made").exists(), "{tool}");
+        assert!(!stage.directory().join("made").exists(), "{tool}");
     }
-    let local = json!([{ "environmentId": "local", "cwd": stage.folder() }]);
+    let local = json!([{ "environmentId": "local", "cwd": stage.directory() }]);
     assert!(
         writes(
             &stage,
@@ -118,7 +118,7 @@ async fn a_thread_without_an_environment_touches_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn workspace_roots_are_honoured_or_refused() {
     let (stage, mut client) = full_access().await;
-    let (cwd, other) = (stage.folder().to_owned(), tempfile::tempdir().unwrap());
+    let (cwd, other) = (stage.directory().to_owned(), tempfile::tempdir().unwrap());
     let roots = json!([cwd, other.path()]);
     let params = json!({ "sandbox": "workspace-write", "runtimeWorkspaceRoots": roots });
     let (_, started) = start(&mut client, params).await;
@@ -195,7 +195,7 @@ async fn rights_that_cannot_be_honoured_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_of_the_client_runs_under_its_profile() {
     let (stage, mut client) = full_access().await;
-    let made = stage.folder().join("made");
+    let made = stage.directory().join("made");
     for (profile, may_write) in [(":read-only", false), (":danger-full-access", true)] {
         let params = json!({ "command": ["touch", &made], "permissionProfile": profile });
         let ran = client.call("command/exec", params).await;
@@ -239,7 +239,7 @@ async fn a_terminal_ends_when_its_rights_are_taken_back() {
             .extend(settings.as_object().unwrap().clone());
         client.call("turn/start", params).await;
         client.until("turn/completed").await;
-        assert!(!stage.folder().join("made").exists(), "{settings}");
+        assert!(!stage.directory().join("made").exists(), "{settings}");
     }
 }
 
@@ -255,18 +255,22 @@ async fn a_terminal_stays_when_rights_stay() {
     params["sandboxPolicy"] = json!({ "type": "dangerFullAccess" });
     client.call("turn/start", params).await;
     client.until("turn/completed").await;
-    assert!(stage.folder().join("made").exists());
+    assert!(stage.directory().join("made").exists());
 }
 
 /// The settings of a trusted project cannot be planted from a thread that may write around or below it.
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_that_count_cannot_be_written_by_commands_and_patches() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let project = folder.path().canonicalize().unwrap().join("around/project");
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let project = directory
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("around/project");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     let trusted = format!("[projects.{project:?}]\ntrust_level = \"trusted\"\n");
-    let stage = Stage::at(folder, home, &trusted).await;
+    let stage = Stage::at(directory, home, &trusted).await;
     let planted = "sandbox_mode = \\\"danger-full-access\\\"";
     for (cwd, settings) in [
         (

@@ -9,20 +9,20 @@ const KEY: &str = "sk-abcdefgh-12345";
 
 /// A stage whose provider is asked with this key.
 async fn keyed(key: &str, settings: &str) -> Stage {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let tables = format!("experimental_bearer_token = {key:?}\n{settings}");
-    Stage::in_folder(folder, &tables).await
+    Stage::in_directory(directory, &tables).await
 }
 
 /// What is stored of all threads.
 fn stored(stage: &Stage) -> String {
-    let mut folders = vec![stage.home().join("sessions")];
+    let mut directories = vec![stage.home().join("sessions")];
     let mut all = String::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => directories.push(path),
                 false => all += &std::fs::read_to_string(path).unwrap(),
             }
         }
@@ -36,15 +36,15 @@ async fn a_key_that_the_model_repeats_is_hidden_from_clients_and_files() {
     let (mut client, thread) = stage.thread().await;
     let deltas = ["the key is sk-abc", "defgh-1", "2345, or sk-abc"];
     stage.play([json!({ "reasoning": format!("think of {KEY}"), "deltas": deltas })]);
-    let told = run(&mut client, &thread, "hi").await;
-    let message = completed(&told, "agentMessage");
+    let messages = run(&mut client, &thread, "hi").await;
+    let message = completed(&messages, "agentMessage");
     assert_eq!(message[0]["text"], "the key is [redacted], or sk-abc");
-    let pieces = told
+    let pieces = messages
         .iter()
         .filter(|it| it["method"] == "item/agentMessage/delta");
     let pieces: String = pieces.map(|it| text(&it["params"]["delta"])).collect();
     assert_eq!(pieces, "the key is [redacted], or sk-abc");
-    let seen = Value::from(told).to_string();
+    let seen = Value::from(messages).to_string();
     assert!(!seen.contains(KEY), "{seen}");
     let stored = stored(&stage);
     assert!(stored.contains("the key is [redacted]") && !stored.contains(KEY));
@@ -55,8 +55,8 @@ async fn a_key_that_the_model_repeats_is_hidden_from_clients_and_files() {
         json!({ "calls": [{ "name": "shell_command", "arguments": { "command": command } }] }),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "again").await;
-    let output = &completed(&told, "commandExecution")[0]["aggregatedOutput"];
+    let messages = run(&mut client, &thread, "again").await;
+    let output = &completed(&messages, "commandExecution")[0]["aggregatedOutput"];
     assert_eq!(output, "[redacted]\n");
     assert!(!self::stored(&stage).contains(KEY) && !stage.last_request().contains(KEY));
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::lab::Lab;
 
 fn tree(lab: &Lab, files: &[&str]) -> PathBuf {
-    let root = lab.folder.path().join("tree");
+    let root = lab.directory.path().join("tree");
     for file in files {
         let path = root.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -220,7 +220,7 @@ async fn all_kinds_of_ignore_files_count_as_in_the_reference() {
     }
     symlink("../plain", root.join("r/linkdir")).unwrap();
     symlink("nowhere", root.join("r/dangling.txt")).unwrap();
-    for (folder, query, expected) in [
+    for (directory, query, expected) in [
         (
             "",
             "txt",
@@ -250,10 +250,10 @@ async fn all_kinds_of_ignore_files_count_as_in_the_reference() {
         ("plain", "txt", &["p.txt"]),
         ("plain", "md", &["yes.md"]),
     ] {
-        let found = search(&client, query, &[&root.join(folder)]).await;
+        let found = search(&client, query, &[&root.join(directory)]).await;
         let mut found = paths(&found);
         found.sort_unstable();
-        assert_eq!(found, expected, "{query} in {folder:?}");
+        assert_eq!(found, expected, "{query} in {directory:?}");
     }
 }
 
@@ -323,7 +323,7 @@ async fn a_session_answers_each_query_and_then_is_silent() {
 }
 
 #[tokio::test]
-async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
+async fn a_session_needs_a_name_and_a_directory_and_ends_with_its_client() {
     let lab = Lab::new();
     let mut client = lab.client().await;
     let mut other = lab.client().await;
@@ -343,9 +343,9 @@ async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
     let text =
         "failed to start fuzzy file search session: at least one search directory is required";
     assert_eq!(refused(start("s", &[])).await, (-32603, text.into()));
-    let folder = start("s", &[lab.folder.path()]);
+    let directory = start("s", &[lab.directory.path()]);
     client
-        .call_raw("fuzzyFileSearch/sessionStart", &folder)
+        .call_raw("fuzzyFileSearch/sessionStart", &directory)
         .await
         .unwrap();
     other.notified::<FuzzyFileSearchSessionCompleted>().await;
@@ -363,16 +363,16 @@ async fn a_session_needs_a_name_and_a_folder_and_ends_with_its_client() {
 
 /// Links multiply a few files to some hundred thousand, so that walking them takes a while.
 #[tokio::test(flavor = "multi_thread")]
-async fn results_are_told_before_all_files_are_found() {
+async fn results_are_reported_before_all_files_are_found() {
     let lab = Lab::new();
     let mut client = lab.client().await;
     let names: Vec<_> = (0..2000).map(|n| format!("many/file{n}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let root = tree(&lab, &names);
-    for (folder, target) in [("more", "../many"), ("most", "../more")] {
-        fs::create_dir(root.join(folder)).unwrap();
+    for (directory, target) in [("more", "../many"), ("most", "../more")] {
+        fs::create_dir(root.join(directory)).unwrap();
         for number in 0..20 {
-            symlink(target, root.join(folder).join(number.to_string())).unwrap();
+            symlink(target, root.join(directory).join(number.to_string())).unwrap();
         }
     }
     let start = json!({ "sessionId": "s", "roots": [root] });
@@ -410,14 +410,16 @@ async fn rules_that_cannot_be_read_hold_no_search() {
         "endless",
         "huge",
     ];
-    let bad: Vec<_> = bad.map(|folder| format!("{folder}/hidden.txt")).into();
+    let bad: Vec<_> = bad
+        .map(|directory| format!("{directory}/hidden.txt"))
+        .into();
     let files = good.into_iter().chain(bad.iter().map(String::as_str));
     let root = tree(&lab, &files.collect::<Vec<_>>());
     pipe(root.join("ignore/.ignore"));
     pipe(root.join("gitignore/.gitignore"));
     fs::create_dir_all(root.join("exclude/.git/info")).unwrap();
     pipe(root.join("exclude/.git/info/exclude"));
-    let elsewhere = lab.folder.path().join("elsewhere");
+    let elsewhere = lab.directory.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     pipe(elsewhere.join("commondir"));
     let named = format!("gitdir: {}\n", elsewhere.display());

@@ -37,7 +37,7 @@ async fn tools_are_offered_as_configured() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_is_not_offered_does_not_run() {
     let stage = Stage::with("tools.view_image = false\n").await;
-    std::fs::write(stage.folder().join("a.png"), "no image").unwrap();
+    std::fs::write(stage.directory().join("a.png"), "no image").unwrap();
     let (mut client, thread) = stage.thread().await;
     stage.play([
         crate::stage::calls("view_image", json!({ "path": "a.png" })),
@@ -56,18 +56,18 @@ async fn reasoning(settings: &str) -> (Vec<String>, Vec<Value>) {
     let mut stage = Stage::with(settings).await;
     let (mut client, thread) = stage.thread().await;
     stage.play([json!({ "reasoning": "short", "raw_reasoning": "long", "text": "done" })]);
-    let told = run(&mut client, &thread, "think").await;
+    let received = run(&mut client, &thread, "think").await;
     let about = |it: &&Value| {
         it["params"].to_string().contains("easoning") || text(&it["method"]).contains("easoning")
     };
-    let mut methods: Vec<String> = told
+    let mut methods: Vec<String> = received
         .iter()
         .filter(|it| it["method"] != "thread/tokenUsage/updated")
         .filter(about)
         .map(|it| text(&it["method"]))
         .collect();
     methods.dedup();
-    assert_eq!(completed(&told, "agentMessage").len(), 1);
+    assert_eq!(completed(&received, "agentMessage").len(), 1);
     drop(client);
     stage.restart().await;
     let mut client = stage.client().await;
@@ -80,21 +80,21 @@ async fn reasoning(settings: &str) -> (Vec<String>, Vec<Value>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reasoning_is_shown_and_kept_as_configured() {
-    let (told, kept) = reasoning("").await;
+    let (received, kept) = reasoning("").await;
     assert!(
-        told.contains(&"item/reasoning/summaryTextDelta".to_owned()),
-        "{told:?}"
+        received.contains(&"item/reasoning/summaryTextDelta".to_owned()),
+        "{received:?}"
     );
     assert!(
-        told.contains(&"item/reasoning/textDelta".to_owned()),
-        "{told:?}"
+        received.contains(&"item/reasoning/textDelta".to_owned()),
+        "{received:?}"
     );
     assert_eq!(
         (&kept[0]["summary"], &kept[0]["content"]),
         (&json!(["short"]), &json!([]))
     );
     let (same, kept) = reasoning("show_raw_agent_reasoning = true\n").await;
-    assert_eq!(same, told);
+    assert_eq!(same, received);
     assert_eq!(
         (&kept[0]["summary"], &kept[0]["content"]),
         (&json!(["short"]), &json!(["long"]))
@@ -167,8 +167,8 @@ async fn features_that_change_requests_do() {
     assert_eq!(tier(slow).await, Value::Null);
     let below = "AGENTS.md files of their own";
     assert!(!one_turn("").await.last_request().contains(below));
-    let told = one_turn("features.child_agents_md = true\n").await;
-    assert!(told.last_request().contains(below));
+    let received = one_turn("features.child_agents_md = true\n").await;
+    assert!(received.last_request().contains(below));
     let instructions = async |settings: &str| {
         let stage = Stage::with(settings).await;
         let (mut client, thread) = stage.thread_with(json!({ "model": "gpt-5.3-codex" })).await;

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use crate::lab::Lab;
 use crate::stage::{Stage, calls, input, run, say, status, text};
 
-fn methods(told: &[Value]) -> Vec<&str> {
-    told.iter().filter_map(|it| it["method"].as_str()).collect()
+fn methods(messages: &[Value]) -> Vec<&str> {
+    messages
+        .iter()
+        .filter_map(|it| it["method"].as_str())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,9 +30,9 @@ async fn everybody_hears_of_threads_and_only_followers_of_their_turns() {
     let id = text(&started["thread"]["id"]);
     let hello = json!({ "script": [{ "text": "hello" }] }).to_string();
     first.call("turn/start", input(&id, &hello)).await;
-    let told = first.until("turn/completed").await;
+    let messages = first.until("turn/completed").await;
     assert_eq!(
-        methods(&told)
+        methods(&messages)
             .iter()
             .filter(|it| **it == "turn/started")
             .count(),
@@ -84,10 +87,10 @@ async fn only_those_who_were_asked_may_answer() {
     asked
         .reply(&question["id"], json!({ "decision": "decline" }))
         .await;
-    let told = asked.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
+    let messages = asked.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
     assert!(
-        !stage.folder().join("made").exists(),
+        !stage.directory().join("made").exists(),
         "a stranger's answer counted"
     );
 }
@@ -123,15 +126,18 @@ async fn an_answer_overtakes_requests() {
     client
         .reply(&question["id"], json!({ "decision": "accept" }))
         .await;
-    let told = client.until("turn/completed").await;
-    let answered = told.iter().filter(|it| it["result"].is_object()).count();
+    let messages = client.until("turn/completed").await;
+    let answered = messages
+        .iter()
+        .filter(|it| it["result"].is_object())
+        .count();
     assert!(
         answered < asked.len(),
         "the turn ended only after all requests"
     );
-    assert!(stage.folder().join("made").exists());
+    assert!(stage.directory().join("made").exists());
     for id in asked {
-        if !told.iter().any(|it| it["id"] == id) {
+        if !messages.iter().any(|it| it["id"] == id) {
             client.answered(id).await.unwrap();
         }
     }

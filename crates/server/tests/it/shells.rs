@@ -21,9 +21,9 @@ async fn call(
     arguments: Value,
 ) -> (String, Vec<Value>) {
     stage.play([calls(tool, arguments), json!({ "text": "I see" })]);
-    let told = run(client, thread, "do it").await;
-    assert_eq!(status(&told), "completed");
-    (last_output(stage), told)
+    let messages = run(client, thread, "do it").await;
+    assert_eq!(status(&messages), "completed");
+    (last_output(stage), messages)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,14 +96,17 @@ async fn a_script_is_given_to_shells_only() {
         ("/no/such/bash", "/bin/sh"),
     ] {
         let arguments = json!({ "cmd": "echo hi", "shell": wanted, "login": false });
-        let (read, told) = call(&stage, &mut client, &thread, "exec_command", arguments).await;
+        let (read, messages) = call(&stage, &mut client, &thread, "exec_command", arguments).await;
         let command = format!("{used} -c 'echo hi'");
-        assert_eq!(completed(&told, "commandExecution")[0]["command"], command);
+        assert_eq!(
+            completed(&messages, "commandExecution")[0]["command"],
+            command
+        );
         assert!(read.ends_with("Output:\nhi\n"), "{wanted}: {read}");
     }
     let arguments = json!({ "cmd": "echo hi", "shell": "sh", "login": false });
-    let (_, told) = call(&stage, &mut client, &thread, "exec_command", arguments).await;
-    let command = text(&completed(&told, "commandExecution")[0]["command"]);
+    let (_, messages) = call(&stage, &mut client, &thread, "exec_command", arguments).await;
+    let command = text(&completed(&messages, "commandExecution")[0]["command"]);
     assert!(command.starts_with('/') && command.ends_with("/sh -c 'echo hi'"));
 }
 
@@ -121,18 +124,18 @@ async fn what_may_not_run_is_shown_as_declined() {
         (json!({ "command": [] }), "command args are empty"),
     ];
     for (arguments, why) in cases {
-        let (read, told) = call(&stage, &mut client, &thread, "shell", arguments).await;
+        let (read, messages) = call(&stage, &mut client, &thread, "shell", arguments).await;
         assert_eq!(read, why);
-        let items = completed(&told, "commandExecution");
-        assert_eq!(items.len(), 1, "{:?}", order(&told));
+        let items = completed(&messages, "commandExecution");
+        assert_eq!(items.len(), 1, "{:?}", order(&messages));
         assert_eq!(items[0]["status"], "declined");
         assert_eq!(items[0]["exitCode"], -1);
         assert_eq!(items[0]["aggregatedOutput"], why);
     }
     let escalated = json!({ "command": ["ls"], "sandbox_permissions": "require_escalated" });
-    let (read, told) = call(&stage, &mut client, &thread, "shell", escalated).await;
+    let (read, messages) = call(&stage, &mut client, &thread, "shell", escalated).await;
     assert!(read.starts_with("approval policy is Never; reject command"));
-    assert!(completed(&told, "commandExecution").is_empty());
+    assert!(completed(&messages, "commandExecution").is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,17 +149,17 @@ async fn only_so_many_commands_go_on_in_the_background() {
         json!({ "calls": vec![one; 65] }),
         json!({ "text": "all run" }),
     ]);
-    let mut told = run(&mut client, &thread, "start them").await;
+    let mut messages = run(&mut client, &thread, "start them").await;
     assert!(
         stage
             .last_request()
             .contains("60 commands run in the background."),
         "the model is told before any is ended"
     );
-    if completed(&told, "commandExecution").is_empty() {
-        told = client.until("item/completed").await;
+    if completed(&messages, "commandExecution").is_empty() {
+        messages = client.until("item/completed").await;
     }
-    let ended = completed(&told, "commandExecution");
+    let ended = completed(&messages, "commandExecution");
     assert_eq!(ended.len(), 1);
     assert_eq!(ended[0]["exitCode"], 137);
     let named = json!({ "threadId": thread });

@@ -12,9 +12,9 @@ use crate::stage::{Stage, calls, completed, run, text};
 #[tokio::test]
 async fn skills_are_listed_and_switched() {
     let lab = Lab::new();
-    let folder = lab.folder.path().join("home/skills/greet");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("SKILL.md");
+    let directory = lab.directory.path().join("home/skills/greet");
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("SKILL.md");
     std::fs::write(&file, "---\ndescription: Say hello\n---\nHello.\n").unwrap();
     let client = lab.client().await;
     let list = async || {
@@ -63,10 +63,10 @@ async fn bad_requests_are_refused() {
 }
 
 /// Writes a skill below a directory; the path of its `SKILL.md`.
-fn write_skill(folder: &Path, name: &str, body: &str) -> PathBuf {
-    let folder = folder.join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("SKILL.md");
+fn write_skill(directory: &Path, name: &str, body: &str) -> PathBuf {
+    let directory = directory.join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("SKILL.md");
     let text = format!("---\nname: {name}\ndescription: About {name}\n---\n{body}\n");
     std::fs::write(&file, text).unwrap();
     file
@@ -84,10 +84,10 @@ async fn names(client: &Client, params: &Value) -> Vec<String> {
 async fn what_is_kept_is_never_stale() {
     let lab = Lab::new();
     let client = lab.client().await;
-    let skills = lab.folder.path().join("home/skills");
-    let extra = lab.folder.path().join("extra");
+    let skills = lab.directory.path().join("home/skills");
+    let extra = lab.directory.path().join("extra");
     write_skill(&extra, "more", "x");
-    let cwd = lab.folder.path();
+    let cwd = lab.directory.path();
     let plain = json!({ "cwds": [cwd] });
     assert!(names(&client, &plain).await.is_empty());
     for (name, count) in [("a", 1), ("b", 2)] {
@@ -143,7 +143,7 @@ async fn the_skills_of_the_program_are_there_unless_switched_off() {
     let client = lab.client().await;
     let list = client.call_raw("skills/list", &json!({})).await.unwrap();
     assert_eq!(list["data"][0]["skills"], json!([]));
-    assert!(!lab.folder.path().join("home/skills").exists());
+    assert!(!lab.directory.path().join("home/skills").exists());
     client.finish().await;
 }
 
@@ -190,8 +190,8 @@ async fn a_named_skill_reaches_the_model() {
     let input = json!([item, { "type": "text", "text": "and $greet" }]);
     let turn = json!({ "threadId": thread, "input": input });
     client.call("turn/start", turn).await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(completed(&told, "userMessage")[0]["content"][0], item);
+    let messages = client.until("turn/completed").await;
+    assert_eq!(completed(&messages, "userMessage")[0]["content"][0], item);
     let body = injected("late", &late, "Be late.");
     assert_eq!(sent(&stage)[2..], ["and $greet".to_owned(), body]);
 }
@@ -205,7 +205,7 @@ async fn followers_of_a_thread_hear_of_changed_skills() {
     // The directories are watched soon after the thread has started; until then changes are not seen.
     let mut changes = tokio::time::interval(std::time::Duration::from_millis(50));
     let mut number = 0;
-    let told = loop {
+    let messages = loop {
         tokio::select! {
             message = client.skip_to("skills/changed") => break message,
             _ = changes.tick() => {
@@ -214,7 +214,7 @@ async fn followers_of_a_thread_hear_of_changed_skills() {
             }
         }
     };
-    assert_eq!(told["params"], json!({}));
+    assert_eq!(messages["params"], json!({}));
     let list = client.call("skills/list", json!({})).await;
     assert!(list.to_string().contains("new-0"), "{list}");
 }
@@ -241,8 +241,8 @@ async fn a_reload_reaches_loaded_threads() {
         calls("exec_command", json!({ "cmd": "echo is $FRESH" })),
         json!({ "text": "ok" }),
     ]);
-    let told = run(&mut client, &thread, "go").await;
-    let command = completed(&told, "commandExecution")[0];
+    let messages = run(&mut client, &thread, "go").await;
+    let command = completed(&messages, "commandExecution")[0];
     assert_eq!(command["aggregatedOutput"], "is yes\n");
 
     // Files that cannot be used change nothing.

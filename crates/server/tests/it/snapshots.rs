@@ -12,7 +12,7 @@ const PROFILE: &str = "greet() { echo \"hello $1\"; }\nshopt -s expand_aliases\n
 
 async fn stage(settings: &str) -> Stage {
     let mut stage = Stage::with(settings).await;
-    fs::write(stage.folder().join(".bash_profile"), PROFILE).unwrap();
+    fs::write(stage.directory().join(".bash_profile"), PROFILE).unwrap();
     stage.restart_with_env(&[("SHELL", "/bin/bash"), ("GONE", "x"), ("STAYS", "y")]);
     stage
 }
@@ -26,8 +26,8 @@ async fn output(stage: &Stage, script: &str, times: usize) -> Value {
             calls("exec_command", json!({ "cmd": script })),
             json!({ "text": "done" }),
         ]);
-        let told = run(&mut client, &thread, "go").await;
-        let item = completed(&told, "commandExecution")[0].clone();
+        let messages = run(&mut client, &thread, "go").await;
+        let item = completed(&messages, "commandExecution")[0].clone();
         assert!(
             text(&item["command"]).contains("bash -lc"),
             "clients see the command as it was asked for"
@@ -38,7 +38,7 @@ async fn output(stage: &Stage, script: &str, times: usize) -> Value {
 }
 
 fn runs(stage: &Stage) -> usize {
-    fs::read_to_string(stage.folder().join("runs"))
+    fs::read_to_string(stage.directory().join("runs"))
         .unwrap()
         .lines()
         .count()
@@ -79,7 +79,7 @@ async fn variables_that_commands_must_not_see_do_not_come_back() {
 async fn the_profile_runs_in_the_sandbox() {
     let mut stage = Stage::with("").await;
     fs::write(
-        stage.folder().join(".bash_profile"),
+        stage.directory().join(".bash_profile"),
         "echo x > ~/written 2>/dev/null\nexport SEEN=1\n",
     )
     .unwrap();
@@ -89,26 +89,28 @@ async fn the_profile_runs_in_the_sandbox() {
         calls("exec_command", json!({ "cmd": "echo $SEEN" })),
         json!({ "text": "done" }),
     ]);
-    let told = run(&mut client, &thread, "go").await;
+    let messages = run(&mut client, &thread, "go").await;
     assert_eq!(
-        completed(&told, "commandExecution")[0]["aggregatedOutput"],
+        completed(&messages, "commandExecution")[0]["aggregatedOutput"],
         "1\n"
     );
-    assert!(!stage.folder().join("written").exists());
+    assert!(!stage.directory().join("written").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_that_ends_the_shell_costs_no_command() {
     let mut stage = Stage::with("").await;
     let profile = "[ -e ~/second ] || { touch ~/second; exit 3; }\n";
-    fs::write(stage.folder().join(".bash_profile"), profile).unwrap();
+    fs::write(stage.directory().join(".bash_profile"), profile).unwrap();
     stage.restart_with_env(&[("SHELL", "/bin/bash")]);
     assert_eq!(output(&stage, "echo fine", 1).await, "fine\n");
 }
 
 /// The text of all files below a directory.
-fn walk(folder: &std::path::Path) -> String {
-    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+fn walk(directory: &std::path::Path) -> String {
+    let entries = fs::read_dir(directory)
+        .unwrap()
+        .map(|it| it.unwrap().path());
     let texts = entries.map(|path| match path.is_dir() {
         true => walk(&path),
         false => String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned(),

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// A home directory, a model, and the server between them.
 pub struct Stage {
-    folder: TempDir,
+    directory: TempDir,
     home: PathBuf,
     pub model: ModelServer,
     server: Arc<Server>,
@@ -27,32 +27,32 @@ impl Stage {
 
     /// The same with more settings.
     pub async fn with(settings: &str) -> Stage {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().join("home");
-        Stage::at(folder, home, settings).await
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join("home");
+        Stage::at(directory, home, settings).await
     }
 
     /// With a model that speaks another wire format, and more settings of its provider.
     pub async fn speaking(wire: &str, provider: &str) -> Stage {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().join("home");
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join("home");
         let provider = format!("wire_api = \"{wire}\"\n{provider}");
-        Stage::build(folder, home, "", &provider).await
+        Stage::build(directory, home, "", &provider).await
     }
 
     /// With more tables after that of the provider, in a directory that the test knows before.
-    pub async fn in_folder(folder: TempDir, tables: &str) -> Stage {
-        let home = folder.path().join("home");
+    pub async fn in_directory(directory: TempDir, tables: &str) -> Stage {
+        let home = directory.path().join("home");
         let provider = format!("wire_api = \"responses\"\n{tables}");
-        Stage::build(folder, home, "", &provider).await
+        Stage::build(directory, home, "", &provider).await
     }
 
     /// With a home directory of the test's choice.
-    pub async fn at(folder: TempDir, home: PathBuf, settings: &str) -> Stage {
-        Stage::build(folder, home, settings, "wire_api = \"responses\"").await
+    pub async fn at(directory: TempDir, home: PathBuf, settings: &str) -> Stage {
+        Stage::build(directory, home, settings, "wire_api = \"responses\"").await
     }
 
-    async fn build(folder: TempDir, home: PathBuf, settings: &str, provider: &str) -> Stage {
+    async fn build(directory: TempDir, home: PathBuf, settings: &str, provider: &str) -> Stage {
         let model = ModelServer::start().await.unwrap();
         Home::at(&home).ensure().unwrap();
         let config = format!(
@@ -62,9 +62,9 @@ impl Stage {
             model.base_url(),
         );
         std::fs::write(home.join("config.toml"), config).unwrap();
-        let server = Server::new(settings_in(folder.path(), &home, &[]));
+        let server = Server::new(settings_in(directory.path(), &home, &[]));
         Stage {
-            folder,
+            directory,
             home,
             model,
             server,
@@ -73,7 +73,7 @@ impl Stage {
 
     /// Another server on the same home, whose reviewing model has only so long.
     pub fn restart_with_review_limit(&mut self, limit: Duration) {
-        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
+        let mut settings = settings_in(self.directory.path(), &self.home, &[]);
         settings.review_limit = limit;
         self.server = Server::new(settings);
     }
@@ -86,19 +86,19 @@ impl Stage {
 
     /// Another server on the same home, with more variables.
     pub fn restart_with_env(&mut self, vars: &[(&str, &str)]) {
-        self.server = Server::new(settings_in(self.folder.path(), &self.home, vars));
+        self.server = Server::new(settings_in(self.directory.path(), &self.home, vars));
     }
 
     /// Another server on the same home, whose threads are idle soon.
     pub fn restart_impatient(&mut self) {
-        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
+        let mut settings = settings_in(self.directory.path(), &self.home, &[]);
         settings.idle = Duration::from_millis(20);
         self.server = Server::new(settings);
     }
 
     /// Another server on the same home, whose clients may have only so many threads loaded.
     pub fn restart_with_threads(&mut self, most: usize) {
-        let mut settings = settings_in(self.folder.path(), &self.home, &[]);
+        let mut settings = settings_in(self.directory.path(), &self.home, &[]);
         settings.threads_per_client = most;
         self.server = Server::new(settings);
     }
@@ -126,8 +126,8 @@ impl Stage {
     }
 
     /// The directory in which threads work.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     pub fn home(&self) -> &Path {
@@ -151,11 +151,14 @@ impl Stage {
     }
 }
 
-fn settings_in(folder: &Path, home: &Path, more: &[(&str, &str)]) -> Settings {
+fn settings_in(directory: &Path, home: &Path, more: &[(&str, &str)]) -> Settings {
     let path = std::env::var("PATH").unwrap();
-    let vars = [("PATH", path.as_str()), ("HOME", folder.to_str().unwrap())];
-    let env = Env::new(vars.iter().chain(more).copied(), folder);
-    let system = SystemPaths::in_folder(&folder.join("etc"));
+    let vars = [
+        ("PATH", path.as_str()),
+        ("HOME", directory.to_str().unwrap()),
+    ];
+    let env = Env::new(vars.iter().chain(more).copied(), directory);
+    let system = SystemPaths::in_directory(&directory.join("etc"));
     let config = Loader::with_system_paths(env, Home::at(home), Overrides::default(), system);
     Settings::new(config)
 }
@@ -166,7 +169,7 @@ pub async fn say(client: &mut Conversation, thread: &str, words: &str) -> String
     text(&answer["turn"]["id"])
 }
 
-/// Runs a whole turn; everything that was told of it.
+/// Runs a whole turn; everything that was reported of it.
 pub async fn run(client: &mut Conversation, thread: &str, words: &str) -> Vec<Value> {
     say(client, thread, words).await;
     client.until("turn/completed").await
@@ -181,10 +184,11 @@ pub fn calls(name: &str, arguments: Value) -> Value {
     json!({ "calls": [{ "name": name, "arguments": arguments }] })
 }
 
-/// What was told in a few words, without counts of tokens and limits.
+/// What was reported in a few words, without counts of tokens and limits.
 pub fn order(messages: &[Value]) -> Vec<String> {
-    let told = messages.iter().map(brief);
-    told.filter(|it| it != "thread/tokenUsage/updated" && it != "account/rateLimits/updated")
+    let received = messages.iter().map(brief);
+    received
+        .filter(|it| it != "thread/tokenUsage/updated" && it != "account/rateLimits/updated")
         .collect()
 }
 

@@ -94,10 +94,10 @@ async fn a_turn_is_reported_from_its_prompt_to_its_end() {
     assert_eq!(failed.unwrap().0["eventName"], "codex.api_request");
     for word in ["my words", "hush"] {
         let sent = collector.posted();
-        let told = sent
+        let messages = sent
             .iter()
             .any(|it| String::from_utf8_lossy(&it.body).contains(word));
-        assert!(!told, "{word}");
+        assert!(!messages, "{word}");
     }
     let spans = records(&collector, &["resourceSpans", "scopeSpans", "spans"]);
     let span = |name: &str| {
@@ -152,7 +152,7 @@ async fn what_cannot_be_sent_is_refused_when_threads_start() {
 async fn a_project_cannot_have_data_sent_to_it() {
     let collector = Collector::start(200).await.unwrap();
     let stage = Stage::with("").await;
-    let project = stage.folder().join("project");
+    let project = stage.directory().join("project");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     std::fs::create_dir_all(project.join(".codex")).unwrap();
     std::fs::write(project.join(".codex/config.toml"), settings(&collector, "")).unwrap();

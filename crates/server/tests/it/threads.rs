@@ -89,8 +89,8 @@ async fn a_thread_survives_a_restart_with_all_its_items() {
         .await;
     assert_eq!(resumed["thread"]["turns"], json!(before));
     stage.play([json!({ "text": "yes" })]);
-    let told = run(&mut client, &thread, "still there?").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "still there?").await;
+    assert_eq!(status(&messages), "completed");
     let sent = stage.last_request();
     for words in ["do all", "echo hi", "working", "Begin Patch"] {
         assert!(sent.contains(words), "{words}");
@@ -109,11 +109,15 @@ async fn lists_find_threads_by_what_they_are() {
         listed(&mut client, json!({})).await.is_empty(),
         "a thread without words is not listed"
     );
-    let folder = stage.folder().join("elsewhere");
+    let directory = stage.directory().join("elsewhere");
     let ephemeral = client
         .call("thread/start", json!({ "ephemeral": true }))
         .await;
-    let second = text(&client.call("thread/start", json!({ "cwd": folder })).await["thread"]["id"]);
+    let second = text(
+        &client
+            .call("thread/start", json!({ "cwd": directory }))
+            .await["thread"]["id"],
+    );
     stage.play([
         json!({ "text": "1" }),
         json!({ "text": "2" }),
@@ -131,13 +135,13 @@ async fn lists_find_threads_by_what_they_are() {
         std::slice::from_ref(&first)
     );
     assert_eq!(
-        listed(&mut client, json!({ "cwd": folder })).await,
+        listed(&mut client, json!({ "cwd": directory })).await,
         std::slice::from_ref(&second)
     );
     assert_eq!(
-        listed(&mut client, json!({ "cwd": folder.join("") })).await,
+        listed(&mut client, json!({ "cwd": directory.join("") })).await,
         [second],
-        "a slash at the end does not make it another folder"
+        "a slash at the end does not make it another directory"
     );
     assert!(
         listed(&mut client, json!({ "modelProviders": ["other"] }))
@@ -297,9 +301,9 @@ async fn a_copy_of_a_running_thread_shows_the_turn_as_interrupted() {
     assert_eq!(ephemeral["thread"]["path"], Value::Null);
     client.reply(&question["id"], open()).await;
     loop {
-        let told = client.until("turn/completed").await;
-        if told.last().unwrap()["params"]["threadId"] == json!(thread) {
-            assert_eq!(status(&told), "completed", "the source goes on");
+        let messages = client.until("turn/completed").await;
+        if messages.last().unwrap()["params"]["threadId"] == json!(thread) {
+            assert_eq!(status(&messages), "completed", "the source goes on");
             break;
         }
     }
@@ -384,8 +388,8 @@ async fn a_thread_can_be_put_away_and_brought_back() {
     say(&mut client, &thread, "work").await;
     client.skip_to("item/agentMessage/delta").await;
     let request = client.ask("thread/archive", named.clone()).await;
-    let mut told = client.until("thread/archived").await;
-    told.retain(|it| it["method"] != "item/completed");
+    let mut messages = client.until("thread/archived").await;
+    messages.retain(|it| it["method"] != "item/completed");
     let wanted = [
         "status idle",
         "turn/completed interrupted",
@@ -393,8 +397,8 @@ async fn a_thread_can_be_put_away_and_brought_back() {
         "answer",
         "thread/archived",
     ];
-    assert_eq!(order(&told), wanted);
-    assert!(told.iter().any(|it| it["id"] == request));
+    assert_eq!(order(&messages), wanted);
+    assert!(messages.iter().any(|it| it["id"] == request));
 
     assert!(listed(&mut client, json!({})).await.is_empty());
     assert_eq!(
@@ -475,7 +479,7 @@ async fn names_and_facts_can_be_set() {
 #[tokio::test(flavor = "multi_thread")]
 async fn facts_can_be_set_before_anything_is_said() {
     let stage = Stage::new().await;
-    let repository = stage.folder().join("repository");
+    let repository = stage.directory().join("repository");
     std::fs::create_dir_all(repository.join(".git")).unwrap();
     std::fs::write(repository.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let config = "[remote \"origin\"]\n\turl = https://example.com/x.git\n";
@@ -483,8 +487,8 @@ async fn facts_can_be_set_before_anything_is_said() {
     let (mut client, thread) = stage.thread_with(json!({ "cwd": repository })).await;
     let early = json!({ "threadId": thread, "gitInfo": { "branch": "early" } });
     let updated = client.call("thread/metadata/update", early).await;
-    let told = json!({ "sha": null, "branch": "early", "originUrl": null });
-    assert_eq!(updated["thread"]["gitInfo"], told);
+    let messages = json!({ "sha": null, "branch": "early", "originUrl": null });
+    assert_eq!(updated["thread"]["gitInfo"], messages);
     stage.play([json!({ "text": "hello" })]);
     run(&mut client, &thread, "hi").await;
     let read = client
@@ -525,11 +529,11 @@ async fn a_thread_that_its_last_client_leaves_is_closed() {
     client.skip_to("item/agentMessage/delta").await;
     let left = client.call("thread/unsubscribe", named.clone()).await;
     assert_eq!(left["status"], "unsubscribed");
-    let told = watcher.until("thread/closed").await;
+    let messages = watcher.until("thread/closed").await;
     assert!(
-        order(&told).contains(&"status notLoaded".to_owned()),
+        order(&messages).contains(&"status notLoaded".to_owned()),
         "{:?}",
-        order(&told)
+        order(&messages)
     );
     for _ in 0..20 {
         let resumed = watcher.call("thread/resume", named.clone()).await;
@@ -560,23 +564,23 @@ async fn threads_of_the_official_program_go_on_here() {
     let mut client = stage.client().await;
     for name in ["one-command", "every-tool-once", "long-session"] {
         let lines = std::fs::read_to_string(fixtures.join(format!("{name}.jsonl"))).unwrap();
-        let lines = lines.replace("$CWD", stage.folder().to_str().unwrap());
+        let lines = lines.replace("$CWD", stage.directory().to_str().unwrap());
         let meta: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
         let id = text(&meta["payload"]["id"]);
-        let folder = stage.home().join("sessions/2026/11/15");
-        std::fs::create_dir_all(&folder).unwrap();
+        let directory = stage.home().join("sessions/2026/11/15");
+        std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(
-            folder.join(format!("rollout-2026-11-15T07-05-35-{id}.jsonl")),
+            directory.join(format!("rollout-2026-11-15T07-05-35-{id}.jsonl")),
             lines,
         )
         .unwrap();
-        let params = json!({ "threadId": id, "cwd": stage.folder(), "model": "scripted-model", "modelProvider": "scripted" });
+        let params = json!({ "threadId": id, "cwd": stage.directory(), "model": "scripted-model", "modelProvider": "scripted" });
         let resumed = client.call("thread/resume", params).await;
         let before = resumed["thread"]["turns"].as_array().unwrap().len();
         assert!(before > 0, "{name}");
         stage.play([json!({ "text": "hello from here" })]);
-        let told = run(&mut client, &id, "go on").await;
-        assert_eq!(status(&told), "completed", "{name}");
+        let messages = run(&mut client, &id, "go on").await;
+        assert_eq!(status(&messages), "completed", "{name}");
         assert_eq!(turns(&mut client, &id).await.len(), before + 1, "{name}");
     }
 }
@@ -592,7 +596,7 @@ async fn a_rollout_from_anywhere_can_be_resumed_by_its_path() {
         .call("thread/unsubscribe", json!({ "threadId": thread }))
         .await;
     client.skip_to("thread/closed").await;
-    let moved = stage.folder().join(path.file_name().unwrap());
+    let moved = stage.directory().join(path.file_name().unwrap());
     std::fs::rename(&path, &moved).unwrap();
     let resumed = client
         .call(

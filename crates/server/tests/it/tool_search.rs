@@ -52,9 +52,9 @@ async fn found_tools_are_listed_and_called(stage: Stage) {
     ]);
     say(&mut client, &thread, "report it").await;
     answer(&mut client, "openTicket").await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let item = completed(&told, "dynamicToolCall")[0];
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    let item = completed(&messages, "dynamicToolCall")[0];
     assert_eq!(
         (&item["status"], &item["arguments"]),
         (&json!("completed"), &arguments)
@@ -141,7 +141,7 @@ async fn what_was_found_stays_after_a_compaction() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_searches_are_told_to_the_model_and_change_nothing() {
+async fn bad_searches_are_reported_to_the_model_and_change_nothing() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread_with(deferring()).await;
     let searches = [
@@ -166,8 +166,8 @@ async fn bad_searches_are_told_to_the_model_and_change_nothing() {
     ];
     for (arguments, words) in searches {
         stage.play([calls("tool_search", arguments), json!({ "text": "hm" })]);
-        let told = run(&mut client, &thread, "look").await;
-        assert_eq!(status(&told), "completed");
+        let messages = run(&mut client, &thread, "look").await;
+        assert_eq!(status(&messages), "completed");
         let requests = stage.model.requests();
         let input = requests.last().unwrap().body["input"].as_array().unwrap();
         assert!(

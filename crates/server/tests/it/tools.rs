@@ -28,14 +28,14 @@ async fn a_command_goes_on_between_calls() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     stage.play([waits(), json!({ "text": "it waits" })]);
-    let told = run(&mut client, &thread, "start it").await;
-    assert_eq!(status(&told), "completed");
+    let messages = run(&mut client, &thread, "start it").await;
+    assert_eq!(status(&messages), "completed");
     assert!(
-        completed(&told, "commandExecution").is_empty(),
+        completed(&messages, "commandExecution").is_empty(),
         "it still runs: {:?}",
-        order(&told)
+        order(&messages)
     );
-    let started = told
+    let started = messages
         .iter()
         .find(|it| it["params"]["item"]["type"] == "commandExecution")
         .unwrap();
@@ -49,15 +49,16 @@ async fn a_command_goes_on_between_calls() {
         ),
         json!({ "text": "it ended" }),
     ]);
-    let told = run(&mut client, &thread, "go on").await;
-    let ended = completed(&told, "commandExecution");
-    assert_eq!(ended.len(), 1, "{:?}", order(&told));
+    let messages = run(&mut client, &thread, "go on").await;
+    let ended = completed(&messages, "commandExecution");
+    assert_eq!(ended.len(), 1, "{:?}", order(&messages));
     assert_eq!(ended[0]["id"], item);
     assert_eq!(ended[0]["exitCode"], 0);
     assert!(text(&ended[0]["aggregatedOutput"]).contains("got hello"));
     assert!(stage.last_request().contains("Process exited with code 0"));
     assert!(
-        told.iter()
+        messages
+            .iter()
             .any(|it| it["method"] == "item/commandExecution/terminalInteraction")
     );
 }
@@ -81,12 +82,12 @@ async fn a_background_process_survives_an_interrupt_and_ends_when_cleaned() {
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
     assert!(
-        completed(&told, "commandExecution").is_empty(),
+        completed(&messages, "commandExecution").is_empty(),
         "the process lives: {:?}",
-        order(&told)
+        order(&messages)
     );
     client
         .call(
@@ -120,10 +121,10 @@ async fn an_interrupt_ends_the_process_that_its_call_waits_for() {
     client.skip_to("item/commandExecution/outputDelta").await;
     let named = json!({ "threadId": thread, "turnId": turn });
     client.ask("turn/interrupt", named).await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
-    let ended = completed(&told, "commandExecution");
-    assert_eq!(ended.len(), 1, "{:?}", order(&told));
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
+    let ended = completed(&messages, "commandExecution");
+    assert_eq!(ended.len(), 1, "{:?}", order(&messages));
     assert_eq!(ended[0]["status"], "failed");
     assert_eq!(ended[0]["aggregatedOutput"], "up\n");
     stage.play([json!({ "text": "fine" })]);
@@ -145,8 +146,8 @@ async fn an_interrupt_ends_a_plain_command_and_its_children() {
             json!({ "threadId": thread, "turnId": turn }),
         )
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
     stage.play([json!({ "text": "fine" })]);
     assert_eq!(
         status(&run(&mut client, &thread, "next").await),
@@ -164,9 +165,9 @@ async fn long_outputs_are_cut_everywhere() {
             calls(tool, json!({ argument: script })),
             json!({ "text": "long" }),
         ]);
-        let told = run(&mut client, &thread, "talk").await;
-        assert_eq!(status(&told), "completed");
-        let output = text(&completed(&told, "commandExecution")[0]["aggregatedOutput"]);
+        let messages = run(&mut client, &thread, "talk").await;
+        assert_eq!(status(&messages), "completed");
+        let output = text(&completed(&messages, "commandExecution")[0]["aggregatedOutput"]);
         assert!(output.len() <= (1 << 20) + 100, "{tool}: {}", output.len());
         assert!(output.starts_with("first"), "{tool}");
         let requests = stage.model.requests();
@@ -185,7 +186,7 @@ async fn long_outputs_are_cut_everywhere() {
 
 /// Nothing that a model calls can end more than its call.
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_that_cannot_work_are_told_to_the_model() {
+async fn calls_that_cannot_work_are_reported_to_the_model() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let custom = |name: &str, input: &str| json!({ "calls": [{ "name": name, "arguments": input, "custom": true }] });
@@ -209,7 +210,7 @@ async fn calls_that_cannot_work_are_told_to_the_model() {
         (
             calls(
                 "exec_command",
-                json!({ "cmd": "true", "workdir": "/no/such/folder" }),
+                json!({ "cmd": "true", "workdir": "/no/such/directory" }),
             ),
             "exec_command failed",
         ),
@@ -262,8 +263,8 @@ async fn calls_that_cannot_work_are_told_to_the_model() {
     ];
     for (call, words) in cases {
         stage.play([call.clone(), json!({ "text": "I see" })]);
-        let told = run(&mut client, &thread, "try").await;
-        assert_eq!(status(&told), "completed", "{call}");
+        let messages = run(&mut client, &thread, "try").await;
+        assert_eq!(status(&messages), "completed", "{call}");
         let requests = stage.model.requests();
         let sent = requests.last().unwrap().body["input"]
             .as_array()
@@ -291,19 +292,22 @@ async fn a_patch_is_a_file_change_however_it_is_called() {
     ];
     for (step, name) in steps.into_iter().zip(["a", "b", "c", "d", "e"]) {
         stage.play([step, json!({ "text": "written" })]);
-        let told = run(&mut client, &thread, "write").await;
-        assert_eq!(status(&told), "completed");
-        let items = completed(&told, "fileChange");
-        assert_eq!(items.len(), 1, "{name}: {:?}", order(&told));
+        let messages = run(&mut client, &thread, "write").await;
+        assert_eq!(status(&messages), "completed");
+        let items = completed(&messages, "fileChange");
+        assert_eq!(items.len(), 1, "{name}: {:?}", order(&messages));
         assert_eq!(items[0]["status"], "completed");
-        assert!(completed(&told, "commandExecution").is_empty(), "{name}");
-        let diff = told
+        assert!(
+            completed(&messages, "commandExecution").is_empty(),
+            "{name}"
+        );
+        let diff = messages
             .iter()
             .find(|it| it["method"] == "turn/diff/updated")
             .unwrap();
         assert!(text(&diff["params"]["diff"]).contains("+hello"));
         assert_eq!(
-            std::fs::read_to_string(stage.folder().join(name)).unwrap(),
+            std::fs::read_to_string(stage.directory().join(name)).unwrap(),
             "hello\n"
         );
     }
@@ -319,13 +323,13 @@ async fn a_patch_does_not_follow_a_link_out_of_the_workspace() {
         .thread_with(json!({ "sandbox": "workspace-write" }))
         .await;
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), stage.folder().join("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), stage.directory().join("link")).unwrap();
     let patch = "*** Begin Patch\n*** Add File: link/made\n+x\n*** End Patch";
     stage.play([json!({ "patch": patch }), json!({ "text": "I see" })]);
-    let told = run(&mut client, &thread, "write").await;
-    assert_eq!(status(&told), "completed");
-    let items = completed(&told, "fileChange");
-    assert_eq!(items.len(), 1, "{:?}", order(&told));
+    let messages = run(&mut client, &thread, "write").await;
+    assert_eq!(status(&messages), "completed");
+    let items = completed(&messages, "fileChange");
+    assert_eq!(items.len(), 1, "{:?}", order(&messages));
     assert_eq!(items[0]["status"], "failed");
     assert!(!outside.path().join("made").exists());
     let requests = stage.model.requests();
@@ -338,32 +342,32 @@ async fn a_patch_does_not_follow_a_link_out_of_the_workspace() {
 async fn a_picture_is_shown_under_its_plain_path() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
-    std::fs::write(stage.folder().join("a.png"), IMAGE).unwrap();
+    std::fs::write(stage.directory().join("a.png"), IMAGE).unwrap();
     for path in ["a.png", "./a.png", "no/../a.png"] {
         stage.play([
             calls("view_image", json!({ "path": path })),
             json!({ "text": "nice" }),
         ]);
-        let told = run(&mut client, &thread, "look").await;
-        let items = completed(&told, "imageView");
-        assert_eq!(items.len(), 1, "{path}: {:?}", order(&told));
+        let messages = run(&mut client, &thread, "look").await;
+        let items = completed(&messages, "imageView");
+        assert_eq!(items.len(), 1, "{path}: {:?}", order(&messages));
         assert_eq!(
             items[0]["path"],
-            json!(stage.folder().join("a.png")),
+            json!(stage.directory().join("a.png")),
             "{path}"
         );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plans_are_told_and_leave_no_item() {
+async fn plans_are_reported_and_leave_no_item() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let plan =
         json!({ "explanation": "why", "plan": [{ "step": "one", "status": "in_progress" }] });
     stage.play([calls("update_plan", plan), json!({ "text": "planned" })]);
-    let told = run(&mut client, &thread, "plan").await;
-    let updated = told
+    let messages = run(&mut client, &thread, "plan").await;
+    let updated = messages
         .iter()
         .find(|it| it["method"] == "turn/plan/updated")
         .unwrap();
@@ -371,7 +375,7 @@ async fn plans_are_told_and_leave_no_item() {
         updated["params"]["plan"],
         json!([{ "step": "one", "status": "inProgress" }])
     );
-    let items: Vec<_> = order(&told)
+    let items: Vec<_> = order(&messages)
         .into_iter()
         .filter(|it| it.starts_with("item/completed"))
         .collect();
@@ -395,9 +399,9 @@ async fn calls_of_one_answer_run_beside_each_other() {
         json!({ "calls": [meet("p1", "p2"), meet("p2", "p1")] }),
         json!({ "text": "met" }),
     ]);
-    let told = run(&mut client, &thread, "meet").await;
-    assert_eq!(status(&told), "completed");
-    let ended = completed(&told, "commandExecution");
+    let messages = run(&mut client, &thread, "meet").await;
+    assert_eq!(status(&messages), "completed");
+    let ended = completed(&messages, "commandExecution");
     assert_eq!(ended.len(), 2);
     assert!(ended.iter().all(|it| it["exitCode"] == 0), "{ended:?}");
 }
@@ -412,9 +416,9 @@ async fn the_users_own_command_is_a_turn_or_joins_one() {
             json!({ "threadId": thread, "command": " echo mine; exit 3 " }),
         )
         .await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let item = completed(&told, "commandExecution")[0];
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "completed");
+    let item = completed(&messages, "commandExecution")[0];
     assert_eq!(
         (&item["source"], &item["exitCode"], &item["status"]),
         (&json!("userShell"), &json!(3), &json!("failed"))
@@ -478,8 +482,8 @@ async fn the_users_own_command_can_be_interrupted() {
         .await;
     // The answer may come before or after the item's end.
     stage.play([json!({ "text": "next" })]);
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "interrupted");
-    let told = run(&mut client, &thread, "go on").await;
-    assert_eq!(status(&told), "completed");
+    let messages = client.until("turn/completed").await;
+    assert_eq!(status(&messages), "interrupted");
+    let messages = run(&mut client, &thread, "go on").await;
+    assert_eq!(status(&messages), "completed");
 }

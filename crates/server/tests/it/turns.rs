@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, calls, completed, gate, input, open, order, run, say, status, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plain_turn_is_told_in_order() {
+async fn a_plain_turn_is_reported_in_order() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     stage.play([json!({ "reasoning": "Hm.", "deltas": ["Hel", "lo"] })]);
     let request = client.ask("turn/start", input(&thread, "hi")).await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(told[0]["id"], request, "the answer comes first");
+    let received = client.until("turn/completed").await;
+    assert_eq!(received[0]["id"], request, "the answer comes first");
     let wanted = [
         "answer",
         "status active",
@@ -30,11 +30,11 @@ async fn a_plain_turn_is_told_in_order() {
         "status idle",
         "turn/completed completed",
     ];
-    assert_eq!(order(&told), wanted);
-    let turn = &told[0]["result"]["turn"]["id"];
-    let named = told.iter().filter_map(|it| it["params"].get("turnId"));
+    assert_eq!(order(&received), wanted);
+    let turn = &received[0]["result"]["turn"]["id"];
+    let named = received.iter().filter_map(|it| it["params"].get("turnId"));
     assert!(named.into_iter().all(|id| id == turn), "one turn, one id");
-    assert_eq!(completed(&told, "agentMessage")[0]["text"], "Hello");
+    assert_eq!(completed(&received, "agentMessage")[0]["text"], "Hello");
 }
 
 /// A message that the model begins and says nothing in is not stored, so it is not shown either.
@@ -48,10 +48,10 @@ async fn a_message_without_words_is_not_shown() {
     ];
     for answer in silent {
         stage.play([answer, json!({ "text": "said" })]);
-        let told = run(&mut client, &thread, "well?").await;
-        let shown = order(&told);
+        let received = run(&mut client, &thread, "well?").await;
+        let shown = order(&received);
         let started = shown.iter().filter(|it| *it == "item/started agentMessage");
-        let texts = completed(&told, "agentMessage");
+        let texts = completed(&received, "agentMessage");
         assert!(texts.iter().all(|it| it["text"] == "said"), "{texts:?}");
         assert_eq!(started.count(), texts.len());
     }
@@ -71,8 +71,8 @@ async fn the_second_turn_knows_the_first() {
     let (mut client, thread) = stage.thread().await;
     stage.play([json!({ "text": "blue" }), json!({ "text": "still blue" })]);
     run(&mut client, &thread, "which colour?").await;
-    let told = run(&mut client, &thread, "and now?").await;
-    assert_eq!(status(&told), "completed");
+    let received = run(&mut client, &thread, "and now?").await;
+    assert_eq!(status(&received), "completed");
     let sent = stage.last_request();
     for words in ["which colour?", "blue", "and now?"] {
         assert!(sent.contains(words), "{words} in {sent}");
@@ -116,16 +116,16 @@ async fn a_failing_model_fails_one_turn() {
     let (mut client, thread) = stage.thread().await;
     for (step, info) in failures {
         stage.play([step.clone(), json!({ "text": "well again" })]);
-        let told = run(&mut client, &thread, "try").await;
-        assert_eq!(status(&told), "failed", "{step}");
-        let error = &told.last().unwrap()["params"]["turn"]["error"];
+        let received = run(&mut client, &thread, "try").await;
+        assert_eq!(status(&received), "failed", "{step}");
+        let error = &received.last().unwrap()["params"]["turn"]["error"];
         assert!(
             error["codexErrorInfo"].to_string().contains(info),
             "{step}: {error}"
         );
-        let told = run(&mut client, &thread, "again").await;
-        assert_eq!(status(&told), "completed", "{step}");
-        let started = told.iter().filter(|it| it["method"] == "turn/started");
+        let received = run(&mut client, &thread, "again").await;
+        assert_eq!(status(&received), "completed", "{step}");
+        let started = received.iter().filter(|it| it["method"] == "turn/started");
         assert_eq!(
             started.count(),
             1,
@@ -147,9 +147,9 @@ async fn a_failing_model_fails_one_turn() {
     );
 }
 
-/// Limits are told as the provider says them, also when they are why it refuses; another model is told once.
+/// Limits are reported as the provider says them, also when they are why it refuses; another model is reported once.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_provider_says_of_itself_is_told() {
+async fn what_a_provider_says_of_itself_is_reported() {
     let stage = Stage::new().await;
     let (mut client, thread) = stage.thread().await;
     let said = |percent: u32| json!({ "openai-model": "other", "x-codex-primary-used-percent": percent.to_string(), "x-codex-primary-window-minutes": "300" });
@@ -159,10 +159,10 @@ async fn what_a_provider_says_of_itself_is_told() {
         json!({ "text": "done", "headers": said(50) }),
         json!({ "fail": 429, "body": refusal, "headers": said(100) }),
     ]);
-    let mut told = run(&mut client, &thread, "one").await;
-    told.extend(run(&mut client, &thread, "two").await);
+    let mut received = run(&mut client, &thread, "one").await;
+    received.extend(run(&mut client, &thread, "two").await);
     let of = |method: &str| {
-        let found = told.iter().filter(|it| it["method"] == method);
+        let found = received.iter().filter(|it| it["method"] == method);
         found.map(|it| it["params"].clone()).collect::<Vec<_>>()
     };
     let percents: Vec<Value> = of("account/rateLimits/updated")
@@ -174,7 +174,7 @@ async fn what_a_provider_says_of_itself_is_told() {
     assert_eq!(rerouted.len(), 1, "{rerouted:?}");
     assert_eq!(rerouted[0]["toModel"], "other");
     assert_eq!(
-        told.last().unwrap()["params"]["turn"]["error"]["codexErrorInfo"],
+        received.last().unwrap()["params"]["turn"]["error"]["codexErrorInfo"],
         "usageLimitExceeded"
     );
 }
@@ -188,12 +188,12 @@ async fn a_cut_stream_is_tried_again_if_the_provider_allows_it() {
         json!({ "text": "half", "cut": true }),
         json!({ "text": "whole" }),
     ]);
-    let told = run(&mut client, &thread, "try").await;
-    assert_eq!(status(&told), "completed");
-    let retry = told.iter().find(|it| it["method"] == "error").unwrap();
+    let received = run(&mut client, &thread, "try").await;
+    assert_eq!(status(&received), "completed");
+    let retry = received.iter().find(|it| it["method"] == "error").unwrap();
     assert_eq!(retry["params"]["willRetry"], true);
     assert_eq!(
-        completed(&told, "agentMessage").last().unwrap()["text"],
+        completed(&received, "agentMessage").last().unwrap()["text"],
         "whole"
     );
 }
@@ -227,14 +227,14 @@ async fn a_lying_model_hurts_nobody() {
         json!({ "bad_utf8": true, "text": "odd" }),
     ]);
     for words in ["lie", "talk", "mumble"] {
-        let told = run(&mut client, &thread, words).await;
-        let ends = told
+        let received = run(&mut client, &thread, words).await;
+        let ends = received
             .iter()
             .filter(|it| it["method"] == "turn/completed")
             .count();
-        assert_eq!(ends, 1, "{words}: {:?}", order(&told));
+        assert_eq!(ends, 1, "{words}: {:?}", order(&received));
         let items = |method: &str| {
-            let all = told.iter().filter(|it| it["method"] == method);
+            let all = received.iter().filter(|it| it["method"] == method);
             all.map(|it| text(&it["params"]["item"]["id"]))
                 .collect::<Vec<_>>()
         };
@@ -275,9 +275,9 @@ async fn a_hanging_model_can_be_interrupted() {
         let params = json!({ "threadId": thread, "turnId": turn });
         let first = client.ask("turn/interrupt", params.clone()).await;
         let second = client.ask("turn/interrupt", params).await;
-        let mut told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "interrupted", "{step}");
-        let answers: Vec<_> = told
+        let mut received = client.until("turn/completed").await;
+        assert_eq!(status(&received), "interrupted", "{step}");
+        let answers: Vec<_> = received
             .iter()
             .filter(|it| it.get("result").is_some())
             .map(|it| it["id"].clone())
@@ -290,8 +290,8 @@ async fn a_hanging_model_can_be_interrupted() {
         if answers.len() < 2 {
             client.answered(second).await.unwrap();
         }
-        told = run(&mut client, &thread, "go on").await;
-        assert_eq!(status(&told), "completed", "{step}");
+        received = run(&mut client, &thread, "go on").await;
+        assert_eq!(status(&received), "completed", "{step}");
         assert!(
             stage.last_request().contains("<turn_aborted>"),
             "the model learns of the interrupt"
@@ -350,14 +350,14 @@ async fn input_for_a_running_turn_steers_it() {
         json!({ "turnId": turn })
     );
     client.reply(&question["id"], open()).await;
-    let told = client.until("turn/completed").await;
-    assert_eq!(status(&told), "completed");
-    let words: Vec<_> = completed(&told, "userMessage")
+    let received = client.until("turn/completed").await;
+    assert_eq!(status(&received), "completed");
+    let words: Vec<_> = completed(&received, "userMessage")
         .iter()
         .map(|it| text(&it["content"][0]["text"]))
         .collect();
     assert_eq!(words, ["also this", "and that"]);
-    assert!(!told.iter().any(|it| it["method"] == "turn/started"));
+    assert!(!received.iter().any(|it| it["method"] == "turn/started"));
     assert!(stage.last_request().contains("and that"));
 }
 
@@ -456,9 +456,9 @@ async fn a_mode_without_instructions_has_the_built_in_ones() {
         client.call("turn/start", params).await;
         client.skip_to("turn/completed").await;
         let sent = stage.last_request();
-        let told = sent.rsplit("<collaboration_mode>").next().unwrap();
+        let received = sent.rsplit("<collaboration_mode>").next().unwrap();
         assert!(
-            sent.contains("<collaboration_mode>") && told.contains(words),
+            sent.contains("<collaboration_mode>") && received.contains(words),
             "{mode}: {sent}"
         );
     }

@@ -182,7 +182,7 @@ const LEFT_OUT: [&str; 3] = ["account/login/start", "feedback/upload", "initiali
 async fn no_request_keeps_a_worker() {
     let stage = Stage::new().await;
     let watchdog = Watchdog::start();
-    let path = format!("{}/none/{}", stage.folder().display(), "d/".repeat(1000));
+    let path = format!("{}/none/{}", stage.directory().display(), "d/".repeat(1000));
     let path = path.trim_end_matches('/');
     for row in CLIENT_REQUESTS {
         if LEFT_OUT.contains(&row.name) {
@@ -259,10 +259,13 @@ async fn no_call_of_a_model_keeps_a_worker() {
 /// What a project has where the server looks by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn no_file_of_a_project_keeps_a_worker() {
-    let folder = tempfile::tempdir().unwrap();
-    let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+    let directory = tempfile::tempdir().unwrap();
+    let (home, project) = (
+        directory.path().join("home"),
+        directory.path().join("project"),
+    );
     let trusted = format!("[projects.{project:?}]\ntrust_level = \"trusted\"");
-    let stage = Stage::at(folder, home, &trusted).await;
+    let stage = Stage::at(directory, home, &trusted).await;
     let files = [
         "AGENTS.md",
         ".codex/config.toml",

@@ -86,14 +86,14 @@ async fn what_the_provider_found_is_an_item_and_stays_one() {
         ),
     ];
     let mut shown = Vec::new();
-    for (action, query, told) in &cases {
+    for (action, query, received) in &cases {
         stage.play([json!({ "items": [search(action.clone())], "text": "sunny" })]);
         let messages = run(&mut client, &thread, "weather?").await;
         let items = completed(&messages, "webSearch");
         assert_eq!(items.len(), 1, "{:?}", order(&messages));
         assert_eq!(
             (&items[0]["query"], &items[0]["action"]),
-            (&json!(query), told)
+            (&json!(query), received)
         );
         shown.push(items[0].clone());
     }

@@ -13,9 +13,10 @@ async fn silent() -> Stage {
     stage
 }
 
-fn warnings(told: &[Value]) -> Vec<&str> {
-    let told = told.iter().filter(|it| it["method"] == "configWarning");
-    told.filter_map(|it| it["params"]["summary"].as_str())
+fn warnings(messages: &[Value]) -> Vec<&str> {
+    let messages = messages.iter().filter(|it| it["method"] == "configWarning");
+    messages
+        .filter_map(|it| it["params"]["summary"].as_str())
         .collect()
 }
 
@@ -66,8 +67,8 @@ async fn a_provider_is_asked_once() {
     let stage = Stage::speaking("chat", "").await;
     let (mut client, thread) = stage.thread().await;
     for _ in 0..2 {
-        let told = run(&mut client, &thread, "hi").await;
-        assert_eq!(warnings(&told), [""; 0]);
+        let messages = run(&mut client, &thread, "hi").await;
+        assert_eq!(warnings(&messages), [""; 0]);
     }
     assert_eq!(window(&stage, "scripted-model").await, 258_400);
     let mut asked = stage.model.lookups();
@@ -84,10 +85,10 @@ async fn a_provider_is_asked_once() {
 async fn a_window_that_nobody_knows_is_small_and_warned_about_once() {
     let stage = silent().await;
     let (mut client, thread) = stage.thread().await;
-    let told = run(&mut client, &thread, "hi").await;
-    assert_eq!(warnings(&told), [ASSUMED]);
-    let told = run(&mut client, &thread, "hi").await;
-    assert_eq!(warnings(&told), [""; 0]);
+    let messages = run(&mut client, &thread, "hi").await;
+    assert_eq!(warnings(&messages), [ASSUMED]);
+    let messages = run(&mut client, &thread, "hi").await;
+    assert_eq!(warnings(&messages), [""; 0]);
     assert_eq!(stage.model.lookups().len(), 4);
     assert_eq!(window(&stage, "scripted-model").await, 31_129);
 }
@@ -125,7 +126,10 @@ async fn a_provider_that_is_away_is_asked_again() {
     drop(away);
     let config = json!({ "model_providers.scripted.base_url": url });
     let (mut client, thread) = stage.thread_with(json!({ "config": config })).await;
-    let told = run(&mut client, &thread, "hi").await;
-    assert_eq!(warnings(&told), [""; 0]);
-    assert_eq!(told.last().unwrap()["params"]["turn"]["status"], "failed");
+    let messages = run(&mut client, &thread, "hi").await;
+    assert_eq!(warnings(&messages), [""; 0]);
+    assert_eq!(
+        messages.last().unwrap()["params"]["turn"]["status"],
+        "failed"
+    );
 }

@@ -9,16 +9,19 @@ use crate::stage::{Stage, calls, completed, input, order, run, status, text};
 
 const WIRES: [&str; 3] = ["responses", "chat", "anthropic"];
 
-fn failure(told: &[Value]) -> Value {
-    assert_eq!(status(told), "failed", "{:?}", order(told));
-    told.last().unwrap()["params"]["turn"]["error"].clone()
+fn failure(messages: &[Value]) -> Value {
+    assert_eq!(status(messages), "failed", "{:?}", order(messages));
+    messages.last().unwrap()["params"]["turn"]["error"].clone()
 }
 
 async fn next_turn_works(stage: &Stage, client: &mut Conversation, thread: &str) {
     stage.play([json!({ "text": "all is well" })]);
-    let told = run(client, thread, "and now?").await;
-    assert_eq!(status(&told), "completed", "{:?}", order(&told));
-    assert_eq!(completed(&told, "agentMessage")[0]["text"], "all is well");
+    let messages = run(client, thread, "and now?").await;
+    assert_eq!(status(&messages), "completed", "{:?}", order(&messages));
+    assert_eq!(
+        completed(&messages, "agentMessage")[0]["text"],
+        "all is well"
+    );
 }
 
 /// What a broken provider serves, and what the client is told of it.
@@ -69,15 +72,15 @@ async fn what_can_be_mended_is() {
         let stage = Stage::speaking(wire, "").await;
         let (mut client, thread) = stage.thread().await;
         stage.play([json!({ "deltas": ["a", "b"], "bad_utf8": true })]);
-        let told = run(&mut client, &thread, "hi").await;
-        let words = text(&completed(&told, "agentMessage")[0]["text"]);
+        let messages = run(&mut client, &thread, "hi").await;
+        let words = text(&completed(&messages, "agentMessage")[0]["text"]);
         assert!(words.ends_with("ab"), "{wire}: {words}");
 
         // Ten megabytes in one event are much, but they are an answer.
         stage.play([json!({ "deltas": 1, "size": 10 << 20 })]);
-        let told = run(&mut client, &thread, "hi").await;
+        let messages = run(&mut client, &thread, "hi").await;
         assert_eq!(
-            text(&completed(&told, "agentMessage")[0]["text"]).len(),
+            text(&completed(&messages, "agentMessage")[0]["text"]).len(),
             10 << 20,
             "{wire}"
         );
@@ -87,12 +90,12 @@ async fn what_can_be_mended_is() {
             calls("exec_command", json!("{\"cmd\": ")),
             json!({ "text": "sorry" }),
         ]);
-        let told = run(&mut client, &thread, "hi").await;
-        assert_eq!(status(&told), "completed", "{wire}");
+        let messages = run(&mut client, &thread, "hi").await;
+        assert_eq!(status(&messages), "completed", "{wire}");
         let sent = stage.last_request();
         assert!(
             sent.contains("EOF while parsing"),
-            "{wire}: the model is told why"
+            "{wire}: the model is messages why"
         );
         next_turn_works(&stage, &mut client, &thread).await;
     }
@@ -111,9 +114,9 @@ async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
         let (mut client, thread) = stage.thread().await;
         stage.play([json!({ "text": "three" }), json!({ "text": "{\"n\":3}" })]);
         client.call("turn/start", shaped(&thread)).await;
-        let told = client.until("turn/completed").await;
-        assert_eq!(status(&told), "completed", "{wire}");
-        let words = completed(&told, "agentMessage");
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed", "{wire}");
+        let words = completed(&messages, "agentMessage");
         assert_eq!(words.last().unwrap()["text"], "{\"n\":3}", "{wire}");
         let sent = stage.last_request();
         assert!(
@@ -138,7 +141,7 @@ async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
 
 /// Tokens of a turn and of the thread, whoever counted them.
 #[tokio::test(flavor = "multi_thread")]
-async fn usage_is_told_for_every_provider() {
+async fn usage_is_reported_for_every_provider() {
     for wire in WIRES {
         let stage = Stage::speaking(wire, "").await;
         let (mut client, thread) = stage.thread().await;
@@ -147,8 +150,8 @@ async fn usage_is_told_for_every_provider() {
         let usage = json!({ "input": 100, "cached": 40, "output": 20, "reasoning": reasoning });
         for turns in 1..=2 {
             stage.play([json!({ "text": "ok", "usage": usage })]);
-            let told = run(&mut client, &thread, "hi").await;
-            let counts = told
+            let messages = run(&mut client, &thread, "hi").await;
+            let counts = messages
                 .iter()
                 .rfind(|it| it["method"] == "thread/tokenUsage/updated")
                 .unwrap();

@@ -24,7 +24,7 @@ pub(crate) use send_input::SendInput;
 pub(crate) use spawn_agent::SpawnAgent;
 pub(crate) use wait_agent::WaitAgent;
 
-/// The agents that a thread started, and those that they started. What goes wrong is told to the model.
+/// The agents that a thread started, and those that they started. What goes wrong is reported to the model.
 pub trait Agents: Send + Sync {
     /// Starts an agent.
     fn spawn(&self, order: Order) -> BoxFuture<'_, Result<Spawned, String>>;

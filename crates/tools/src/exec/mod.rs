@@ -148,7 +148,7 @@ async fn exec_command(run: &Running) -> Finished {
     let shown = Shown::new(run, &argv, &cwd);
     let additional = arguments
         .additional_permissions
-        .map(|it| it.in_folder(&cwd, &run.scope));
+        .map(|it| it.in_directory(&cwd, &run.scope));
     let request = CommandRequest {
         argv: &argv,
         cwd: &cwd,
@@ -187,8 +187,8 @@ fn known_shell(run: &Running, wanted: &str) -> String {
         Some(Path::new(wanted).to_owned())
     } else {
         let path = run.scope.env.iter().find(|(key, _)| key == "PATH");
-        let folders = path.map(|(_, value)| std::env::split_paths(value).collect::<Vec<_>>());
-        let places = folders.into_iter().flatten().map(|it| it.join(wanted));
+        let directories = path.map(|(_, value)| std::env::split_paths(value).collect::<Vec<_>>());
+        let places = directories.into_iter().flatten().map(|it| it.join(wanted));
         places
             .into_iter()
             .find(|it| it.is_absolute() && it.is_file())

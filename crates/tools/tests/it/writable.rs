@@ -89,14 +89,18 @@ async fn the_model_patches_and_the_sandbox_agree() {
             cwd: workspace.clone(),
             ..lab.scope()
         };
-        let told = writable_roots(&scope.sandbox, &scope.cwd, scope.tmpdir.as_deref());
+        let messages = writable_roots(&scope.sandbox, &scope.cwd, scope.tmpdir.as_deref());
         for directory in &everywhere {
             let case = format!(
                 "{directory:?} with {:?} and {:?}",
                 scope.sandbox, scope.tmpdir
             );
             let is_expected = expected.contains(&directory);
-            assert_eq!(told.contains(directory), is_expected, "the model: {case}");
+            assert_eq!(
+                messages.contains(directory),
+                is_expected,
+                "the model: {case}"
+            );
             assert_eq!(
                 sandbox_writes(&scope, directory),
                 is_expected,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::json_printer::{Printer, pascal};
 use super::roots::{
-    Folder, Root, client_requests, envelopes, experimental_roots, named, reachable, roots,
+    Directory, Root, client_requests, envelopes, experimental_roots, named, reachable, roots,
 };
 use super::{Files, Surface};
 use crate::describe::TypeDef;
@@ -21,16 +21,20 @@ const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 #[must_use]
 pub fn json_schemas(surface: Surface) -> Files {
     let mut files = Files::new();
-    let mut put = |folder: &str, name: &str, schema: &Value| {
-        files.insert(format!("{folder}{name}.json"), format!("{schema:#}"));
+    let mut put = |directory: &str, name: &str, schema: &Value| {
+        files.insert(format!("{directory}{name}.json"), format!("{schema:#}"));
     };
     for root in roots(surface) {
-        let folder = match root.folder {
-            Folder::Root => "",
-            Folder::V1 => "v1/",
-            Folder::V2 => "v2/",
+        let directory = match root.directory {
+            Directory::Root => "",
+            Directory::V1 => "v1/",
+            Directory::V2 => "v2/",
         };
-        put(folder, root.def.json_name, &standalone(root.def, surface));
+        put(
+            directory,
+            root.def.json_name,
+            &standalone(root.def, surface),
+        );
     }
     for union in unions(surface) {
         put("", union.name, &union.standalone(surface));
@@ -213,7 +217,7 @@ fn v2_types() -> BTreeMap<&'static str, &'static TypeDef> {
     let mut types = BTreeMap::new();
     for root in roots(Surface::Experimental)
         .iter()
-        .filter(|root| root.folder == Folder::V2)
+        .filter(|root| root.directory == Directory::V2)
     {
         types.insert(root.def.json_name, root.def);
         types.extend(reachable(root.def));
@@ -234,7 +238,7 @@ fn bundle(surface: Surface) -> Value {
 
     let mut outer_types: BTreeMap<&str, &'static TypeDef> = BTreeMap::new();
     let all = roots(Surface::Experimental);
-    for root in all.iter().filter(|root| root.folder != Folder::V2) {
+    for root in all.iter().filter(|root| root.directory != Directory::V2) {
         outer_types.insert(root.def.json_name, root.def);
         let below = reachable(root.def).into_iter();
         outer_types.extend(below.filter(|(name, _)| !names.contains(name) || is_shared(name)));
@@ -250,7 +254,7 @@ fn bundle(surface: Surface) -> Value {
         definitions.insert(union.name.into(), union.schema(&inner).into());
     }
     let v2_definitions = published(inner.definitions(kept(v2).into_iter()), |root| {
-        root.folder == Folder::V2
+        root.directory == Directory::V2
     });
     definitions.insert("v2".into(), v2_definitions.into());
     json!({

@@ -18,7 +18,7 @@ pub use reference::reference;
 pub use typescript::typescript;
 pub use typescript_client::typescript_client;
 
-/// Generated files by their path below the output folder.
+/// Generated files by their path below the output directory.
 pub type Files = BTreeMap<String, String>;
 
 /// Which part of the protocol to publish.

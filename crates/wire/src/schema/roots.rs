@@ -9,9 +9,9 @@ use crate::method::{
 };
 use crate::*;
 
-/// The folder of a type's JSON Schema file.
+/// The directory of a type's JSON Schema file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Folder {
+pub enum Directory {
     Root,
     V1,
     V2,
@@ -19,7 +19,7 @@ pub enum Folder {
 
 /// A type with a JSON Schema file of its own.
 pub struct Root {
-    pub folder: Folder,
+    pub directory: Directory,
     pub def: &'static TypeDef,
 }
 
@@ -53,10 +53,10 @@ pub fn client_requests(surface: Surface) -> impl Iterator<Item = &'static Method
 /// Params and results of the methods on a surface that JSON Schema knows, and the envelopes.
 pub fn roots(surface: Surface) -> Vec<Root> {
     let mut roots: BTreeMap<&str, Root> = BTreeMap::new();
-    let mut add = |ty: Ty, folder: Option<Folder>| {
+    let mut add = |ty: Ty, directory: Option<Directory>| {
         if let Some(def) = named(ty) {
-            let folder = folder.unwrap_or_else(|| folder_of(def));
-            roots.insert(def.json_name, Root { folder, def });
+            let directory = directory.unwrap_or_else(|| directory_of(def));
+            roots.insert(def.json_name, Root { directory, def });
         }
     };
     for row in client_requests(surface).filter(|row| row.stability != Stability::Legacy) {
@@ -64,10 +64,10 @@ pub fn roots(surface: Surface) -> Vec<Root> {
         row.result.into_iter().for_each(|ty| add(ty, None));
     }
     for row in SERVER_REQUESTS {
-        add(row.params, Some(Folder::Root));
+        add(row.params, Some(Directory::Root));
         row.result
             .into_iter()
-            .for_each(|ty| add(ty, Some(Folder::Root)));
+            .for_each(|ty| add(ty, Some(Directory::Root)));
     }
     SERVER_NOTIFICATIONS
         .iter()
@@ -76,7 +76,7 @@ pub fn roots(surface: Surface) -> Vec<Root> {
         roots.insert(
             def.json_name,
             Root {
-                folder: Folder::Root,
+                directory: Directory::Root,
                 def,
             },
         );
@@ -84,11 +84,11 @@ pub fn roots(surface: Surface) -> Vec<Root> {
     roots.into_values().collect()
 }
 
-fn folder_of(def: &TypeDef) -> Folder {
+fn directory_of(def: &TypeDef) -> Directory {
     match def.place {
-        Place::Root if def.json_name.starts_with("Initialize") => Folder::V1,
-        Place::Root | Place::Nowhere => Folder::Root,
-        Place::V2 | Place::Both => Folder::V2,
+        Place::Root if def.json_name.starts_with("Initialize") => Directory::V1,
+        Place::Root | Place::Nowhere => Directory::Root,
+        Place::V2 | Place::Both => Directory::V2,
     }
 }
 
@@ -112,7 +112,7 @@ fn visit(ty: Ty, found: &mut BTreeMap<&'static str, &'static TypeDef>) {
         Ty::Option(inner) | Ty::List(inner) | Ty::Map(inner) => visit(*inner, found),
         Ty::Named(def) => {
             let def = def();
-            // Types without a name in JSON Schema are told apart by their TypeScript name.
+            // Types without a name in JSON Schema are distinguished by their TypeScript name.
             let key = if def.json_name.is_empty() {
                 def.ts_name
             } else {

@@ -1,4 +1,4 @@
-//! TypeScript: a file per type, in the folders and under the names the official server uses. The
+//! TypeScript: a file per type, in the directories and under the names the official server uses. The
 //! TypeScript client has the same types in one file (`typescript_client.rs`).
 
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ pub(super) const JSON_VALUE: &str = "export type JsonValue = number | string | b
 pub fn typescript(surface: Surface) -> Files {
     let mut files = Files::new();
     for (path, def) in types(surface) {
-        let folder = if path.starts_with("v2/") {
+        let directory = if path.starts_with("v2/") {
             Place::V2
         } else {
             Place::Root
         };
-        let mut printer = Printer::new(surface, Layout::PerType(folder));
+        let mut printer = Printer::new(surface, Layout::PerType(directory));
         let body = printer.definition(def);
         let imports = printer.imports(def.ts_name);
         let doc = comment(def.doc, "");
@@ -114,20 +114,20 @@ pub(super) fn types(surface: Surface) -> BTreeMap<String, &'static TypeDef> {
 }
 
 fn paths(def: &TypeDef) -> impl Iterator<Item = String> {
-    let folders: &[&str] = match def.place {
+    let directories: &[&str] = match def.place {
         Place::Root => &[""],
         Place::V2 => &["v2/"],
         Place::Both => &["", "v2/"],
         Place::Nowhere => &[],
     };
-    folders
+    directories
         .iter()
-        .map(|folder| format!("{folder}{}.ts", def.ts_name))
+        .map(|directory| format!("{directory}{}.ts", def.ts_name))
 }
 
-fn index(files: &Files, folder: &str) -> String {
+fn index(files: &Files, directory: &str) -> String {
     let mut text = HEADER.to_owned();
-    for file in files.keys().filter_map(|path| path.strip_prefix(folder)) {
+    for file in files.keys().filter_map(|path| path.strip_prefix(directory)) {
         if let Some(name) = file.strip_suffix(".ts").filter(|name| !name.contains('/')) {
             // Writing to a string cannot fail.
             writeln!(text, "export type {{ {name} }} from \"./{name}\";").ok();
@@ -157,7 +157,7 @@ pub(super) fn one_file_name(def: &TypeDef) -> String {
 /// Where the printed types live.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Each in a file of its own, in this folder.
+    /// Each in a file of its own, in this directory.
     PerType(Place),
     /// All in one file, with the members of later protocol versions.
     OneFile {

@@ -101,9 +101,9 @@ pub enum ConfigLayerSource {
         /// `config.toml` in the Codex home, which need not exist.
         file: AbsolutePath,
     },
-    /// Settings of a trusted project; the folder nearest to the working directory wins.
+    /// Settings of a trusted project; the directory nearest to the working directory wins.
     Project {
-        /// A `.codex` folder between the project's root and the working directory.
+        /// A `.codex` directory between the project's root and the working directory.
         dot_codex_folder: AbsolutePath,
     },
     /// Overrides on the server's command line.

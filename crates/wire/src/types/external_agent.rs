@@ -30,7 +30,7 @@ pub enum ExternalAgentConfigMigrationItemType {
     AGENTSMD,
     /// Settings, added to `config.toml` where it has none.
     CONFIG,
-    /// Folders of skills whose names are not taken.
+    /// Directories of skills whose names are not taken.
     SKILLS,
     /// MCP servers; reserved, neither detected nor imported.
     #[wire(rename = "MCP_SERVER_CONFIG")]

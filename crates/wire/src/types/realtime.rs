@@ -8,7 +8,7 @@ use crate::Json;
 #[wire(params, default)]
 pub struct ThreadRealtimeStartParams {
     pub thread_id: String,
-    /// What the voice model is told to be and do.
+    /// What the voice model is asked to be and do.
     pub prompt: String,
     /// The name of the session at the provider; the thread's id if absent.
     pub session_id: Option<String>,

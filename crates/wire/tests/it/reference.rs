@@ -1,5 +1,5 @@
 //! Our JSON Schemas against those that the official server prints, by meaning. The files are not part
-//! of this project: set `QUIPU_REFERENCE_SCHEMAS` to a folder that holds `json-stable` and
+//! of this project: set `QUIPU_REFERENCE_SCHEMAS` to a directory that holds `json-stable` and
 //! `json-experimental`.
 
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 
 #[test]
 fn schemas_mean_what_the_reference_means() {
-    let Some(folder) = std::env::var_os("QUIPU_REFERENCE_SCHEMAS") else {
+    let Some(directory) = std::env::var_os("QUIPU_REFERENCE_SCHEMAS") else {
         return;
     };
-    let folder = Path::new(&folder);
+    let directory = Path::new(&directory);
     let mut differences = Vec::new();
     for (surface, name) in [
         (Surface::Stable, "json-stable"),
         (Surface::Experimental, "json-experimental"),
     ] {
         let ours = schema::json_schemas(surface);
-        let theirs = read_all(&folder.join(name));
+        let theirs = read_all(&directory.join(name));
         let names = ours.keys().chain(theirs.keys());
         for file in names.collect::<std::collections::BTreeSet<_>>() {
             match (ours.get(file), theirs.get(file)) {
@@ -37,10 +37,10 @@ fn schemas_mean_what_the_reference_means() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-fn read_all(folder: &Path) -> BTreeMap<String, String> {
+fn read_all(directory: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for below in ["", "v1/", "v2/"] {
-        for entry in std::fs::read_dir(folder.join(below)).unwrap() {
+        for entry in std::fs::read_dir(directory.join(below)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{below}{}", entry.file_name().to_str().unwrap());
             if name.ends_with(".json") {

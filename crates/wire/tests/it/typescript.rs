@@ -1,5 +1,5 @@
 //! Our TypeScript as the compiler sees it, and against the types that the official server prints. Neither
-//! is part of this project: set `QUIPU_TSC` to a `tsc` program, and `QUIPU_REFERENCE_SCHEMAS` to a folder
+//! is part of this project: set `QUIPU_TSC` to a `tsc` program, and `QUIPU_REFERENCE_SCHEMAS` to a directory
 //! that holds `ts-experimental`.
 
 use std::fmt::Write as _;
@@ -14,19 +14,19 @@ fn typescript_compiles_and_is_assignable_both_ways_with_the_reference() {
     let Some(tsc) = std::env::var_os("QUIPU_TSC") else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     write_all(
-        &folder.path().join("stable"),
+        &directory.path().join("stable"),
         &schema::typescript(Surface::Stable),
     );
     let ours = schema::typescript(Surface::Experimental);
-    write_all(&folder.path().join("ours"), &ours);
+    write_all(&directory.path().join("ours"), &ours);
     let mut roots = vec!["stable/index.ts", "ours/index.ts"];
     if let Some(reference) = std::env::var_os("QUIPU_REFERENCE_SCHEMAS") {
         let theirs = Path::new(&reference).join("ts-experimental");
-        std::os::unix::fs::symlink(&theirs, folder.path().join("theirs")).unwrap();
+        std::os::unix::fs::symlink(&theirs, directory.path().join("theirs")).unwrap();
         let both = ours.keys().filter(|file| theirs.join(file).exists());
-        fs::write(folder.path().join("both.ts"), assignments(both)).unwrap();
+        fs::write(directory.path().join("both.ts"), assignments(both)).unwrap();
         roots.push("both.ts");
     }
     #[expect(clippy::disallowed_methods, reason = "the compiler is the judge here")]
@@ -35,7 +35,7 @@ fn typescript_compiles_and_is_assignable_both_ways_with_the_reference() {
         .args(["--preserveSymlinks", "--target", "es2022"])
         .args(["--module", "esnext", "--moduleResolution", "bundler"])
         .args(roots)
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
@@ -66,9 +66,9 @@ fn assignments<'f>(files: impl Iterator<Item = &'f String>) -> String {
     text
 }
 
-fn write_all(folder: &Path, files: &Files) {
+fn write_all(directory: &Path, files: &Files) {
     for (name, text) in files {
-        let path = folder.join(name);
+        let path = directory.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }

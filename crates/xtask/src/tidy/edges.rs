@@ -21,15 +21,21 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
     let rows = crate_map::parse(&map.text);
     let mut problems = Vec::new();
     for row in &rows {
-        if !tree.crates().any(|(folder, _)| folder == row.folder) {
-            let message = format!("the crate map shows `{}`, which does not exist", row.folder);
+        if !tree
+            .crates()
+            .any(|(directory, _)| directory == row.directory)
+        {
+            let message = format!(
+                "the crate map shows `{}`, which does not exist",
+                row.directory
+            );
             problems.push(Problem::at(map, row.line, message));
         }
     }
-    for (folder, file) in tree.crates() {
-        let Some(row) = rows.iter().find(|row| row.folder == folder) else {
+    for (directory, file) in tree.crates() {
+        let Some(row) = rows.iter().find(|row| row.directory == directory) else {
             let message = format!(
-                "`{folder}` is missing from the crate map in {}",
+                "`{directory}` is missing from the crate map in {}",
                 crate_map::PATH
             );
             problems.push(Problem::in_file(file, message));
@@ -57,7 +63,7 @@ fn forbidden(row: &Row, dependency: &Dependency) -> Option<String> {
     } else {
         Some(format!(
             "`{}` may not use `{used}`; see the crate map in {}",
-            row.folder,
+            row.directory,
             crate_map::PATH
         ))
     }

@@ -70,8 +70,8 @@ pub fn check(tree: &Tree) -> Vec<Problem> {
 fn check_file(file: &File) -> Vec<Problem> {
     let code = file.code();
     let prints = file
-        .crate_folder()
-        .is_some_and(|folder| PRINTING.contains(&folder));
+        .crate_directory()
+        .is_some_and(|directory| PRINTING.contains(&directory));
     let mut problems = Vec::new();
     for rule in RULES {
         for at in words(&code.text, rule.code) {

@@ -6,9 +6,12 @@ use crate::tree::Tree;
 pub fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files().filter(|file| file.path.ends_with(".md")) {
-        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let directory = file
+            .path
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
         for (line, target) in links(&file.text) {
-            let found = resolve(folder, target).is_some_and(|path| tree.exists(&path));
+            let found = resolve(directory, target).is_some_and(|path| tree.exists(&path));
             if !found {
                 problems.push(Problem::at(
                     file,
@@ -65,10 +68,13 @@ fn file_target(target: &str) -> Option<&str> {
 }
 
 /// The path from the root; nothing when it leaves the repository.
-fn resolve(folder: &str, target: &str) -> Option<String> {
+fn resolve(directory: &str, target: &str) -> Option<String> {
     let mut path: Vec<&str> = match target.starts_with('/') {
         true => Vec::new(),
-        false => folder.split('/').filter(|part| !part.is_empty()).collect(),
+        false => directory
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .collect(),
     };
     for part in target.split('/') {
         match part {

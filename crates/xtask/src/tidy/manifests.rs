@@ -6,12 +6,12 @@ use crate::tree::Tree;
 
 pub fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (folder, file) in tree.crates() {
+    for (directory, file) in tree.crates() {
         let manifest = Manifest::parse(&file.text);
-        let name = if folder == "xtask" {
-            folder.to_owned()
+        let name = if directory == "xtask" {
+            directory.to_owned()
         } else {
-            format!("quipu-{folder}")
+            format!("quipu-{directory}")
         };
         if manifest.name != name {
             problems.push(Problem::in_file(file, format!("name the package `{name}`")));

@@ -35,10 +35,10 @@ fn problem(tree: &Tree, file: &File) -> Option<Problem> {
     }
     let module = rest.trim_end_matches(".rs").trim_end_matches("/mod");
     let (parents, name) = match module.rsplit_once('/') {
-        Some((folder, name)) => (
+        Some((directory, name)) => (
             vec![
-                format!("{owner}/tests/{binary}/{folder}.rs"),
-                format!("{owner}/tests/{binary}/{folder}/mod.rs"),
+                format!("{owner}/tests/{binary}/{directory}.rs"),
+                format!("{owner}/tests/{binary}/{directory}/mod.rs"),
             ],
             name,
         ),

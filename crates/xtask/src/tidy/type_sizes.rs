@@ -89,7 +89,7 @@ fn public_fields(block: &Block<'_>) -> usize {
 fn owner<'t, 'a>(types: &'t mut [Type<'a>], file: &File, name: &str) -> Option<&'t mut Type<'a>> {
     let candidates = types
         .iter_mut()
-        .filter(|it| it.name == name && it.file.crate_folder() == file.crate_folder());
+        .filter(|it| it.name == name && it.file.crate_directory() == file.crate_directory());
     candidates.max_by_key(|it| {
         let (one, other) = (it.file.path.split('/'), file.path.split('/'));
         one.zip(other).take_while(|(a, b)| a == b).count()
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_the_same_name_are_told_apart() {
+    fn types_of_the_same_name_are_distinguished() {
         let mut files = spread("Big").to_vec();
         files[1].1.insert_str(0, "enum Big {\n    A,\n}\n");
         check(&files, "", &[]);

@@ -64,15 +64,15 @@ pub fn config(front: &str) -> Result<Config, ConfigError> {
 
 /// A directory with a workflow and issues.
 pub struct Lab {
-    pub folder: TempDir,
+    pub directory: TempDir,
     pub options: ServiceOptions,
 }
 
 impl Lab {
     /// With an agent that does this in each turn, and this in the front matter besides.
     pub fn new(work: &str, front: &str) -> Lab {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().canonicalize().unwrap();
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().canonicalize().unwrap();
         for name in ["issues", "traces", "home"] {
             fs::create_dir(path.join(name)).unwrap();
         }
@@ -94,14 +94,14 @@ impl Lab {
                 open_tracker: Arc::new(tracker::open),
                 tracker_patience: Duration::from_secs(20),
             },
-            folder,
+            directory,
         };
         lab.write_workflow(front, "Do {{ issue.identifier }}: {{ issue.title }}");
         lab
     }
 
     pub fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.directory.path().canonicalize().unwrap()
     }
 
     pub fn write_workflow(&self, front: &str, prompt: &str) {

@@ -11,15 +11,15 @@ use tempfile::TempDir;
 use super::support::{config, env};
 
 fn directory() -> (TempDir, Arc<dyn Tracker>) {
-    let folder = TempDir::new().unwrap();
-    fs::create_dir(folder.path().join("issues")).unwrap();
+    let directory = TempDir::new().unwrap();
+    fs::create_dir(directory.path().join("issues")).unwrap();
     let config = config("").unwrap();
-    let tracker = tracker::open(&config.tracker, &env(folder.path())).unwrap();
-    (folder, tracker)
+    let tracker = tracker::open(&config.tracker, &env(directory.path())).unwrap();
+    (directory, tracker)
 }
 
-fn put(folder: &Path, name: &str, text: &str) {
-    fs::write(folder.join("issues").join(name), text).unwrap();
+fn put(directory: &Path, name: &str, text: &str) {
+    fs::write(directory.join("issues").join(name), text).unwrap();
 }
 
 fn states(names: &[&str]) -> Vec<String> {
@@ -34,20 +34,28 @@ async fn one(tracker: &Arc<dyn Tracker>, id: &str) -> Issue {
 
 #[tokio::test]
 async fn candidate_fetch_applies_states_and_normalizes() {
-    let (folder, tracker) = directory();
+    let (directory, tracker) = directory();
     put(
-        folder.path(),
+        directory.path(),
         "A.md",
         "---\ntitle: First\nstate: ' todo'\npriority: 2\nlabels: [Bug, bug, ' ', UI]\ncreated_at: 2026-02-24T20:15:30Z\nassignee: me\nbranch: a-1\n---\nText\n",
     );
-    put(folder.path(), "B.md", "---\nstate: Done\n---\n# Heading\n");
     put(
-        folder.path(),
+        directory.path(),
+        "B.md",
+        "---\nstate: Done\n---\n# Heading\n",
+    );
+    put(
+        directory.path(),
         "C.md",
         "---\npriority: high\ncreated_at: yesterday\nlabels: 7\n---\n# From the heading\n",
     );
-    put(folder.path(), "README.md", "Not an issue: no front matter.");
-    put(folder.path(), ".hidden.md", "---\nstate: Todo\n---\n");
+    put(
+        directory.path(),
+        "README.md",
+        "Not an issue: no front matter.",
+    );
+    put(directory.path(), ".hidden.md", "---\nstate: Todo\n---\n");
     let found = tracker.issues_in_states(&states(&["TODO"])).await.unwrap();
     let names: Vec<&str> = found.iter().map(|it| it.identifier.as_str()).collect();
     assert_eq!(names, ["A", "C"]);
@@ -79,8 +87,8 @@ fn tracker_time(text: &str) -> Option<i64> {
 
 #[tokio::test]
 async fn empty_lists_are_answered_without_looking() {
-    let (folder, tracker) = directory();
-    fs::remove_dir_all(folder.path().join("issues")).unwrap();
+    let (directory, tracker) = directory();
+    fs::remove_dir_all(directory.path().join("issues")).unwrap();
     assert!(tracker.issues_in_states(&[]).await.unwrap().is_empty());
     assert!(tracker.issues_by_id(&[]).await.unwrap().is_empty());
     let error = tracker
@@ -98,11 +106,11 @@ async fn empty_lists_are_answered_without_looking() {
 
 #[tokio::test]
 async fn malformed_records_are_left_out_of_lists_and_fail_refreshes() {
-    let (folder, tracker) = directory();
-    put(folder.path(), "good.md", "---\nstate: Todo\n---\n");
-    put(folder.path(), "bad.md", "---\nstate: [\n---\n");
-    put(folder.path(), "worse.md", "---\nstate: { a: 1 }\n---\n");
-    std::os::unix::fs::symlink("/dev/zero", folder.path().join("issues/zero.md")).unwrap();
+    let (directory, tracker) = directory();
+    put(directory.path(), "good.md", "---\nstate: Todo\n---\n");
+    put(directory.path(), "bad.md", "---\nstate: [\n---\n");
+    put(directory.path(), "worse.md", "---\nstate: { a: 1 }\n---\n");
+    std::os::unix::fs::symlink("/dev/zero", directory.path().join("issues/zero.md")).unwrap();
     let found = tracker.issues_in_states(&states(&["Todo"])).await.unwrap();
     assert_eq!(found.len(), 1);
     for bad in ["bad", "worse", "zero"] {
@@ -121,14 +129,22 @@ async fn malformed_records_are_left_out_of_lists_and_fail_refreshes() {
 
 #[tokio::test]
 async fn blockers_become_explicit_dispatchable() {
-    let (folder, tracker) = directory();
-    put(folder.path(), "first.md", "---\nstate: In Progress\n---\n");
+    let (directory, tracker) = directory();
     put(
-        folder.path(),
+        directory.path(),
+        "first.md",
+        "---\nstate: In Progress\n---\n",
+    );
+    put(
+        directory.path(),
         "second.md",
         "---\nblocked_by: [first]\n---\n",
     );
-    put(folder.path(), "third.md", "---\nblocked_by: nobody\n---\n");
+    put(
+        directory.path(),
+        "third.md",
+        "---\nblocked_by: nobody\n---\n",
+    );
     let blocked = one(&tracker, "second").await;
     assert!(!blocked.dispatchable);
     assert_eq!(blocked.blocked_by[0].state.as_deref(), Some("In Progress"));
@@ -136,15 +152,15 @@ async fn blockers_become_explicit_dispatchable() {
         !one(&tracker, "third").await.dispatchable,
         "an unknown blocker is not done"
     );
-    put(folder.path(), "first.md", "---\nstate: done\n---\n");
+    put(directory.path(), "first.md", "---\nstate: done\n---\n");
     assert!(one(&tracker, "second").await.dispatchable);
 }
 
 #[tokio::test]
 async fn the_agents_tool_changes_its_own_issue_only() {
-    let (folder, tracker) = directory();
+    let (directory, tracker) = directory();
     let text = "---\n# a comment\ntitle: T\nstate: Todo # old\npriority: 1\n---\nBody\n";
-    put(folder.path(), "A.md", text);
+    put(directory.path(), "A.md", text);
     let issue = one(&tracker, "A").await;
     let tools = tracker.tools(&issue);
     assert_eq!(tools.len(), 1);
@@ -160,7 +176,7 @@ async fn the_agents_tool_changes_its_own_issue_only() {
         ("Human Review", Some(1))
     );
     assert!(changed.description.unwrap().contains("Please look."));
-    let text = fs::read_to_string(folder.path().join("issues/A.md")).unwrap();
+    let text = fs::read_to_string(directory.path().join("issues/A.md")).unwrap();
     assert!(text.starts_with("---\n# a comment\ntitle: T\n"), "{text}");
     for wrong in [
         json!({}),
@@ -174,13 +190,13 @@ async fn the_agents_tool_changes_its_own_issue_only() {
             "{wrong}"
         );
     }
-    fs::remove_file(folder.path().join("issues/A.md")).unwrap();
+    fs::remove_file(directory.path().join("issues/A.md")).unwrap();
     assert!(!tool.call(json!({ "state": "Done" })).await.success);
 }
 
 #[test]
 fn unusable_settings_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     for (front, said) in [
         ("tracker: { provider: { path: 7 } }", "must be a path"),
         (
@@ -190,7 +206,7 @@ fn unusable_settings_are_refused() {
         ("tracker: { provider: { path: $UNSET } }", "is not set"),
     ] {
         let config = config(front).unwrap();
-        let error = tracker::open(&config.tracker, &env(folder.path()))
+        let error = tracker::open(&config.tracker, &env(directory.path()))
             .err()
             .unwrap();
         assert_eq!(error.category, TrackerErrorKind::InvalidConfig);

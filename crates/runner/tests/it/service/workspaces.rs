@@ -11,8 +11,8 @@ use super::support::{DONE, Lab, failed_with};
 
 #[test]
 fn workspaces_are_created_reused_and_removed() {
-    let folder = TempDir::new().unwrap();
-    let root = folder.path().join("deep/root");
+    let directory = TempDir::new().unwrap();
+    let root = directory.path().join("deep/root");
     let first = workspace::create(&root, "A-1").unwrap();
     assert!(first.created_now && first.path.ends_with("deep/root/A-1"));
     fs::write(first.path.join("kept"), "").unwrap();
@@ -26,10 +26,10 @@ fn workspaces_are_created_reused_and_removed() {
 
 #[test]
 fn what_is_not_a_directory_of_the_root_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let root = folder.path().join("root");
+    let directory = TempDir::new().unwrap();
+    let root = directory.path().join("root");
     fs::create_dir_all(&root).unwrap();
-    let outside = folder.path().join("outside");
+    let outside = directory.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(root.join("file"), "").unwrap();
     symlink(&outside, root.join("link")).unwrap();

@@ -22,7 +22,7 @@ fn embedded(directory: &Path) -> Embedded {
         ("HOME", directory.to_str().unwrap()),
     ];
     let env = Env::new(vars, directory);
-    let system = SystemPaths::in_folder(&directory.join("etc"));
+    let system = SystemPaths::in_directory(&directory.join("etc"));
     let config = Loader::with_system_paths(env, home, Overrides::default(), system);
     Embedded::start(config)
 }

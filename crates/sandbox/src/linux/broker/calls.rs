@@ -7,7 +7,7 @@ use FlagArg::{Argument, Fixed};
 /// A path argument: the directory it starts from, if the call names one, and the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathArg {
-    pub folder: Option<usize>,
+    pub directory: Option<usize>,
     pub text: usize,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Call {
         flags: FlagArg,
         mode: usize,
     },
-    MakeFolder {
+    MakeDirectory {
         path: PathArg,
         mode: usize,
     },
@@ -139,26 +139,29 @@ impl Call {
     }
 }
 
-const fn at(folder: usize, text: usize) -> PathArg {
+const fn at(directory: usize, text: usize) -> PathArg {
     PathArg {
-        folder: Some(folder),
+        directory: Some(directory),
         text,
     }
 }
 
-const fn file_at(folder: usize, text: usize, follow: Follow) -> FileArg {
-    FileArg::Path(at(folder, text), follow)
+const fn file_at(directory: usize, text: usize, follow: Follow) -> FileArg {
+    FileArg::Path(at(directory, text), follow)
 }
 
 #[cfg(target_arch = "x86_64")]
 const fn plain(text: usize) -> PathArg {
-    PathArg { folder: None, text }
+    PathArg {
+        directory: None,
+        text,
+    }
 }
 
 const fn file(follow: Follow) -> FileArg {
     FileArg::Path(
         PathArg {
-            folder: None,
+            directory: None,
             text: 0,
         },
         follow,
@@ -186,7 +189,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
     ),
     (
         libc::SYS_mkdirat,
-        Call::MakeFolder {
+        Call::MakeDirectory {
             path: at(0, 1),
             mode: 2,
         },
@@ -354,7 +357,7 @@ pub(crate) const CALLS: &[(libc::c_long, Call)] = &[
     #[cfg(target_arch = "x86_64")]
     (
         libc::SYS_mkdir,
-        Call::MakeFolder {
+        Call::MakeDirectory {
             path: plain(0),
             mode: 1,
         },

@@ -37,11 +37,11 @@ impl Broker<'_> {
                     question.int(mode).cast_unsigned(),
                 )
             }
-            Call::MakeFolder { path, mode } => {
+            Call::MakeDirectory { path, mode } => {
                 let mode = question.int(mode).cast_unsigned() & MODE_BITS & !target.mode_mask()?;
                 self.at_place(target, path, |place| {
                     // SAFETY: an open directory and a terminated name.
-                    unsafe { libc::mkdirat(place.folder.as_raw_fd(), place.name.as_ptr(), mode) }
+                    unsafe { libc::mkdirat(place.directory.as_raw_fd(), place.name.as_ptr(), mode) }
                 })
             }
             Call::MakeNode { path, mode } => self.make_node(target, path, question.int(mode)),
@@ -54,9 +54,9 @@ impl Broker<'_> {
             Call::LinkText { text, path } => {
                 let text = sys::c_path(Path::new(&target.text(text)?))?;
                 self.at_place(target, path, |place| {
-                    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+                    let (directory, name) = (place.directory.as_raw_fd(), place.name.as_ptr());
                     // SAFETY: an open directory and terminated strings.
-                    unsafe { libc::symlinkat(text.as_ptr(), folder, name) }
+                    unsafe { libc::symlinkat(text.as_ptr(), directory, name) }
                 })
             }
             _ => Ok(Answer::Proceed),
@@ -135,7 +135,7 @@ impl Broker<'_> {
         let mode = kind | mode & MODE_BITS & !target.mode_mask()?;
         self.at_place(target, path, |place| {
             // SAFETY: an open directory and a terminated name.
-            unsafe { libc::mknodat(place.folder.as_raw_fd(), place.name.as_ptr(), mode, 0) }
+            unsafe { libc::mknodat(place.directory.as_raw_fd(), place.name.as_ptr(), mode, 0) }
         })
     }
 
@@ -145,9 +145,9 @@ impl Broker<'_> {
             return Ok(Answer::Proceed);
         }
         self.act(target, &[&place.path], || {
-            let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+            let (directory, name) = (place.directory.as_raw_fd(), place.name.as_ptr());
             // SAFETY: an open directory and a terminated name.
-            done(unsafe { libc::unlinkat(folder, name, flags) })
+            done(unsafe { libc::unlinkat(directory, name, flags) })
         })
     }
 
@@ -171,9 +171,9 @@ impl Broker<'_> {
             let result = unsafe {
                 libc::syscall(
                     libc::SYS_renameat2,
-                    from.folder.as_raw_fd(),
+                    from.directory.as_raw_fd(),
                     from.name.as_ptr(),
-                    to.folder.as_raw_fd(),
+                    to.directory.as_raw_fd(),
                     to.name.as_ptr(),
                     flags,
                 )
@@ -194,10 +194,10 @@ impl Broker<'_> {
         let place = place(&target.named(to)?)?;
         self.act(target, &[&found.path, &place.path], || {
             let source = resolve::handle(&found.file);
-            let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+            let (directory, name) = (place.directory.as_raw_fd(), place.name.as_ptr());
             let follow = libc::AT_SYMLINK_FOLLOW;
             // SAFETY: an open directory and terminated strings.
-            done(unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), folder, name, follow) })
+            done(unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), directory, name, follow) })
         })
     }
 }
@@ -222,9 +222,9 @@ pub(super) fn reopen(found: &OwnedFd, flags: libc::c_int, mode: u32) -> io::Resu
 /// Makes a file where there was none a moment ago.
 fn create(place: &Place, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
     let opened = flags | libc::O_NOFOLLOW | AT_ONCE;
-    let (folder, name) = (place.folder.as_raw_fd(), place.name.as_ptr());
+    let (directory, name) = (place.directory.as_raw_fd(), place.name.as_ptr());
     // SAFETY: an open directory and a terminated name.
-    let file = owned(unsafe { libc::openat(folder, name, opened, mode) })?;
+    let file = owned(unsafe { libc::openat(directory, name, opened, mode) })?;
     // Somebody may have put something else there meanwhile.
     check_kind(&file)?;
     with_flags(file, flags)

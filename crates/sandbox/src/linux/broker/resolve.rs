@@ -21,7 +21,7 @@ pub(super) struct Found {
 
 /// An entry of a directory, whether it exists or not.
 pub(super) struct Place {
-    pub folder: OwnedFd,
+    pub directory: OwnedFd,
     pub name: CString,
     /// Where it really is.
     pub path: PathBuf,
@@ -56,10 +56,10 @@ pub(super) fn place(base: Option<&OwnedFd>, path: &Path) -> io::Result<Place> {
         _ => Path::new("."),
     };
     let flags = libc::O_PATH | libc::O_DIRECTORY;
-    let folder = sys::open_at(base, parent, flags, libc::RESOLVE_NO_MAGICLINKS)?;
-    let path = real_path(&folder)?.join(name);
+    let directory = sys::open_at(base, parent, flags, libc::RESOLVE_NO_MAGICLINKS)?;
+    let path = real_path(&directory)?.join(name);
     Ok(Place {
-        folder,
+        directory,
         name: CString::new(name.as_bytes())?,
         path,
     })

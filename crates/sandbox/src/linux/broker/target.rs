@@ -26,7 +26,7 @@ const VALUE_LIMIT: usize = 64 * 1024;
 
 pub(super) struct Target<'a> {
     pub question: &'a Question,
-    folder: PathBuf,
+    directory: PathBuf,
     memory: File,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Named {
 
 impl<'a> Target<'a> {
     pub(super) fn open(question: &'a Question) -> io::Result<Self> {
-        let folder = PathBuf::from(format!("/proc/{}", question.thread));
-        let memory = File::open(folder.join("mem"))?;
+        let directory = PathBuf::from(format!("/proc/{}", question.thread));
+        let memory = File::open(directory.join("mem"))?;
         Ok(Self {
             question,
-            folder,
+            directory,
             memory,
         })
     }
@@ -83,19 +83,19 @@ impl<'a> Target<'a> {
 
     pub(super) fn named(&self, path: PathArg) -> io::Result<Named> {
         let text = PathBuf::from(self.text(path.text)?);
-        let base = match path.folder {
+        let base = match path.directory {
             _ if text.is_absolute() => None,
-            Some(folder) if self.question.int(folder) != libc::AT_FDCWD => {
-                Some(self.descriptor(self.question.int(folder))?)
+            Some(directory) if self.question.int(directory) != libc::AT_FDCWD => {
+                Some(self.descriptor(self.question.int(directory))?)
             }
-            _ => Some(name_file(&self.folder.join("cwd"))?),
+            _ => Some(name_file(&self.directory.join("cwd"))?),
         };
         Ok(Named { base, text })
     }
 
     /// The file behind one of its descriptors, only named.
     pub(super) fn descriptor(&self, fd: libc::c_int) -> io::Result<OwnedFd> {
-        name_file(&self.folder.join("fd").join(fd.to_string()))
+        name_file(&self.directory.join("fd").join(fd.to_string()))
     }
 
     /// The file that an argument means, only named.
@@ -110,8 +110,8 @@ impl<'a> Target<'a> {
             Follow::Flags(index) => self.question.int(index) & libc::AT_SYMLINK_NOFOLLOW == 0,
         };
         // Some calls mean the directory's descriptor itself if there is no path.
-        if let (0, Some(folder)) = (self.question.arguments[path.text], path.folder) {
-            return self.descriptor(self.question.int(folder));
+        if let (0, Some(directory)) = (self.question.arguments[path.text], path.directory) {
+            return self.descriptor(self.question.int(directory));
         }
         let named = self.named(path)?;
         if let Some(fd) = own_descriptor(&named.text) {
@@ -139,7 +139,7 @@ impl<'a> Target<'a> {
 
     /// Which bits of a mode the process never wants to set.
     pub(super) fn mode_mask(&self) -> io::Result<u32> {
-        let status = fs::read_to_string(self.folder.join("status"))?;
+        let status = fs::read_to_string(self.directory.join("status"))?;
         let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
         mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok())
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -151,7 +151,7 @@ impl<'a> Target<'a> {
 fn own_descriptor(path: &Path) -> Option<libc::c_int> {
     let number = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"]
         .iter()
-        .find_map(|folder| path.strip_prefix(folder).ok())?;
+        .find_map(|directory| path.strip_prefix(directory).ok())?;
     number.to_str()?.parse().ok()
 }
 

@@ -25,8 +25,8 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         fs::write(workspace("../outside/file"), "x")
     }),
     ("write by symbolic link", ForAnybody, || {
-        symlink(property("OUTSIDE"), workspace("folder/link"))?;
-        fs::write(workspace("folder/link/file"), "x")
+        symlink(property("OUTSIDE"), workspace("directory/link"))?;
+        fs::write(workspace("directory/link/file"), "x")
     }),
     ("write by the root of a process", ForAnybody, || {
         fs::write(Path::new("/proc/self/root").join(relative("file")), "x")
@@ -40,20 +40,20 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         by_descriptor_of_the_server,
     ),
     ("rename out", ForAnybody, || {
-        fs::write(workspace("folder/new"), "x")?;
-        fs::rename(workspace("folder/new"), outside("file"))
+        fs::write(workspace("directory/new"), "x")?;
+        fs::rename(workspace("directory/new"), outside("file"))
     }),
     ("rename in", ForAnybody, || {
-        fs::rename(outside("file"), workspace("folder/file"))
+        fs::rename(outside("file"), workspace("directory/file"))
     }),
     ("exchange", ForAnybody, exchange),
     ("hard link in and write", ForAnybody, || {
-        fs::hard_link(outside("file"), workspace("folder/hard"))?;
-        fs::write(workspace("folder/hard"), "x")
+        fs::hard_link(outside("file"), workspace("directory/hard"))?;
+        fs::write(workspace("directory/hard"), "x")
     }),
     ("hard link out", ForAnybody, || {
-        fs::write(workspace("folder/new"), "x")?;
-        fs::hard_link(workspace("folder/new"), outside("new"))
+        fs::write(workspace("directory/new"), "x")?;
+        fs::hard_link(workspace("directory/new"), outside("new"))
     }),
     ("symbolic link out", ForAnybody, || {
         symlink("/", outside("new"))
@@ -70,7 +70,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
             .map(drop)
     }),
     ("remove", ForAnybody, || fs::remove_file(outside("file"))),
-    ("make a folder", ForAnybody, || {
+    ("make a directory", ForAnybody, || {
         fs::create_dir(outside("new"))
     }),
     ("make a pipe", ForAnybody, || {
@@ -126,30 +126,30 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         )
     }),
     ("replace the repository", ForAnybody, || {
-        fs::rename(workspace(".git"), workspace("folder/git"))?;
+        fs::rename(workspace(".git"), workspace("directory/git"))?;
         fs::create_dir(workspace(".git"))
     }),
     ("exchange the repository", ForAnybody, || {
-        exchange_paths(&workspace(".git"), &workspace("folder"))
+        exchange_paths(&workspace(".git"), &workspace("directory"))
     }),
     ("hard link the configuration of git", ForAnybody, || {
-        fs::hard_link(workspace(".git/config"), workspace("folder/config"))?;
-        append(&workspace("folder/config"))
+        fs::hard_link(workspace(".git/config"), workspace("directory/config"))?;
+        append(&workspace("directory/config"))
     }),
     ("write the configuration of the home", ForAnybody, || {
         append(&workspace("home/config.toml"))
     }),
-    ("make a configuration folder", ForAnybody, || {
+    ("make a configuration directory", ForAnybody, || {
         fs::create_dir(workspace(".codex"))?;
         fs::write(workspace(".codex/config.toml"), "x")
     }),
-    ("rename to a configuration folder", ForAnybody, || {
-        fs::create_dir(workspace("folder/new"))?;
-        fs::rename(workspace("folder/new"), workspace(".codex"))?;
+    ("rename to a configuration directory", ForAnybody, || {
+        fs::create_dir(workspace("directory/new"))?;
+        fs::rename(workspace("directory/new"), workspace(".codex"))?;
         fs::write(workspace(".codex/config.toml"), "x")
     }),
-    ("link a configuration folder", ForAnybody, || {
-        symlink(workspace("folder"), workspace(".codex"))?;
+    ("link a configuration directory", ForAnybody, || {
+        symlink(workspace("directory"), workspace(".codex"))?;
         fs::write(workspace(".codex/config.toml"), "x")
     }),
     ("replace the workspace", ForAnybody, || {
@@ -160,18 +160,18 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     }),
     ("open by handle", ForRoot, by_handle),
     ("exchange the text of a path", Unknown, race_text),
-    ("exchange a folder for a link", Unknown, race_link),
+    ("exchange a directory for a link", Unknown, race_link),
     ("link in, write later", ForAnybody, || {
-        symlink(outside("file"), workspace("folder/link"))?;
-        append(&workspace("folder/link"))
+        symlink(outside("file"), workspace("directory/link"))?;
+        append(&workspace("directory/link"))
     }),
     ("create by a dangling link", ForAnybody, || {
-        symlink(outside("new"), workspace("folder/link"))?;
-        fs::write(workspace("folder/link"), "x")
+        symlink(outside("new"), workspace("directory/link"))?;
+        fs::write(workspace("directory/link"), "x")
     }),
     ("change the mode by a link", ForAnybody, || {
-        symlink(outside("file"), workspace("folder/link"))?;
-        fs::set_permissions(workspace("folder/link"), Permissions::from_mode(0o666))
+        symlink(outside("file"), workspace("directory/link"))?;
+        fs::set_permissions(workspace("directory/link"), Permissions::from_mode(0o666))
     }),
     ("write into a pipe", ForAnybody, || {
         open_at_once(&outside("pipe"), libc::O_WRONLY)?.write_all(b"x")
@@ -182,12 +182,12 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         || open_at_once(&outside("pipe"), libc::O_RDWR)?.write_all(b"x"),
     ),
     ("write into a pipe by a symbolic link", ForAnybody, || {
-        symlink(outside("pipe"), workspace("folder/link"))?;
-        open_at_once(&workspace("folder/link"), libc::O_WRONLY)?.write_all(b"x")
+        symlink(outside("pipe"), workspace("directory/link"))?;
+        open_at_once(&workspace("directory/link"), libc::O_WRONLY)?.write_all(b"x")
     }),
     ("write into a pipe by a hard link", ForAnybody, || {
-        fs::hard_link(outside("pipe"), workspace("folder/link"))?;
-        open_at_once(&workspace("folder/link"), libc::O_WRONLY)?.write_all(b"x")
+        fs::hard_link(outside("pipe"), workspace("directory/link"))?;
+        open_at_once(&workspace("directory/link"), libc::O_WRONLY)?.write_all(b"x")
     }),
     (
         "write into a pipe by the root of a process",
@@ -198,7 +198,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         },
     ),
     ("move a pipe into the workspace", ForAnybody, || {
-        fs::rename(outside("pipe"), workspace("folder/pipe"))
+        fs::rename(outside("pipe"), workspace("directory/pipe"))
     }),
     ("write to a device outside", ForRoot, || {
         open_at_once(&outside("device"), libc::O_WRONLY)?.write_all(b"x")
@@ -222,11 +222,11 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
             append(format!("/proc/self/fd/{}", file.as_raw_fd()).as_ref())
         },
     ),
-    ("write from a folder outside", ForAnybody, || {
+    ("write from a directory outside", ForAnybody, || {
         std::env::set_current_dir(property("OUTSIDE"))?;
         fs::write("file", "x")
     }),
-    ("write by the folder of a process", ForAnybody, || {
+    ("write by the directory of a process", ForAnybody, || {
         std::env::set_current_dir(property("OUTSIDE"))?;
         fs::write("/proc/self/cwd/file", "x")
     }),
@@ -242,7 +242,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         let arguments = [at_cwd(), text.as_ptr() as usize, flags, 0o600];
         system_call(libc::SYS_openat, &arguments).map(drop)
     }),
-    ("remove a folder", ForAnybody, || {
+    ("remove a directory", ForAnybody, || {
         fs::remove_dir(outside("empty"))
     }),
     ("set an attribute of a descriptor", ForAnybody, || {
@@ -270,7 +270,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         let file = File::open(outside("file"))?;
         std::os::unix::fs::fchown(file, Some(1), Some(1))
     }),
-    ("replace a writable folder by a link", ForAnybody, || {
+    ("replace a writable directory by a link", ForAnybody, || {
         fs::rename(
             property("WORKSPACE"),
             property("WORKSPACE").with_extension("old"),
@@ -324,8 +324,8 @@ fn by_descriptor_of_the_server() -> io::Result<()> {
 }
 
 fn exchange() -> io::Result<()> {
-    fs::write(workspace("folder/new"), "x")?;
-    exchange_paths(&outside("file"), &workspace("folder/new"))
+    fs::write(workspace("directory/new"), "x")?;
+    exchange_paths(&outside("file"), &workspace("directory/new"))
 }
 
 fn exchange_paths(one: &Path, other: &Path) -> io::Result<()> {
@@ -364,8 +364,8 @@ const RACE: std::time::Duration = std::time::Duration::from_millis(20);
 /// A thread changes the path while others look at it, from one that may be written to one that may
 /// not. What comes of it shows afterwards.
 fn race_text() -> io::Result<()> {
-    let [good, bad] = ["folder/safe/a", ".git/hooks/a"].map(|name| c_string(&workspace(name)));
-    fs::create_dir(workspace("folder/safe"))?;
+    let [good, bad] = ["directory/safe/a", ".git/hooks/a"].map(|name| c_string(&workspace(name)));
+    fs::create_dir(workspace("directory/safe"))?;
     let mut text = [0_u8; 512];
     let at = text.as_mut_ptr() as usize;
     let end = std::time::Instant::now() + RACE;
@@ -396,7 +396,7 @@ fn race_text() -> io::Result<()> {
 
 /// A directory on the way is exchanged for a link to a protected one, again and again.
 fn race_link() -> io::Result<()> {
-    let [way, link] = ["folder/way", "folder/link"].map(workspace);
+    let [way, link] = ["directory/way", "directory/link"].map(workspace);
     fs::create_dir(&way)?;
     symlink(workspace(".git/hooks"), &link)?;
     let end = std::time::Instant::now() + RACE;

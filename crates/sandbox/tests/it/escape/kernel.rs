@@ -123,13 +123,13 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         }
     }),
     ("leave the control group", Unknown, || {
-        for folder in [
+        for directory in [
             "/sys/fs/cgroup",
             "/sys/fs/cgroup/unified",
             "/sys/fs/cgroup/memory",
             "/sys/fs/cgroup/systemd",
         ] {
-            let path = std::path::Path::new(folder).join("cgroup.procs");
+            let path = std::path::Path::new(directory).join("cgroup.procs");
             if OpenOptions::new().write(true).open(path).is_ok() {
                 return Ok(());
             }
@@ -199,7 +199,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         Err(io::ErrorKind::NotFound.into())
     }),
     ("make a device", ForRoot, || {
-        let path = property("WORKSPACE").join("folder/device");
+        let path = property("WORKSPACE").join("directory/device");
         let path = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())?;
         let (mode, null) = (libc::S_IFCHR as usize | 0o666, 0x103);
         let cwd = libc::AT_FDCWD as isize as usize;
@@ -263,7 +263,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
 fn mount(kind: &std::ffi::CStr, flags: usize) -> io::Result<()> {
     let place = std::ffi::CString::new(
         property("WORKSPACE")
-            .join("folder")
+            .join("directory")
             .as_os_str()
             .as_encoded_bytes(),
     )?;

@@ -23,10 +23,10 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     ("chmod 4755", ForAnybody, || by_path(LENDING)),
     ("chmod 2755", ForAnybody, || by_path(LENDING_GROUP)),
     ("chmod 2775 on a directory", ForAnybody, || {
-        let folder = workspace("folder/new");
-        fs::create_dir(&folder)?;
-        fs::set_permissions(&folder, Permissions::from_mode(0o2775))?;
-        lends(&folder)
+        let directory = workspace("directory/new");
+        fs::create_dir(&directory)?;
+        fs::set_permissions(&directory, Permissions::from_mode(0o2775))?;
+        lends(&directory)
     }),
     ("fchmod 4755", ForAnybody, || {
         let path = made()?;
@@ -69,14 +69,14 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         lends(&path)
     }),
     ("open a new file with mode 4755", ForAnybody, || {
-        let path = workspace("folder/program");
+        let path = workspace("directory/program");
         let mut options = File::options();
         options.write(true).create_new(true).mode(LENDING);
         options.open(&path)?;
         lends(&path)
     }),
     ("openat2 with mode 4755", ForAnybody, || {
-        let path = workspace("folder/program");
+        let path = workspace("directory/program");
         let text = c_string(&path);
         let how = [
             (libc::O_CREAT | libc::O_WRONLY) as u64,
@@ -92,7 +92,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     }),
     #[cfg(target_arch = "x86_64")]
     ("creat with mode 4755", ForAnybody, || {
-        let path = workspace("folder/program");
+        let path = workspace("directory/program");
         let text = c_string(&path);
         system_call(libc::SYS_creat, &[text.as_ptr() as usize, LENDING as usize])?;
         lends(&path)
@@ -101,14 +101,19 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         "a file without a name and with mode 4755, linked later",
         ForAnybody,
         || {
-            let folder = c_string(&workspace("folder"));
+            let directory = c_string(&workspace("directory"));
             let flags = (libc::O_TMPFILE | libc::O_WRONLY) as usize;
-            let arguments = [at_cwd(), folder.as_ptr() as usize, flags, LENDING as usize];
+            let arguments = [
+                at_cwd(),
+                directory.as_ptr() as usize,
+                flags,
+                LENDING as usize,
+            ];
             let fd = system_call(libc::SYS_openat, &arguments)?;
             // SAFETY: the descriptor is new.
             let file = unsafe { OwnedFd::from_raw_fd(fd as i32) };
             let source = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-            let path = workspace("folder/program");
+            let path = workspace("directory/program");
             let text = c_string(&path);
             let arguments = [
                 at_cwd(),
@@ -122,7 +127,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         },
     ),
     ("mknod with mode 4755", ForAnybody, || {
-        let path = workspace("folder/program");
+        let path = workspace("directory/program");
         let text = c_string(&path);
         let mode = (libc::S_IFREG | LENDING) as usize;
         system_call(
@@ -162,7 +167,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
 
 /// A program of this user.
 fn made() -> io::Result<PathBuf> {
-    let path = workspace("folder/program");
+    let path = workspace("directory/program");
     fs::write(&path, "x")?;
     Ok(path)
 }

@@ -98,7 +98,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     ("listen with one of a pair", Unknown, || {
         let [one, other] = pair(libc::SOCK_STREAM)?;
         drop(other);
-        let name = address(&property("WORKSPACE").join("folder/socket"));
+        let name = address(&property("WORKSPACE").join("directory/socket"));
         let fd = one.as_raw_fd() as usize;
         system_call(libc::SYS_bind, &[fd, name.as_ptr() as usize, name.len()])?;
         system_call(libc::SYS_listen, &[fd, 1]).map(drop)

@@ -165,7 +165,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     }),
 ];
 
-/// Where the kernel does not keep such signals inside, no file may be told to send them.
+/// Where the kernel does not keep such signals inside, no file may be made to send them.
 pub fn signal_by_file() -> io::Result<()> {
     let (reader, _writer) = io::pipe()?;
     let fd = reader.as_raw_fd() as usize;

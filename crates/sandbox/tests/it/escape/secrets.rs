@@ -35,31 +35,31 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         read(&outside("HOME/AUTH.JSON"))
     }),
     ("read a store by a symbolic link", ForAnybody, || {
-        symlink(outside("home"), workspace("folder/link"))?;
-        read(&workspace("folder/link/auth.json"))
+        symlink(outside("home"), workspace("directory/link"))?;
+        read(&workspace("directory/link/auth.json"))
     }),
     ("read a store by a hard link", ForAnybody, || {
-        fs::hard_link(outside("home/auth.json"), workspace("folder/link"))?;
-        read(&workspace("folder/link"))
+        fs::hard_link(outside("home/auth.json"), workspace("directory/link"))?;
+        read(&workspace("directory/link"))
     }),
     (
         "read a store in the workspace by a hard link",
         ForAnybody,
         || {
-            fs::hard_link(workspace("home/auth.json"), workspace("folder/link"))?;
-            read(&workspace("folder/link"))
+            fs::hard_link(workspace("home/auth.json"), workspace("directory/link"))?;
+            read(&workspace("directory/link"))
         },
     ),
     ("move a store into reach", ForAnybody, || {
-        fs::rename(workspace("home/auth.json"), workspace("folder/file"))?;
-        let result = read(&workspace("folder/file"));
-        fs::rename(workspace("folder/file"), workspace("home/auth.json"))?;
+        fs::rename(workspace("home/auth.json"), workspace("directory/file"))?;
+        let result = read(&workspace("directory/file"));
+        fs::rename(workspace("directory/file"), workspace("home/auth.json"))?;
         result
     }),
     ("move the home of the stores", ForAnybody, || {
-        fs::rename(workspace("home"), workspace("folder/home"))?;
-        let result = read(&workspace("folder/home/auth.json"));
-        fs::rename(workspace("folder/home"), workspace("home"))?;
+        fs::rename(workspace("home"), workspace("directory/home"))?;
+        let result = read(&workspace("directory/home/auth.json"));
+        fs::rename(workspace("directory/home"), workspace("home"))?;
         result
     }),
     ("read a store by the root of a process", ForAnybody, || {
@@ -70,12 +70,16 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         read(&Path::new(&root).join(relative("home/auth.json")))
     }),
     (
-        "read a store by the folder of the server",
+        "read a store by the directory of the server",
         ForAnybody,
         || {
-            let folder = format!("/proc/{}/cwd", number("SERVER"));
+            let directory = format!("/proc/{}/cwd", number("SERVER"));
             let up = "../".repeat(20);
-            read(&Path::new(&folder).join(up).join(relative("home/auth.json")))
+            read(
+                &Path::new(&directory)
+                    .join(up)
+                    .join(relative("home/auth.json")),
+            )
         },
     ),
     ("read a store that the server has open", ForAnybody, || {
@@ -111,7 +115,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     ("link a named store into the workspace", ForAnybody, || {
         let file = named(&workspace("home/auth.json"))?;
         let source = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-        let path = workspace("folder/link");
+        let path = workspace("directory/link");
         let text = c_string(&path);
         let arguments = [
             at_cwd(),
@@ -159,8 +163,11 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         super::append(&outside("home/auth.json"))
     }),
     ("put a store in place of another", ForAnybody, || {
-        fs::write(workspace("folder/auth.json"), "untouched")?;
-        fs::rename(workspace("folder/auth.json"), workspace("home/auth.json"))
+        fs::write(workspace("directory/auth.json"), "untouched")?;
+        fs::rename(
+            workspace("directory/auth.json"),
+            workspace("home/auth.json"),
+        )
     }),
     ("read a private key of the user", ForAnybody, || {
         read(&outside("credentials/id_ed25519"))
@@ -169,12 +176,12 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         read(&outside("netrc"))
     }),
     ("read a credential by a symbolic link", ForAnybody, || {
-        symlink(outside("netrc"), workspace("folder/link"))?;
-        read(&workspace("folder/link"))
+        symlink(outside("netrc"), workspace("directory/link"))?;
+        read(&workspace("directory/link"))
     }),
     ("read a credential by a hard link", ForAnybody, || {
-        fs::hard_link(outside("netrc"), workspace("folder/link"))?;
-        read(&workspace("folder/link"))
+        fs::hard_link(outside("netrc"), workspace("directory/link"))?;
+        read(&workspace("directory/link"))
     }),
     ("run a store as a script", ForAnybody, run_as_script),
 ];

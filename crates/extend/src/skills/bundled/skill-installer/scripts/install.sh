@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs a skill from a folder or a Git repository, or lists the skills there.
+# Installs a skill from a directory or a Git repository, or lists the skills there.
 set -eu
 
 usage() {
-    echo "usage: install.sh [--to FOLDER] [--replace] SOURCE PATH [NAME]"
+    echo "usage: install.sh [--to DIRECTORY] [--replace] SOURCE PATH [NAME]"
     echo "       install.sh --list SOURCE"
-    echo "SOURCE: a folder, what git clone takes, or OWNER/REPOSITORY on GitHub; #REF means a branch or tag"
+    echo "SOURCE: a directory, what git clone takes, or OWNER/REPOSITORY on GitHub; #REF means a branch or tag"
 }
 
 fail() {
@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
         --help) usage; exit 0 ;;
         --list) list=yes ;;
         --replace) replace=yes ;;
-        --to) [ $# -gt 1 ] || fail "--to needs a folder"; to="$2"; shift ;;
+        --to) [ $# -gt 1 ] || fail "--to needs a directory"; to="$2"; shift ;;
         --) shift; break ;;
         -*) usage >&2; fail "unknown option $1" ;;
         *) break ;;
@@ -47,9 +47,9 @@ else
     esac
     case "$source" in
         *:*|/*|./*|../*) ;;
-        */*/*) fail "$source is neither a folder nor OWNER/REPOSITORY" ;;
+        */*/*) fail "$source is neither a directory nor OWNER/REPOSITORY" ;;
         */*) source="https://github.com/$source.git" ;;
-        *) fail "$source is neither a folder nor a repository" ;;
+        *) fail "$source is neither a directory nor a repository" ;;
     esac
     tree="$scratch/tree"
     called=$(basename "${source%.git}")
@@ -59,9 +59,9 @@ fi
 
 if [ "$list" = yes ]; then
     (cd "$tree" && find . -name .git -prune -o -name SKILL.md -type f -print) | sort | while read -r file; do
-        folder=$(dirname "$file")
+        directory=$(dirname "$file")
         says=$(sed -n 's/^description: *//p' "$tree/$file" | head -n 1)
-        echo "${folder#./}: $says"
+        echo "${directory#./}: $says"
     done
     exit 0
 fi

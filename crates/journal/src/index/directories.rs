@@ -56,9 +56,9 @@ impl Iterator for Days {
     }
 }
 
-/// The sub-directories of `folder` whose names are numbers, in order, relative to the home.
-fn numbered(home: &Path, folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(home.join(folder)) else {
+/// The sub-directories of `directory` whose names are numbers, in order, relative to the home.
+fn numbered(home: &Path, directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home.join(directory)) else {
         return Vec::new();
     };
     let is_number = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
@@ -68,7 +68,7 @@ fn numbered(home: &Path, folder: &Path) -> Vec<PathBuf> {
         .filter(is_number)
         .collect();
     names.sort_unstable();
-    names.into_iter().map(|name| folder.join(name)).collect()
+    names.into_iter().map(|name| directory.join(name)).collect()
 }
 
 /// A time that no thread in the directory of a day was created after.
@@ -106,41 +106,41 @@ impl Index {
     }
 
     /// Brings the rows of a directory up to date if the directory changed; says whether any row did.
-    pub(super) fn look_at(&mut self, folder: &Path) -> Result<bool> {
-        let Ok(state) = fs::metadata(self.home.join(folder)) else {
+    pub(super) fn look_at(&mut self, directory: &Path) -> Result<bool> {
+        let Ok(state) = fs::metadata(self.home.join(directory)) else {
             return Ok(false);
         };
         let mtime = mtime_nanos(&state);
         let known: Option<i64> = self
             .db
-            .prepare_cached("SELECT mtime FROM folders WHERE path = ?")?
-            .query_row([folder.to_string_lossy()], |row| row.get(0))
+            .prepare_cached("SELECT mtime FROM directories WHERE path = ?")?
+            .query_row([directory.to_string_lossy()], |row| row.get(0))
             .optional()?;
         if known == Some(mtime) {
             return Ok(false);
         }
-        let folder_path = self.home.join(folder);
+        let directory_path = self.home.join(directory);
         let home = self.home.clone();
         self.write(|db| {
             // Read under the write lock: an older reading must not undo a newer one.
-            let settled = match fs::metadata(&folder_path) {
+            let settled = match fs::metadata(&directory_path) {
                 Ok(state) if is_settled(&state) => mtime_nanos(&state),
                 _ => UNSETTLED,
             };
-            let changed = compare(db, &home, folder, rollouts_in(&folder_path))?;
-            db.prepare_cached("INSERT OR REPLACE INTO folders VALUES (?, ?)")?
-                .execute(params![folder.to_string_lossy(), settled])?;
+            let changed = compare(db, &home, directory, rollouts_in(&directory_path))?;
+            db.prepare_cached("INSERT OR REPLACE INTO directories VALUES (?, ?)")?
+                .execute(params![directory.to_string_lossy(), settled])?;
             Ok(changed)
         })
     }
 }
 
 /// Whether a directory's time is so old that any later change will move it.
-fn is_settled(folder: &Metadata) -> bool {
-    let Ok(mtime) = folder.modified() else {
+fn is_settled(directory: &Metadata) -> bool {
+    let Ok(mtime) = directory.modified() else {
         return false;
     };
-    let step = if mtime_nanos(folder) % 1_000_000_000 == 0 {
+    let step = if mtime_nanos(directory) % 1_000_000_000 == 0 {
         COARSE_STEP
     } else {
         STEP
@@ -150,8 +150,8 @@ fn is_settled(folder: &Metadata) -> bool {
         .is_ok_and(|age| age > step)
 }
 
-fn rollouts_in(folder: &Path) -> HashSet<String> {
-    let Ok(entries) = fs::read_dir(folder) else {
+fn rollouts_in(directory: &Path) -> HashSet<String> {
+    let Ok(entries) = fs::read_dir(directory) else {
         return HashSet::new();
     };
     let names = entries
@@ -166,14 +166,14 @@ fn rollouts_in(folder: &Path) -> HashSet<String> {
 fn compare(
     db: &Connection,
     home: &Path,
-    folder: &Path,
+    directory: &Path,
     mut names: HashSet<String>,
 ) -> rusqlite::Result<bool> {
     let mut changed = false;
     let mut gone = Vec::new();
     let known: Vec<String> = db
-        .prepare_cached("SELECT path FROM threads WHERE folder = ?")?
-        .query_map([folder.to_string_lossy()], |row| row.get(0))?
+        .prepare_cached("SELECT path FROM threads WHERE directory = ?")?
+        .query_map([directory.to_string_lossy()], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for path in known {
         let name = Path::new(&path)
@@ -188,14 +188,14 @@ fn compare(
     }
     let mut insert = db.prepare_cached(
         "INSERT OR IGNORE INTO threads
-             (path, folder, id, segment, archived, state, created_at, updated_at, mtime, size)
+             (path, directory, id, segment, archived, state, created_at, updated_at, mtime, size)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for name in names {
         let Some(parsed) = RolloutName::parse(&name) else {
             continue;
         };
-        let path = folder.join(name);
+        let path = directory.join(name);
         let Ok(file) = fs::metadata(home.join(&path)) else {
             continue;
         };
@@ -205,10 +205,10 @@ fn compare(
         }
         insert.execute(params![
             path.to_string_lossy(),
-            folder.to_string_lossy(),
+            directory.to_string_lossy(),
             parsed.id.to_string(),
             parsed.segment_id().to_string(),
-            folder == Path::new(ARCHIVED),
+            directory == Path::new(ARCHIVED),
             State::Seen as i64,
             parsed.latest_creation(),
             mtime_secs(&file),

@@ -12,20 +12,20 @@ const MAX_DEPTH: usize = 16;
 /// The directories in `from` whose names are not taken in `to`, by name.
 pub(super) fn missing(from: &Path, to: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(from).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries
+    let mut directories: Vec<PathBuf> = entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter(|entry| !to.join(entry.file_name()).exists())
         .map(|entry| entry.path())
         .collect();
-    folders.sort();
-    folders
+    directories.sort();
+    directories
 }
 
 /// Copies those directories.
 pub(super) fn copy_missing(from: &Path, to: &Path) -> Result<(), ImportError> {
-    for folder in missing(from, to) {
-        let name = folder.file_name().unwrap_or_default();
-        copy(&folder, &to.join(name), MAX_DEPTH)?;
+    for directory in missing(from, to) {
+        let name = directory.file_name().unwrap_or_default();
+        copy(&directory, &to.join(name), MAX_DEPTH)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::server_in;
 
-/// Starts a thread in a directory and runs a command in it; returns what was told of the turn.
+/// Starts a thread in a directory and runs a command in it; returns what was reported of the turn.
 async fn run(client: &mut Conversation, cwd: &Path, command: &str) -> Vec<Value> {
     let started = client.call("thread/start", json!({ "cwd": cwd })).await;
     let arguments = json!({ "cmd": command, "login": false });
@@ -29,8 +29,8 @@ async fn the_users_links_are_followed_and_those_of_commands_are_not() {
     let settings = "model_provider = \"offline\"\nsandbox_mode = \"workspace-write\"\napproval_policy = \"never\"\n\
                     [sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
     fs::write(home.path().join("config.toml"), settings).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let [work, outside, alias] = ["work", "outside", "alias"].map(|it| folder.path().join(it));
+    let directory = tempfile::tempdir().unwrap();
+    let [work, outside, alias] = ["work", "outside", "alias"].map(|it| directory.path().join(it));
     fs::create_dir(&work).unwrap();
     fs::create_dir(&outside).unwrap();
     symlink(&work, &alias).unwrap();
@@ -39,12 +39,12 @@ async fn the_users_links_are_followed_and_those_of_commands_are_not() {
 
     let patch =
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched\n+x\n*** End Patch\nEOF\n";
-    let told = run(&mut client, &alias, patch).await;
-    assert!(work.join("patched").exists(), "{told:?}");
+    let printed = run(&mut client, &alias, patch).await;
+    assert!(work.join("patched").exists(), "{printed:?}");
     let plant = format!("touch made; ln -s {} planted", outside.display());
     for _ in 0..2 {
-        let told = run(&mut client, &alias, &plant).await;
-        assert!(work.join("made").exists(), "{told:?}");
+        let printed = run(&mut client, &alias, &plant).await;
+        assert!(work.join("made").exists(), "{printed:?}");
         fs::remove_file(work.join("made")).unwrap();
     }
     for command in ["touch made", patch] {
