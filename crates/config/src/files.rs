@@ -83,11 +83,13 @@ impl Files {
 
     /// Whether everything is surely as it was.
     pub fn unchanged(&self) -> bool {
-        !self.unsettled
-            && self
-                .seen
-                .iter()
-                .all(|(path, stamp)| Stamp::of(path) == *stamp)
+        !self.unsettled && self.looks_unchanged()
+    }
+
+    /// Whether everything looks as it did. A file that had just been changed may have changed again all the same.
+    pub fn looks_unchanged(&self) -> bool {
+        let mut seen = self.seen.iter();
+        seen.all(|(path, stamp)| Stamp::of(path) == *stamp)
     }
 
     /// Remembers a path that is about to be looked at.

@@ -18,6 +18,8 @@ pub enum Effect {
     Sync,
     /// Notify the thread's subscribers.
     Notify(ServerNotification),
+    /// Warn the thread's subscribers of something that the turn goes on in spite of.
+    Warn(String),
     /// Notify every client.
     Broadcast(ServerNotification),
     /// Answer a client's request.

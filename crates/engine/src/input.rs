@@ -199,8 +199,10 @@ pub enum ModelEvent {
 pub struct SchemaMismatch {
     /// The message that asks the model to correct it, once in a turn.
     pub note: Json,
-    /// What the turn fails with if the correction is wrong, too.
+    /// What is wrong with it, in case the correction is wrong, too.
     pub error: TurnError,
+    /// Then the turn fails. Otherwise it completes with a warning: most clients can use the message all the same.
+    pub is_fatal: bool,
 }
 
 /// An item as a model made it.

@@ -39,6 +39,8 @@ pub struct Replay {
     pub usage: Option<TokenUsageInfo>,
     /// Lines that were passed over.
     pub warnings: Warnings,
+    /// The last turn is not known to have ended, since an old program stored it. It reads as completed.
+    pub has_unended_turn: bool,
     /// Turns of a paginated rollout that a program stored which does not know that form.
     pub(crate) unpaged: Vec<String>,
 }
@@ -273,6 +275,7 @@ impl Replayer {
         Ok(Ok(Replay {
             meta,
             unpaged,
+            has_unended_turn: self.turns.has_unended(),
             turns: self.turns.finish(),
             history: self.history,
             context_is_current: self.context_is_current && context.is_some(),

@@ -61,6 +61,18 @@ impl TurnBuilder {
             .collect()
     }
 
+    /// Whether the last turn was neither opened nor ended by an event, as old programs stored every turn. It may have
+    /// been cut off.
+    pub fn has_unended(&self) -> bool {
+        let said = |item: &ThreadItem| matches!(item, ThreadItem::UserMessage { .. });
+        self.open
+            && self.turns.last().is_some_and(|last| {
+                !last.explicit
+                    && last.turn.status == TurnStatus::Completed
+                    && last.turn.items.iter().any(said)
+            })
+    }
+
     /// The turns opened at or after `offset` whose items are stored, but not as those of paginated rollouts.
     pub fn unpaged(&self, offset: u64) -> Vec<String> {
         let unpaged = |turn: &&Building| {

@@ -118,7 +118,16 @@ pub struct Completed {
     pub usage: Option<Usage>,
     /// Why the final message does not match the schema that was asked for. `None` when it matches,
     /// when there is no schema, or when the model called a tool instead.
-    pub output_error: Option<String>,
+    pub output_error: Option<OutputError>,
+}
+
+/// What is wrong with a final message that was to match a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputError {
+    /// Where it does not match, and why.
+    pub reason: String,
+    /// It is JSON at least, so that a program may make use of it.
+    pub is_json: bool,
 }
 
 /// Another attempt is coming.

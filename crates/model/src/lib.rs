@@ -47,7 +47,7 @@ pub use built_in::{Access, BUILT_IN, BuiltIn, Choice, NoModel, Usable, choose, l
 pub use client::Client;
 pub use credentials::{CredentialSource, Credentials, CredentialsLost, Recovered, Secret, Secrets};
 pub use error::{ErrorKind, ModelError, UnexpectedStatus};
-pub use event::{Completed, ModelEvent, Opened, OutputItem, Retrying};
+pub use event::{Completed, ModelEvent, Opened, OutputError, OutputItem, Retrying};
 pub use history::HistoryItem;
 pub use http::http_client;
 pub use item::ItemKind;

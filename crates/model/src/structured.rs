@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::OutputItem;
+use crate::event::{OutputError, OutputItem};
 use crate::item::{ContentPart, Item, ItemKind};
 use crate::provider::StructuredOutput;
 use crate::request::Request;
@@ -90,18 +90,34 @@ impl Judge {
 
     /// What is wrong with the final message, if anything. An answer that calls a tool has none yet. The check can
     /// take a while, so it waits for its end elsewhere.
-    pub(crate) async fn verdict(&mut self, schema: &RawValue) -> Option<String> {
+    pub(crate) async fn verdict(&mut self, schema: &RawValue) -> Option<OutputError> {
         if self.called {
             return None;
         }
         let Some(text) = self.last_text.take() else {
-            return Some("the answer holds no message".into());
+            let reason = "the answer holds no message".into();
+            return Some(OutputError {
+                reason,
+                is_json: false,
+            });
         };
         let schema = schema.to_owned();
-        let checked = tokio::task::spawn_blocking(move || schema::check(&schema, &text));
-        let failed = |error| Err(format!("it could not be checked: {error}"));
-        checked.await.unwrap_or_else(failed).err()
+        let checked = tokio::task::spawn_blocking(move || check(&schema, &text));
+        let failed = |error| {
+            let reason = format!("it could not be checked: {error}");
+            Some(OutputError {
+                reason,
+                is_json: false,
+            })
+        };
+        checked.await.unwrap_or_else(failed)
     }
+}
+
+fn check(schema: &RawValue, text: &str) -> Option<OutputError> {
+    let reason = schema::check(schema, text).err()?;
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    Some(OutputError { reason, is_json })
 }
 
 #[cfg(test)]

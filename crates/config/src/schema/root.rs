@@ -236,6 +236,7 @@ pub static ROOT: Section = Section::new(
         key("features", Kind::Switches, "Switches; see the list of features."),
         key("suppress_unstable_features_warning", Bool, "Do not warn about features under development that are on.").default("false"),
         key("question_timeout_ms", U64, "How long questions to the user wait while nobody follows their thread, in milliseconds; then they are declined.").default("1800000").omitted(),
+        key("output_schema", Word(&["lenient", "strict"]), "What a final message does that breaks the output schema of its turn, after the model was asked once to correct it: `lenient` completes the turn with a `warning`, `strict` fails it. Text that is not JSON fails it either way.").default("`lenient`").omitted(),
         key("background_terminal_max_timeout", U64, "How long a poll of a background terminal may wait, in milliseconds.").default("300000"),
         key("mcp_servers", map(&Kind::Table(&MCP_SERVER)), "MCP servers by name.").shown("{}"),
         key("mcp_oauth_credentials_store", Word(&["auto", "file", "keyring"]), "Where tokens of MCP servers are kept.").default("`auto`"),

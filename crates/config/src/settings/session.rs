@@ -29,6 +29,8 @@ pub struct Session {
     pub notify: Option<Vec<String>>,
     /// How long questions to the user wait while nobody follows their thread.
     pub question_timeout: Duration,
+    /// A final message that breaks the output schema of its turn fails it, even if it is JSON.
+    pub strict_output_schema: bool,
 }
 
 /// Where things are kept.
@@ -63,6 +65,7 @@ impl Snapshot {
             question_timeout: Duration::from_millis(
                 view.get("question_timeout_ms").unwrap_or(30 * 60 * 1000),
             ),
+            strict_output_schema: view.get("output_schema") == Some("strict".to_owned()),
         }
     }
 

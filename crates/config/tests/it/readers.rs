@@ -177,7 +177,14 @@ const READERS: &[Reader] = &[
             "timezone=location",
         ],
     ),
-    read("", ".session()", &["question_timeout_ms=question_timeout"]),
+    read(
+        "",
+        ".session()",
+        &[
+            "question_timeout_ms=question_timeout",
+            "output_schema=strict_output_schema",
+        ],
+    ),
     read(
         "",
         ".session()",

@@ -220,19 +220,23 @@ impl Turn {
         self.work = None;
         self.is_diff_due = true;
         if let Some(mismatch) = mismatch {
-            self.correct(*mismatch)?;
+            self.correct(*mismatch, shared)?;
         }
         Ok(Next::Proceed)
     }
 
-    /// The final message has the wrong shape: the model may try once more, then the turn fails. If the turn goes
-    /// on anyway, it was not the final one.
-    fn correct(&mut self, SchemaMismatch { note, error }: SchemaMismatch) -> Result<(), TurnError> {
-        if !self.calls.has_calls() && self.pending.is_empty() {
-            if std::mem::replace(&mut self.was_corrected, true) {
-                return Err(error);
-            }
-            self.pending.push_note(note);
+    /// The final message has the wrong shape: the model may try once more, then it counts as it is or the turn fails.
+    /// If the turn goes on anyway, it was not the final one.
+    fn correct(&mut self, mismatch: SchemaMismatch, shared: &mut Shared) -> Result<(), TurnError> {
+        if self.calls.has_calls() || !self.pending.is_empty() {
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.was_corrected, true) {
+            self.pending.push_note(mismatch.note);
+        } else if mismatch.is_fatal {
+            return Err(mismatch.error);
+        } else {
+            shared.out.emit(Effect::Warn(mismatch.error.message));
         }
         Ok(())
     }

@@ -274,6 +274,7 @@ impl Checker {
                 self.status_reported(&params.status)
             }
             Effect::Broadcast(_) => Err("only the status is for everybody".to_owned()),
+            Effect::Warn(_) => Ok(()),
             Effect::Answer { reply, answer } => self.answer(*reply, answer),
             Effect::Ask { question, .. } => self.ask(*question),
             Effect::Withdraw { question } => {

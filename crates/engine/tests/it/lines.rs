@@ -24,6 +24,7 @@ fn line(effect: &Effect) -> String {
                 .trim_end()
                 .to_owned()
         }
+        Effect::Warn(message) => format!("warn {message:?}"),
         Effect::Answer { reply, answer } => match answer {
             Answer::Turn(turn) => format!("answer {reply}: turn {}", turn.id),
             Answer::Steered(turn_id) => format!("answer {reply}: steered {turn_id}"),

@@ -294,6 +294,7 @@ pub fn mismatch() -> Box<SchemaMismatch> {
     Box::new(SchemaMismatch {
         note: json("wrong shape"),
         error: error("wrong shape"),
+        is_fatal: true,
     })
 }
 

@@ -1,7 +1,7 @@
 //! What is tried again: a final message of the wrong shape, and a summary of too long a history. And
 //! what is reported when the end of a turn cannot be stored.
 
-use quipu_engine::{Effect, Input, ModelEvent, Purpose};
+use quipu_engine::{Effect, Input, ModelEvent, Purpose, SchemaMismatch};
 use quipu_wire::{ServerNotification, TurnStatus};
 
 use crate::lines::assert_lines;
@@ -62,6 +62,25 @@ fn a_final_message_of_the_wrong_shape_may_be_corrected_once() {
         turn/completed failed "wrong shape"
     "#,
     );
+    run.assert_lawful();
+
+    let mut run = asking();
+    run.step(model(1, wrong()));
+    let usable = ModelEvent::Completed {
+        usage: None,
+        mismatch: Some(Box::new(SchemaMismatch {
+            is_fatal: false,
+            ..*mismatch()
+        })),
+    };
+    let effects = run.step(model(2, usable));
+    assert!(effects.contains(&Effect::Warn("wrong shape".to_owned())));
+    let is_end = |it: &&Effect| matches!(it, Effect::Notify(ServerNotification::TurnCompleted(_)));
+    let Some(Effect::Notify(ServerNotification::TurnCompleted(end))) = effects.iter().find(is_end)
+    else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(end.turn.status, TurnStatus::Completed);
     run.assert_lawful();
 }
 

@@ -63,6 +63,11 @@ impl Skills {
         self.seen.unchanged()
     }
 
+    /// Whether nothing seems to have changed since they were looked for.
+    pub fn looks_current(&self) -> bool {
+        self.seen.looks_unchanged()
+    }
+
     fn add(&mut self, root: &Root, file: &Path, switches: &[SkillSwitch]) {
         self.seen.note(file);
         let manifest = match manifest::read(file) {

@@ -31,7 +31,7 @@ async fn verdict(
         panic!("{events:?}")
     };
     (
-        end.output_error.clone(),
+        end.output_error.as_ref().map(|it| it.reason.clone()),
         server.requests()[0].body.clone(),
         done_items(&events),
     )

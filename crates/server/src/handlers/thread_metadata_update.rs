@@ -10,7 +10,9 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::threads::{self, ThreadSnapshot, from_summary, wire_git};
+use crate::threads::{
+    self, Message, ThreadHandle, ThreadSnapshot, from_summary, stored_git, wire_git,
+};
 use crate::{Cx, Refusal, Server, git};
 
 impl Handler for ThreadMetadataUpdate {
@@ -40,23 +42,40 @@ async fn update(cx: &Cx, params: ThreadMetadataUpdateParams) -> Result<Thread, R
         let text = format!("ephemeral thread does not support metadata updates: {id}");
         return Err(Refusal::invalid_request(text));
     }
-    let status = handle.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
+    let status = handle
+        .as_ref()
+        .map_or(ThreadStatus::NotLoaded, ThreadHandle::status);
     let change = Change {
         sha,
         branch,
         origin_url,
     };
-    blocking(&cx.server, move |server| {
+    let thread = blocking(&cx.server, move |server| {
         store(server, id, change, snapshot, status)
     })
-    .await?
+    .await??;
+    if let Some(handle) = handle {
+        handle.send(Message::SetGit(thread.git_info.clone())).await;
+    }
+    Ok(thread)
 }
 
 /// What is to be set: absent keeps, `None` clears.
+#[derive(Clone)]
 struct Change {
     sha: Option<Option<String>>,
     branch: Option<Option<String>>,
     origin_url: Option<Option<String>>,
+}
+
+impl Change {
+    fn over(self, known: GitInfo) -> GitInfo {
+        GitInfo {
+            commit_hash: self.sha.unwrap_or(known.commit_hash),
+            branch: self.branch.unwrap_or(known.branch),
+            repository_url: self.origin_url.unwrap_or(known.repository_url),
+        }
+    }
 }
 
 /// Stores the change; the thread as it is then.
@@ -76,26 +95,28 @@ fn store(
     let stored = match (&summary, &snapshot) {
         (Some(summary), _) => summary.git.clone().unwrap_or_default(),
         // What the repository says is stored with the first turn, and must not be lost by then.
-        (None, Some(snapshot)) => git::info(&snapshot.cwd).unwrap_or_default(),
+        (None, Some(snapshot)) => {
+            let set = snapshot.thread.git_info.clone().map(stored_git);
+            let (set, own) = (set.unwrap_or_default(), git::info(&snapshot.cwd));
+            let own = own.unwrap_or_default();
+            GitInfo {
+                commit_hash: set.commit_hash.or(own.commit_hash),
+                branch: set.branch.or(own.branch),
+                repository_url: set.repository_url.or(own.repository_url),
+            }
+        }
         (None, None) => return Err(Refusal::ThreadNotFound(id.to_string())),
     };
-    let set = GitInfo {
-        commit_hash: change.sha.clone().flatten(),
-        branch: change.branch.clone().flatten(),
-        repository_url: change.origin_url.clone().flatten(),
-    };
-    let git = GitInfo {
-        commit_hash: change.sha.unwrap_or(stored.commit_hash),
-        branch: change.branch.unwrap_or(stored.branch),
-        repository_url: change.origin_url.unwrap_or(stored.repository_url),
-    };
+    let git = change.clone().over(stored);
     server.store.set_git(id, &git).map_err(failed)?;
     match server.store.summary(id).map_err(failed)? {
         Some(summary) => Ok(from_summary(summary, status)),
+        // Until the first turn, clients see what was set and nothing of the repository.
         None => snapshot
-            .map(|snapshot| Thread {
-                git_info: wire_git(set),
-                ..snapshot.thread
+            .map(|ThreadSnapshot { mut thread, .. }| {
+                let shown = thread.git_info.take().map(stored_git).unwrap_or_default();
+                thread.git_info = wire_git(change.over(shown));
+                thread
             })
             .ok_or_else(|| Refusal::ThreadNotFound(id.to_string())),
     }

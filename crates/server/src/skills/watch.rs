@@ -18,7 +18,7 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How long nothing is reported after something was.
 const PAUSE: Duration = Duration::from_secs(10);
 /// The most directories that are watched.
-const DIRECTORYS: usize = 8192;
+const MAX_DIRECTORIES: usize = 8192;
 
 /// The directories of all loaded threads.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Watch {
         let mut followed = Vec::new();
         for directory in directories {
             let known = state.directories.contains_key(&directory);
-            if !known && state.directories.len() >= DIRECTORYS {
+            if !known && state.directories.len() >= MAX_DIRECTORIES {
                 tracing::warn!("too many skill directories; some are not watched");
                 break;
             }
@@ -78,6 +78,11 @@ impl Watch {
             watch: Arc::clone(self),
             directories: followed,
         }
+    }
+
+    /// Reports changes that were made in directories before they were followed.
+    pub fn report(&self, directories: &[PathBuf]) {
+        self.changes.add(directories.iter().cloned());
     }
 }
 
@@ -141,11 +146,13 @@ impl Changes {
             Ok(_) => return,
             Err(error) => return tracing::debug!(%error, "error while watching skills"),
         };
-        let mut directories = lock(&self.directories);
-        for path in event.paths {
-            directories.extend(path.parent().map(Path::to_owned));
-            directories.insert(path);
-        }
+        let parents = event.paths.iter().filter_map(|path| path.parent());
+        let parents: Vec<PathBuf> = parents.map(Path::to_owned).collect();
+        self.add(parents.into_iter().chain(event.paths));
+    }
+
+    fn add(&self, directories: impl Iterator<Item = PathBuf>) {
+        lock(&self.directories).extend(directories);
         self.some.notify_one();
     }
 }

@@ -141,6 +141,7 @@ impl Actor {
             }
             Message::Rollback { turns, reply } => self.rollback(turns, reply).await,
             Message::Rename { name } => self.audience.rename(name),
+            Message::SetGit(git) => self.audience.set_git(git),
             Message::CountElicitation { delta, done } => {
                 done.send(self.questions.count_elicitation(delta)).ok();
             }

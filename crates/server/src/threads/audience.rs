@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use quipu_rpc::{Id, write};
 use quipu_wire::{
-    ConfigWarningNotification, ServerNotification, ServerRequest, SessionSource, SubAgentSource,
-    Thread, ThreadStatus, Turn, TurnStatus,
+    ConfigWarningNotification, GitInfo, ServerNotification, ServerRequest, SessionSource,
+    SubAgentSource, Thread, ThreadStatus, Turn, TurnStatus, Warning, WarningNotification,
 };
 
 use super::live::LiveItems;
@@ -102,6 +102,18 @@ impl Audience {
         }
     }
 
+    /// Warns them of something that happened in the thread.
+    pub async fn warn_of(&self, thread_id: &str, message: String) {
+        tracing::warn!(thread = thread_id, "{message}");
+        let warning = WarningNotification {
+            thread_id: Some(thread_id.to_owned()),
+            message,
+        };
+        for subscriber in &self.subscribers {
+            subscriber.client.notify::<Warning>(&warning).await;
+        }
+    }
+
     /// Notifies all of them when the next [`release`](Self::release) comes; the message is serialised once.
     /// What leaves together wakes a connection once, which counts at thousands of deltas.
     pub fn hold(&mut self, notification: &ServerNotification) {
@@ -166,6 +178,10 @@ impl Audience {
 
     pub fn rename(&mut self, name: String) {
         self.thread.name = Some(name);
+    }
+
+    pub fn set_git(&mut self, git: Option<GitInfo>) {
+        self.thread.git_info = git;
     }
 
     /// The running turn, with its items so far.

@@ -37,10 +37,12 @@ impl Actor {
         let session = self.session.clone();
         reply.send(Ok(resumed(thread, &session))).await;
         self.introduce_to_agents(&client);
-        self.add_follower(client).await;
+        // A client that follows the thread already may have lost them: that is why it asks again.
+        self.ask_again(&client).await;
+        self.audience.add(client);
     }
 
-    /// A client gets the questions that still wait, then everything that happens.
+    /// A client that is new here gets the questions that still wait, then everything that happens.
     pub async fn add_follower(&mut self, client: Arc<Client>) {
         if !self.audience.has(client.id) {
             self.ask_again(&client).await;

@@ -144,12 +144,16 @@ pub(crate) fn fork(
             (Some(log), Vec::new(), HistoryState::Unread)
         }
     };
-    if let Some(turn_id) = was_open {
+    if was_open.is_some() || replay.has_unended_turn {
         let note = notes::turn_aborted();
         match &mut log {
-            Some(log) => interrupt_copy(log, turn_id, note).map_err(cannot_fork)?,
+            Some(log) => interrupt_copy(log, was_open, note).map_err(cannot_fork)?,
             None => history.push(note),
         }
+    }
+    if let Some(log) = log.as_ref().filter(|_| replay.has_unended_turn) {
+        // Its id is made from its place in the file, which is another one in the copy.
+        replay.turns = read(server, log.path())?.turns;
     }
     let prompt = prompt_state(server, &session, &meta).stored(&replay);
     let mut thread = match &log {
@@ -337,10 +341,10 @@ fn store_history(log: &mut Log, history: &[Json]) -> quipu_journal::Result<()> {
     log.flush()
 }
 
-/// Ends the turn that was running when its thread was copied.
-fn interrupt_copy(log: &mut Log, turn_id: String, note: Json) -> quipu_journal::Result<()> {
+/// Ends the turn that was running when its thread was copied: the one of this id, else the last one.
+fn interrupt_copy(log: &mut Log, turn_id: Option<String>, note: Json) -> quipu_journal::Result<()> {
     let aborted = quipu_journal::event::TurnAborted {
-        turn_id: Some(turn_id),
+        turn_id,
         reason: "interrupted".to_owned(),
     };
     log.append(&[

@@ -9,7 +9,7 @@ use quipu_engine::{HookRunId, HooksDone, ModelEvent, SampleId, ToolDelta, ToolEv
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
-    HookRunSummary, ReviewStartParams, ServerRequest, Thread, ThreadStatus,
+    GitInfo, HookRunSummary, ReviewStartParams, ServerRequest, Thread, ThreadStatus,
     ThreadUnsubscribeStatus, Turn, TurnStartParams, TurnSteerParams,
 };
 use tokio::sync::mpsc::error::TrySendError;
@@ -72,6 +72,8 @@ pub(crate) enum Message {
     Rename {
         name: String,
     },
+    /// A client set what is known of the repository, before there is a rollout.
+    SetGit(Option<GitInfo>),
     CountElicitation {
         delta: i64,
         done: oneshot::Sender<Option<u64>>,

@@ -57,7 +57,7 @@ pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
 pub(crate) use opened::Opened;
 pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};
-pub(crate) use view::{from_summary, wire_git};
+pub(crate) use view::{from_summary, stored_git, wire_git};
 
 /// Threads that all clients may have loaded.
 const MAX_LOADED: usize = 20_000;

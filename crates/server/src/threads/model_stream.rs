@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use quipu_engine::{
     CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ToolCall,
 };
-use quipu_model::{ItemKind, ModelStream, Price, Usage};
+use quipu_model::{ItemKind, ModelStream, OutputError, Price, Usage};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
 use tokio::task::JoinHandle;
 
@@ -86,6 +86,8 @@ pub(super) struct Asked {
     pub plan_mode: bool,
     /// The model's thoughts are not for clients.
     pub hide_reasoning: bool,
+    /// A final message that does not match its schema fails the turn.
+    pub strict_schema: bool,
 }
 
 /// Turns a provider's events into the engine's.
@@ -148,7 +150,7 @@ impl Reader {
             }
             From::Completed(completed) => ModelEvent::Completed {
                 usage: completed.usage.map(|usage| self.counted(&usage)),
-                mismatch: completed.output_error.map(|why| self.mismatch(&why)),
+                mismatch: completed.output_error.map(|error| self.mismatch(&error)),
             },
             From::Failed(error) => ModelEvent::Failed {
                 window_exceeded: matches!(
@@ -194,17 +196,18 @@ impl Reader {
     }
 
     /// The final message does not match the schema that the client gave.
-    fn mismatch(&self, why: &str) -> Box<SchemaMismatch> {
+    fn mismatch(&self, OutputError { reason, is_json }: &OutputError) -> Box<SchemaMismatch> {
         Box::new(SchemaMismatch {
-            note: notes::wrong_shape(why),
+            note: notes::wrong_shape(reason),
             error: TurnError {
                 message: format!(
-                    "The final message of {} does not match the output schema: {why}",
+                    "The final message of {} does not match the output schema: {reason}",
                     self.asked.model
                 ),
                 codex_error_info: Some(CodexErrorInfo::Other),
                 additional_details: None,
             },
+            is_fatal: self.asked.strict_schema || !is_json,
         })
     }
 

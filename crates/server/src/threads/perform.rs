@@ -48,6 +48,7 @@ impl Actor {
             // What follows depends on it; see `perform_holding`.
             Effect::Sync => {}
             Effect::Notify(notification) => return self.notify(&notification).await,
+            Effect::Warn(message) => self.audience.warn_of(&self.handle.id, message).await,
             // A status shows nothing that is stored.
             Effect::Broadcast(notification) => self.broadcast(&notification).await,
             Effect::Answer { reply, answer } => {

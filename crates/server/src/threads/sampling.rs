@@ -175,11 +175,13 @@ impl Actor {
     fn sample_now(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
         self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
+        let settings = self.session.snapshot.session();
         let asked = Asked {
             model: request.model.clone(),
             price: self.session.info.price,
             plan_mode: self.session.mode.mode == ModeKind::Plan,
-            hide_reasoning: self.session.snapshot.session().hide_agent_reasoning,
+            hide_reasoning: settings.hide_agent_reasoning,
+            strict_schema: settings.strict_output_schema,
         };
         let stream = self.sampler.model.stream(request);
         let report = self.reports.request(&self.session);

@@ -89,17 +89,22 @@ impl Actor {
         self.audience.notify(&changed).await;
     }
 
-    /// Has the directories of the skills watched, without waiting for it.
+    /// Has the directories of the skills watched, without waiting for it. What changed in them since the skills were
+    /// looked for is noticed too.
     pub(super) fn follow_skills(&self, changed: bool) {
         if !self.server.settings.watch_skills {
             return;
         }
         let server = Arc::clone(&self.server);
-        let directories = self.sampler.prompt().skills().found.directories.clone();
+        let found = Arc::clone(&self.sampler.prompt().skills().found);
         let handle = self.handle.clone();
         tokio::task::spawn_blocking(move || {
-            let followed = server.skills.watch.follow(&server, directories, changed);
+            let watch = &server.skills.watch;
+            let followed = watch.follow(&server, found.directories.clone(), changed);
             handle.send_soon(Message::SkillsFollowed(followed));
+            if !found.looks_current() {
+                watch.report(&found.directories);
+            }
         });
     }
 }

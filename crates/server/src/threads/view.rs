@@ -88,6 +88,15 @@ pub(crate) fn wire_git(git: StoredGit) -> Option<GitInfo> {
     })
 }
 
+/// What clients see of a repository, as it is stored.
+pub(crate) fn stored_git(git: GitInfo) -> StoredGit {
+    StoredGit {
+        commit_hash: git.sha,
+        branch: git.branch,
+        repository_url: git.origin_url,
+    }
+}
+
 fn seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

@@ -306,6 +306,32 @@ async fn a_question_outlives_the_client_that_was_asked() {
     assert!(stage.directory().join("made").exists());
 }
 
+/// A client that lost its view of a thread resumes it on the connection that it has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_resumes_what_it_follows_is_asked_again() {
+    let stage = Stage::new().await;
+    for tool in ["exec_command", "shell_command", "apply_patch"] {
+        let (mut client, thread) = asking(&stage).await;
+        stage.play([touch(tool), json!({ "text": "done" })]);
+        say(&mut client, &thread, "do it").await;
+        let question = client.skip_to(question_of(tool)).await;
+        for _ in 0..2 {
+            let resume = json!({ "threadId": thread });
+            client.call("thread/resume", resume).await;
+            assert_eq!(client.skip_to(question_of(tool)).await, question, "{tool}");
+        }
+        let accept = json!({ "decision": "accept" });
+        client.reply(&question["id"], accept).await;
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed", "{tool}");
+        let resolved = messages
+            .iter()
+            .filter(|it| it["method"] == "serverRequest/resolved");
+        assert_eq!(resolved.count(), 1, "{tool}: one answer settles it");
+        std::fs::remove_file(stage.directory().join("made")).unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_nobody_can_answer_is_declined_in_the_end() {
     let stage = Stage::with("question_timeout_ms = 1").await;

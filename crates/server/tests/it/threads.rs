@@ -270,6 +270,65 @@ async fn a_history_makes_a_thread_that_is_kept() {
     );
 }
 
+/// Old programs did not store where a turn ends, so the last one may have been cut off. A copy goes on from there.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_copy_of_an_old_rollout_ends_its_last_turn_as_interrupted() {
+    let stage = Stage::new().await;
+    let id = "0199a213-81c0-7800-8aa1-bbab2a035a53";
+    let directory = stage.home().join("sessions/2025/10/02");
+    std::fs::create_dir_all(&directory).unwrap();
+    let says = |role: &str, words: &str| {
+        let kind = if role == "user" {
+            "input_text"
+        } else {
+            "output_text"
+        };
+        [
+            json!({ "type": "response_item", "payload": { "type": "message", "role": role,
+                "content": [{ "type": kind, "text": words }] } }),
+            json!({ "type": "event_msg", "payload": { "type": format!("{}_message",
+                if role == "user" { "user" } else { "agent" }), "message": words } }),
+        ]
+    };
+    let meta = json!({ "type": "session_meta", "payload": { "id": id, "cwd": "/", "originator": "old",
+        "timestamp": "2025-10-02T10:00:00.000Z", "cli_version": "0.42.0", "source": "cli" } });
+    let lines = [
+        says("user", "one"),
+        says("assistant", "1"),
+        says("user", "two"),
+    ];
+    let lines = [meta].into_iter().chain(lines.into_iter().flatten());
+    let text: String = lines
+        .map(|mut line| {
+            line["timestamp"] = json!("2025-10-02T10:00:00.000Z");
+            format!("{line}\n")
+        })
+        .collect();
+    let file = directory.join(format!("rollout-2025-10-02T10-00-00-{id}.jsonl"));
+    std::fs::write(file, text).unwrap();
+    let mut client = stage.client().await;
+    let forked = client.call("thread/fork", json!({ "threadId": id })).await;
+    let states = |turns: &Value| -> Vec<String> {
+        let turns = turns.as_array().unwrap().iter();
+        turns
+            .map(|turn| crate::stage::text(&turn["status"]))
+            .collect()
+    };
+    let copied = &forked["thread"]["turns"];
+    assert_eq!(states(copied), ["completed", "interrupted"]);
+    let copy = crate::stage::text(&forked["thread"]["id"]);
+    assert_eq!(json!(turns(&mut client, &copy).await), *copied);
+    stage.play([json!({ "text": "new" })]);
+    run(&mut client, &copy, "go on").await;
+    assert!(stage.last_request().contains("<turn_aborted>"));
+    let read = json!({ "threadId": id, "includeTurns": true });
+    for method in ["thread/read", "thread/resume", "thread/read"] {
+        let original = client.call(method, read.clone()).await;
+        let original = &original["thread"]["turns"];
+        assert_eq!(states(original), ["completed", "completed"], "{method}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_of_a_running_thread_shows_the_turn_as_interrupted() {
     let stage = Stage::new().await;
@@ -489,12 +548,18 @@ async fn facts_can_be_set_before_anything_is_said() {
     let updated = client.call("thread/metadata/update", early).await;
     let messages = json!({ "sha": null, "branch": "early", "originUrl": null });
     assert_eq!(updated["thread"]["gitInfo"], messages);
+    let named = json!({ "threadId": thread });
+    let read = client.call("thread/read", named.clone()).await;
+    assert_eq!(read["thread"]["gitInfo"], messages);
+    let more = json!({ "threadId": thread, "gitInfo": { "sha": "abc" } });
+    let updated = client.call("thread/metadata/update", more).await;
+    let both = json!({ "sha": "abc", "branch": "early", "originUrl": null });
+    assert_eq!(updated["thread"]["gitInfo"], both);
     stage.play([json!({ "text": "hello" })]);
     run(&mut client, &thread, "hi").await;
-    let read = client
-        .call("thread/read", json!({ "threadId": thread }))
-        .await;
-    let known = json!({ "sha": null, "branch": "early", "originUrl": "https://example.com/x.git" });
+    let read = client.call("thread/read", named).await;
+    let known =
+        json!({ "sha": "abc", "branch": "early", "originUrl": "https://example.com/x.git" });
     assert_eq!(read["thread"]["gitInfo"], known);
 }
 

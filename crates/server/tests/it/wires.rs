@@ -129,14 +129,31 @@ async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
             json!({ "text": "{\"n\":\"three\"}" }),
         ]);
         client.call("turn/start", shaped(&thread)).await;
-        let error = failure(&client.until("turn/completed").await);
-        assert_eq!(
-            error["message"],
-            "The final message of scripted-model does not match the output schema: $.n: is not of type integer",
-            "{wire}"
-        );
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "completed", "{wire}");
+        let warning = messages.iter().find(|it| it["method"] == "warning");
+        let expected = json!({ "threadId": thread, "message": WRONG });
+        assert_eq!(warning.unwrap()["params"], expected, "{wire}");
+
+        stage.play([json!({ "text": "three" }), json!({ "text": "three" })]);
+        client.call("turn/start", shaped(&thread)).await;
+        let error = text(&failure(&client.until("turn/completed").await)["message"]);
+        assert!(error.contains("the message is not JSON"), "{wire}: {error}");
         next_turn_works(&stage, &mut client, &thread).await;
     }
+}
+
+const WRONG: &str = "The final message of scripted-model does not match the output schema: $.n: is not of type integer";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strict_output_schema_fails_the_turn() {
+    let stage = Stage::with("output_schema = \"strict\"").await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play((0..2).map(|_| json!({ "text": "{\"n\":\"three\"}" })));
+    client.call("turn/start", shaped(&thread)).await;
+    let error = failure(&client.until("turn/completed").await);
+    assert_eq!(error["message"], WRONG);
+    next_turn_works(&stage, &mut client, &thread).await;
 }
 
 /// Tokens of a turn and of the thread, whoever counted them.

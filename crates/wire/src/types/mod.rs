@@ -32,6 +32,7 @@ mod thread_open;
 mod thread_requests;
 mod turn;
 mod user_input;
+mod warning;
 mod windows;
 
 pub use account::*;
@@ -66,4 +67,5 @@ pub use thread_open::*;
 pub use thread_requests::*;
 pub use turn::*;
 pub use user_input::*;
+pub use warning::*;
 pub use windows::*;
