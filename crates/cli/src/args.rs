@@ -6,8 +6,11 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use quipu_config::Overrides;
 use quipu_server::{Listen, Origin};
 
+use crate::cmd::config::ConfigCommand;
+use crate::cmd::mcp::McpCommand;
 use crate::exec::args::ExecArgs;
 use crate::runner::args::RunnerArgs;
+use crate::threads::args::ThreadsArgs;
 
 /// Agent server compatible with `codex app-server`, for any model provider
 #[derive(Debug, Parser)]
@@ -87,8 +90,16 @@ pub enum Command {
     },
     /// Run a command under a sandbox policy, or show which sandbox this machine supports
     Sandbox(SandboxArgs),
-    /// List stored sessions, the latest first
-    Threads(ThreadsArgs),
+    /// List, show, search, export, archive and delete stored sessions
+    Threads(Box<ThreadsArgs>),
+    /// Read and change the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// List, add, remove and test MCP servers
+    #[command(subcommand)]
+    Mcp(McpCommand),
+    /// Check everything a run depends on, and say what to do about each finding
+    Doctor(DoctorArgs),
     /// Print the version
     Version,
 }
@@ -183,18 +194,15 @@ pub struct EvalArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-pub struct ThreadsArgs {
+pub struct DoctorArgs {
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Only those of this directory
-    #[arg(short = 'C', long = "cd", value_name = "DIR")]
-    pub cwd: Option<PathBuf>,
-    /// How many to list
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
-    pub limit: u32,
-    /// Print one JSON object per line
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+    /// Also write a report without secrets that can be attached to a bug report
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

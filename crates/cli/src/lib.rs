@@ -5,6 +5,7 @@ mod args;
 mod banner;
 mod cmd;
 mod demo;
+mod doctor;
 mod eval;
 mod exec;
 mod heap;
@@ -12,6 +13,7 @@ mod logging;
 mod runner;
 mod runtime;
 mod session;
+mod threads;
 mod version;
 
 use std::process::ExitCode;
@@ -48,7 +50,10 @@ pub fn main() -> ExitCode {
         Command::Init(init) => cmd::init::run(init, &args.config),
         Command::Providers(providers) => cmd::providers::run(providers, &args.config),
         Command::Models(models) => cmd::models::run(models, &args.config),
-        Command::Threads(threads) => cmd::threads::run(threads, &args.config),
+        Command::Threads(command) => threads::run(*command, &args.config),
+        Command::Config(command) => cmd::config::run(command, &args.config),
+        Command::Mcp(command) => cmd::mcp::run(command, &args.config),
+        Command::Doctor(doctor) => doctor::run(doctor, &args.config),
         Command::Version => cmd::print::lines([format!("{} {version}", name.as_str())]),
     };
     match done {

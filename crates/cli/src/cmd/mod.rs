@@ -2,12 +2,13 @@
 
 mod account;
 pub mod app_server;
+pub mod config;
 mod generate;
 pub mod init;
 pub mod login;
 pub mod logout;
+pub mod mcp;
 pub mod models;
 pub mod print;
 pub mod providers;
 pub mod sandbox;
-pub mod threads;

@@ -64,7 +64,7 @@ async fn start(client: &Client, job: &Job) -> Result<Opened, String> {
 }
 
 /// The id of the thread with this id or name.
-async fn stored(client: &Client, name: &str) -> Result<String, String> {
+pub async fn stored(client: &Client, name: &str) -> Result<String, String> {
     let params = ThreadReadParams {
         thread_id: name.to_owned(),
         include_turns: false,
@@ -102,7 +102,7 @@ async fn latest(client: &Client, cwd: Option<String>) -> Result<String, String> 
     }
 }
 
-/// Threads of every kind that a person began, the latest first, whoever the provider is.
+/// Threads of every kind that a person began, the latest first, of any provider.
 pub fn everything() -> ThreadListParams {
     ThreadListParams {
         limit: Some(100),

@@ -47,5 +47,6 @@ mod system_faults;
 mod threads;
 mod token_secrets;
 mod unix;
+mod upkeep;
 mod watches;
 mod websocket;

@@ -1,30 +1,34 @@
-//! `quipu threads`: the stored sessions, with the ids that `exec resume` takes.
+//! `quipu threads list` and `search`: the stored sessions, with the ids that `exec resume` takes.
 
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quipu_client::wire::{Thread, ThreadListParams};
-use quipu_config::{Env, Overrides};
 use serde_json::json;
 
-use super::{app_server, print};
-use crate::args::{ConfigArgs, ThreadsArgs};
+use super::args::ListArgs;
+use crate::args::ConfigArgs;
+use crate::cmd::print;
 use crate::exec::thread::{everything, text};
 use crate::session;
 
 /// Characters of a title.
 const TITLE: usize = 50;
 
-pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+pub fn run(
+    args: ListArgs,
+    search_term: Option<String>,
+    common: &ConfigArgs,
+) -> Result<ExitCode, String> {
     let cwd = args.cwd.as_ref().map(|it| it.canonicalize());
     let cwd = cwd.transpose().map_err(|error| error.to_string())?;
-    let config = app_server::load(Env::from_process(), overrides)?;
+    let config = super::config(common, &args.config)?;
+    let is_search = search_term.is_some();
     let params = ThreadListParams {
         limit: Some(args.limit),
         cwd: cwd.map(|it| it.display().to_string()),
+        archived: Some(args.archived),
+        search_term,
         ..everything()
     };
     let page = session::with_client(config, async |client, _| {
@@ -35,7 +39,14 @@ pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         return print::lines(threads.iter().map(json_line));
     }
     if threads.is_empty() {
-        eprintln!("no sessions are stored");
+        eprintln!(
+            "{}",
+            if is_search {
+                "no session matches"
+            } else {
+                "no sessions are stored"
+            }
+        );
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX));
@@ -55,7 +66,7 @@ fn json_line(thread: &Thread) -> String {
     line.to_string()
 }
 
-fn row(thread: &Thread, now: i64) -> String {
+pub fn row(thread: &Thread, now: i64) -> String {
     let when = ago(now.saturating_sub(thread.updated_at));
     let title = title(thread.name.as_deref().unwrap_or(&thread.preview));
     format!("{}  {when:>14}  {title:<TITLE$}  {}", thread.id, thread.cwd)

@@ -1,0 +1,261 @@
+//! What operators do with a home: doctor, threads, config and mcp.
+
+use std::process::Output;
+
+use quipu_testkit::client::within;
+use quipu_testkit::model::ModelServer;
+use serde_json::{Value, json};
+
+use crate::exec::{Place, text};
+
+async fn run(place: &Place, args: &[&str]) -> Output {
+    let mut command = place.quipu(args);
+    let output = command.stdin(std::process::Stdio::null()).output();
+    within("the end of a command", output).await.unwrap()
+}
+
+async fn ok(place: &Place, args: &[&str]) -> String {
+    let output = run(place, args).await;
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    text(&output.stdout).to_owned()
+}
+
+async fn fails(place: &Place, args: &[&str]) -> String {
+    let output = run(place, args).await;
+    assert!(!output.status.success(), "{args:?}: {output:?}");
+    text(&output.stderr).to_owned()
+}
+
+fn configure(place: &Place, content: &str) {
+    std::fs::write(place.directory.path().join(".quipu/config.toml"), content).unwrap();
+}
+
+#[tokio::test]
+async fn the_doctor_finds_a_model_that_answers_and_one_that_does_not() {
+    let place = Place::new();
+    let model = ModelServer::start().await.unwrap();
+    model.set_models(json!({ "data": [{ "id": "tiny" }] }));
+    let provider = |url: &str| {
+        format!(
+            "model = \"tiny\"\nmodel_provider = \"own\"\n[model_providers.own]\nname = \"own\"\n\
+             base_url = \"{url}\"\nwire_api = \"chat\"\nhttp_headers = {{ x-key = \"hidden-4711\" }}\n"
+        )
+    };
+    configure(&place, &provider(&model.base_url()));
+    let printed = ok(&place, &["doctor"]).await;
+    for part in [
+        "home  ",
+        "✓ config",
+        "`own` lists 1 model(s); in use: tiny",
+        "✓ git",
+        "✓ threads",
+    ] {
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
+    }
+    assert!(!printed.contains("hidden-4711"), "{printed}");
+
+    configure(&place, &provider("http://127.0.0.1:1/v1"));
+    let bundle = place.directory.path().join("report.md");
+    let args = ["doctor", "--json", "--bundle", bundle.to_str().unwrap()];
+    let output = run(&place, &args).await;
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let model = findings.iter().find(|it| it["area"] == "model").unwrap();
+    assert_eq!(model["status"], "error", "{model}");
+    assert!(
+        model["summary"].as_str().unwrap().contains("127.0.0.1:1"),
+        "{model}"
+    );
+    assert!(model["fix"].is_string(), "{model}");
+    let bundle = std::fs::read_to_string(bundle).unwrap();
+    assert!(
+        bundle.contains("model_providers.own.http_headers.x-key = \"…\""),
+        "{bundle}"
+    );
+    assert!(
+        bundle.contains("model = \"tiny\"") && !bundle.contains("hidden-4711"),
+        "{bundle}"
+    );
+}
+
+#[tokio::test]
+async fn the_doctor_names_mistakes_dead_keys_and_missing_keys() {
+    let place = Place::new();
+    configure(&place, "model_provider = \"groq\"\nno_such_setting = 1\n");
+    let output = run(&place, &["doctor"]).await;
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    for part in [
+        "no_such_setting",
+        "GROQ_API_KEY is not set",
+        "→ export GROQ_API_KEY",
+    ] {
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
+    }
+    configure(&place, "model = [\n");
+    let output = run(&place, &["doctor"]).await;
+    let printed = text(&output.stdout);
+    assert!(printed.contains("✗ config"), "{printed}");
+}
+
+#[tokio::test]
+async fn sessions_are_shown_searched_exported_imported_and_archived() {
+    let place = Place::new();
+    let lines = place.lines(&["fix the <b>bug</b>"], 0).await;
+    let id = lines[0]["thread_id"].as_str().unwrap();
+    let shown = ok(&place, &["threads", "show", id]).await;
+    assert!(
+        shown.contains("# fix the <b>bug</b>") && shown.contains("### Agent"),
+        "{shown}"
+    );
+    let found = ok(&place, &["threads", "search", "bug"]).await;
+    assert!(found.starts_with(id), "{found}");
+    assert_eq!(
+        ok(&place, &["threads", "search", "nothing like it"]).await,
+        ""
+    );
+
+    let page = ok(&place, &["threads", "export", id, "--format", "html"]).await;
+    assert!(
+        page.contains("fix the &lt;b&gt;bug&lt;/b&gt;") && !page.contains("<b>bug"),
+        "{page}"
+    );
+    let thread: Value =
+        serde_json::from_str(&ok(&place, &["threads", "export", id, "-f", "json"]).await).unwrap();
+    assert_eq!(thread["turns"][0]["status"], "completed");
+
+    let file = place.directory.path().join("session.jsonl");
+    let file = file.to_str().unwrap();
+    ok(
+        &place,
+        &["threads", "export", id, "-f", "rollout", "-o", file],
+    )
+    .await;
+    let other = Place::new();
+    let imported = ok(&other, &["threads", "import", file]).await;
+    let again = ok(
+        &other,
+        &["threads", "export", imported.trim(), "-f", "json"],
+    )
+    .await;
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again["turns"][0]["items"], thread["turns"][0]["items"]);
+
+    ok(&place, &["threads", "archive", id]).await;
+    assert_eq!(ok(&place, &["threads"]).await, "");
+    assert!(
+        ok(&place, &["threads", "list", "--archived"])
+            .await
+            .starts_with(id)
+    );
+    ok(&place, &["threads", "unarchive", id]).await;
+    assert!(ok(&place, &["threads"]).await.starts_with(id));
+    assert!(
+        fails(&place, &["threads", "show", "no-such"])
+            .await
+            .contains("no-such")
+    );
+}
+
+#[tokio::test]
+async fn settings_are_read_written_and_explained() {
+    let place = Place::new();
+    ok(&place, &["config", "set", "model", "tiny"]).await;
+    ok(
+        &place,
+        &[
+            "config",
+            "set",
+            "sandbox_workspace_write.network_access",
+            "true",
+        ],
+    )
+    .await;
+    assert_eq!(ok(&place, &["config", "get", "model"]).await, "tiny\n");
+    let all = ok(&place, &["config", "get"]).await;
+    assert!(
+        all.contains("sandbox_workspace_write.network_access = true  # "),
+        "{all}"
+    );
+    let explained = ok(&place, &["config", "explain", "model"]).await;
+    assert!(
+        explained.contains("default: ") && explained.contains("set: model = \"tiny\" by "),
+        "{explained}"
+    );
+    ok(&place, &["config", "unset", "model"]).await;
+    assert!(
+        ok(&place, &["config", "explain", "model"])
+            .await
+            .contains("set: nowhere")
+    );
+    let refused = fails(&place, &["config", "set", "modle", "tiny"]).await;
+    assert!(
+        refused.contains("`modle`") && refused.contains("model_provider"),
+        "{refused}"
+    );
+    assert!(
+        fails(&place, &["config", "set", "sandbox_mode", "everything"])
+            .await
+            .contains("everything")
+    );
+
+    let mut command = place.quipu(&["config", "edit"]);
+    command.env("EDITOR", "printf 'model = 7' >");
+    let output = within("the editor", command.output()).await.unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("expected a string"),
+        "{output:?}"
+    );
+}
+
+#[tokio::test]
+async fn mcp_servers_are_added_tested_and_removed() {
+    let place = Place::new();
+    let script = r#"
+        while read -r line; do
+            id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+            [ -n "$id" ] || continue
+            case "$line" in
+            *'"method":"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+            *'"method":"tools/list"'*) result='{"tools":[{"name":"add","description":"Adds numbers","inputSchema":{"type":"object"}}]}' ;;
+            *) result='{}' ;;
+            esac
+            printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+        done"#;
+    let file = place.directory.path().join("server.sh");
+    std::fs::write(&file, script).unwrap();
+    ok(
+        &place,
+        &[
+            "mcp",
+            "add",
+            "sums",
+            "--env",
+            "A=b",
+            "--",
+            "sh",
+            file.to_str().unwrap(),
+        ],
+    )
+    .await;
+    ok(&place, &["mcp", "add", "dead", "--", "false"]).await;
+    let listed = ok(&place, &["mcp", "list"]).await;
+    assert!(listed.contains("sums") && listed.contains("sh"), "{listed}");
+    assert!(
+        ok(&place, &["mcp", "test", "sums"])
+            .await
+            .contains("Adds numbers")
+    );
+    assert!(
+        fails(&place, &["mcp", "test", "dead"])
+            .await
+            .contains("did not start")
+    );
+    ok(&place, &["mcp", "remove", "sums"]).await;
+    assert!(!ok(&place, &["mcp", "list"]).await.contains("sums"));
+    let refused = fails(&place, &["mcp", "remove", "sums"]).await;
+    assert!(refused.contains("configured: dead"), "{refused}");
+    fails(&place, &["mcp", "add", "bad name", "--", "x"]).await;
+}
