@@ -39,8 +39,9 @@ enum Progress {
 
 impl Background {
     /// The ids under which work of earlier turns may still report.
-    pub fn ids(&self) -> impl Iterator<Item = &ItemId> {
-        self.tasks.keys().chain(&self.abandoned)
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        let tasks = self.tasks.keys().map(ItemId::as_str);
+        tasks.chain(self.abandoned.iter().map(CallId::as_str))
     }
 
     pub fn has(&self, item_id: &str) -> bool {
@@ -60,7 +61,7 @@ impl Background {
 
     /// Keeps the open item of a process.
     pub fn keep_process(&mut self, turn_id: TurnId, item: ThreadItem) {
-        let id = item::id(&item).to_owned();
+        let id = ItemId::from(item::id(&item));
         let task = Task {
             turn_id,
             item: Progress::Open(Box::new(item)),
@@ -97,7 +98,8 @@ impl Background {
             ToolEvent::ItemStarted(item) => self.start_item(item, out),
             ToolEvent::Delta(delta) => {
                 if let Some(turn_id) = self.turn_of_item(call_id) {
-                    out.of_turn(turn_id).tool_delta(call_id.clone(), delta);
+                    out.of_turn(turn_id)
+                        .tool_delta(call_id.clone().into(), delta);
                 }
             }
             ToolEvent::ItemCompleted(item) => self.end_item(item, out),
@@ -131,7 +133,7 @@ impl Background {
 
     /// Completes an item, if it is open.
     pub fn end_item(&mut self, item: ThreadItem, out: &mut Out) {
-        let id = item::id(&item).to_owned();
+        let id = ItemId::from(item::id(&item));
         let Some(task) = self.tasks.get_mut(&id) else {
             return;
         };
@@ -145,14 +147,14 @@ impl Background {
     }
 
     /// Ends a command of the user; a process only ends with its item.
-    fn end_shell(&mut self, id: &ItemId, output: Vec<Json>, out: &mut Out) -> Vec<Json> {
-        match self.tasks.remove(id) {
+    fn end_shell(&mut self, id: &CallId, output: Vec<Json>, out: &mut Out) -> Vec<Json> {
+        match self.tasks.remove(id.as_str()) {
             Some(task) if task.is_shell => {
                 task.give_up(out);
                 output
             }
             Some(process) => {
-                self.tasks.insert(id.clone(), process);
+                self.tasks.insert(id.clone().into(), process);
                 Vec::new()
             }
             None => Vec::new(),

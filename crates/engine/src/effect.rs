@@ -5,7 +5,7 @@ use quipu_wire::{
     ThreadItem, ThreadTokenUsage, Turn, TurnError, UserInput,
 };
 
-use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId};
+use crate::ids::{CallId, HookRunId, ItemId, QuestionId, ReplyToken, SampleId, TurnId};
 use crate::input::ToolCall;
 use crate::turn::TurnKind;
 
@@ -34,50 +34,50 @@ pub enum Effect {
     /// Give a client's answer to the tool that asked.
     Deliver {
         question: QuestionId,
-        call_id: String,
+        call_id: CallId,
     },
     /// Build what the model reads before the input; comes back as `Input::Context`.
-    BuildContext { turn_id: String },
+    BuildContext { turn_id: TurnId },
     /// Ask the model, with the history as it is now. Events come back as `Input::Model`.
     Sample {
         sample: SampleId,
-        turn_id: String,
+        turn_id: TurnId,
         purpose: Purpose,
     },
     /// Stop the model; further events of the request are ignored.
     CancelSample { sample: SampleId },
     /// Run a tool; events come back as `Input::Tool`.
-    RunTool { turn_id: String, call: ToolCall },
+    RunTool { turn_id: TurnId, call: ToolCall },
     /// Run the user's own command; events come back as `Input::Tool` under its item id.
     RunShell {
-        turn_id: String,
-        item_id: String,
+        turn_id: TurnId,
+        item_id: ItemId,
         command: String,
     },
     /// Stop the tools and commands of the turn that do not outlive it. They report `ToolEvent::Finished`.
-    CancelTools { turn_id: String },
+    CancelTools { turn_id: TurnId },
     /// Call back with `Input::GraceOver` after the time that cancelled tools are given.
-    StartGrace { turn_id: String },
+    StartGrace { turn_id: TurnId },
     /// Run the hooks of the user; what they do comes back as `Input::Hooks`. `CancelTools` stops them, too.
     RunHooks {
         run: HookRunId,
-        turn_id: String,
+        turn_id: TurnId,
         point: HookPoint,
     },
     /// Start the user's program for turns that completed as they should.
     Announce {
-        turn_id: String,
+        turn_id: TurnId,
         last_agent_message: Option<String>,
     },
     /// Make the new history out of a summary; comes back as `Input::Compacted`.
     Summarise {
-        turn_id: String,
+        turn_id: TurnId,
         summary: String,
         mid_turn: bool,
     },
     /// Make the review out of the reviewer's last message; comes back as `Input::ReviewRendered`.
     RenderReview {
-        turn_id: String,
+        turn_id: TurnId,
         last_message: Option<String>,
         /// The review was interrupted, or it failed.
         interrupted: bool,
@@ -116,7 +116,7 @@ pub enum Answer {
     /// `turn/start`: the turn that takes the input.
     Turn(Turn),
     /// `turn/steer`: the turn that takes the input.
-    Steered(String),
+    Steered(TurnId),
     /// `turn/interrupt`, and requests that answer with nothing.
     Done,
     /// The request does not fit the state of the thread.
@@ -128,8 +128,8 @@ pub enum Answer {
 pub enum Refusal {
     NoActiveTurn,
     WrongTurn {
-        expected: String,
-        actual: String,
+        expected: TurnId,
+        actual: TurnId,
     },
     NotSteerable(NonSteerableTurnKind),
     EmptyInput,
@@ -162,7 +162,7 @@ impl TurnEnd {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     TurnStarted {
-        turn_id: String,
+        turn_id: TurnId,
         kind: TurnKind,
     },
     /// An item of the model's history.
@@ -170,27 +170,27 @@ pub enum Record {
     /// The settings of a turn.
     TurnContext(Json),
     UserMessage {
-        item_id: String,
+        item_id: ItemId,
         content: Vec<UserInput>,
     },
     AgentMessage {
-        item_id: String,
+        item_id: ItemId,
         text: String,
         phase: Option<MessagePhase>,
     },
     Reasoning {
-        item_id: String,
+        item_id: ItemId,
         summary: Vec<String>,
         content: Vec<String>,
     },
     /// A finished item of any other kind.
     Item {
-        turn_id: String,
+        turn_id: TurnId,
         item: ThreadItem,
     },
     /// A tool of the client was asked to run.
     DynamicCall {
-        turn_id: String,
+        turn_id: TurnId,
         item: ThreadItem,
     },
     TokenUsage {
@@ -209,11 +209,11 @@ pub enum Record {
         text: String,
     },
     Error {
-        turn_id: String,
+        turn_id: TurnId,
         error: TurnError,
     },
     TurnEnded {
-        turn_id: String,
+        turn_id: TurnId,
         end: TurnEnd,
         last_agent_message: Option<String>,
     },

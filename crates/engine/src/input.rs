@@ -7,7 +7,7 @@ use quipu_wire::{
 };
 
 use crate::effect::Effect;
-use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId};
+use crate::ids::{CallId, HookRunId, ItemId, ProcessId, QuestionId, ReplyToken, SampleId, TurnId};
 
 /// Something that happened outside of the engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,41 +17,41 @@ pub enum Input {
     /// A client adds input to a turn it names.
     Steer {
         reply: ReplyToken,
-        expected: String,
+        expected: TurnId,
         message: UserMessage,
     },
     /// A client, or the server itself, ends the running turn.
     Interrupt { reply: Option<ReplyToken> },
     /// A client asks for compaction, in a turn of this id.
-    Compact { turn_id: String },
+    Compact { turn_id: TurnId },
     /// A client asks for a review.
     Review(ReviewStart),
     /// A client runs a command of its own.
     Shell(ShellStart),
     /// The context that the model reads before the input.
-    Context { turn_id: String, context: Context },
+    Context { turn_id: TurnId, context: Context },
     /// An event of a request to the model.
     Model { sample: SampleId, event: ModelEvent },
     /// A report of a tool.
-    Tool { call_id: String, event: ToolEvent },
+    Tool { call_id: CallId, event: ToolEvent },
     /// A report of hooks.
     Hooks { run: HookRunId, report: HookReport },
     /// A client answered a question.
     Answered { question: QuestionId },
     /// The new history, made out of a summary.
     Compacted {
-        turn_id: String,
+        turn_id: TurnId,
         compacted: Compacted,
     },
     /// A review, ready to be shown.
     ReviewRendered {
-        turn_id: String,
+        turn_id: TurnId,
         outcome: ReviewOutcome,
     },
     /// A message for the model that clients do not see.
     Note(Json),
     /// The grace period of cancelled tools is over.
-    GraceOver { turn_id: String },
+    GraceOver { turn_id: TurnId },
     /// The driver itself failed: a full disk, a defect.
     Fault { error: TurnError },
     /// `Effect::Sync` failed, so the end of a turn is not stored. `rest` are the effects that were to follow; those
@@ -64,7 +64,7 @@ pub enum Input {
 /// Input of the user, as it is shown and as the model gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserMessage {
-    pub item_id: String,
+    pub item_id: ItemId,
     pub content: Vec<UserInput>,
     /// The message for the model, then what it refers to.
     pub history: Vec<Json>,
@@ -83,7 +83,7 @@ impl UserMessage {
 pub struct Start {
     pub reply: ReplyToken,
     /// The id of the turn, if one begins.
-    pub turn_id: String,
+    pub turn_id: TurnId,
     pub message: UserMessage,
 }
 
@@ -91,7 +91,7 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewStart {
     pub reply: Option<ReplyToken>,
-    pub turn_id: String,
+    pub turn_id: TurnId,
     /// What is reviewed, in a few words.
     pub label: String,
     pub message: UserMessage,
@@ -101,8 +101,8 @@ pub struct ReviewStart {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShellStart {
     /// The id of the turn, if one begins.
-    pub turn_id: String,
-    pub item_id: String,
+    pub turn_id: TurnId,
+    pub item_id: ItemId,
     pub command: String,
 }
 
@@ -209,7 +209,7 @@ pub struct SchemaMismatch {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputItem {
     /// The item's id for clients.
-    pub id: String,
+    pub id: ItemId,
     pub item: ModelItem,
     /// The item as the history keeps it.
     pub raw: Json,
@@ -245,7 +245,7 @@ pub enum ModelItem {
 /// A tool call of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    pub call_id: String,
+    pub call_id: CallId,
     pub name: String,
     pub namespace: Option<String>,
     pub kind: CallKind,
@@ -342,7 +342,7 @@ pub enum ToolDelta {
     McpProgress(String),
     /// The model typed into a process.
     TerminalInput {
-        process_id: String,
+        process_id: ProcessId,
         stdin: String,
     },
 }

@@ -28,7 +28,9 @@ mod usage;
 
 pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, TurnEnd};
 pub use fit::MAX_RECORDED;
-pub use ids::{HookRunId, QuestionId, ReplyToken, SampleId};
+pub use ids::{
+    CallId, HookRunId, ItemId, ProcessId, QuestionId, ReplyToken, SampleId, ThreadId, TurnId,
+};
 pub use input::{
     CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
     OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart, Start, ToolCall, ToolDelta,

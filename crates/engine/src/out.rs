@@ -104,9 +104,10 @@ impl TurnOut<'_> {
         self.turn_id
     }
 
-    /// The ids of the thread and of the turn.
-    pub fn ids(&self) -> (ThreadId, TurnId) {
-        (self.out.thread_id.clone(), self.turn_id.clone())
+    /// The ids of the thread and of the turn, as notifications carry them.
+    pub fn ids(&self) -> (String, String) {
+        let thread_id = self.out.thread_id.as_str().to_owned();
+        (thread_id, self.turn_id.as_str().to_owned())
     }
 
     pub fn notify(&mut self, notification: ServerNotification) {
@@ -155,7 +156,7 @@ impl TurnOut<'_> {
                 phase,
                 ..
             } => Record::AgentMessage {
-                item_id,
+                item_id: item_id.into(),
                 text,
                 phase,
             },
@@ -164,7 +165,7 @@ impl TurnOut<'_> {
                 summary,
                 content,
             } => Record::Reasoning {
-                item_id,
+                item_id: item_id.into(),
                 summary,
                 content,
             },
@@ -274,6 +275,7 @@ impl TurnOut<'_> {
     /// Notifies of more of a tool's item.
     pub fn tool_delta(&mut self, item_id: ItemId, delta: ToolDelta) {
         let (thread_id, turn_id) = self.ids();
+        let item_id = item_id.into();
         self.notify(match delta {
             ToolDelta::CommandOutput(delta) => ServerNotification::ItemCommandExecutionOutputDelta(
                 CommandExecutionOutputDeltaNotification {
@@ -305,7 +307,7 @@ impl TurnOut<'_> {
                         thread_id,
                         turn_id,
                         item_id,
-                        process_id,
+                        process_id: process_id.to_string(),
                         stdin,
                     },
                 )

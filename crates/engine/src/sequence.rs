@@ -48,6 +48,7 @@ impl Sequence {
             0x8000 | (low >> 48) & 0x3fff,
             low & 0xffff_ffff_ffff,
         )
+        .into()
     }
 }
 
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn ids_differ_and_have_the_form_of_random_ones() {
         let mut ids = Sequence::new(7);
-        let made: Vec<String> = (0..1000).map(|_| ids.next_item()).collect();
+        let made: Vec<ItemId> = (0..1000).map(|_| ids.next_item()).collect();
         let different: std::collections::BTreeSet<_> = made.iter().collect();
         assert_eq!(different.len(), made.len());
         for id in &made {

@@ -101,7 +101,7 @@ impl Shared {
     /// Notifies every client of the status, if it has changed.
     pub fn notify_status(&mut self) {
         if let Some(status) = self.status.take_change() {
-            let thread_id = self.out.thread_id().clone();
+            let thread_id = self.out.thread_id().clone().into();
             let params = ThreadStatusChangedNotification { thread_id, status };
             let notification = ServerNotification::ThreadStatusChanged(params);
             self.out.emit(Effect::Broadcast(notification));

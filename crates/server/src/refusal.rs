@@ -131,7 +131,10 @@ impl From<quipu_engine::Refusal> for Refusal {
         use quipu_engine::Refusal as From;
         match refusal {
             From::NoActiveTurn => Refusal::NoActiveTurn,
-            From::WrongTurn { expected, actual } => Refusal::WrongTurn { expected, actual },
+            From::WrongTurn { expected, actual } => Refusal::WrongTurn {
+                expected: expected.into(),
+                actual: actual.into(),
+            },
             From::EmptyInput => Refusal::EmptyInput,
             From::TooMuchPending => Refusal::TooMuchPending,
             From::Closed => Refusal::ThreadUnloading,

@@ -126,7 +126,7 @@ async fn apply(run: &Running, text: String, cwd: std::path::PathBuf) -> Finished
     };
     let changes: Vec<FileUpdateChange> = plan.changes().iter().map(shown).collect();
     let item = |status| ThreadItem::FileChange {
-        id: run.id().to_owned(),
+        id: run.id().to_string(),
         changes: changes.clone(),
         status,
     };

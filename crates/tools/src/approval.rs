@@ -129,9 +129,9 @@ pub(crate) async fn ask_patch(
 
 fn command_request(run: &Running, question: &CommandQuestion, shown: &Shown) -> ServerRequest {
     let params = CommandExecutionRequestApprovalParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        item_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        item_id: run.id().to_string(),
         approval_id: None,
         reason: question.reason.clone(),
         network_approval_context: None,
@@ -148,9 +148,9 @@ fn command_request(run: &Running, question: &CommandQuestion, shown: &Shown) -> 
 
 fn patch_request(run: &Running, reason: Option<String>) -> ServerRequest {
     let params = FileChangeRequestApprovalParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        item_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        item_id: run.id().to_string(),
         reason,
         grant_root: None,
     };

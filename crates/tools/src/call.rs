@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use quipu_engine::{CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{CallId, CallKind, ToolCall, ToolDelta, ToolEvent, Waiting};
 use quipu_wire::{Json, ServerRequest, ThreadItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ pub fn output_item(call: &ToolCall, output: &Output) -> Json {
         CallKind::Custom(_) => "custom_tool_call_output",
         CallKind::ToolSearch(_) => {
             return Json::from(json!({
-                "type": "tool_search_output", "call_id": call.call_id, "status": "completed",
+                "type": "tool_search_output", "call_id": call.call_id.as_str(), "status": "completed",
                 "execution": "client", "tools": [],
             }));
         }
@@ -89,7 +89,7 @@ pub fn output_item(call: &ToolCall, output: &Output) -> Json {
         Output::Text(text) => json!(text),
         Output::Parts(parts) => json!(parts),
     };
-    Json::from(json!({ "type": kind, "call_id": call.call_id, "output": output }))
+    Json::from(json!({ "type": kind, "call_id": call.call_id.as_str(), "output": output }))
 }
 
 /// A call while it runs.
@@ -108,7 +108,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> &CallId {
         &self.call.call_id
     }
 

@@ -29,7 +29,7 @@ pub(crate) async fn call(run: &Running) -> Finished {
         Err(error) => return error.into(),
     };
     let item = |status, content_items, success, duration_ms| ThreadItem::DynamicToolCall {
-        id: run.id().to_owned(),
+        id: run.id().to_string(),
         tool: run.call.name.clone(),
         arguments: arguments.clone(),
         status,
@@ -41,9 +41,9 @@ pub(crate) async fn call(run: &Running) -> Finished {
         .await;
     let begun = Instant::now();
     let request = ServerRequest::ItemToolCall(DynamicToolCallParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        call_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        call_id: run.id().to_string(),
         tool: run.call.name.clone(),
         arguments: arguments.clone(),
     });

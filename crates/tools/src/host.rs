@@ -1,7 +1,7 @@
 //! What a running tool needs of the thread around it.
 
 use futures_util::future::BoxFuture;
-use quipu_engine::{ToolEvent, Waiting};
+use quipu_engine::{CallId, ToolEvent, Waiting};
 use quipu_policy::guardian::Assessment;
 use quipu_wire::{Json, ServerRequest};
 
@@ -16,12 +16,12 @@ pub type Answer = Result<Json, ()>;
 /// The thread, as a tool sees it.
 pub trait Host: Send + Sync {
     /// Tells what the call is doing.
-    fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()>;
+    fn report<'a>(&'a self, call_id: &'a CallId, event: ToolEvent) -> BoxFuture<'a, ()>;
 
     /// Asks the user; `None` if there will be no answer.
     fn ask<'a>(
         &'a self,
-        call_id: &'a str,
+        call_id: &'a CallId,
         request: ServerRequest,
         waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>>;
@@ -38,11 +38,11 @@ pub trait Host: Send + Sync {
     /// Runs the user's hooks before a command, or after one that has ended and wrote this.
     fn hook<'a>(
         &'a self,
-        call_id: &'a str,
+        call_id: &'a CallId,
         command: &'a str,
         response: Option<&'a str>,
     ) -> BoxFuture<'a, Advice>;
 
     /// Lets a model judge an action in the user's place. The call may be given up meanwhile.
-    fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment>;
+    fn review<'a>(&'a self, call_id: &'a CallId, action: Action) -> BoxFuture<'a, Assessment>;
 }

@@ -19,8 +19,8 @@ pub(crate) fn command_request(
 ) -> ServerRequest {
     let Asked { shown, request } = asked;
     ServerRequest::ExecCommandApproval(ExecCommandApprovalParams {
-        conversation_id: ThreadId(run.scope.thread_id.clone()),
-        call_id: run.id().to_owned(),
+        conversation_id: ThreadId(run.scope.thread_id.to_string()),
+        call_id: run.id().to_string(),
         approval_id: None,
         command: request.argv.to_vec(),
         cwd: shown.cwd.clone(),
@@ -61,8 +61,8 @@ pub(crate) fn patch_request(
         )
     };
     ServerRequest::ApplyPatchApproval(ApplyPatchApprovalParams {
-        conversation_id: ThreadId(run.scope.thread_id.clone()),
-        call_id: run.id().to_owned(),
+        conversation_id: ThreadId(run.scope.thread_id.to_string()),
+        call_id: run.id().to_string(),
         file_changes: changes.iter().map(changed).collect(),
         reason,
         grant_root: None,

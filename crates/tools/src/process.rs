@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quipu_engine::ToolDelta;
+use quipu_engine::{CallId, ProcessId, ToolDelta};
 use quipu_policy::actions::command_actions;
 use quipu_policy::command_line::display;
 use quipu_policy::commands::{Confinement, Run};
@@ -29,10 +29,10 @@ const NO_NETWORK: (&str, &str) = ("CODEX_SANDBOX_NETWORK_DISABLED", "1");
 /// A command as clients see it.
 #[derive(Clone)]
 pub(crate) struct Shown {
-    pub id: String,
+    pub id: CallId,
     pub command: String,
     pub cwd: String,
-    pub process_id: Option<String>,
+    pub process_id: Option<ProcessId>,
     pub source: CommandExecutionSource,
     pub actions: Vec<CommandAction>,
 }
@@ -41,7 +41,7 @@ impl Shown {
     /// The command of a call, before it runs.
     pub fn new(run: &Running, argv: &[String], cwd: &Path) -> Shown {
         Shown {
-            id: run.id().to_owned(),
+            id: run.id().clone(),
             command: display(argv),
             cwd: cwd.to_string_lossy().into_owned(),
             process_id: None,
@@ -84,10 +84,10 @@ impl Shown {
         duration_ms: Option<i64>,
     ) -> ThreadItem {
         ThreadItem::CommandExecution {
-            id: self.id.clone(),
+            id: self.id.to_string(),
             command: self.command.clone(),
             cwd: self.cwd.clone(),
-            process_id: self.process_id.clone(),
+            process_id: self.process_id.map(|id| id.to_string()),
             source: self.source,
             status,
             command_actions: self.actions.clone(),

@@ -68,9 +68,9 @@ async fn request_permissions(run: &Running) -> Finished {
         PermissionsVerdict::Refuse(why) => return why.into(),
     }
     let request = ServerRequest::ItemPermissionsRequestApproval(PermissionsRequestApprovalParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        item_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        item_id: run.id().to_string(),
         reason,
         permissions: wanted.clone(),
     });
@@ -88,7 +88,7 @@ async fn request_permissions(run: &Running) -> Finished {
     let has_entries = entries.is_some_and(|it| it.entries.is_some());
     if strict_auto_review || has_entries {
         tracing::warn!(
-            thread = run.scope.thread_id,
+            thread = %run.scope.thread_id,
             strict_auto_review,
             has_entries,
             "permissions not granted: the answer limits them in a way that is not supported"

@@ -99,9 +99,9 @@ async fn request_user_input(run: &Running) -> Finished {
                 .map(|it| it.into_iter().map(option).collect()),
         });
     let request = ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        item_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        item_id: run.id().to_string(),
         questions: questions.collect(),
     });
     let answers = match run.ask(request, Some(Waiting::UserInput)).await {

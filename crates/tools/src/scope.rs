@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_engine::{ThreadId, TurnId};
 use quipu_policy::writable::writable_roots;
 use quipu_prompt::budget::Budget;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
@@ -19,8 +20,8 @@ use crate::web_search::WebSearch;
 /// What holds for the calls of one turn.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    pub thread_id: String,
-    pub turn_id: String,
+    pub thread_id: ThreadId,
+    pub turn_id: TurnId,
     pub home: PathBuf,
     pub cwd: PathBuf,
     pub approval_policy: AskForApproval,

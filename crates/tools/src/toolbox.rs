@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use quipu_engine::ToolCall;
+use quipu_engine::{ToolCall, TurnId};
 use quipu_patch::TurnDiff;
 use quipu_policy::permissions::Grants;
 use quipu_policy::rules::Rules;
@@ -30,7 +30,7 @@ const NO_ENVIRONMENT: &str = "No usable execution environment is available. Wait
 pub struct Toolbox {
     agreements: Agreements,
     pub(crate) sessions: Sessions,
-    patches: Option<(String, Patches)>,
+    patches: Option<(TurnId, Patches)>,
     pub(crate) login_shell: login_shell::Cache,
     /// Calls that are safe beside each other share it; the others have it alone.
     gate: Arc<RwLock<()>>,
@@ -150,9 +150,9 @@ impl Toolbox {
     }
 
     /// The changes of a turn.
-    pub(crate) fn patches(&mut self, turn_id: &str) -> Patches {
+    pub(crate) fn patches(&mut self, turn_id: &TurnId) -> Patches {
         let known = self.patches.take_if(|(turn, _)| turn == turn_id);
-        let known = known.unwrap_or_else(|| (turn_id.to_owned(), Patches::default()));
+        let known = known.unwrap_or_else(|| (turn_id.clone(), Patches::default()));
         Arc::clone(&self.patches.insert(known).1)
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_engine::{CallKind, ToolCall};
+use quipu_engine::{CallKind, ItemId, ToolCall};
 use quipu_policy::actions::command_actions;
 use quipu_policy::command_line::display;
 use quipu_sandbox::{Command, Policy};
@@ -43,13 +43,13 @@ impl UserShell {
     pub fn new(
         scope: Arc<Scope>,
         host: Arc<dyn Host>,
-        item_id: String,
+        item_id: ItemId,
         command: String,
         cancel: Cancel,
     ) -> UserShell {
         let argv = shell_argv(&scope.shell, true, &command);
         let shown = Shown {
-            id: item_id.clone(),
+            id: item_id.clone().into(),
             command: display(&argv),
             cwd: scope.cwd.to_string_lossy().into_owned(),
             process_id: None,
@@ -57,7 +57,7 @@ impl UserShell {
             actions: command_actions(&argv),
         };
         let call = ToolCall {
-            call_id: item_id,
+            call_id: item_id.into(),
             name: Shell.name().to_owned(),
             namespace: None,
             kind: CallKind::Function(String::new()),

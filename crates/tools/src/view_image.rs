@@ -81,7 +81,7 @@ async fn view_image(run: &Running) -> Finished {
         Err(why) => return why.into(),
     };
     let item = ThreadItem::ImageView {
-        id: run.id().to_owned(),
+        id: run.id().to_string(),
         path: path.to_string_lossy().into_owned(),
     };
     run.started(item.clone()).await;

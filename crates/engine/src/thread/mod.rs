@@ -8,7 +8,7 @@ use quipu_wire::{Json, RateLimitSnapshot, ThreadStatus, ThreadTokenUsage};
 
 use crate::background::Background;
 use crate::history::History;
-use crate::ids::ThreadId;
+use crate::ids::{ThreadId, TurnId};
 use crate::input::Input;
 use crate::out::Out;
 use crate::sequence::Sequence;
@@ -97,8 +97,8 @@ impl Thread {
 
     /// The id of the running turn.
     #[must_use]
-    pub fn active_turn(&self) -> Option<&str> {
-        self.state.turn().map(|turn| turn.id().as_str())
+    pub fn active_turn(&self) -> Option<&TurnId> {
+        self.state.turn().map(Turn::id)
     }
 
     /// The size of the input that waits for the model, in bytes.

@@ -2,13 +2,13 @@
 
 use quipu_wire::Json;
 
-use crate::ids::{CallId, ItemId};
+use crate::ids::CallId;
 
 /// The tool calls of the current response, in order, and the commands of the user that run in the turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Calls {
     calls: Vec<Call>,
-    shells: Vec<ItemId>,
+    shells: Vec<CallId>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +24,8 @@ impl Calls {
         self.calls.push(Call { call_id, output });
     }
 
-    pub fn add_shell(&mut self, item_id: ItemId) {
-        self.shells.push(item_id);
+    pub fn add_shell(&mut self, call_id: CallId) {
+        self.shells.push(call_id);
     }
 
     /// Whether the current response has called tools.
@@ -73,7 +73,7 @@ impl Calls {
         self.calls.clear();
     }
 
-    pub fn take_shells(&mut self) -> Vec<ItemId> {
+    pub fn take_shells(&mut self) -> Vec<CallId> {
         std::mem::take(&mut self.shells)
     }
 

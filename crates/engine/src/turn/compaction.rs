@@ -77,7 +77,7 @@ impl Compaction {
             when,
         };
         let item = ThreadItem::ContextCompaction {
-            id: compaction.item_id.clone(),
+            id: compaction.item_id.clone().into(),
         };
         items.start(item, Writer::Other, &mut shared.out.of_turn(turn_id));
         compaction.ask(turn_id, shared);
@@ -178,7 +178,10 @@ impl Compaction {
         shared.replace_history(compacted.history, compacted.tokens);
         shared.publish_usage(id);
         let mut out = shared.out.of_turn(id);
-        items.finish(ThreadItem::ContextCompaction { id: self.item_id }, &mut out);
+        let item = ThreadItem::ContextCompaction {
+            id: self.item_id.into(),
+        };
+        items.finish(item, &mut out);
         let (thread_id, turn_id) = out.ids();
         let params = ContextCompactedNotification { thread_id, turn_id };
         out.notify(ServerNotification::ThreadCompacted(params));

@@ -128,9 +128,9 @@ impl Turn {
             TurnEnd::Failed(error) => (TurnStatus::Failed, Some(error)),
         };
         let params = TurnCompletedNotification {
-            thread_id: shared.out.thread_id().clone(),
+            thread_id: shared.out.thread_id().clone().into(),
             turn: wire::Turn {
-                id: self.id.clone(),
+                id: self.id.clone().into(),
                 items: Vec::new(),
                 status,
                 error,
@@ -182,7 +182,7 @@ pub fn end_as_failed(error: &TurnError, mut rest: Vec<Effect>, shared: &mut Shar
         }
     }
     if let Some(Effect::Notify(ServerNotification::TurnCompleted(mut params))) = completed {
-        let turn_id = params.turn.id.clone();
+        let turn_id = TurnId::from(params.turn.id.as_str());
         shared.status.turn_not_stored();
         shared.out.record(Record::Error {
             turn_id: turn_id.clone(),

@@ -176,7 +176,7 @@ impl Turn {
         match verdict {
             HookVerdict::Continue { prompt, fragments } => {
                 self.stop_hook_active = true;
-                let id = self.items.claim(&shared.sequence.next_item());
+                let id = self.items.claim(&shared.sequence.next_item()).into();
                 let is_recorded = self.review.is_none();
                 self.remember(prompt, shared);
                 // A reviewer's history is not recorded, so its prompt is not shown.

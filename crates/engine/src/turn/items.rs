@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quipu_wire::ThreadItem;
 
 use crate::fit::encoded_len;
-use crate::ids::{ItemId, TurnId};
+use crate::ids::{CallId, ItemId, TurnId};
 use crate::item;
 use crate::out::TurnOut;
 use crate::shared::Shared;
@@ -42,11 +42,11 @@ struct Use {
 impl Items {
     /// An id that is new in this turn: the one asked for, or one made from it when a model repeats itself.
     pub fn claim(&mut self, wanted: &str) -> ItemId {
-        let mut id = wanted.to_owned();
+        let mut id = ItemId::from(wanted);
         while self.ids.contains_key(&id) {
-            let repeats = &mut self.ids.entry(wanted.to_owned()).or_default().repeats;
+            let repeats = &mut self.ids.entry(wanted.into()).or_default().repeats;
             *repeats += 1;
-            id = format!("{wanted}-{}", *repeats + 1);
+            id = format!("{wanted}-{}", *repeats + 1).into();
         }
         self.ids.insert(id.clone(), Use::default());
         id
@@ -55,7 +55,7 @@ impl Items {
     /// Gives an item an id that is new in this turn.
     pub fn claim_for(&mut self, item: &mut ThreadItem) {
         if let Some(id) = item::id_mut(item) {
-            *id = self.claim(id);
+            *id = self.claim(id).into();
         }
     }
 
@@ -133,7 +133,7 @@ impl Items {
             Some(size) => std::mem::replace(size, *size + added),
             None => {
                 let seed = text_len(item);
-                self.sizes.insert(id.to_owned(), seed + added);
+                self.sizes.insert(id.into(), seed + added);
                 seed
             }
         }
@@ -163,11 +163,11 @@ impl Items {
     }
 
     /// Leaves a command of the user, which goes on after its turn, to the background.
-    pub fn keep_shell(&mut self, id: ItemId, turn_id: &TurnId, shared: &mut Shared) {
+    pub fn keep_shell(&mut self, id: CallId, turn_id: &TurnId, shared: &mut Shared) {
         let was_shown = self.was_shown(&id);
         let item = self.take(&id);
         let background = &mut shared.background;
-        background.keep_shell(id, turn_id.clone(), item, was_shown);
+        background.keep_shell(id.into(), turn_id.clone(), item, was_shown);
     }
 
     /// Completes the open items at the end of the turn, except those of processes, which may live on.
@@ -183,7 +183,7 @@ impl Items {
 
     /// Notes that an item is shown; `false` if one of its id was shown before.
     fn show(&mut self, item: &ThreadItem) -> bool {
-        let known = self.ids.entry(item::id(item).to_owned()).or_default();
+        let known = self.ids.entry(item::id(item).into()).or_default();
         !std::mem::replace(&mut known.shown, true)
     }
 }

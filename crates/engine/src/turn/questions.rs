@@ -68,7 +68,7 @@ impl Questions {
 fn resolve(question: QuestionId, shared: &mut Shared) {
     shared.status.question_resolved(question);
     let params = ServerRequestResolvedNotification {
-        thread_id: shared.out.thread_id().clone(),
+        thread_id: shared.out.thread_id().clone().into(),
         request_id: question.into(),
     };
     let notification = ServerNotification::ServerRequestResolved(params);

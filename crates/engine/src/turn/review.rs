@@ -29,7 +29,7 @@ impl Turn {
             label: review.label.clone(),
         });
         let item = ThreadItem::EnteredReviewMode {
-            id,
+            id: id.into(),
             review: review.label,
         };
         shared.out.of_turn(&turn.id).item(item);
@@ -80,13 +80,13 @@ impl Turn {
             text: review.clone(),
         });
         let item = ThreadItem::ExitedReviewMode {
-            id: turn_id.clone(),
+            id: turn_id.clone().into(),
             review,
         };
         shared.out.of_turn(&self.id).item(item);
         history.for_each(|item| self.remember(item, shared));
         let item = ThreadItem::AgentMessage {
-            id: message_id,
+            id: message_id.into(),
             text: message,
             phase: None,
             memory_citation: None,
@@ -111,7 +111,7 @@ fn answer_to(review: &ReviewStart) -> wire::Turn {
         text_elements: Vec::new(),
     }];
     let item = ThreadItem::UserMessage {
-        id: review.turn_id.clone(),
+        id: review.turn_id.clone().into(),
         content,
     };
     wire::Turn {

@@ -10,7 +10,7 @@ use super::hooks::Intake;
 use super::items::Writer;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, Purpose};
-use crate::ids::{ItemId, SampleId};
+use crate::ids::{CallId, SampleId};
 use crate::input::{ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
 use crate::shared::Shared;
 
@@ -112,6 +112,7 @@ impl Turn {
             checked.clone()?;
         }
         let OutputItem { id, item, raw } = output;
+        let id = String::from(id);
         let writer = Writer::Slot(slot);
         let item = match item {
             ModelItem::Message { text, phase } => {
@@ -160,7 +161,7 @@ impl Turn {
     fn message_done(
         &mut self,
         writer: Writer,
-        id: ItemId,
+        id: String,
         text: Option<String>,
         phase: Option<MessagePhase>,
         shared: &mut Shared,
@@ -194,7 +195,7 @@ impl Turn {
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
         self.effort.count_call()?;
-        let call_id = self.items.claim(&call.call_id);
+        let call_id = CallId::from(self.items.claim(&call.call_id));
         self.calls.add(call_id.clone());
         let raw = match call_id == call.call_id {
             true => raw,

@@ -44,7 +44,7 @@ impl Turn {
         reply: Option<ReplyToken>,
         shared: &mut Shared,
     ) -> Self {
-        let turn_id = answer.id.clone();
+        let turn_id = TurnId::from(answer.id.as_str());
         shared.out.record(Record::TurnStarted {
             turn_id: turn_id.clone(),
             kind,
@@ -55,7 +55,7 @@ impl Turn {
         shared.status.turn_started();
         shared.notify_status();
         let params = TurnStartedNotification {
-            thread_id: shared.out.thread_id().clone(),
+            thread_id: shared.out.thread_id().clone().into(),
             turn: in_progress(turn_id.clone()),
         };
         shared.out.notify(ServerNotification::TurnStarted(params));
@@ -126,7 +126,7 @@ impl Turn {
     /// Runs a command of the user beside the work of the turn.
     pub fn run_shell(&mut self, shell: ShellStart, shared: &mut Shared) {
         let item_id = self.items.claim(&shell.item_id);
-        self.calls.add_shell(item_id.clone());
+        self.calls.add_shell(item_id.clone().into());
         shared.out.emit(Effect::RunShell {
             turn_id: self.id.clone(),
             item_id,
@@ -193,7 +193,10 @@ impl Turn {
             item_id: id.clone(),
             content: content.clone(),
         });
-        let item = ThreadItem::UserMessage { id, content };
+        let item = ThreadItem::UserMessage {
+            id: id.into(),
+            content,
+        };
         shared.out.of_turn(&self.id).item(item);
         history.for_each(|item| self.remember(item, shared));
     }
@@ -202,7 +205,7 @@ impl Turn {
 /// A turn that runs, as clients see it.
 pub(super) fn in_progress(id: TurnId) -> wire::Turn {
     wire::Turn {
-        id,
+        id: id.into(),
         items: Vec::new(),
         status: TurnStatus::InProgress,
         error: None,

@@ -168,7 +168,7 @@ impl Items {
 
 /// What is shown of an item when it starts, if anything is.
 fn started(output: OutputItem) -> Option<ThreadItem> {
-    let id = output.id;
+    let id = output.id.into();
     Some(match output.item {
         ModelItem::Message { text, phase } => ThreadItem::AgentMessage {
             id,

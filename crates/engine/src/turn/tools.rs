@@ -138,7 +138,7 @@ impl Items {
         };
         if let Some(turn_id) = turn_id {
             let mut out = shared.out.of_turn(turn_id);
-            out.tool_delta(item_id.clone(), delta);
+            out.tool_delta(item_id.clone().into(), delta);
         }
     }
 }

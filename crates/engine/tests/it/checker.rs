@@ -180,7 +180,7 @@ impl Checker {
                 self.notes.insert(note.get().to_owned(), 0);
             }
             Input::GraceOver { turn_id } => {
-                let turn = self.turns.get(turn_id);
+                let turn = self.turns.get(turn_id.as_str());
                 let is_given_up = turn.is_some_and(|turn| turn.is_cancelled && !turn.is_over);
                 is_given_up.then(|| self.abandon_tools(turn_id));
             }
@@ -327,7 +327,8 @@ impl Checker {
             Effect::RunShell {
                 turn_id, item_id, ..
             } => {
-                self.shells.insert((turn_id.clone(), item_id.clone()));
+                self.shells
+                    .insert((turn_id.to_string(), item_id.to_string()));
                 self.run(turn_id, item_id)
             }
             Effect::CancelTools { turn_id } => {
@@ -397,7 +398,7 @@ impl Checker {
                     is_cancelled: false,
                     error: None,
                 };
-                let known = self.turns.insert(turn_id.clone(), turn);
+                let known = self.turns.insert(turn_id.to_string(), turn);
                 ensure!(known.is_none(), "the turn began twice");
             }
             Record::TurnEnded { turn_id, end, .. } => {
@@ -435,7 +436,7 @@ impl Checker {
             }
             Answer::Steered(turn_id) => {
                 self.is_running(turn_id)?;
-                turn_id.clone()
+                turn_id.to_string()
             }
             Answer::Done | Answer::Refused(_) => return Ok(()),
         };

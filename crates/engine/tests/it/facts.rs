@@ -9,13 +9,16 @@ pub fn recorded_item(record: &Record, turn_id: &str) -> Option<ThreadItem> {
         Record::UserMessage {
             item_id: id,
             content,
-        } => ThreadItem::UserMessage { id, content },
+        } => ThreadItem::UserMessage {
+            id: id.into(),
+            content,
+        },
         Record::AgentMessage {
             item_id: id,
             text,
             phase,
         } => ThreadItem::AgentMessage {
-            id,
+            id: id.into(),
             text,
             phase,
             memory_citation: None,
@@ -25,7 +28,7 @@ pub fn recorded_item(record: &Record, turn_id: &str) -> Option<ThreadItem> {
             summary,
             content,
         } => ThreadItem::Reasoning {
-            id,
+            id: id.into(),
             summary,
             content,
         },

@@ -21,7 +21,7 @@ pub fn json(text: &str) -> Json {
 
 pub fn message(text: &str) -> UserMessage {
     UserMessage {
-        item_id: format!("item-{text}"),
+        item_id: format!("item-{text}").into(),
         content: vec![UserInput::Text {
             text: text.to_owned(),
             text_elements: Vec::new(),
@@ -33,7 +33,7 @@ pub fn message(text: &str) -> UserMessage {
 pub fn start(reply: u64, turn_id: &str, text: &str) -> Input {
     Input::Start(Start {
         reply: ReplyToken::new(reply),
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
         message: message(text),
     })
 }
@@ -41,7 +41,7 @@ pub fn start(reply: u64, turn_id: &str, text: &str) -> Input {
 pub fn steer(reply: u64, expected: &str, text: &str) -> Input {
     Input::Steer {
         reply: ReplyToken::new(reply),
-        expected: expected.to_owned(),
+        expected: expected.into(),
         message: message(text),
     }
 }
@@ -49,7 +49,7 @@ pub fn steer(reply: u64, expected: &str, text: &str) -> Input {
 pub fn review(reply: u64, turn_id: &str, label: &str) -> Input {
     Input::Review(ReviewStart {
         reply: Some(ReplyToken::new(reply)),
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
         label: label.to_owned(),
         message: message(&format!("review {turn_id}")),
     })
@@ -57,8 +57,8 @@ pub fn review(reply: u64, turn_id: &str, label: &str) -> Input {
 
 pub fn shell(turn_id: &str, item_id: &str) -> Input {
     Input::Shell(ShellStart {
-        turn_id: turn_id.to_owned(),
-        item_id: item_id.to_owned(),
+        turn_id: turn_id.into(),
+        item_id: item_id.into(),
         command: "true".to_owned(),
     })
 }
@@ -126,7 +126,7 @@ pub fn model(sample: u64, event: ModelEvent) -> Input {
 
 pub fn tool(call_id: &str, event: ToolEvent) -> Input {
     Input::Tool {
-        call_id: call_id.to_owned(),
+        call_id: call_id.into(),
         event,
     }
 }
@@ -137,7 +137,7 @@ pub fn context(turn_id: &str) -> Input {
         record: Some(json("settings")),
     };
     Input::Context {
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
         context,
     }
 }
@@ -149,7 +149,7 @@ pub fn compacted(turn_id: &str) -> Input {
         record: None,
     };
     Input::Compacted {
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
         compacted,
     }
 }
@@ -161,20 +161,20 @@ pub fn rendered(turn_id: &str) -> Input {
         history: vec![json("user action"), json("agent")],
     };
     Input::ReviewRendered {
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
         outcome,
     }
 }
 
 pub fn compact(turn_id: &str) -> Input {
     Input::Compact {
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
     }
 }
 
 pub fn grace_over(turn_id: &str) -> Input {
     Input::GraceOver {
-        turn_id: turn_id.to_owned(),
+        turn_id: turn_id.into(),
     }
 }
 
@@ -198,7 +198,7 @@ pub fn done(slot: u32, item: Box<OutputItem>) -> ModelEvent {
 pub fn output(id: &str, item: ModelItem) -> Box<OutputItem> {
     let raw = serde_json::json!({ "id": id }).into();
     Box::new(OutputItem {
-        id: id.to_owned(),
+        id: id.into(),
         item,
         raw,
     })
@@ -215,13 +215,13 @@ pub fn words(text: &str) -> ModelItem {
 pub fn call(call_id: &str) -> Box<OutputItem> {
     let raw = serde_json::json!({ "type": "function_call", "call_id": call_id, "name": "f" });
     let item = ModelItem::Call(ToolCall {
-        call_id: call_id.to_owned(),
+        call_id: call_id.into(),
         name: "f".to_owned(),
         namespace: None,
         kind: CallKind::Function("{}".to_owned()),
     });
     Box::new(OutputItem {
-        id: call_id.to_owned(),
+        id: call_id.into(),
         item,
         raw: raw.into(),
     })

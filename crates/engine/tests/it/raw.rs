@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use quipu_engine::{
     Effect, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem, ToolDelta, ToolEvent,
-    Waiting,
+    TurnId, Waiting,
 };
 
 use crate::make::{
@@ -184,7 +184,7 @@ fn beginning() -> impl Strategy<Value = Vec<Raw>> {
 }
 
 /// Makes an input whole. Notes and outputs get numbers, so that each can be followed.
-fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
+fn whole(raw: Raw, n: u64, turns: &[TurnId]) -> Input {
     let turn_id = format!("turn{n}");
     let named = |turn: usize| turns.iter().rev().nth(turn).cloned().unwrap_or_default();
     match raw {
@@ -192,7 +192,9 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
         Raw::Steer(turn) => steer(n, &named(turn), &format!("text {n}")),
         Raw::Interrupt(true) => interrupt(n),
         Raw::Interrupt(false) => Input::Interrupt { reply: None },
-        Raw::Compact => Input::Compact { turn_id },
+        Raw::Compact => Input::Compact {
+            turn_id: turn_id.into(),
+        },
         Raw::Review => review(n, &turn_id, "all"),
         Raw::Shell => shell(&turn_id, "sh1"),
         Raw::Context(turn) => context(&named(turn)),
@@ -223,7 +225,7 @@ fn whole(raw: Raw, n: u64, turns: &[String]) -> Input {
 /// Gives the running turn whatever it can wait for, until none runs.
 fn settle(run: &mut Run) {
     for n in 0..100 {
-        let Some(turn_id) = run.thread.active_turn().map(str::to_owned) else {
+        let Some(turn_id) = run.thread.active_turn().cloned() else {
             return;
         };
         let effects = run.trace.iter().flat_map(|(_, effects)| effects.clone());

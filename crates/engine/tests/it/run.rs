@@ -18,7 +18,7 @@ impl Run {
 
     pub fn with_hooks(hooks: bool) -> Run {
         let setup = ThreadSetup {
-            id: "thread".to_owned(),
+            id: "thread".into(),
             hooks,
             ..ThreadSetup::default()
         };

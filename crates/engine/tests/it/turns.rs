@@ -213,7 +213,7 @@ fn requests_wait_in_order_for_a_turn_that_ends() {
     );
     let effects = run.step(rendered("review"));
     assert!(effects.contains(&Effect::BuildContext {
-        turn_id: "last".to_owned()
+        turn_id: "last".into()
     }));
     run.step(interrupt(10));
     run.assert_lawful();
@@ -443,7 +443,7 @@ fn a_failure_of_the_model_does_not_stop_the_users_command_but_an_interrupt_does(
     let mut failing = run.thread.clone();
     let effects = failing.step(model(1, failed("no")));
     assert!(!effects.contains(&Effect::CancelTools {
-        turn_id: "turn".to_owned()
+        turn_id: "turn".into()
     }));
     assert_eq!(failing.active_turn(), None);
     assert_lines(

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use quipu_engine::{
-    Effect, HookReport, HookRunId, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
-    QuestionId, SampleId, ToolDelta, ToolEvent, Waiting,
+    CallId, Effect, HookReport, HookRunId, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
+    QuestionId, SampleId, ToolDelta, ToolEvent, TurnId, Waiting,
 };
 use quipu_wire::{RateLimitSnapshot, WebSearchAction};
 
@@ -53,20 +53,20 @@ fn action() -> impl Strategy<Value = Action> {
 /// Something the thread asked for that has not come to its end.
 #[derive(Debug, Clone)]
 enum Job {
-    Context(String),
-    NewHistory(String),
-    Rendering(String),
+    Context(TurnId),
+    NewHistory(TurnId),
+    Rendering(TurnId),
     Model(SampleId),
     Hooks(HookRunId),
     Tool(Tool),
     Question(QuestionId),
-    Grace(String),
+    Grace(TurnId),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Tool {
-    id: String,
-    turn_id: String,
+    id: CallId,
+    turn_id: TurnId,
     is_shell: bool,
     has_item: bool,
     /// Waits for an answer.
@@ -100,7 +100,8 @@ impl World {
 
     fn act(&mut self, action: Action) {
         let n = self.next();
-        let running = self.run.thread.active_turn().unwrap_or("none").to_owned();
+        let running = self.run.thread.active_turn().cloned();
+        let running = running.unwrap_or_else(|| "none".into());
         let turn_id = format!("turn{n}");
         let input = match action {
             Action::Start => start(n, &turn_id, &format!("text {n}")),
@@ -110,7 +111,9 @@ impl World {
                 &format!("text {n}"),
             ),
             Action::Interrupt => interrupt(n),
-            Action::Compact => Input::Compact { turn_id },
+            Action::Compact => Input::Compact {
+                turn_id: turn_id.into(),
+            },
             Action::Review => review(n, &turn_id, "all"),
             Action::Shell => shell(&turn_id, &format!("sh{n}")),
             Action::Fault => Input::Fault {
@@ -150,7 +153,7 @@ impl World {
             Effect::RunTool { turn_id, call } => self.run_tool(call.call_id, turn_id, false),
             Effect::RunShell {
                 turn_id, item_id, ..
-            } => self.run_tool(item_id, turn_id, true),
+            } => self.run_tool(item_id.into(), turn_id, true),
             Effect::CancelTools { turn_id } => {
                 for tool in self.tools().filter(|tool| tool.turn_id == turn_id) {
                     tool.is_cancelled = true;
@@ -175,7 +178,7 @@ impl World {
         })
     }
 
-    fn run_tool(&mut self, id: String, turn_id: String, is_shell: bool) {
+    fn run_tool(&mut self, id: CallId, turn_id: TurnId, is_shell: bool) {
         self.jobs.push(Job::Tool(Tool {
             id,
             turn_id,

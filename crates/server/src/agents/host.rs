@@ -65,11 +65,11 @@ impl AgentHost {
         let name = Name::OneOf(&names);
         let (agents, role) = (&self.server.agents, order.role.clone());
         let reservation = agents
-            .register(&self.parent, id.to_string(), name, role, limit)
+            .register(&self.parent, id.to_string().into(), name, role, limit)
             .map_err(failed)?;
         let nickname = reservation.agent.nickname.clone();
         let origin = ThreadSpawn {
-            parent_thread_id: self.parent.id.clone(),
+            parent_thread_id: self.parent.id.to_string(),
             depth,
             agent_path: None,
             agent_nickname: Some(nickname.clone()),
@@ -131,7 +131,7 @@ impl AgentHost {
             thread: opened.thread.clone(),
         };
         let idle = ThreadStatusChangedNotification {
-            thread_id: opened.handle.id.clone(),
+            thread_id: opened.handle.id.to_string(),
             status: ThreadStatus::Idle,
         };
         let hub = &self.server.hub;
@@ -146,7 +146,10 @@ impl AgentHost {
         interrupt: bool,
     ) -> Result<String, String> {
         let turn_id = Uuid::now_v7().to_string();
-        match thread.agent_input(input, turn_id.clone(), interrupt).await {
+        match thread
+            .agent_input(input, turn_id.clone().into(), interrupt)
+            .await
+        {
             Some(Ok(())) => Ok(turn_id),
             Some(Err(why)) => Err(why),
             None => Err(format!("agent with id {} is closed", thread.id)),
@@ -183,7 +186,7 @@ impl AgentHost {
         .await?;
         let reservation = self.server.agents.register(
             &self.parent,
-            id.to_owned(),
+            id.into(),
             name,
             origin.agent_role.clone(),
             limit,
@@ -230,7 +233,7 @@ impl AgentHost {
         parent: &str,
         nickname: Option<String>,
     ) -> Result<Name<'static>, String> {
-        match parent == self.parent.id {
+        match self.parent.id == *parent {
             true => Ok(nickname.map_or(Name::OneOf(&[]), Name::Known)),
             false => Err(not_found(id)),
         }
@@ -265,7 +268,7 @@ impl AgentTools for AgentHost {
                 future::select_all(agents.map(|agent| Box::pin(agent.done()))).await;
             }
             let states = found.into_iter().map(|agent| match agent {
-                Ok(agent) => (agent.id.clone(), agent.state()),
+                Ok(agent) => (agent.id.to_string(), agent.state()),
                 Err(id) => (id.clone(), super::state(CollabAgentStatus::NotFound)),
             });
             states.filter(|(_, state)| is_done(state)).collect()

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::future;
-use quipu_engine::TurnEnd;
+use quipu_engine::{ThreadId, TurnEnd};
 use quipu_tools::agents::{is_done, state_for_model};
 use quipu_wire::{CollabAgentState, CollabAgentStatus, Json};
 use tokio::sync::watch;
@@ -24,13 +24,13 @@ pub(crate) use roles::offered as offered_roles;
 
 /// An agent as long as its thread is loaded.
 pub(crate) struct Agent {
-    pub id: String,
+    pub id: ThreadId,
     pub nickname: String,
     role: Option<String>,
     /// The thread that started it.
     parent: ThreadHandle,
     /// The thread above all, for which the number of agents is limited.
-    root: String,
+    root: ThreadId,
     thread: OnceLock<ThreadHandle>,
     state: watch::Sender<CollabAgentState>,
     /// Its parent still gets a note when it is done.
@@ -99,7 +99,7 @@ pub(crate) fn outcome(end: TurnEnd, last_message: Option<String>) -> CollabAgent
 
 /// The agents of all threads, by their ids.
 #[derive(Default)]
-pub(crate) struct Agents(Mutex<BTreeMap<String, Arc<Agent>>>);
+pub(crate) struct Agents(Mutex<BTreeMap<ThreadId, Arc<Agent>>>);
 
 impl Agents {
     pub fn get(&self, id: &str) -> Option<Arc<Agent>> {
@@ -109,7 +109,7 @@ impl Agents {
     /// The agents that a thread started.
     pub fn of(&self, parent: &str) -> Vec<Arc<Agent>> {
         let agents = self.lock();
-        let own = agents.values().filter(|agent| agent.parent.id == parent);
+        let own = agents.values().filter(|agent| agent.parent.id == *parent);
         own.cloned().collect()
     }
 
@@ -118,7 +118,7 @@ impl Agents {
         let agents = self.lock();
         let found = agents.get(id)?;
         let mut above = found;
-        while above.parent.id != ancestor {
+        while above.parent.id != *ancestor {
             above = agents.get(&above.parent.id)?;
         }
         Some(Arc::clone(found))
@@ -134,7 +134,7 @@ impl Agents {
     fn register(
         &self,
         parent: &ThreadHandle,
-        id: String,
+        id: ThreadId,
         name: Name<'_>,
         role: Option<String>,
         limit: usize,
@@ -179,7 +179,7 @@ impl Agents {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Agent>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ThreadId, Arc<Agent>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

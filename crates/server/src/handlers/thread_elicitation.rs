@@ -47,6 +47,6 @@ async fn count(cx: &Cx, thread_id: &str, delta: i64) -> Result<u64, Refusal> {
         Ok(None) => Err(Refusal::invalid_request(
             "out-of-band elicitation count is already zero",
         )),
-        Err(_) => Err(Refusal::ThreadNotFound(thread.id.clone())),
+        Err(_) => Err(Refusal::ThreadNotFound(thread.id.to_string())),
     }
 }

@@ -9,7 +9,8 @@ use crate::{Cx, Refusal};
 
 impl Handler for ThreadLoadedList {
     async fn run(cx: Cx, params: ThreadLoadedListParams) -> Result<Self::Result, Refusal> {
-        list(cx.server.threads.ids(), params)
+        let ids = cx.server.threads.ids().into_iter().map(String::from);
+        list(ids.collect(), params)
     }
 }
 

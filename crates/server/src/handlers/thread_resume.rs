@@ -29,7 +29,7 @@ impl ReplyHandler for ThreadResume {
             Err(error) => return reply.send(Err(error)).await,
         };
         let changed = ThreadStatusChangedNotification {
-            thread_id: opened.handle.id.clone(),
+            thread_id: opened.handle.id.to_string(),
             status: ThreadStatus::Idle,
         };
         cx.server

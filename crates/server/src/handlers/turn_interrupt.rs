@@ -12,7 +12,12 @@ impl ReplyHandler for TurnInterrupt {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
                 let turn_id = params.turn_id;
-                thread.send(Message::Interrupt { turn_id, reply }).await;
+                thread
+                    .send(Message::Interrupt {
+                        turn_id: turn_id.into(),
+                        reply,
+                    })
+                    .await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Effect, Input, Thread as Engine};
+use quipu_engine::{Effect, Input, Thread as Engine, ThreadId};
 use quipu_rpc::Share;
 use quipu_wire::{CodexErrorInfo, ThreadUnsubscribeStatus, TurnError};
 use tokio::sync::{mpsc, oneshot};
@@ -51,7 +51,7 @@ pub(super) struct Actor {
 
 /// A mailbox for a thread, and the handle to it.
 pub(super) fn mailbox(
-    id: String,
+    id: ThreadId,
     opener: Option<ClientId>,
 ) -> (ThreadHandle, mpsc::Receiver<Box<Message>>) {
     let (sender, receiver) = mpsc::channel(MAILBOX);
@@ -92,7 +92,7 @@ impl Actor {
     /// After a panic: the running turn ends as failed and the thread goes on. `false` if not even that works; then
     /// the thread is unloaded, and its turn closed when it is loaded again.
     async fn recovers(&mut self) -> bool {
-        tracing::error!(thread = self.handle.id, "turn panicked");
+        tracing::error!(thread = %self.handle.id, "turn panicked");
         let error = TurnError {
             message: "The turn failed because of a bug in the server.".to_owned(),
             codex_error_info: Some(CodexErrorInfo::InternalServerError),

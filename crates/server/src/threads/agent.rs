@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_engine::{Input, Start, TurnEnd};
+use quipu_engine::{Input, Start, TurnEnd, TurnId};
 use quipu_wire::{CollabAgentState, Json, ThreadStatus, UserInput};
 use tokio::sync::oneshot;
 
@@ -24,7 +24,7 @@ pub(crate) enum AgentMessage {
     /// Input from the thread that started this one; the answer says why it was refused.
     Input {
         input: Vec<UserInput>,
-        turn_id: String,
+        turn_id: TurnId,
         interrupt: bool,
         done: oneshot::Sender<Result<(), String>>,
     },
@@ -63,7 +63,7 @@ impl ThreadHandle {
     pub async fn agent_input(
         &self,
         input: Vec<UserInput>,
-        turn_id: String,
+        turn_id: TurnId,
         interrupt: bool,
     ) -> Option<Result<(), String>> {
         let (done, taken) = oneshot::channel();
@@ -162,7 +162,7 @@ impl Actor {
             AgentMessage::Confine(bounds) => self.confine(*bounds),
             AgentMessage::Note(note) => {
                 if let Err(error) = self.load_history() {
-                    tracing::error!(thread = self.handle.id, %error, "note for the model lost");
+                    tracing::error!(thread = %self.handle.id, %error, "note for the model lost");
                     return;
                 }
                 self.step(Input::Note(note)).await;

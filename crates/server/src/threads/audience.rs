@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use quipu_engine::TurnId;
 use quipu_rpc::{Id, write};
 use quipu_wire::{
     ConfigWarningNotification, GitInfo, ServerNotification, ServerRequest, SessionSource,
@@ -25,7 +26,7 @@ pub(super) struct Audience {
     /// The items of the running turn.
     live: LiveItems,
     /// The turns that ended last.
-    ended: VecDeque<String>,
+    ended: VecDeque<TurnId>,
     /// Where messages are written, to be copied at their length.
     scratch: Vec<u8>,
 }
@@ -159,12 +160,12 @@ impl Audience {
             if self.ended.len() == ENDED {
                 self.ended.pop_front();
             }
-            self.ended.push_back(params.turn.id.clone());
+            self.ended.push_back(params.turn.id.as_str().into());
         }
     }
 
     /// Whether clients were notified of a turn's end.
-    pub fn saw_end(&self, turn_id: &str) -> bool {
+    pub fn saw_end(&self, turn_id: &TurnId) -> bool {
         self.ended.iter().any(|it| it == turn_id)
     }
 
@@ -185,9 +186,9 @@ impl Audience {
     }
 
     /// The running turn, with its items so far.
-    pub fn live_turn(&self, id: &str) -> Turn {
+    pub fn live_turn(&self, id: &TurnId) -> Turn {
         Turn {
-            id: id.to_owned(),
+            id: id.to_string(),
             items: self.live.items(),
             status: TurnStatus::InProgress,
             error: None,

@@ -1,6 +1,6 @@
 //! `thread/compact/start`: a summary takes the place of the history.
 
-use quipu_engine::{Compacted, Input};
+use quipu_engine::{Compacted, Input, TurnId};
 use quipu_wire::method::request;
 
 use super::actor::Actor;
@@ -14,7 +14,7 @@ impl Actor {
             return reply.send(Err(error)).await;
         }
         self.prepare_turn(None).await;
-        let turn_id = uuid::Uuid::now_v7().to_string();
+        let turn_id = uuid::Uuid::now_v7().to_string().into();
         let effects = self.engine_step(Input::Compact { turn_id });
         reply
             .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
@@ -23,7 +23,7 @@ impl Actor {
     }
 
     /// Makes the new history out of a summary.
-    pub fn summarise(&mut self, turn_id: &str, summary: &str, mid_turn: bool) -> Compacted {
+    pub fn summarise(&mut self, turn_id: &TurnId, summary: &str, mid_turn: bool) -> Compacted {
         let facts = self.facts_now();
         let context = if mid_turn {
             initial::initial(&facts, None)

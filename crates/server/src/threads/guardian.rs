@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use quipu_engine::{Purpose, ToolCall, ToolEvent, Waiting};
+use quipu_engine::{CallId, Purpose, ToolCall, ToolEvent, Waiting};
 use quipu_model::catalogue::ModelInfo;
 use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolSet};
 use quipu_policy::guardian::Assessment;
@@ -44,7 +44,7 @@ pub(crate) struct Case {
 impl Actor {
     /// Puts an action before the reviewer; `None` when no turn runs.
     pub fn approval_case(&mut self, planned: &Value) -> Option<Case> {
-        let turn_id = self.engine.active_turn()?.to_owned();
+        let turn_id = self.engine.active_turn()?.clone();
         let info = self.reviewer();
         let scope = Scope {
             approval_policy: AskForApproval::Never,
@@ -223,13 +223,13 @@ impl Host for ReviewerHost {
         None
     }
 
-    fn report<'a>(&'a self, _: &'a str, _: ToolEvent) -> BoxFuture<'a, ()> {
+    fn report<'a>(&'a self, _: &'a CallId, _: ToolEvent) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
     fn ask<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a CallId,
         _: ServerRequest,
         _: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>> {
@@ -247,11 +247,11 @@ impl Host for ReviewerHost {
         Box::pin(async {})
     }
 
-    fn hook<'a>(&'a self, _: &'a str, _: &'a str, _: Option<&'a str>) -> BoxFuture<'a, Advice> {
+    fn hook<'a>(&'a self, _: &'a CallId, _: &'a str, _: Option<&'a str>) -> BoxFuture<'a, Advice> {
         Box::pin(async { Advice::default() })
     }
 
-    fn review<'a>(&'a self, _: &'a str, _: Action) -> BoxFuture<'a, Assessment> {
+    fn review<'a>(&'a self, _: &'a CallId, _: Action) -> BoxFuture<'a, Assessment> {
         Box::pin(async { Assessment::failed("a reviewer cannot be reviewed") })
     }
 }

@@ -11,7 +11,10 @@ use std::time::Instant;
 
 use futures_util::{FutureExt as _, StreamExt as _, future, stream};
 use quipu_config::Feature;
-use quipu_engine::{HookPoint, HookReport, HookRunId, HookVerdict, HooksDone, Input, ToolEvent};
+use quipu_engine::{
+    CallId, HookPoint, HookReport, HookRunId, HookVerdict, HooksDone, Input, ThreadId, ToolEvent,
+    TurnId,
+};
 use quipu_hooks::{Call, Decision, Ended, Event, Handler, Hooks, Problem, decide};
 use quipu_sandbox::{Command, Exit, Policy, Spawned, Stdio, Stream};
 use quipu_tools::{Advice, Host as _};
@@ -76,8 +79,8 @@ pub(super) struct Runner {
     hooks: Arc<Hooks>,
     shell: String,
     env: Vec<(OsString, OsString)>,
-    thread_id: String,
-    turn_id: String,
+    thread_id: ThreadId,
+    turn_id: TurnId,
     transcript: Option<PathBuf>,
     cwd: PathBuf,
     model: String,
@@ -272,7 +275,7 @@ impl Done {
 
 impl Actor {
     /// The hooks of the thread, for a turn; `None` if there are none.
-    pub(super) fn hook_runner(&self, turn_id: &str) -> Option<Arc<Runner>> {
+    pub(super) fn hook_runner(&self, turn_id: &TurnId) -> Option<Arc<Runner>> {
         let (hooks, session) = (&self.hooks.hooks, &self.session);
         let env = self.server.settings.config.env().vars();
         (!hooks.is_empty()).then(|| {
@@ -291,7 +294,7 @@ impl Actor {
     }
 
     /// Runs the hooks of a point of a turn; gives back what is known of them at once.
-    pub fn run_hooks(&mut self, run: HookRunId, turn_id: &str, point: HookPoint) -> Input {
+    pub fn run_hooks(&mut self, run: HookRunId, turn_id: &TurnId, point: HookPoint) -> Input {
         let is_last = matches!(point, HookPoint::Stop { .. });
         let event = match point {
             HookPoint::SessionStart => Event::SessionStart {
@@ -334,7 +337,7 @@ impl Actor {
                     (done.runs, HooksDone { context, verdict })
                 }
                 Err(_) => {
-                    tracing::error!(thread = handle.id, "hooks panicked");
+                    tracing::error!(thread = %handle.id, "hooks panicked");
                     Default::default()
                 }
             };
@@ -354,11 +357,11 @@ impl ThreadHost {
     /// Runs the hooks around a command, as part of its call.
     pub(super) async fn run_hooks(
         &self,
-        call_id: &str,
+        call_id: &CallId,
         command: &str,
         response: Option<&str>,
     ) -> Advice {
-        let (id, command) = (call_id.to_owned(), command.to_owned());
+        let (id, command) = (call_id.to_string(), command.to_owned());
         let event = match response {
             None => Event::PreToolUse {
                 call_id: id,

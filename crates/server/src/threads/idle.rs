@@ -36,7 +36,7 @@ impl Actor {
         }
         self.close().await;
         let params = ThreadClosedNotification {
-            thread_id: self.handle.id.clone(),
+            thread_id: self.handle.id.to_string(),
         };
         let hub = &self.server.hub;
         hub.broadcast::<event::ThreadClosed>(&params).await;

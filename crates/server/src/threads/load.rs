@@ -183,7 +183,7 @@ pub(crate) async fn unload(server: &Arc<Server>, handle: &ThreadHandle) {
     handle.close().await;
     server.threads.remove(handle);
     let params = ThreadClosedNotification {
-        thread_id: handle.id.clone(),
+        thread_id: handle.id.to_string(),
     };
     server.hub.broadcast::<event::ThreadClosed>(&params).await;
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use quipu_engine::{ToolDelta, ToolEvent};
+use quipu_engine::{CallId, ToolDelta, ToolEvent};
 use quipu_model::{BUILT_IN, Secrets};
 use quipu_wire::{Json, ServerRequest, ThreadItem};
 
@@ -18,7 +18,7 @@ pub(super) struct Mask {
     /// How many tokens that programs printed are among them.
     printed: usize,
     /// By call. What comes next, or the end of the item, decides.
-    held: HashMap<String, String>,
+    held: HashMap<CallId, String>,
     /// The same of what the model says.
     pub(super) half_said: HashMap<Growing, String>,
 }
@@ -69,7 +69,7 @@ impl Mask {
     }
 
     /// What a tool reports, without secrets.
-    pub fn hide(&mut self, call_id: &str, event: ToolEvent) -> Vec<ToolEvent> {
+    pub fn hide(&mut self, call_id: &CallId, event: ToolEvent) -> Vec<ToolEvent> {
         let event = match event {
             ToolEvent::Delta(ToolDelta::CommandOutput(text)) => {
                 return self.output(call_id, text).into_iter().collect();
@@ -93,7 +93,7 @@ impl Mask {
     }
 
     /// More output of a command, up to what may become a secret.
-    fn output(&mut self, call_id: &str, text: String) -> Option<ToolEvent> {
+    fn output(&mut self, call_id: &CallId, text: String) -> Option<ToolEvent> {
         let text = match self.held.remove(call_id) {
             Some(held) => held + &text,
             None => text,
@@ -101,7 +101,7 @@ impl Mask {
         let mut text = self.secrets.redact(text);
         let open = text.split_off(self.secrets.open_end(&text));
         if !open.is_empty() {
-            self.held.insert(call_id.to_owned(), open);
+            self.held.insert(call_id.clone(), open);
         }
         (!text.is_empty()).then(|| output(text))
     }
@@ -151,7 +151,9 @@ mod tests {
         mask.secrets.add(KEY);
         let pieces = pieces.iter().map(|it| output((*it).to_owned()));
         let end = ToolEvent::ItemCompleted(ThreadItem::ContextCompaction { id: "i".into() });
-        let events = pieces.chain([end]).flat_map(|it| mask.hide("call", it));
+        let events = pieces
+            .chain([end])
+            .flat_map(|it| mask.hide(&"call".into(), it));
         let texts = events.filter_map(|it| match it {
             ToolEvent::Delta(ToolDelta::CommandOutput(text)) => Some(text),
             _ => None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::{Feature, Snapshot};
-use quipu_engine::{Purpose, SampleId};
+use quipu_engine::{Purpose, SampleId, TurnId};
 use quipu_mcp::{Fleet, FleetEvent, Question as Asked, Reaction, Startup};
 use quipu_policy::mcp::mcp_may_elicit;
 use quipu_tools::{McpScope, elicitation_request, reaction};
@@ -26,7 +26,7 @@ pub(crate) enum McpMessage {
     /// All servers have started or failed; the model waits to be asked.
     Settled {
         sample: SampleId,
-        turn_id: String,
+        turn_id: TurnId,
         purpose: Purpose,
     },
     /// The configuration was read again.
@@ -138,8 +138,8 @@ impl Actor {
             back.send(Reaction::Decline).ok();
             return;
         }
-        let turn = self.engine.active_turn().map(str::to_owned);
-        let request = match elicitation_request(self.handle.id.clone(), turn, server, elicitation) {
+        let turn = self.engine.active_turn();
+        let request = match elicitation_request(&self.handle.id, turn, server, elicitation) {
             Ok(request) => {
                 let mask = self.tools.mask();
                 Box::new(mask.elicitation(&self.server, &self.session, request))

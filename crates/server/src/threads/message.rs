@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quipu_engine::{HookRunId, HooksDone, ModelEvent, SampleId, ToolDelta, ToolEvent, Waiting};
+use quipu_engine::{
+    CallId, HookRunId, HooksDone, ModelEvent, SampleId, ThreadId, ToolDelta, ToolEvent, TurnId,
+    Waiting,
+};
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -38,7 +41,7 @@ pub(crate) enum Message {
         reply: Reply<request::TurnSteer>,
     },
     Interrupt {
-        turn_id: String,
+        turn_id: TurnId,
         reply: Reply<request::TurnInterrupt>,
     },
     Compact {
@@ -88,7 +91,7 @@ pub(crate) enum Message {
         events: Vec<ModelEvent>,
     },
     Tool {
-        call_id: String,
+        call_id: CallId,
         event: ToolReport,
     },
     /// A tool does something with what the thread's tools remember.
@@ -106,7 +109,7 @@ pub(crate) enum Message {
     /// About the MCP servers of the thread.
     Mcp(McpMessage),
     GraceOver {
-        turn_id: String,
+        turn_id: TurnId,
     },
     /// The user's settings are to be read again.
     ReloadSettings,
@@ -214,7 +217,7 @@ pub(crate) struct ThreadSnapshot {
 /// What others hold of a loaded thread.
 #[derive(Clone)]
 pub(crate) struct ThreadHandle {
-    pub id: String,
+    pub id: ThreadId,
     /// Messages are boxed: a channel holds room for many, and most threads have none.
     mailbox: mpsc::Sender<Box<Message>>,
     /// The client that opened the thread.
@@ -225,7 +228,7 @@ pub(crate) struct ThreadHandle {
 
 impl ThreadHandle {
     pub fn new(
-        id: String,
+        id: ThreadId,
         mailbox: mpsc::Sender<Box<Message>>,
         opener: Option<ClientId>,
     ) -> ThreadHandle {

@@ -45,6 +45,7 @@ mod web_search;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use quipu_engine::ThreadId;
 use uuid::Uuid;
 
 use crate::Refusal;
@@ -65,7 +66,7 @@ const MAX_LOADED: usize = 20_000;
 /// The loaded threads.
 #[derive(Default)]
 pub(crate) struct Threads {
-    loaded: Mutex<BTreeMap<String, ThreadHandle>>,
+    loaded: Mutex<BTreeMap<ThreadId, ThreadHandle>>,
     /// The instructions of the last thread, which most have in common.
     instructions: Mutex<Option<Weak<str>>>,
 }
@@ -106,7 +107,7 @@ impl Threads {
     }
 
     /// The ids of all loaded threads, in order.
-    pub fn ids(&self) -> Vec<String> {
+    pub fn ids(&self) -> Vec<ThreadId> {
         self.lock().keys().cloned().collect()
     }
 
@@ -133,7 +134,7 @@ impl Threads {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ThreadHandle>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ThreadId, ThreadHandle>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

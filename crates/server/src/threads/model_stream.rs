@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{
-    CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ToolCall,
+    CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ThreadId, ToolCall,
 };
 use quipu_model::{ItemKind, ModelStream, OutputError, Price, Usage};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
@@ -92,7 +92,7 @@ pub(super) struct Asked {
 
 /// Turns a provider's events into the engine's.
 struct Reader {
-    thread_id: String,
+    thread_id: ThreadId,
     asked: Asked,
     /// Telemetry of the request, if there are collectors.
     report: Option<RequestReport>,
@@ -186,7 +186,7 @@ impl Reader {
     /// What an answer used. The protocol has no place for what it cost, so the log says it.
     fn counted(&self, usage: &Usage) -> TokenUsageBreakdown {
         tracing::info!(
-            thread = self.thread_id,
+            thread = %self.thread_id,
             model = self.asked.model,
             tokens = usage.total,
             dollars = self.asked.price.map(|price| price.cost(usage)),
@@ -310,7 +310,11 @@ impl Reader {
         let id = output
             .id
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        Some(OutputItem { id, item, raw })
+        Some(OutputItem {
+            id: id.into(),
+            item,
+            raw,
+        })
     }
 }
 
@@ -445,7 +449,7 @@ pub(super) fn tool_call(item: ResponseItem, raw: &Json) -> Option<ToolCall> {
         _ => return None,
     };
     Some(ToolCall {
-        call_id,
+        call_id: call_id.into(),
         name,
         namespace,
         kind,

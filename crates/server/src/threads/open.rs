@@ -58,7 +58,7 @@ pub(super) fn open(
     let problems: Vec<_> = problems.chain(hook_problems).collect();
     let opener = followers.first();
     let id = parts.meta.id.to_string();
-    let (handle, mailbox) = actor::mailbox(id, opener.map(|client| client.id));
+    let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
     let thread = parts.thread.clone();
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope().fleet.clone();
@@ -154,7 +154,7 @@ fn start(
         })
         .await;
         if let Err(error) = ended {
-            tracing::error!(thread = handle.id, %error, "thread panicked");
+            tracing::error!(thread = %handle.id, %error, "thread panicked");
         }
         server.threads.remove(&handle);
         agents::close_all_of(&server, &handle).await;
@@ -171,7 +171,7 @@ fn engine(
     raw_items: bool,
 ) -> Engine {
     let mut engine = Engine::new(ThreadSetup {
-        id: id.to_owned(),
+        id: id.into(),
         history,
         usage,
         raw_items,

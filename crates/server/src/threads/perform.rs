@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Record};
+use quipu_engine::{Effect, Input, Record, TurnId};
 use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
@@ -185,7 +185,7 @@ impl Actor {
         }
     }
 
-    fn start_grace(&self, turn_id: String) {
+    fn start_grace(&self, turn_id: TurnId) {
         let handle = self.handle.clone();
         tokio::spawn(async move {
             tokio::time::sleep(GRACE).await;
@@ -194,14 +194,14 @@ impl Actor {
     }
 
     /// Starts the user's program for the end of a turn, if there is one.
-    fn announce(&self, turn_id: String, last_assistant_message: Option<String>) {
+    fn announce(&self, turn_id: TurnId, last_assistant_message: Option<String>) {
         let Some(argv) = self.session.snapshot.session().notify else {
             return;
         };
         let history = self.engine.own_history().iter();
         let announcement = Announcement {
-            thread_id: self.handle.id.clone(),
-            turn_id,
+            thread_id: self.handle.id.to_string(),
+            turn_id: turn_id.into(),
             cwd: self.session.cwd_text(),
             client: self.client_name.clone(),
             input_messages: history.filter_map(quipu_journal::said_by_user).collect(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quipu_engine::{Input, ToolEvent, Waiting};
+use quipu_engine::{CallId, Input, ToolEvent, Waiting};
 use quipu_tools::Clock;
 use quipu_wire::{ServerNotification, ServerRequest, ServerRequestResolvedNotification};
 use tokio::sync::{oneshot, watch};
@@ -112,7 +112,7 @@ impl Actor {
     /// A tool asks; the engine decides whether clients are.
     pub async fn tool_asks(
         &mut self,
-        call_id: String,
+        call_id: CallId,
         request: Box<ServerRequest>,
         waiting: Option<Waiting>,
         answer: AnswerSender,
@@ -176,7 +176,7 @@ impl Actor {
         }
         let questions: Vec<QuestionId> = self.questions.pending.keys().copied().collect();
         tracing::warn!(
-            thread = self.handle.id,
+            thread = %self.handle.id,
             questions = questions.len(),
             "questions declined: no client follows the thread"
         );
@@ -200,7 +200,7 @@ impl Actor {
         }
         self.questions.deliver(question);
         let params = ServerRequestResolvedNotification {
-            thread_id: self.handle.id.clone(),
+            thread_id: self.handle.id.to_string(),
             request_id: question.into(),
         };
         let resolved = ServerNotification::ServerRequestResolved(params);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quipu_engine::ThreadId;
 use quipu_journal::{Error, History, Log, Record};
 use quipu_wire::{CodexErrorInfo, Json, TurnError};
 
@@ -20,7 +21,7 @@ pub(crate) enum HistoryState {
 
 /// Writes the log of one thread. A log that fails ends the running turn, once; the records wait for the next try.
 pub(super) struct Recorder {
-    thread_id: String,
+    thread_id: ThreadId,
     /// `None` for an ephemeral thread.
     log: Option<Log>,
     history: HistoryState,
@@ -33,7 +34,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(thread_id: String, log: Option<Log>, history: HistoryState) -> Recorder {
+    pub fn new(thread_id: ThreadId, log: Option<Log>, history: HistoryState) -> Recorder {
         Recorder {
             thread_id,
             log,
@@ -117,7 +118,7 @@ impl Recorder {
         if is_full(&synced) {
             self.gives_up = true;
             if let Err(error) = tokio::task::block_in_place(|| log.give_up()) {
-                tracing::error!(thread = self.thread_id, %error, "failed to store how a turn ended");
+                tracing::error!(thread = %self.thread_id, %error, "failed to store how a turn ended");
             }
         }
         let error = self.lost.take().or(synced.err())?;
@@ -126,7 +127,7 @@ impl Recorder {
 
     pub fn close(&mut self) {
         if let Some(Err(error)) = self.log.as_mut().map(Log::close) {
-            tracing::error!(thread = self.thread_id, %error, "failed to complete the log of an unloaded thread");
+            tracing::error!(thread = %self.thread_id, %error, "failed to complete the log of an unloaded thread");
         }
     }
 
@@ -147,7 +148,7 @@ impl Recorder {
             return false;
         };
         if let Err(error) = tokio::task::block_in_place(|| log.rest()) {
-            tracing::error!(thread = self.thread_id, %error, "failed to store an idle thread; it stays in memory");
+            tracing::error!(thread = %self.thread_id, %error, "failed to store an idle thread; it stays in memory");
             return false;
         }
         self.history = HistoryState::Unread;
@@ -179,7 +180,7 @@ impl Recorder {
     }
 
     fn report(&self, error: &Error) -> TurnError {
-        tracing::error!(thread = self.thread_id, %error, "failed to write the log of a thread");
+        tracing::error!(thread = %self.thread_id, %error, "failed to write the log of a thread");
         TurnError {
             message: format!("The thread cannot be stored: {error}"),
             codex_error_info: Some(CodexErrorInfo::Other),

@@ -29,7 +29,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
     let one = |event: Event| vec![Line::from(event)];
     match record {
         Record::TurnStarted { turn_id, .. } => one(Event::TaskStarted(event::TaskStarted {
-            turn_id,
+            turn_id: turn_id.into(),
             model_context_window: writing.window,
             collaboration_mode_kind: writing.mode.to_owned(),
         })),
@@ -57,7 +57,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
                 .map(|event| Line::from(with_names(event, writing.server)))
                 .collect()
         }
-        Record::DynamicCall { turn_id, item } => requested(turn_id, item),
+        Record::DynamicCall { turn_id, item } => requested(turn_id.into(), item),
         Record::TokenUsage { usage, rate_limits } => one(Event::TokenCount(event::TokenCount {
             info: usage.as_ref().map(usage_info),
             rate_limits: Json::new(&stored_limits(&rate_limits)).ok(),
@@ -85,12 +85,12 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
                 }),
             }))
         }
-        Record::Error { turn_id, error } => one(Event::Error(error_event(turn_id, error))),
+        Record::Error { turn_id, error } => one(Event::Error(error_event(turn_id.into(), error))),
         Record::TurnEnded {
             turn_id,
             end,
             last_agent_message,
-        } => one(ended(turn_id, end, last_agent_message)),
+        } => one(ended(turn_id.into(), end, last_agent_message)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quipu_engine::{Answer, ReplyToken};
+use quipu_engine::{Answer, ReplyToken, ThreadId};
 use quipu_wire::method::request;
 use quipu_wire::{
     ReviewStartResponse, TurnInterruptResponse, TurnStartResponse, TurnSteerResponse,
@@ -22,7 +22,7 @@ pub(super) enum Pending {
     AgentInput(oneshot::Sender<Result<(), String>>),
     Review {
         reply: Reply<request::ReviewStart>,
-        thread_id: String,
+        thread_id: ThreadId,
     },
 }
 
@@ -92,12 +92,16 @@ impl Replies {
                 reply
                     .send(Ok(ReviewStartResponse {
                         turn,
-                        review_thread_id: thread_id,
+                        review_thread_id: thread_id.into(),
                     }))
                     .await;
             }
             (Pending::Steer(reply), Answer::Steered(turn_id)) => {
-                reply.send(Ok(TurnSteerResponse { turn_id })).await;
+                reply
+                    .send(Ok(TurnSteerResponse {
+                        turn_id: turn_id.into(),
+                    }))
+                    .await;
             }
             (Pending::Interrupt(reply), Answer::Done) => {
                 reply.send(Ok(TurnInterruptResponse {})).await

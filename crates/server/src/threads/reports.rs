@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
+use quipu_engine::{CallId, ThreadId};
 use quipu_telemetry::{Attribute, Span, SpanContext, Telemetry};
 use quipu_wire::{
     CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus,
@@ -18,12 +19,12 @@ pub(super) struct Reports {
     telemetry: Telemetry,
     /// The user's text may be reported.
     prompts: bool,
-    thread_id: String,
+    thread_id: ThreadId,
     originator: String,
     /// The running turn.
     turn: Option<Timer>,
     /// The tools that run, by call.
-    calls: HashMap<String, Call>,
+    calls: HashMap<CallId, Call>,
 }
 
 /// Something that has begun.
@@ -144,7 +145,7 @@ impl RequestReport {
 }
 
 impl Reports {
-    pub fn new(server: &Server, thread_id: String) -> Reports {
+    pub fn new(server: &Server, thread_id: ThreadId) -> Reports {
         let reporting = server.reporting();
         Reports {
             telemetry: reporting.telemetry.clone(),
@@ -276,14 +277,14 @@ impl Reports {
     }
 
     /// The user decided about a tool.
-    pub fn decision(&self, session: &Session, call_id: &str, decision: &str) {
+    pub fn decision(&self, session: &Session, call_id: &CallId, decision: &str) {
         let Some(call) = self.calls.get(call_id) else {
             return;
         };
         let mut about = self.about(session);
         about.extend([
             ("tool_name", call.name.as_str().into()),
-            ("call_id", call_id.into()),
+            ("call_id", call_id.as_str().into()),
             ("decision", decision.into()),
             ("source", "User".into()),
         ]);
@@ -292,7 +293,7 @@ impl Reports {
     }
 
     /// A tool has ended.
-    pub fn result(&mut self, session: &Session, call_id: &str) {
+    pub fn result(&mut self, session: &Session, call_id: &CallId) {
         let Some(call) = self.calls.remove(call_id) else {
             return;
         };
@@ -306,7 +307,7 @@ impl Reports {
             .took("codex.tool_call.duration_ms", time, by.clone());
         let mut about = self.about(session);
         about.extend(by);
-        about.push(("call_id", call_id.into()));
+        about.push(("call_id", call_id.as_str().into()));
         let turn = self.turn.map(|turn| turn.context);
         self.telemetry.span(Span {
             failure: call.failed.then(|| "the tool failed".to_owned()),

@@ -31,7 +31,7 @@ impl Actor {
             thread_id: self.handle.id.clone(),
         };
         let reply = Some(self.replies.add(reply));
-        let turn_id = uuid::Uuid::now_v7().to_string();
+        let turn_id = uuid::Uuid::now_v7().to_string().into();
         self.step(Input::Review(ReviewStart {
             reply,
             turn_id,

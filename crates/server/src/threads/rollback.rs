@@ -59,7 +59,7 @@ impl Actor {
         self.sampler.prompt_mut().set_baseline(baseline);
         if let Some(token_usage) = self.engine.usage().cloned() {
             let params = ThreadTokenUsageUpdatedNotification {
-                thread_id: self.handle.id.clone(),
+                thread_id: self.handle.id.to_string(),
                 turn_id: uuid::Uuid::now_v7().to_string(),
                 token_usage,
             };

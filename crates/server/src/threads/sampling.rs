@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::{Purpose, SampleId, Thread as Engine};
+use quipu_engine::{Purpose, SampleId, Thread as Engine, TurnId};
 use quipu_model::{
     Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, ToolSet, TurnState,
 };
@@ -144,7 +144,7 @@ impl Sampler {
 
 impl Actor {
     /// Asks the model, but not before the MCP servers have started or failed to.
-    pub fn sample(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
+    pub fn sample(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         let fleet = &self.sampler.mcp().fleet;
         let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
         if needs_no_tools || fleet.is_settled() {
@@ -165,14 +165,14 @@ impl Actor {
     }
 
     /// The servers have started or failed: asks the model, unless the turn has ended meanwhile.
-    pub fn servers_settled(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
+    pub fn servers_settled(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         let running = self.sampler.task.as_ref();
         if running.is_some_and(|(it, _)| *it == sample) {
             self.sample_now(sample, turn_id, purpose);
         }
     }
 
-    fn sample_now(&mut self, sample: SampleId, turn_id: &str, purpose: Purpose) {
+    fn sample_now(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
         let settings = self.session.snapshot.session();
@@ -190,7 +190,7 @@ impl Actor {
     }
 
     /// The request for the history as it is now.
-    pub fn request(&mut self, turn_id: &str, purpose: Purpose) -> Request {
+    pub fn request(&mut self, turn_id: &TurnId, purpose: Purpose) -> Request {
         let info = Arc::clone(&self.session.info);
         let input = self.input(purpose);
         let tools = self.tools_for(turn_id, purpose);
@@ -219,7 +219,7 @@ impl Actor {
             }),
             verbosity: settings.verbosity.filter(|_| info.support_verbosity),
             output_schema: schema.map(Json::shared),
-            prompt_cache_key: self.handle.id.clone(),
+            prompt_cache_key: self.handle.id.to_string(),
             service_tier: self.service_tier(),
             accepts_images: info.accepts_images(),
             max_output_tokens: info.max_output_tokens,
@@ -235,7 +235,7 @@ impl Actor {
         tier.filter(|tier| fast || *tier != ServiceTier::Fast)
     }
 
-    fn request_meta(&self, turn_id: &str, purpose: Purpose) -> RequestMeta {
+    fn request_meta(&self, turn_id: &TurnId, purpose: Purpose) -> RequestMeta {
         let identity = &self.server.identity;
         let label = match purpose {
             Purpose::Review => Some("review"),
@@ -248,8 +248,8 @@ impl Actor {
         RequestMeta {
             originator: identity.originator().to_owned(),
             user_agent: identity.user_agent(self.server.settings.config.env()),
-            thread_id: self.handle.id.clone(),
-            turn_metadata: Some(serde_json::json!({ "turn_id": turn_id }).to_string()),
+            thread_id: self.handle.id.to_string(),
+            turn_metadata: Some(serde_json::json!({ "turn_id": turn_id.as_str() }).to_string()),
             turn_state: self.sampler.turn.state.clone(),
             headers: headers
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -281,7 +281,7 @@ impl Actor {
     }
 
     /// The tools of a turn are made once, and again when the model looks for more.
-    fn tools_for(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
+    fn tools_for(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
         match (purpose, &self.sampler.turn.tools) {
             (Purpose::Compaction { .. }, _) => ToolSet::default(),
             (Purpose::Turn, Some(tools)) => tools.clone(),

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Input, Purpose, ShellStart, ToolEvent};
+use quipu_engine::{Input, ItemId, Purpose, ShellStart, ToolEvent, TurnId};
 use quipu_tools::{Host, UserShell};
 use quipu_wire::ThreadShellCommandResponse;
 use quipu_wire::method::request;
@@ -24,11 +24,11 @@ impl Actor {
         if let Err(error) = self.recorder.reserve() {
             return reply.send(Err(error)).await;
         }
-        let turn_id = uuid::Uuid::now_v7().to_string();
+        let turn_id = uuid::Uuid::now_v7().to_string().into();
         let item_id = uuid::Uuid::new_v4().to_string();
         let effects = self.engine_step(Input::Shell(ShellStart {
             turn_id,
-            item_id,
+            item_id: item_id.into(),
             command,
         }));
         reply.send(Ok(ThreadShellCommandResponse {})).await;
@@ -36,7 +36,7 @@ impl Actor {
     }
 
     /// Starts a command of the user; its item begins at once, so that it begins before its turn ends.
-    pub fn run_shell(&mut self, turn_id: String, item_id: String, command: String) -> Input {
+    pub fn run_shell(&mut self, turn_id: TurnId, item_id: ItemId, command: String) -> Input {
         self.tools.learn_secrets(&self.server, &self.session);
         let scope = Arc::new(self.scope(&turn_id, Purpose::Turn));
         let cancel = self.tools.cancel_for(&turn_id);
@@ -44,7 +44,7 @@ impl Actor {
         let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
         let shell = UserShell::new(scope, host, item_id.clone(), command, cancel);
         let started = Input::Tool {
-            call_id: item_id.clone(),
+            call_id: item_id.clone().into(),
             event: ToolEvent::ItemStarted(self.tools.mask().item(shell.started())),
         };
         tokio::spawn(async move {
@@ -61,7 +61,7 @@ impl Actor {
             };
             let note = AssertUnwindSafe(running).catch_unwind().await;
             if note.is_err() {
-                tracing::error!(thread = handle.id, "user command panicked");
+                tracing::error!(thread = %handle.id, "user command panicked");
             }
             let event = ToolEvent::Finished {
                 output: note.into_iter().collect(),
@@ -69,7 +69,7 @@ impl Actor {
             };
             handle
                 .send(Message::Tool {
-                    call_id: item_id,
+                    call_id: item_id.into(),
                     event: ToolReport::Event(event),
                 })
                 .await;

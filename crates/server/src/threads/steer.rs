@@ -23,7 +23,7 @@ impl Actor {
         let reply = self.replies.add(Pending::Steer(reply));
         self.step(Input::Steer {
             reply,
-            expected: params.expected_turn_id,
+            expected: params.expected_turn_id.into(),
             message,
         })
         .await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use quipu_engine::{ToolEvent, Waiting};
+use quipu_engine::{CallId, ToolEvent, TurnId, Waiting};
 use quipu_policy::guardian::Assessment;
 use quipu_tools::agents::Agents;
 use quipu_tools::{Access, Action, Advice, Answer, Host};
@@ -27,7 +27,7 @@ pub(super) struct ThreadHost {
 }
 
 impl ThreadHost {
-    pub fn new(actor: &Actor, turn_id: &str) -> ThreadHost {
+    pub fn new(actor: &Actor, turn_id: &TurnId) -> ThreadHost {
         ThreadHost {
             thread: actor.handle.clone(),
             agents: AgentHost {
@@ -44,12 +44,12 @@ impl Host for ThreadHost {
         Some(&self.agents)
     }
 
-    fn report<'a>(&'a self, call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()> {
+    fn report<'a>(&'a self, call_id: &'a CallId, event: ToolEvent) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let event = ToolReport::Event(event);
             self.thread
                 .send(Message::Tool {
-                    call_id: call_id.to_owned(),
+                    call_id: call_id.clone(),
                     event,
                 })
                 .await;
@@ -58,7 +58,7 @@ impl Host for ThreadHost {
 
     fn ask<'a>(
         &'a self,
-        call_id: &'a str,
+        call_id: &'a CallId,
         request: ServerRequest,
         waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>> {
@@ -71,7 +71,7 @@ impl Host for ThreadHost {
             };
             self.thread
                 .send(Message::Tool {
-                    call_id: call_id.to_owned(),
+                    call_id: call_id.clone(),
                     event,
                 })
                 .await;
@@ -79,7 +79,7 @@ impl Host for ThreadHost {
             if let Some(Ok(answer)) = &answer
                 && let Some(decision) = decision(answer)
             {
-                let call_id = call_id.to_owned();
+                let call_id = call_id.clone();
                 let event = ToolReport::Decided { decision };
                 self.thread.send(Message::Tool { call_id, event }).await;
             }
@@ -103,19 +103,19 @@ impl Host for ThreadHost {
 
     fn hook<'a>(
         &'a self,
-        call_id: &'a str,
+        call_id: &'a CallId,
         command: &'a str,
         response: Option<&'a str>,
     ) -> BoxFuture<'a, Advice> {
         Box::pin(self.run_hooks(call_id, command, response))
     }
 
-    fn review<'a>(&'a self, call_id: &'a str, action: Action) -> BoxFuture<'a, Assessment> {
+    fn review<'a>(&'a self, call_id: &'a CallId, action: Action) -> BoxFuture<'a, Assessment> {
         Box::pin(async move {
             let (case, ready) = oneshot::channel();
-            let target = action.target.clone().unwrap_or_else(|| call_id.to_owned());
+            let target = action.target.clone().unwrap_or_else(|| call_id.to_string());
             let event = ToolReport::Review { action, case };
-            let call = call_id.to_owned();
+            let call = call_id.clone();
             self.thread
                 .send(Message::Tool {
                     call_id: call,

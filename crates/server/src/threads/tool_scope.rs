@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::Purpose;
+use quipu_engine::{Purpose, TurnId};
 use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
 use quipu_model::{Grammar, ToolSpec};
 use quipu_policy::guardian::guardian_reviews;
@@ -41,7 +41,7 @@ impl Actor {
     }
 
     /// The settings of the turn, as tools need them.
-    pub fn scope(&self, turn_id: &str, purpose: Purpose) -> Scope {
+    pub fn scope(&self, turn_id: &TurnId, purpose: Purpose) -> Scope {
         let session = &self.session;
         let config = &self.server.settings.config;
         let environment = session.snapshot.shell_environment();
@@ -51,7 +51,7 @@ impl Actor {
         let offline = environment.clone();
         let withholds = Drops::new(move |name| offline.withholds(name));
         let credentials = session.snapshot.hidden_paths(config.env().user_home());
-        env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.clone()));
+        env.push(("CODEX_THREAD_ID".to_owned(), self.handle.id.to_string()));
         let path = env.iter_mut().find(|(name, _)| name == "PATH");
         if let (Some((_, path)), Some(programs)) = (path, &*self.server.settings.programs) {
             *path = format!("{}:{path}", programs.display());

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use quipu_engine::{Input, ModelEvent, Purpose, ToolCall, ToolEvent};
+use quipu_engine::{CallId, Input, ModelEvent, Purpose, ToolCall, ToolEvent, TurnId};
 use quipu_model::ToolSet;
 use quipu_policy::rules::Rules;
 use quipu_prompt::truncate;
@@ -24,7 +24,7 @@ use crate::{Server, fail};
 pub(super) struct Tools {
     toolbox: Toolbox,
     network: Option<Arc<Network>>,
-    cancels: HashMap<String, Cancel>,
+    cancels: HashMap<TurnId, Cancel>,
     /// The deferred tools that the model has found, also before a compaction.
     found: Arc<BTreeSet<String>>,
     /// Hides secrets in what tools report.
@@ -80,7 +80,7 @@ impl Tools {
     }
 
     /// Stops the calls of a turn.
-    pub fn cancel(&mut self, turn_id: &str) {
+    pub fn cancel(&mut self, turn_id: &TurnId) {
         if let Some(cancel) = self.cancels.remove(turn_id) {
             cancel.cancel();
         }
@@ -130,14 +130,14 @@ impl Tools {
         self.toolbox.kill_processes();
     }
 
-    pub fn cancel_for(&mut self, turn_id: &str) -> Cancel {
-        self.cancels.entry(turn_id.to_owned()).or_default().clone()
+    pub fn cancel_for(&mut self, turn_id: &TurnId) -> Cancel {
+        self.cancels.entry(turn_id.clone()).or_default().clone()
     }
 }
 
 impl Actor {
     /// The tools offered for a purpose.
-    pub fn offered_tools(&mut self, turn_id: &str, purpose: Purpose) -> ToolSet {
+    pub fn offered_tools(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
         self.remember_found();
         let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
         ToolSet::new(specs.into_iter().filter_map(tool_scope::offered).collect())
@@ -149,7 +149,7 @@ impl Actor {
         Arc::make_mut(&mut self.tools.found).extend(found);
     }
 
-    pub fn run_tool(&mut self, turn_id: String, call: ToolCall) {
+    pub fn run_tool(&mut self, turn_id: TurnId, call: ToolCall) {
         let purpose = self.sampler.last_purpose();
         if call.name == quipu_tools::TOOL_SEARCH {
             self.remember_found();
@@ -169,7 +169,7 @@ impl Actor {
             };
             let running = AssertUnwindSafe(running).catch_unwind();
             let finished = running.await.unwrap_or_else(|_| {
-                tracing::error!(thread = handle.id, tool = call.name, "tool panicked");
+                tracing::error!(thread = %handle.id, tool = call.name, "tool panicked");
                 Finished::from("the tool failed because of a bug in the server; try something else")
             });
             let output = quipu_tools::output_item(&call, &finished.output);
@@ -190,7 +190,7 @@ impl Actor {
     }
 
     /// A tool reports what it does or wants.
-    pub async fn tool_reports(&mut self, call_id: String, event: ToolReport) {
+    pub async fn tool_reports(&mut self, call_id: CallId, event: ToolReport) {
         match event {
             ToolReport::Event(event) => {
                 if matches!(event, ToolEvent::Finished { .. }) {
@@ -212,7 +212,7 @@ impl Actor {
             } => self.tool_asks(call_id, request, waiting, answer).await,
             ToolReport::Review { action, case } => {
                 let ready = self.approval_case(&action.planned);
-                let target = action.target.unwrap_or_else(|| call_id.clone());
+                let target = action.target.unwrap_or_else(|| call_id.to_string());
                 let action = action.shown;
                 let event = ToolEvent::ApprovalReviewStarted { target, action };
                 self.step(Input::Tool { call_id, event }).await;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::Context;
+use quipu_engine::{Context, TurnId};
 use quipu_journal::Replay;
 use quipu_policy::writable::writable_roots;
 use quipu_wire::Json;
@@ -81,7 +81,7 @@ pub(super) fn stored_baseline(replay: &Replay) -> Option<Baseline> {
 
 impl Actor {
     /// What must come before the user's input: everything at first, later only what changed.
-    pub fn build_context(&mut self, turn_id: &str) -> Context {
+    pub fn build_context(&mut self, turn_id: &TurnId) -> Context {
         if self.sampler.prompt().baseline.is_none() {
             self.renew_skills();
         }
@@ -131,7 +131,7 @@ impl Actor {
         }
     }
 
-    pub fn turn_context(&self, facts: &Facts, turn_id: &str) -> Option<Json> {
+    pub fn turn_context(&self, facts: &Facts, turn_id: &TurnId) -> Option<Json> {
         let mut context = stored::turn_context(facts, turn_id);
         context.effort = self.session.effort.map(|effort| effort.to_string());
         context.summary = Some(
@@ -154,7 +154,7 @@ impl Actor {
     fn subagents(&self) -> Vec<Subagent> {
         let agents = self.server.agents.of(&self.handle.id).into_iter();
         let named = agents.map(|agent| Subagent {
-            id: agent.id.clone(),
+            id: agent.id.to_string(),
             nickname: agent.nickname.clone(),
         });
         named.collect()

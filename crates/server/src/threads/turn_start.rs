@@ -43,7 +43,7 @@ impl Actor {
         self.change_session(rights, &params);
         self.prepare_turn(params.output_schema).await;
         let reply = self.replies.add(Pending::Start(reply));
-        let turn_id = uuid::Uuid::now_v7().to_string();
+        let turn_id = uuid::Uuid::now_v7().to_string().into();
         self.step(Input::Start(Start {
             reply,
             turn_id,
@@ -85,13 +85,13 @@ impl Actor {
             .filter_map(|skill| match skills::load(skill) {
                 Ok(body) => Some(body),
                 Err(warning) => {
-                    tracing::warn!(thread = self.handle.id, warning);
+                    tracing::warn!(thread = %self.handle.id, warning);
                     None
                 }
             });
         let history = message.into_iter().chain(bodies).collect();
         UserMessage {
-            item_id: uuid::Uuid::new_v4().to_string(),
+            item_id: uuid::Uuid::new_v4().to_string().into(),
             content,
             history,
         }

@@ -63,10 +63,10 @@ impl Shown {
         agents_states: BTreeMap<String, CollabAgentState>,
     ) -> ThreadItem {
         ThreadItem::CollabAgentToolCall {
-            id: run.id().to_owned(),
+            id: run.id().to_string(),
             tool: self.tool,
             status,
-            sender_thread_id: run.scope.thread_id.clone(),
+            sender_thread_id: run.scope.thread_id.to_string(),
             receiver_thread_ids: self.receivers.clone(),
             prompt: self.prompt.clone(),
             model: self.model.clone(),

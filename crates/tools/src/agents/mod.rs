@@ -12,6 +12,7 @@ mod wait_agent;
 use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
+use quipu_engine::CallId;
 use quipu_wire::{CollabAgentState, CollabAgentStatus, ReasoningEffort, UserInput};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -54,7 +55,7 @@ pub trait Agents: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The call that asks for it.
-    pub call_id: String,
+    pub call_id: CallId,
     pub input: Vec<UserInput>,
     pub role: Option<String>,
     pub model: Option<String>,

@@ -105,7 +105,7 @@ async fn spawn_agent(run: &Running, agents: &dyn Agents) -> Result<Value, String
     };
     shown.started(run).await;
     let order = Order {
-        call_id: run.id().to_owned(),
+        call_id: run.id().clone(),
         input,
         role: arguments.agent_type,
         model: arguments.model,

@@ -203,7 +203,7 @@ fn known_shell(run: &Running, wanted: &str) -> String {
 async fn begin(run: &Running, mut shown: Shown, launched: Launched) -> Arc<Session> {
     let Launched { spawned, written } = launched;
     let id = run.toolbox(|it| it.sessions.free_id()).await;
-    shown.process_id = Some(id.to_string());
+    shown.process_id = Some(id);
     shown.source = CommandExecutionSource::UnifiedExecStartup;
     run.started(shown.started()).await;
     let session = Arc::new(Session::new(id, shown, spawned.process, &run.scope));

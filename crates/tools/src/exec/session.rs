@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use quipu_engine::ToolEvent;
+use quipu_engine::{ProcessId, ToolEvent};
 use quipu_policy::narrowing::is_narrower;
 use quipu_sandbox::{Chunk, Output, Process};
 use quipu_wire::{AskForApproval, SandboxPolicy};
@@ -26,7 +26,7 @@ const SPARED: usize = 8;
 
 /// A running process and what it wrote since it was last asked.
 pub(crate) struct Session {
-    pub id: u32,
+    pub id: ProcessId,
     pub shown: Shown,
     pub process: Process,
     /// What held for the turn that started it.
@@ -39,7 +39,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub fn new(id: u32, shown: Shown, process: Process, scope: &Scope) -> Session {
+    pub fn new(id: ProcessId, shown: Shown, process: Process, scope: &Scope) -> Session {
         let now = Instant::now();
         Session {
             id,
@@ -106,13 +106,13 @@ pub(crate) async fn pump(
 
 /// The processes of a thread, by the number the model knows them by.
 #[derive(Default)]
-pub(crate) struct Sessions(BTreeMap<u32, Arc<Session>>);
+pub(crate) struct Sessions(BTreeMap<ProcessId, Arc<Session>>);
 
 impl Sessions {
     /// A number that no running process has.
-    pub fn free_id(&self) -> u32 {
+    pub fn free_id(&self) -> ProcessId {
         loop {
-            let id = 1000 + uuid::Uuid::new_v4().as_fields().0 % 99_000;
+            let id = ProcessId::new(1000 + uuid::Uuid::new_v4().as_fields().0 % 99_000);
             if !self.0.contains_key(&id) {
                 return id;
             }
@@ -134,11 +134,11 @@ impl Sessions {
         self.0.len()
     }
 
-    pub fn get(&self, id: u32) -> Option<Arc<Session>> {
+    pub fn get(&self, id: ProcessId) -> Option<Arc<Session>> {
         self.0.get(&id).cloned()
     }
 
-    pub fn remove(&mut self, id: u32) {
+    pub fn remove(&mut self, id: ProcessId) {
         self.0.remove(&id);
     }
 

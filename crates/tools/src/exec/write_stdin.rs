@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use quipu_engine::{ToolDelta, ToolEvent};
+use quipu_engine::{ProcessId, ToolDelta, ToolEvent};
 use quipu_sandbox::StdinError;
 use serde::Deserialize;
 
@@ -75,6 +75,7 @@ async fn write_stdin(run: &Running) -> Finished {
         Err(error) => return error.into(),
     };
     let id = u32::try_from(arguments.session_id).ok();
+    let id = id.map(ProcessId::new);
     let session = run.toolbox(move |it| it.sessions.get(id?)).await;
     let Some(session) = session else {
         return format!(
@@ -89,7 +90,7 @@ async fn write_stdin(run: &Running) -> Finished {
     }
     // Told first: what is typed may end the process, and with it the item.
     let input = ToolDelta::TerminalInput {
-        process_id: session.id.to_string(),
+        process_id: session.id,
         stdin: arguments.chars.clone(),
     };
     run.host

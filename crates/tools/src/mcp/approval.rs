@@ -127,8 +127,8 @@ async fn elicit(
         }),
     };
     let params = McpServerElicitationRequestParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: Some(run.scope.turn_id.clone()),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: Some(run.scope.turn_id.to_string()),
         server_name: offered.server.clone(),
         request: McpServerElicitationRequest::Form {
             meta: Json::new(&meta).ok(),
@@ -172,9 +172,9 @@ async fn ask(run: &Running, offered: &OfferedTool) -> Result<Option<Persist>, St
         description: description.to_owned(),
     };
     let request = ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
-        thread_id: run.scope.thread_id.clone(),
-        turn_id: run.scope.turn_id.clone(),
-        item_id: run.id().to_owned(),
+        thread_id: run.scope.thread_id.to_string(),
+        turn_id: run.scope.turn_id.to_string(),
+        item_id: run.id().to_string(),
         questions: vec![ToolRequestUserInputQuestion {
             id: id.clone(),
             header: "Approve app tool call?".to_owned(),

@@ -141,5 +141,5 @@ fn turn_metadata(run: &Running) -> serde_json::Value {
         _ if cfg!(target_os = "linux") => "seccomp",
         _ => "none",
     };
-    json!({ "session_id": run.scope.thread_id, "turn_id": run.scope.turn_id, "sandbox": sandbox })
+    json!({ "session_id": run.scope.thread_id.as_str(), "turn_id": run.scope.turn_id.as_str(), "sandbox": sandbox })
 }

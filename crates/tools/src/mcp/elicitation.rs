@@ -1,6 +1,6 @@
 //! Questions of MCP servers in the words of the protocol, and back.
 
-use quipu_engine::Waiting;
+use quipu_engine::{ThreadId, TurnId, Waiting};
 use quipu_mcp::{Elicitation, Reaction};
 use quipu_policy::mcp::mcp_may_elicit;
 use quipu_wire::{
@@ -17,7 +17,7 @@ pub(super) async fn ask(run: &Running, server: &str, elicitation: Elicitation) -
     if !mcp_may_elicit(&run.scope.approval_policy) {
         return Reaction::Decline;
     }
-    let (thread, turn) = (run.scope.thread_id.clone(), run.scope.turn_id.clone());
+    let (thread, turn) = (&run.scope.thread_id, &run.scope.turn_id);
     match elicitation_request(thread, Some(turn), server, elicitation) {
         Ok(request) => reaction(run.ask_aside(request, Some(Waiting::Approval)).await),
         Err(why) => Reaction::Unsupported(why),
@@ -26,8 +26,8 @@ pub(super) async fn ask(run: &Running, server: &str, elicitation: Elicitation) -
 
 /// The question as clients are asked it; the error is for the server.
 pub fn elicitation_request(
-    thread_id: String,
-    turn_id: Option<String>,
+    thread_id: &ThreadId,
+    turn_id: Option<&TurnId>,
     server: &str,
     elicitation: Elicitation,
 ) -> Result<ServerRequest, String> {
@@ -53,8 +53,8 @@ pub fn elicitation_request(
     };
     Ok(ServerRequest::McpServerElicitationRequest(
         McpServerElicitationRequestParams {
-            thread_id,
-            turn_id,
+            thread_id: thread_id.to_string(),
+            turn_id: turn_id.map(TurnId::to_string),
             server_name: server.to_owned(),
             request,
         },

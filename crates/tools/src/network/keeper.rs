@@ -142,8 +142,8 @@ impl Keeper {
             return self.run.review(action).await == Approval::Granted && self.accept(target);
         }
         let params = CommandExecutionRequestApprovalParams {
-            thread_id: self.run.scope.thread_id.clone(),
-            turn_id: self.run.scope.turn_id.clone(),
+            thread_id: self.run.scope.thread_id.to_string(),
+            turn_id: self.run.scope.turn_id.to_string(),
             item_id: target.question_id(),
             approval_id: None,
             reason: Some(question.reason),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use quipu_engine::{CallKind, ToolCall, ToolEvent, Waiting};
+use quipu_engine::{CallId, CallKind, ToolCall, ToolEvent, Waiting};
 use quipu_mcp::{ClientInfo, Fleet, ServerSpec, StartError, Transport};
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
@@ -37,7 +37,7 @@ pub fn function(name: &str, arguments: &str) -> ToolCall {
 
 pub fn call(name: &str, kind: CallKind) -> ToolCall {
     ToolCall {
-        call_id: "call".to_owned(),
+        call_id: "call".into(),
         name: name.to_owned(),
         namespace: None,
         kind,
@@ -96,8 +96,8 @@ fn real(path: &Path) -> std::path::PathBuf {
 /// Settings without any optional tool.
 pub fn scope(home: &Path, cwd: &Path) -> Scope {
     Scope {
-        thread_id: "thread".to_owned(),
-        turn_id: "turn".to_owned(),
+        thread_id: "thread".into(),
+        turn_id: "turn".into(),
         home: home.to_owned(),
         cwd: cwd.to_owned(),
         approval_policy: AskForApproval::Never,
@@ -206,14 +206,14 @@ struct ScriptedHost {
 }
 
 impl Host for ScriptedHost {
-    fn report<'a>(&'a self, _call_id: &'a str, event: ToolEvent) -> BoxFuture<'a, ()> {
+    fn report<'a>(&'a self, _call_id: &'a CallId, event: ToolEvent) -> BoxFuture<'a, ()> {
         self.events.lock().unwrap().push(event);
         std::future::ready(()).boxed()
     }
 
     fn ask<'a>(
         &'a self,
-        _call_id: &'a str,
+        _call_id: &'a CallId,
         request: ServerRequest,
         _waiting: Option<Waiting>,
     ) -> BoxFuture<'a, Option<Answer>> {
@@ -235,14 +235,14 @@ impl Host for ScriptedHost {
 
     fn hook<'a>(
         &'a self,
-        _call_id: &'a str,
+        _call_id: &'a CallId,
         _command: &'a str,
         _response: Option<&'a str>,
     ) -> BoxFuture<'a, Advice> {
         std::future::ready(Advice::default()).boxed()
     }
 
-    fn review<'a>(&'a self, _call_id: &'a str, _action: Action) -> BoxFuture<'a, Assessment> {
+    fn review<'a>(&'a self, _call_id: &'a CallId, _action: Action) -> BoxFuture<'a, Assessment> {
         std::future::ready(Assessment::parse("")).boxed()
     }
 }
