@@ -19,6 +19,7 @@ mod ids;
 mod input;
 mod item;
 mod out;
+mod questions;
 mod sequence;
 mod shared;
 mod status;

@@ -10,6 +10,7 @@ use crate::effect::{Effect, Record};
 use crate::history::History;
 use crate::ids::TurnId;
 use crate::out::Out;
+use crate::questions::Questions;
 use crate::sequence::Sequence;
 use crate::status::Status;
 use crate::usage::Usage;
@@ -21,6 +22,7 @@ pub struct Shared {
     pub history: History,
     pub usage: Usage,
     pub status: Status,
+    pub questions: Questions,
     pub background: Background,
     pub sequence: Sequence,
     pub settings: Settings,
@@ -100,7 +102,7 @@ impl Shared {
 
     /// Notifies every client of the status, if it has changed.
     pub fn notify_status(&mut self) {
-        if let Some(status) = self.status.take_change() {
+        if let Some(status) = self.status.take_change(&self.questions) {
             let thread_id = self.out.thread_id().clone().into();
             let params = ThreadStatusChangedNotification { thread_id, status };
             let notification = ServerNotification::ThreadStatusChanged(params);

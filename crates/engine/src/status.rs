@@ -1,9 +1,8 @@
 //! The status that clients see, derived from what is going on and sent when it changes.
 
-use quipu_wire::{ThreadActiveFlag, ThreadStatus};
+use quipu_wire::ThreadStatus;
 
-use crate::ids::QuestionId;
-use crate::input::Waiting;
+use crate::questions::Questions;
 
 /// The facts behind the status, and the status that clients know.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +10,6 @@ pub struct Status {
     is_running: bool,
     has_failed: bool,
     is_closed: bool,
-    /// What the open questions wait for.
-    waiting: Vec<(QuestionId, Waiting)>,
     sent: ThreadStatus,
 }
 
@@ -23,7 +20,6 @@ impl Status {
             is_running: false,
             has_failed: false,
             is_closed: false,
-            waiting: Vec::new(),
             sent: ThreadStatus::Idle,
         }
     }
@@ -50,24 +46,15 @@ impl Status {
 
     pub fn turn_ended(&mut self) {
         self.is_running = false;
-        self.waiting.clear();
     }
 
     pub fn closed(&mut self) {
         self.is_closed = true;
     }
 
-    pub fn question_asked(&mut self, question: QuestionId, waiting: Waiting) {
-        self.waiting.push((question, waiting));
-    }
-
-    pub fn question_resolved(&mut self, question: QuestionId) {
-        self.waiting.retain(|(id, _)| *id != question);
-    }
-
     /// The status now, if clients know another one. They are sent it next.
-    pub fn take_change(&mut self) -> Option<ThreadStatus> {
-        let status = self.derive();
+    pub fn take_change(&mut self, questions: &Questions) -> Option<ThreadStatus> {
+        let status = self.derive(questions);
         if status == self.sent {
             return None;
         }
@@ -75,23 +62,13 @@ impl Status {
         Some(status)
     }
 
-    fn derive(&self) -> ThreadStatus {
+    fn derive(&self, questions: &Questions) -> ThreadStatus {
         if self.is_closed {
             return ThreadStatus::NotLoaded;
         }
-        if self.is_running || !self.waiting.is_empty() {
-            let has = |what| self.waiting.iter().any(|(_, waiting)| *waiting == what);
-            let flags = [
-                (Waiting::Approval, ThreadActiveFlag::WaitingOnApproval),
-                (Waiting::UserInput, ThreadActiveFlag::WaitingOnUserInput),
-            ];
-            let active_flags = flags
-                .into_iter()
-                .filter(|(what, _)| has(*what))
-                .map(|(_, flag)| flag);
-            return ThreadStatus::Active {
-                active_flags: active_flags.collect(),
-            };
+        if self.is_running {
+            let active_flags = questions.flags();
+            return ThreadStatus::Active { active_flags };
         }
         if self.has_failed {
             ThreadStatus::SystemError

@@ -11,6 +11,7 @@ use crate::history::History;
 use crate::ids::{ThreadId, TurnId};
 use crate::input::Input;
 use crate::out::Out;
+use crate::questions::Questions;
 use crate::sequence::Sequence;
 use crate::shared::{Settings, Shared};
 use crate::status::Status;
@@ -71,6 +72,7 @@ impl Thread {
             history: History::new(setup.history, counted),
             usage: Usage::new(setup.usage),
             status: Status::new(),
+            questions: Questions::default(),
             background: Background::default(),
             sequence: Sequence::new(setup.seed),
             settings: Settings {

@@ -184,7 +184,7 @@ fn running(
         Input::Model { sample, event } => return turn.model(sample, event, shared),
         Input::Tool { call_id, event } => return Ok(turn.tool(call_id, event, false, shared)),
         Input::Hooks { run, report } => return turn.hooks(run, report, shared),
-        Input::Answered { question } => turn.answered(question, shared),
+        Input::Answered { question } => shared.answered(question),
         Input::Compacted { turn_id, compacted } => {
             return turn.compacted(&turn_id, compacted, shared);
         }
@@ -225,7 +225,7 @@ fn ending(
         },
         Input::Steer { reply, message, .. } => shared.out.refuse(reply, no_turn(&message)),
         Input::Tool { call_id, event } => return turn.tool(call_id, event, true, shared),
-        Input::Answered { question } => turn.answered(question, shared),
+        Input::Answered { question } => shared.answered(question),
         Input::ReviewRendered { turn_id, outcome } => {
             return turn.review_rendered(&turn_id, outcome, shared);
         }

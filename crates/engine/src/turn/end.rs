@@ -77,7 +77,7 @@ impl Turn {
             turn_id: self.id.clone(),
             error: error.clone(),
         });
-        self.questions.withdraw_all(shared);
+        shared.withdraw_questions();
         shared.status.turn_failed();
         shared.notify_status();
         shared.out.of_turn(&self.id).error(error.clone(), false);
@@ -140,7 +140,7 @@ impl Turn {
         if let Some(announcement) = self.announcement.take_if(|_| is_completed) {
             shared.out.emit(announcement);
         }
-        self.questions.withdraw_all(shared);
+        shared.withdraw_questions();
     }
 
     /// Puts everything that the turn still holds where it belongs, so that nothing is lost.

@@ -8,7 +8,6 @@ mod end;
 mod hooks;
 mod items;
 mod pending;
-mod questions;
 mod review;
 mod sampling;
 mod start;
@@ -26,11 +25,10 @@ use self::hooks::Stage;
 use self::items::Items;
 use self::pending::Pending;
 pub use self::pending::{MAX_PENDING, MAX_PENDING_BYTES};
-use self::questions::Questions;
 use self::review::Review;
 pub use self::review::accept_review;
 use crate::effect::{Effect, TurnEnd};
-use crate::ids::{HookRunId, QuestionId, ReplyToken, SampleId, TurnId};
+use crate::ids::{HookRunId, ReplyToken, SampleId, TurnId};
 use crate::shared::Shared;
 
 /// What a turn is for.
@@ -101,7 +99,6 @@ pub struct Turn {
     work: Option<Work>,
     calls: Calls,
     items: Items,
-    questions: Questions,
     approval_reviews: ApprovalReviews,
     diff: Option<String>,
     /// The model has answered, and the diff is sent again once the calls of that answer have ended.
@@ -129,7 +126,6 @@ impl Turn {
             work: None,
             calls: Calls::default(),
             items: Items::default(),
-            questions: Questions::default(),
             approval_reviews: ApprovalReviews::default(),
             diff: None,
             is_diff_due: false,
@@ -165,10 +161,6 @@ impl Turn {
     /// Queues a message for the model that clients do not see.
     pub fn add_note(&mut self, note: Json) {
         self.pending.push_note(note);
-    }
-
-    pub fn answered(&mut self, question: QuestionId, shared: &mut Shared) {
-        self.questions.answered(question, shared);
     }
 
     /// Adds to the history that the model sees: the thread's, or the one that a review has for itself.

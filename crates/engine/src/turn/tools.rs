@@ -37,10 +37,7 @@ impl Turn {
                 question,
                 request,
                 waiting,
-            } => {
-                self.questions
-                    .ask(question, call_id, request, waiting, shared);
-            }
+            } => shared.ask(question, call_id, request, waiting),
             ToolEvent::ApprovalReviewStarted { .. } if is_ending => {}
             ToolEvent::ApprovalReviewStarted { target, action } => {
                 self.approval_reviews.start(target, call_id, action, out);
@@ -57,7 +54,7 @@ impl Turn {
             ToolEvent::Note(note) => self.add_note(note),
             ToolEvent::Finished { output, end_turn } => {
                 if !is_ending {
-                    self.questions.withdraw_of(&call_id, shared);
+                    shared.withdraw_questions_of(&call_id);
                 }
                 self.call_finished(&call_id, output, shared);
                 return match end_turn {
