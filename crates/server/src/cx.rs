@@ -26,7 +26,7 @@ impl Cx {
     pub async fn config(&self) -> Result<Arc<Snapshot>, Refusal> {
         let load = |server: &Arc<Server>| server.settings.config.load(&LoadRequest::default());
         let loaded = blocking(&self.server, load).await?;
-        loaded.map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))
+        loaded.map_err(Refusal::config_unreadable)
     }
 }
 

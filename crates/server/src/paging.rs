@@ -20,7 +20,7 @@ pub(crate) fn page<T>(
         None => 0,
         Some(text) => text
             .parse()
-            .map_err(|_| Refusal::invalid_request(format!("invalid cursor: {text}")))?,
+            .map_err(|_| Refusal::InvalidCursor(text.to_owned()))?,
     };
     if start > total {
         let text = format!("cursor {start} exceeds total {what} {total}");

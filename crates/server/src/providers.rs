@@ -81,5 +81,5 @@ pub(crate) fn warning(server: &Server, snapshot: &Snapshot) -> Option<ConfigWarn
 }
 
 fn unusable(problem: &str) -> Refusal {
-    Refusal::invalid_request(format!("failed to load configuration: {problem}"))
+    Refusal::InvalidConfig(problem.to_string())
 }

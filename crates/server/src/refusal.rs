@@ -1,4 +1,7 @@
 //! Why a request is refused: a closed set, with one conversion to the errors of the wire.
+//!
+//! Reasons that several methods share have a variant each. A reason that only one method can have is a text of its
+//! handler: its kind is a variant here, so the codes and data of all errors are still in one place.
 
 use quipu_engine::{MAX_PENDING, MAX_PENDING_BYTES, MAX_RECORDED};
 use quipu_rpc::{ErrorObject, codes};
@@ -17,6 +20,12 @@ pub(crate) enum Refusal {
     ThreadNotLoaded(Uuid),
     #[error("no rollout found for thread id {0}")]
     NoRollout(Uuid),
+    /// The rollout of a thread that the index knows is gone.
+    #[error("failed to locate rollout for thread {0}")]
+    RolloutLost(Uuid),
+    /// Another process writes to the thread.
+    #[error("{0}")]
+    ThreadInUse(String),
     #[error("the thread is being unloaded")]
     ThreadUnloading,
     #[error(
@@ -48,6 +57,16 @@ pub(crate) enum Refusal {
     NotSteerable(NonSteerableTurnKind),
     #[error("Cannot rollback while a turn is in progress.")]
     TurnRunning,
+    #[error("command must not be empty")]
+    EmptyCommand,
+    #[error("invalid cursor: {0}")]
+    InvalidCursor(String),
+    /// The user's configuration cannot be read again.
+    #[error("failed to reload config: {0}")]
+    ConfigUnreadable(String),
+    /// The settings that a request brings, with the user's, make no configuration.
+    #[error("failed to load configuration: {0}")]
+    InvalidConfig(String),
     #[error("Server overloaded; retry later.")]
     Overloaded,
     #[error("Not initialized")]
@@ -70,6 +89,11 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// The user's configuration cannot be read again.
+    pub fn config_unreadable(error: impl ToString) -> Refusal {
+        Refusal::ConfigUnreadable(error.to_string())
+    }
+
     /// A mistake of the caller.
     pub fn invalid_request(text: impl Into<String>) -> Refusal {
         Refusal::InvalidRequest(text.into())
@@ -87,7 +111,9 @@ impl Refusal {
 
     fn code(&self) -> i64 {
         match self {
-            Refusal::Internal(_) => codes::INTERNAL_ERROR,
+            Refusal::Internal(_) | Refusal::ConfigUnreadable(_) | Refusal::RolloutLost(_) => {
+                codes::INTERNAL_ERROR
+            }
             Refusal::InvalidParams(_) | Refusal::InputTooLong { .. } => codes::INVALID_PARAMS,
             Refusal::Overloaded | Refusal::NoRoom(_) | Refusal::TooManyThreads { .. } => {
                 codes::OVERLOADED

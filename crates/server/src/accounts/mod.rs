@@ -91,5 +91,5 @@ pub(crate) async fn announce(
 }
 
 fn unusable(error: quipu_config::LoadError) -> Refusal {
-    Refusal::internal(format!("failed to reload config: {error}"))
+    Refusal::config_unreadable(error)
 }

@@ -47,7 +47,7 @@ pub(crate) enum Delivery {
 impl Plan {
     pub fn new(cx: &Cx, params: CommandExecParams) -> Result<Plan, Refusal> {
         if params.command.is_empty() {
-            return Err(Refusal::invalid_request("command must not be empty"));
+            return Err(Refusal::EmptyCommand);
         }
         check_options(&params)?;
         let timeout = timeout(&params)?;

@@ -21,7 +21,7 @@ async fn reload(cx: &Cx) -> Result<McpServerRefreshResponse, Refusal> {
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
+    .map_err(Refusal::config_unreadable)?;
     for thread in cx.server.threads.all() {
         thread.send(Message::Mcp(McpMessage::Reload)).await;
     }

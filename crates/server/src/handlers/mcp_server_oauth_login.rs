@@ -57,7 +57,7 @@ async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequ
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
+    .map_err(Refusal::config_unreadable)?;
     let name = params.name;
     let configured = snapshot
         .mcp_servers()

@@ -34,7 +34,7 @@ async fn list(
         server.settings.config.load(&LoadRequest::default())
     })
     .await?
-    .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
+    .map_err(Refusal::config_unreadable)?;
     let configured: Vec<(String, McpServer)> = snapshot.mcp_servers().into_iter().collect();
     let cursor = params.cursor.as_deref();
     // Only the servers of the page are started.

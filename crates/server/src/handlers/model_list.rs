@@ -20,7 +20,7 @@ async fn list(cx: &Cx, params: &ModelListParams) -> Result<ModelListResponse, Re
             .settings
             .config
             .start_up()
-            .map_err(|error| Refusal::internal(format!("failed to reload config: {error}")))?;
+            .map_err(Refusal::config_unreadable)?;
         let provider = providers::in_use(server, &start_up.snapshot)?;
         Ok::<_, Refusal>((start_up.snapshot, provider))
     })

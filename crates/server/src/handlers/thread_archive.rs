@@ -41,7 +41,7 @@ async fn archive(cx: &Cx, id: &str) -> Result<String, Refusal> {
         cx.server.threads.remove(&thread);
     }
     let failed = |error| match error {
-        quipu_journal::Error::ActiveWriter(_) => Refusal::invalid_request(error.to_string()),
+        quipu_journal::Error::ActiveWriter(_) => Refusal::ThreadInUse(error.to_string()),
         error => Refusal::internal(format!("failed to archive thread: {error}")),
     };
     let archived = blocking(&cx.server, move |server| server.store.archive(id)).await?;

@@ -24,7 +24,7 @@ impl Handler for ThreadList {
 fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, Refusal> {
     let after = match &params.cursor {
         Some(text) => {
-            let invalid = |_| Refusal::invalid_request(format!("invalid cursor: {text}"));
+            let invalid = |_| Refusal::InvalidCursor(text.to_owned());
             Some(Cursor::parse(text).map_err(invalid)?)
         }
         None => None,

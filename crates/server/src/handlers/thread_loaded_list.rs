@@ -26,7 +26,7 @@ fn list(
     }
     let after = match params.cursor {
         Some(cursor) => {
-            let invalid = |_| Refusal::invalid_request(format!("invalid cursor: {cursor}"));
+            let invalid = |_| Refusal::InvalidCursor(cursor.to_owned());
             Some(Uuid::parse_str(&cursor).map_err(invalid)?.to_string())
         }
         None => None,

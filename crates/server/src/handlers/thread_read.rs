@@ -69,10 +69,10 @@ fn read_stored(
             Refusal::invalid_request(text)
         })?,
         None if archived => {
-            return Err(Refusal::internal(format!("failed to locate rollout for thread {id}")));
+            return Err(Refusal::RolloutLost(id));
         }
         None => load::find(server, id)
-            .map_err(|_| Refusal::internal(format!("failed to locate rollout for thread {id}")))?,
+            .map_err(|_| Refusal::RolloutLost(id))?,
     };
     let live = snapshot.and_then(|snapshot| snapshot.live);
     thread.turns = load::turns(server, &rollout, live.is_some())?;

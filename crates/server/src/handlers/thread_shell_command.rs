@@ -14,9 +14,7 @@ impl ReplyHandler for ThreadShellCommand {
     async fn handle(cx: Cx, params: ThreadShellCommandParams, reply: Reply<Self>) {
         let command = params.command.trim().to_owned();
         if command.is_empty() {
-            return reply
-                .send(Err(Refusal::invalid_request("command must not be empty")))
-                .await;
+            return reply.send(Err(Refusal::EmptyCommand)).await;
         }
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {

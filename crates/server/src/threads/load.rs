@@ -293,7 +293,7 @@ pub(crate) fn history(
 /// A stored thread and its log, unless another process writes to that.
 pub(crate) fn reopen(server: &Server, path: &Path) -> Result<(Replay, Log), Refusal> {
     server.store.resume(path).map_err(|error| match error {
-        quipu_journal::Error::ActiveWriter(_) => Refusal::invalid_request(error.to_string()),
+        quipu_journal::Error::ActiveWriter(_) => Refusal::ThreadInUse(error.to_string()),
         error => cannot_read(path, &error),
     })
 }

@@ -285,9 +285,7 @@ pub(super) fn load(
     overrides: &Overrides,
     cwd: &Path,
 ) -> Result<Arc<Snapshot>, Refusal> {
-    let refusal = |error: &dyn Display| {
-        Refusal::invalid_request(format!("failed to load configuration: {error}"))
-    };
+    let refusal = |error: &dyn Display| Refusal::InvalidConfig(error.to_string());
     let mut config = ConfigOverrides::default();
     for (key, value) in overrides.config.iter().flatten() {
         let value = value
