@@ -66,6 +66,8 @@ impl ConfigArgs {
 pub enum Command {
     /// Serve clients over stdio, a websocket or a unix socket
     AppServer(Box<AppServerArgs>),
+    /// Open the console: a page in the browser to talk to agents
+    Console(ConsoleArgs),
     /// Run one prompt and exit
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
@@ -242,6 +244,24 @@ pub struct AppServerArgs {
     pub analytics_default_enabled: bool,
     #[command(flatten)]
     pub auth: AuthArgs,
+    /// Also serve the console, a page in the browser, on the websocket's port
+    #[arg(long)]
+    pub console: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ConsoleArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Port of localhost to serve the page on [default: the last one used, or a free one]
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// Print the address without opening a browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Open the console of this server, which `app-server --console` runs, instead of starting one
+    #[arg(long, value_name = "URL", conflicts_with = "port")]
+    pub remote: Option<String>,
 }
 
 #[derive(Debug, Default, ClapArgs)]

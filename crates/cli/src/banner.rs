@@ -11,7 +11,7 @@ use crate::version::ProgramName;
 /// The module whose log lines are written at every level.
 pub const TARGET: &str = module_path!();
 
-pub fn show(place: &Listening, logging: &Logging) {
+pub fn show(place: &Listening, has_page: bool, logging: &Logging) {
     if logging.is_json() {
         tracing::info!(target: TARGET, address = %place, "listening");
         return;
@@ -34,6 +34,9 @@ pub fn show(place: &Listening, logging: &Logging) {
             true => "binds localhost only (use SSH port-forwarding for remote access)",
             false => "every client must present its credential as `Authorization: Bearer TOKEN`",
         };
+        if has_page {
+            eprintln!("  console: http://{address}/");
+        }
         eprintln!(
             "  readyz: http://{address}/readyz\n  healthz: http://{address}/healthz\n  note: {note}"
         );

@@ -38,6 +38,7 @@ pub fn main() -> ExitCode {
         Command::AppServer(server) => {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }
+        Command::Console(console) => cmd::console::run(console, &args.config),
         Command::Exec(run) => exec::run(*run, &args.config),
         Command::Eval(run) => eval::run(run, &args.config),
         Command::Demo => demo::run(),

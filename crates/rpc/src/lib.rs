@@ -22,6 +22,7 @@ mod pending;
 mod queue;
 mod raw;
 mod responder;
+pub mod site;
 #[cfg(unix)]
 mod stdio;
 #[cfg(not(unix))]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cargo::{self, Quipu};
-use crate::{Outcome, tidy, typescript};
+use crate::{Outcome, npm, tidy};
 
 /// Runs every step and stops at the first that fails. `test_args` go to `cargo test`.
 pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
@@ -24,7 +24,8 @@ pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
     })?;
     timings.step("tidy", || tidy::run(root, Quipu::Built))?;
     timings.step("tests", || cargo::run(root, &test, &[]))?;
-    timings.step("typescript", || typescript::run(root, Quipu::Built))?;
+    timings.step("typescript", || npm::test(root, &npm::CLIENT, Quipu::Built))?;
+    timings.step("console", || npm::test(root, &npm::CONSOLE, Quipu::Built))?;
     timings.step("docs", || {
         cargo::run(root, &["doc", "--workspace", "--no-deps"], &docs_env)
     })?;

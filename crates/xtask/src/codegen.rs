@@ -6,9 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
 use crate::cargo::{self, Quipu};
 use crate::tree::Tree;
+use crate::{Outcome, console};
 
 /// The list of what is generated.
 const LIST: &str = "crates/xtask/codegen.txt";
@@ -32,10 +32,8 @@ pub fn outputs(tree: &Tree) -> Vec<String> {
         .file(LIST)
         .and_then(|file| parse(&file.text).ok())
         .unwrap_or_default();
-    artifacts
-        .into_iter()
-        .map(|artifact| artifact.output)
-        .collect()
+    let written = artifacts.into_iter().map(|artifact| artifact.output);
+    written.chain([console::ASSETS.to_owned()]).collect()
 }
 
 /// Writes every committed generated file.
@@ -47,7 +45,8 @@ pub fn write(root: &Path) -> Outcome {
         replace(&output, &fresh).map_err(|error| failed("write", &output, &error))?;
         println!("{}: {} file(s)", artifact.output, fresh.len());
     }
-    Ok(())
+    // Last, since it contains the client that was just written.
+    console::write(root)
 }
 
 /// Generates everything aside and fails when a committed file differs in a byte.
@@ -66,7 +65,7 @@ pub fn check(root: &Path, quipu: Quipu) -> Outcome {
         }
     }
     if stale.is_empty() {
-        return Ok(());
+        return console::check(root);
     }
     Err(format!(
         "{}\ngenerated files are stale; run `cargo xtask codegen`",

@@ -1,5 +1,5 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `ports`.
+//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `console`, `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
@@ -9,13 +9,14 @@ mod cargo;
 mod chaos;
 mod ci;
 mod codegen;
+mod console;
 mod crate_map;
 mod manifest;
+mod npm;
 mod ports;
 mod rust_text;
 mod tidy;
 mod tree;
-mod typescript;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ cargo xtask <chore>
                        random requests, answers and faults on one home against the release
                        build; ten minutes and a new seed if not given
   typescript           the tests of the TypeScript client, as far as Node and Chromium are here
+  console              the tests of the console in the browser, likewise
   ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {
@@ -58,7 +60,8 @@ fn run(args: &[&str]) -> Outcome {
         ["codegen"] => codegen::write(&root),
         ["codegen", "--check"] => codegen::check(&root, Quipu::ToBuild),
         ["chaos", options @ ..] => chaos::run(&root, options),
-        ["typescript"] => typescript::run(&root, Quipu::ToBuild),
+        ["typescript"] => npm::test(&root, &npm::CLIENT, Quipu::ToBuild),
+        ["console"] => npm::test(&root, &npm::CONSOLE, Quipu::ToBuild),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

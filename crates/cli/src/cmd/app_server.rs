@@ -1,9 +1,13 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
+use std::sync::Arc;
+
 use quipu_config::{Env, Home, Loader, Overrides};
+use quipu_console::Console;
+use quipu_rpc::site::Site;
 use quipu_server::{Admission, Listen, Listening, Server, WebSocketAuth};
 
-use super::generate;
+use super::{console, generate};
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
 use crate::banner;
 use crate::heap;
@@ -21,14 +25,36 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let mut overrides = Overrides::default();
     common.add_to(&mut overrides)?;
     args.config.add_to(&mut overrides)?;
-    let admission = admission(args.auth, &args.listen)?;
+    let mut admission = admission(args.auth, &args.listen)?;
+    if args.console && !matches!(args.listen, Listen::WebSocket(_)) {
+        return Err("`--console` needs `--listen ws://IP:PORT`".into());
+    }
+    admission.own_pages = args.console;
     let config = load(Env::from_process(), overrides)?;
+    let site = args.console.then(|| {
+        let console = Console::new(admission.auth != WebSocketAuth::None);
+        console::site(console, &config)
+    });
+    let has_page = args.console;
+    serve(config, args.listen, admission, site, |place, logging| {
+        banner::show(place, has_page, logging);
+    })
+}
+
+/// Serves until the last client is done or a signal comes.
+pub fn serve(
+    config: Loader,
+    listen: Listen,
+    admission: Admission,
+    site: Option<Arc<dyn Site>>,
+    announce: impl FnOnce(&Listening, &Logging),
+) -> Result<(), String> {
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, None);
     let server = Server::new(quipu_embed::settings(config));
-    let announce = |place: &Listening| banner::show(place, &logging);
-    let served = runtime.block_on(quipu_server::run(server, args.listen, admission, announce));
+    let announce = |place: &Listening| announce(place, &logging);
+    let served = runtime.block_on(quipu_server::run(server, listen, admission, site, announce));
     // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();
     logging.finish();
@@ -72,7 +98,11 @@ fn admission(mut args: AuthArgs, listen: &Listen) -> Result<Admission, String> {
         return Err("`--ws-allow-origin` needs `--listen ws://IP:PORT`".into());
     }
     let auth = auth(args, listen)?;
-    Ok(Admission { auth, origins })
+    Ok(Admission {
+        auth,
+        origins,
+        own_pages: false,
+    })
 }
 
 fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {

@@ -3,6 +3,7 @@
 mod account;
 pub mod app_server;
 pub mod config;
+pub mod console;
 mod generate;
 pub mod init;
 pub mod login;

@@ -6,6 +6,7 @@ mod agents;
 mod arguments;
 mod auth;
 mod client;
+mod console;
 mod costs;
 #[cfg(debug_assertions)]
 mod defects;

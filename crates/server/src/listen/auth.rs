@@ -71,7 +71,12 @@ impl WebSocketAuth {
     /// Clients present the content of a file.
     pub fn capability_token(file: &Path) -> Result<WebSocketAuth, AuthError> {
         let token = read_secret(file, "websocket capability token")?;
-        Ok(WebSocketAuth::CapabilityToken(Sha256::digest(token).into()))
+        Ok(WebSocketAuth::token(&token))
+    }
+
+    /// Clients present this text.
+    pub fn token(token: &str) -> WebSocketAuth {
+        WebSocketAuth::CapabilityToken(Sha256::digest(token).into())
     }
 
     /// Clients present an HS256 token signed with the content of a file.

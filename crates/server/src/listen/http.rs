@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use quipu_rpc::http::{Head, HeadLimits, HttpRequest, NoUpgrade, Response, UpgradeError};
+use quipu_rpc::site::{Page, Site};
 use quipu_rpc::websocket::ByteStream;
 
 use super::admission::SUBPROTOCOL;
@@ -13,12 +14,36 @@ use crate::Server;
 use crate::connection::serve_guest;
 use crate::peer::Guest;
 
+/// What a listener shows of itself before a client is upgraded.
+pub(super) struct Front {
+    pub admission: Admission,
+    pub site: Option<Arc<dyn Site>>,
+}
+
+impl Front {
+    /// No page at all, for everyone who can reach the listener.
+    pub const PROGRAMS: Front = Front {
+        admission: Admission::ALL_PROGRAMS,
+        site: None,
+    };
+
+    /// The page that a request of an allowed origin asks for. Making it may block.
+    fn page(&self, head: &Head) -> Option<Page> {
+        let site = self.site.as_ref()?;
+        if !self.admission.allows_origin(head) {
+            return None;
+        }
+        let is_admitted = self.admission.check(head).is_ok();
+        tokio::task::block_in_place(|| site.answer(head, is_admitted))
+    }
+}
+
 /// Answers one request, or serves the client once it is upgraded.
 pub(super) async fn greet(
     server: Arc<Server>,
     stream: impl ByteStream,
     guest: Guest,
-    admission: &Admission,
+    front: &Front,
 ) {
     let read = tokio::select! {
         read = HttpRequest::read(stream, HeadLimits::default()) => read,
@@ -31,7 +56,7 @@ pub(super) async fn greet(
         Err(error) => return tracing::debug!(peer = %guest.peer, %error, "invalid HTTP request"),
     };
     let peer = guest.peer.clone();
-    if let Err(error) = answer(server, request, guest, admission).await {
+    if let Err(error) = answer(server, request, guest, front).await {
         tracing::debug!(%peer, %error, "client disconnected before its response");
     }
 }
@@ -40,9 +65,12 @@ async fn answer(
     server: Arc<Server>,
     request: HttpRequest,
     guest: Guest,
-    admission: &Admission,
+    front: &Front,
 ) -> io::Result<()> {
-    if let Some(answer) = plain_answer(request.head(), admission) {
+    if let Some(page) = front.page(request.head()) {
+        return respond(request, &page).await;
+    }
+    if let Some(answer) = plain_answer(request.head(), &front.admission) {
         if answer.status == 401 {
             let reason = &answer.body;
             tracing::warn!(peer = %guest.peer, reason, "authentication failed");
@@ -59,6 +87,11 @@ async fn answer(
         }
         Err(UpgradeError::Io(error)) => Err(error),
     }
+}
+
+async fn respond(request: HttpRequest, page: &Page) -> io::Result<()> {
+    let headers = page.headers();
+    request.respond(page.response(&headers)).await
 }
 
 /// An answer other than an upgrade.

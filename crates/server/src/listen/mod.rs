@@ -24,6 +24,8 @@ pub use admission::{Admission, Origin};
 pub use auth::{AuthError, WebSocketAuth};
 pub(crate) use places::{Lost, Place};
 
+use quipu_rpc::site::Site;
+
 use crate::Server;
 use crate::budgets::MESSAGE_LIMIT;
 
@@ -98,18 +100,19 @@ impl fmt::Display for Listening {
 }
 
 /// Serves clients until standard input ends, or a signal or the server says stop. `announce` is called once
-/// clients can connect.
+/// clients can connect. A websocket listener also serves the pages of `site`.
 pub async fn run(
     server: Arc<Server>,
     listen: Listen,
     admission: Admission,
+    site: Option<Arc<dyn Site>>,
     announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
     // Boxed, because the compiler gives up on the size of so many futures within each other.
     match listen {
         Listen::Stdio => Box::pin(stdio::run(server)).await,
         Listen::WebSocket(address) => {
-            Box::pin(websocket::run(server, address, admission, announce)).await?
+            Box::pin(websocket::run(server, address, admission, site, announce)).await?
         }
         Listen::Unix(path) => Box::pin(unix::run(server, &path, announce)).await?,
         Listen::Off => off(&server).await,

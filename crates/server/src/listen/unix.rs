@@ -12,8 +12,9 @@ use quipu_rpc::Connection;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
+use super::http::Front;
 use super::stop::StopSignals;
-use super::{Admission, ListenError, Listening, MESSAGE_LIMIT, accept, http};
+use super::{ListenError, Listening, MESSAGE_LIMIT, accept, http};
 use crate::Server;
 use crate::connection::serve_guest;
 use crate::peer::{Guest, Peer};
@@ -92,7 +93,7 @@ async fn greet(server: Arc<Server>, mut stream: UnixStream, guest: Guest) {
     let reader = io::Cursor::new(first.to_vec()).chain(reader);
     if first == *b"G" {
         let stream = tokio::io::join(reader, writer);
-        return http::greet(server, stream, guest, &Admission::ALL_PROGRAMS).await;
+        return http::greet(server, stream, guest, &Front::PROGRAMS).await;
     }
     let connection = Connection::lines(reader, writer, MESSAGE_LIMIT);
     serve_guest(server, connection, guest).await;

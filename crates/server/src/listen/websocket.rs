@@ -4,8 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use quipu_rpc::site::Site;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
+use super::http::Front;
 use super::stop::StopSignals;
 use super::{Admission, ListenError, Listening, WebSocketAuth, accept, http};
 use crate::Server;
@@ -19,6 +21,7 @@ pub(super) async fn run(
     server: Arc<Server>,
     address: SocketAddr,
     admission: Admission,
+    site: Option<Arc<dyn Site>>,
     announce: impl FnOnce(&Listening),
 ) -> Result<(), ListenError> {
     if !address.ip().is_loopback() && admission.auth == WebSocketAuth::None {
@@ -32,8 +35,8 @@ pub(super) async fn run(
     let listener = bind(address).map_err(bind_error)?;
     let address = listener.local_addr().map_err(bind_error)?;
     announce(&Listening::WebSocket(address));
-    let admission = Arc::new(admission);
-    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest, Arc::clone(&admission));
+    let front = Arc::new(Front { admission, site });
+    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest, Arc::clone(&front));
     let next = async || {
         let (stream, address) = listener.accept().await?;
         Ok((stream, Peer::Tcp(address)))
@@ -54,9 +57,9 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, admission: Arc<Admission>) {
+async fn greet(server: Arc<Server>, stream: TcpStream, guest: Guest, front: Arc<Front>) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "failed to set TCP_NODELAY");
     }
-    http::greet(server, stream, guest, &admission).await;
+    http::greet(server, stream, guest, &front).await;
 }

@@ -1,5 +1,5 @@
-//! The tests of the TypeScript client, as far as the programs for them are here: Node with npm, which brings
-//! Bun, Deno and the compiler, and Chromium.
+//! The packages in `clients`, as far as the programs for them are here: Node with npm, which brings compilers and
+//! other runtimes, and Chromium.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,21 @@ use std::process::{Command, Stdio};
 use crate::Outcome;
 use crate::cargo::Quipu;
 
-const PACKAGE: &str = "clients/typescript";
+/// A package: where it is and what it is called.
+pub struct Package {
+    pub path: &'static str,
+    pub name: &'static str,
+}
+
+pub const CLIENT: Package = Package {
+    path: "clients/typescript",
+    name: "the TypeScript client",
+};
+
+pub const CONSOLE: Package = Package {
+    path: "clients/console",
+    name: "the console",
+};
 
 /// Makes what would be skipped a failure.
 const ALL: &str = "QUIPU_CI_ALL";
@@ -16,20 +30,31 @@ const ALL: &str = "QUIPU_CI_ALL";
 /// Any of them is Chromium, unless `CHROMIUM` names another.
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Installs the package's tools, checks its types and runs its tests in every runtime.
-pub fn run(root: &Path, quipu: Quipu) -> Outcome {
-    if let Some(missing) = ["node", "npm"].into_iter().find(|it| !is_here(it)) {
-        return skip(&format!("the TypeScript client: there is no `{missing}`"));
+/// Installs a package's tools, checks its types and runs its tests.
+pub fn test(root: &Path, package: &Package, quipu: Quipu) -> Outcome {
+    let name = package.name;
+    if let Some(missing) = missing() {
+        return skip(&format!("{name}: there is no `{missing}`"));
     }
     if std::env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(|it| is_here(it)) {
-        skip("the TypeScript client in a browser: there is no `chromium`")?;
+        skip(&format!("{name} in a browser: there is no `chromium`"))?;
     }
     quipu.program(root)?;
-    let package = root.join(PACKAGE);
-    if !is_installed(&package) {
-        npm(&package, &["ci", "--no-audit", "--no-fund"])?;
+    run(root, package, &["run", "ci"])
+}
+
+/// What npm needs and this machine does not have.
+pub fn missing() -> Option<&'static str> {
+    ["node", "npm"].into_iter().find(|it| !is_here(it))
+}
+
+/// Runs npm in a package whose tools are installed, or are now.
+pub fn run(root: &Path, package: &Package, args: &[&str]) -> Outcome {
+    let directory = root.join(package.path);
+    if !is_installed(&directory) {
+        npm(&directory, &["ci", "--no-audit", "--no-fund"])?;
     }
-    npm(&package, &["run", "ci"])
+    npm(&directory, args)
 }
 
 /// Says plainly what is not tested here, or fails where everything is to be tested.
@@ -77,6 +102,9 @@ fn npm(package: &Path, args: &[&str]) -> Outcome {
         .map_err(|error| format!("cannot start `{shown}`: {error}"))?;
     match status.success() {
         true => Ok(()),
-        false => Err(format!("`{shown}` failed in {PACKAGE} ({status})")),
+        false => Err(format!(
+            "`{shown}` failed in {} ({status})",
+            package.display()
+        )),
     }
 }
