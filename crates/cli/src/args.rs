@@ -1,5 +1,6 @@
 //! The command line as data. The flags of `app-server` are those of the official program.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -75,6 +76,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Run a short demo of the server without a model
     Demo,
+    /// Offer the agent as a tool to other agents, over MCP
+    McpServer(McpServerArgs),
     /// Work through the issues of a tracker, unattended
     Runner(Box<RunnerArgs>),
     /// Set up a model: find keys and local servers, write config.toml, try one request
@@ -104,6 +107,31 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print the version
     Version,
+}
+
+/// Which server to use.
+#[derive(Debug, Default, ClapArgs)]
+pub struct RemoteArgs {
+    /// Use a running server, `ws://HOST:PORT` or `unix://PATH`, instead of one in this process
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<String>,
+    /// Environment variable with the bearer token for `--remote ws://…`
+    #[arg(long, value_name = "NAME", requires = "remote")]
+    pub remote_auth_token_env: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct McpServerArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    #[command(flatten)]
+    pub remote: RemoteArgs,
+    /// Serve streamable HTTP at `http://ADDRESS/mcp` instead of standard input and output
+    #[arg(long, value_name = "IP:PORT")]
+    pub http: Option<SocketAddr>,
+    /// File with the bearer token that HTTP clients must show; needed beyond loopback
+    #[arg(long, value_name = "PATH", requires = "http")]
+    pub http_token_file: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

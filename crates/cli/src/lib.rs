@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod eval;
 mod exec;
+mod frontend;
 mod heap;
 mod logging;
 mod runner;
@@ -42,6 +43,7 @@ pub fn main() -> ExitCode {
         Command::Exec(run) => exec::run(*run, &args.config),
         Command::Eval(run) => eval::run(run, &args.config),
         Command::Demo => demo::run(),
+        Command::McpServer(server) => cmd::mcp_server::run(server, &args.config),
         Command::Runner(runner) => runner::run(*runner, &args.config),
         Command::Login(login) => cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS),
         Command::Logout { config } => {

@@ -58,7 +58,7 @@ pub use event::{Event, Lagged, LateAnswer};
 pub use feed::EventStream;
 pub use handler::Handler;
 pub use observe::Received;
-pub use options::{Options, Timeouts, TurnLimits};
+pub use options::{Connect, Options, Timeouts, TurnLimits};
 pub use quipu_rpc::{Connection, ErrorObject};
 pub use quipu_wire as wire;
 pub use retry::Retry;

@@ -44,6 +44,9 @@ pub struct Options {
     pub(crate) observer: Arc<dyn Observe>,
 }
 
+/// How to connect to a server, as often as needed: programs that outlive a connection make the next one with it.
+pub type Connect = Arc<dyn Fn() -> Options + Send + Sync>;
+
 /// The way to a server.
 pub(crate) enum Transport {
     Spawn(Spawn),

@@ -9,6 +9,7 @@ pub mod init;
 pub mod login;
 pub mod logout;
 pub mod mcp;
+pub mod mcp_server;
 pub mod models;
 pub mod print;
 pub mod providers;

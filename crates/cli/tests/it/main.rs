@@ -29,6 +29,7 @@ mod login;
 mod logs;
 mod manual;
 mod newcomers;
+mod node_clients;
 mod offline;
 mod patch_program;
 mod processes;

@@ -1,0 +1,281 @@
+//! One call of a tool: a turn from its prompt to its result.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use quipu_client::wire::{
+    ServerNotification, ThreadItem, ThreadResumeParams, TurnStartParams, TurnStatus,
+};
+use quipu_client::{Client, Error, Event, TurnStream, prompt};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::approval::{self, Ask};
+use crate::event::{self, Events};
+use crate::message::{self, Outlet};
+use crate::session::{Shared, locked};
+use crate::{arguments, tools};
+
+/// Questions of one thread that may wait.
+const QUESTIONS: usize = 16;
+
+pub struct Call {
+    pub shared: Arc<Shared>,
+    /// The id of the request.
+    pub id: Value,
+    /// Under what name the client wants to hear of progress, if it does.
+    pub progress: Option<Value>,
+    pub outlet: Outlet,
+    pub cancelled: oneshot::Receiver<()>,
+}
+
+impl Call {
+    /// Runs the call. A call that was cancelled has no result.
+    pub async fn run(self, params: Value) -> Option<Value> {
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let given = params.get("arguments").cloned();
+        let client = match self.shared.client().await {
+            Ok(client) => client,
+            Err(error) => return Some(tools::failure(&error)),
+        };
+        match name.as_str() {
+            tools::CODEX => self.start(&client, given).await,
+            tools::CODEX_REPLY => self.reply(&client, given).await,
+            other => Some(tools::failure(&format!("Unknown tool '{other}'"))),
+        }
+    }
+
+    async fn start(self, client: &Client, given: Option<Value>) -> Option<Value> {
+        let arguments = match arguments::codex(given) {
+            Ok(arguments) => arguments,
+            Err(error) => return Some(tools::failure(&error)),
+        };
+        let (params, text) = arguments.into_thread(self.shared.base.as_ref());
+        let started = match client.thread_start(client.with_defaults(params)).await {
+            Ok(started) => started,
+            Err(error) => {
+                let text = format!("Failed to start Codex session: {}", reason(&error));
+                return Some(tools::failure(&text));
+            }
+        };
+        let thread_id = started.thread.id.clone();
+        self.emit(&thread_id, "", event::session_configured(&started))
+            .await;
+        self.turn(client, thread_id, text).await
+    }
+
+    async fn reply(self, client: &Client, given: Option<Value>) -> Option<Value> {
+        let (thread_id, text) = match arguments::reply(given) {
+            Ok(read) => read,
+            Err(error) => return Some(tools::failure(&error)),
+        };
+        let resumed = client
+            .resume_thread(&thread_id, ThreadResumeParams::default())
+            .await;
+        if let Err(error) = resumed {
+            tracing::debug!(%error, thread_id, "a thread could not be resumed");
+            let text = match error {
+                Error::Refused { .. } => format!("Session not found for thread_id: {thread_id}"),
+                other => other.to_string(),
+            };
+            return Some(tools::outcome(&thread_id, &text, true));
+        }
+        self.turn(client, thread_id, text).await
+    }
+
+    /// One turn; a second one in the same thread waits for it.
+    async fn turn(mut self, client: &Client, thread_id: String, text: String) -> Option<Value> {
+        let thread = Arc::clone(
+            locked(&self.shared.threads)
+                .entry(thread_id.clone())
+                .or_default(),
+        );
+        let _turn = tokio::select! {
+            turn = thread.lock() => turn,
+            _ = &mut self.cancelled => return None,
+        };
+        let (asks, questions) = mpsc::channel(QUESTIONS);
+        locked(&self.shared.asks).insert(thread_id.clone(), asks);
+        let params: TurnStartParams = prompt(&thread_id, text);
+        let done = match client.stream_turn(params).await {
+            Ok(stream) => self.watch(stream, &thread_id, questions).await,
+            Err(error) => Some(tools::outcome(&thread_id, &reason(&error), true)),
+        };
+        locked(&self.shared.asks).remove(&thread_id);
+        done
+    }
+
+    /// Reports what the turn does until it has ended.
+    async fn watch(
+        &mut self,
+        mut stream: TurnStream,
+        thread_id: &str,
+        mut questions: mpsc::Receiver<Ask>,
+    ) -> Option<Value> {
+        let turn_id = stream.turn().id.clone();
+        let mut report = Report::new(thread_id, &turn_id);
+        let mut asking = JoinSet::new();
+        let mut is_cancelled = false;
+        loop {
+            tokio::select! {
+                biased;
+                event = stream.next() => match event {
+                    Some(Event::Notification(notification)) => {
+                        report.notified(self, &notification).await;
+                    }
+                    Some(_) => {}
+                    None => break,
+                },
+                Some(ask) = questions.recv() => report.asked.push(ask),
+                _ = &mut self.cancelled, if !is_cancelled => {
+                    is_cancelled = true;
+                    if let Err(error) = stream.interrupt().await {
+                        tracing::debug!(%error, "a cancelled turn could not be interrupted");
+                    }
+                }
+            }
+            for (ask, params) in report.questions(self).await {
+                let (shared, outlet) = (Arc::clone(&self.shared), self.outlet.clone());
+                asking.spawn(async move {
+                    let answer = shared.ask(&outlet, "elicitation/create", params).await;
+                    ask.settle(approval::decision(answer));
+                });
+            }
+        }
+        let done = stream.finish().await;
+        (!is_cancelled).then(|| match done {
+            Ok(done) if done.turn.status == TurnStatus::Interrupted => {
+                tools::outcome(thread_id, "The turn was interrupted.", true)
+            }
+            Ok(done) => tools::outcome(thread_id, &done.agent_message, false),
+            Err(error) => tools::outcome(thread_id, &reason(&error), true),
+        })
+    }
+
+    /// Sends one event.
+    async fn emit(&self, thread_id: &str, event_id: &str, event: Value) {
+        let params = json!({
+            "_meta": { "requestId": self.id, "threadId": thread_id },
+            "id": event_id,
+            "msg": event,
+        });
+        message::send(&self.outlet, message::notification("codex/event", params)).await;
+    }
+}
+
+/// What is reported of one turn, and what is known of its items.
+struct Report<'a> {
+    thread_id: &'a str,
+    turn_id: &'a str,
+    events: Events,
+    /// Commands and patches that have begun and not ended.
+    items: HashMap<String, ThreadItem>,
+    /// A patch that has begun; the next thing that happens tells whether somebody is asked about it.
+    patch: Option<ThreadItem>,
+    /// Questions that are not asked yet, because their item has not begun.
+    asked: Vec<Ask>,
+    steps: u64,
+}
+
+impl<'a> Report<'a> {
+    fn new(thread_id: &'a str, turn_id: &'a str) -> Report<'a> {
+        Report {
+            thread_id,
+            turn_id,
+            events: Events::default(),
+            items: HashMap::new(),
+            patch: None,
+            asked: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    async fn notified(&mut self, call: &Call, notification: &ServerNotification) {
+        self.begin_patch(call, true).await;
+        match notification {
+            ServerNotification::ItemStarted(it) => {
+                if let Some(id) = approvable(&it.item) {
+                    self.items.insert(id.to_owned(), it.item.clone());
+                }
+                if matches!(it.item, ThreadItem::FileChange { .. }) {
+                    self.patch = Some(it.item.clone());
+                }
+                self.step(call, &it.item).await;
+            }
+            ServerNotification::ItemCompleted(it) => {
+                if let Some(id) = approvable(&it.item) {
+                    self.items.remove(id);
+                }
+            }
+            _ => {}
+        }
+        for event in self.events.of(notification) {
+            call.emit(self.thread_id, self.turn_id, event).await;
+        }
+    }
+
+    /// Reports progress to a client that asked for it.
+    async fn step(&mut self, call: &Call, item: &ThreadItem) {
+        let Some(token) = &call.progress else { return };
+        let message = match item {
+            ThreadItem::CommandExecution { command, .. } => format!("running {command}"),
+            ThreadItem::FileChange { changes, .. } => format!("changing {} files", changes.len()),
+            ThreadItem::McpToolCall { server, tool, .. } => format!("calling {tool} of {server}"),
+            ThreadItem::WebSearch { query, .. } => format!("searching the web: {query}"),
+            ThreadItem::Reasoning { .. } => "thinking".to_owned(),
+            ThreadItem::AgentMessage { .. } => "answering".to_owned(),
+            _ => return,
+        };
+        self.steps += 1;
+        let params = json!({ "progressToken": token, "progress": self.steps, "message": message });
+        let progress = message::notification("notifications/progress", params);
+        message::send(&call.outlet, progress).await;
+    }
+
+    async fn begin_patch(&mut self, call: &Call, auto_approved: bool) {
+        if let Some(patch) = self.patch.take() {
+            let event = event::patch_begin(self.turn_id, &patch, auto_approved);
+            call.emit(self.thread_id, self.turn_id, event).await;
+        }
+    }
+
+    /// The questions whose items have begun, with what to ask the peer.
+    async fn questions(&mut self, call: &Call) -> Vec<(Ask, Value)> {
+        let mut ready = Vec::new();
+        let (begun, waiting): (Vec<Ask>, Vec<Ask>) = self
+            .asked
+            .drain(..)
+            .partition(|it| self.items.contains_key(it.item_id()));
+        self.asked = waiting;
+        for ask in begun {
+            self.begin_patch(call, false).await;
+            let item = self.items.get(ask.item_id());
+            call.emit(self.thread_id, self.turn_id, ask.event(self.turn_id, item))
+                .await;
+            let params = ask.elicitation(self.thread_id, self.turn_id, &call.id, item);
+            ready.push((ask, params));
+        }
+        ready
+    }
+}
+
+/// The id of an item that may need an approval.
+fn approvable(item: &ThreadItem) -> Option<&str> {
+    match item {
+        ThreadItem::CommandExecution { id, .. } | ThreadItem::FileChange { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+/// Why something failed, in the words of who refused it.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Refused { error, .. } => error.message.clone(),
+        Error::TurnFailed { error, .. } => error.message.clone(),
+        Error::Closed(cause) => {
+            format!("The connection to the server was lost: {cause}. The next call connects again.")
+        }
+        other => other.to_string(),
+    }
+}

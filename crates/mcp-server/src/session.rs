@@ -1,0 +1,279 @@
+//! One MCP client: its messages, its calls, and its connection to the server.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use quipu_client::wire::{
+    CommandExecutionApprovalDecision as CommandDecision, CommandExecutionRequestApprovalParams,
+    FileChangeApprovalDecision as FileDecision, FileChangeRequestApprovalParams,
+};
+use quipu_client::{Client, Connect, Handler, Timeouts};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::approval::Ask;
+use crate::message::{self, INTERNAL_ERROR, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, Outlet};
+use crate::{call, tools};
+
+/// Protocol versions that are spoken alike; a client that asks for another is offered the last one.
+const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-11-25", "2025-06-18"];
+/// Calls of one client at the same time; more are refused.
+const MOST_CALLS: usize = 256;
+
+/// A client of ours. Dropping it ends its calls.
+pub struct Session {
+    pub shared: Arc<Shared>,
+    calls: JoinSet<()>,
+}
+
+/// What the calls of a session share.
+pub struct Shared {
+    connect: Connect,
+    /// Where relative directories begin, if the server shares our file system.
+    pub base: Option<PathBuf>,
+    client_info: Mutex<Option<(String, String)>>,
+    connection: tokio::sync::Mutex<Option<Client>>,
+    next_id: AtomicI64,
+    /// Elicitations that wait for an answer.
+    pending: Mutex<HashMap<i64, oneshot::Sender<Result<Value, Value>>>>,
+    /// How to cancel the running calls, by request id.
+    cancels: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    /// Who deals with the questions of a thread.
+    pub asks: Mutex<HashMap<String, mpsc::Sender<Ask>>>,
+    /// The threads in use; one turn at a time in each.
+    pub threads: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+/// A lock whose holder panicked still holds whole values.
+pub fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    pub fn new(connect: Connect, base: Option<PathBuf>) -> Session {
+        let shared = Shared {
+            connect,
+            base,
+            client_info: Mutex::default(),
+            connection: tokio::sync::Mutex::default(),
+            next_id: AtomicI64::new(0),
+            pending: Mutex::default(),
+            cancels: Mutex::default(),
+            asks: Mutex::default(),
+            threads: Mutex::default(),
+        };
+        Session {
+            shared: Arc::new(shared),
+            calls: JoinSet::new(),
+        }
+    }
+
+    /// Takes one message. What it leads to goes to the outlet, which a call keeps until it is answered.
+    pub async fn receive(&mut self, text: &[u8], outlet: &Outlet) {
+        match message::read(text) {
+            Ok(Incoming::Request { id, method, params }) => {
+                self.request(id, &method, params, outlet).await;
+            }
+            Ok(Incoming::Notification { method, params }) => {
+                if method == "notifications/cancelled" {
+                    self.shared.cancel(&params["requestId"]);
+                }
+            }
+            Ok(Incoming::Answer { id, outcome }) => self.shared.answered(&id, outcome),
+            Err(malformed) => {
+                let error = message::error(&malformed.id, malformed.code, malformed.why, None);
+                message::send(outlet, error).await;
+            }
+        }
+    }
+
+    async fn request(&mut self, id: Value, method: &str, params: Value, outlet: &Outlet) {
+        let answer = match method {
+            "initialize" => self.initialize(&id, &params).await,
+            "ping" => message::result(&id, json!({})),
+            "tools/list" => message::result(&id, tools::list()),
+            "tools/call" => return self.call(id, params, outlet).await,
+            other => {
+                let text = format!("method not found: {other}");
+                let data = json!({ "method": other });
+                message::error(&id, METHOD_NOT_FOUND, &text, Some(data))
+            }
+        };
+        message::send(outlet, answer).await;
+    }
+
+    async fn initialize(&self, id: &Value, params: &Value) -> Value {
+        let info = &params["clientInfo"];
+        let text = |key: &str| info[key].as_str().unwrap_or("unknown").to_owned();
+        {
+            let mut known = locked(&self.shared.client_info);
+            if known.is_some() {
+                let text = "initialize called more than once";
+                return message::error(id, INVALID_REQUEST, text, None);
+            }
+            *known = Some((text("name"), text("version")));
+        }
+        let client = match self.shared.client().await {
+            Ok(client) => client,
+            Err(error) => {
+                *locked(&self.shared.client_info) = None;
+                return message::error(id, INTERNAL_ERROR, &error, None);
+            }
+        };
+        let server = client.server();
+        let version = server.version.map(|it| it.to_string());
+        let wanted = params["protocolVersion"].as_str().unwrap_or_default();
+        let agreed = VERSIONS.iter().find(|it| **it == wanted);
+        let result = json!({
+            "protocolVersion": agreed.unwrap_or(&VERSIONS[VERSIONS.len() - 1]),
+            "capabilities": { "tools": { "listChanged": true } },
+            "serverInfo": {
+                "name": "codex-mcp-server",
+                "title": "Codex",
+                "version": version.unwrap_or_default(),
+                "user_agent": server.user_agent,
+            },
+        });
+        message::result(id, result)
+    }
+
+    async fn call(&mut self, id: Value, params: Value, outlet: &Outlet) {
+        while self.calls.try_join_next().is_some() {}
+        if self.calls.len() >= MOST_CALLS {
+            let text = format!("{MOST_CALLS} calls are running; wait for one to end");
+            return message::send(outlet, message::result(&id, tools::failure(&text))).await;
+        }
+        let (cancel, cancelled) = oneshot::channel();
+        locked(&self.shared.cancels).insert(id.to_string(), cancel);
+        let call = call::Call {
+            shared: Arc::clone(&self.shared),
+            progress: params["_meta"].get("progressToken").cloned(),
+            outlet: outlet.clone(),
+            cancelled,
+            id,
+        };
+        self.calls.spawn(async move {
+            let (shared, outlet, id) = (
+                Arc::clone(&call.shared),
+                call.outlet.clone(),
+                call.id.clone(),
+            );
+            let answer = call.run(params).await;
+            locked(&shared.cancels).remove(&id.to_string());
+            // A call that was cancelled is not answered.
+            if let Some(answer) = answer {
+                message::send(&outlet, message::result(&id, answer)).await;
+            }
+        });
+    }
+
+    /// Ends what is running and leaves the server.
+    pub async fn close(&mut self) {
+        self.calls.shutdown().await;
+        if let Some(client) = self.shared.connection.lock().await.take() {
+            client.disconnect().await;
+        }
+    }
+}
+
+impl Shared {
+    /// The connection to the server, made anew if the last one has ended.
+    pub async fn client(self: &Arc<Self>) -> Result<Client, String> {
+        let mut connection = self.connection.lock().await;
+        if let Some(client) = &*connection
+            && client.closed().now_or_never().is_none()
+        {
+            return Ok(client.clone());
+        }
+        let (name, version) = locked(&self.client_info)
+            .clone()
+            .unwrap_or_else(|| ("codex-mcp-client".to_owned(), "0".to_owned()));
+        let options = (self.connect)()
+            .client(name, version)
+            .handler(Questions(Arc::downgrade(self)))
+            .timeouts(Timeouts {
+                turn_silence: None,
+                turn_total: None,
+                ..Timeouts::default()
+            });
+        let client = Client::connect(options)
+            .await
+            .map_err(|error| format!("cannot connect to the server: {error}"))?;
+        *connection = Some(client.clone());
+        Ok(client)
+    }
+
+    /// Asks the peer something and waits for its answer.
+    pub async fn ask(&self, outlet: &Outlet, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        locked(&self.pending).insert(id, reply);
+        if outlet
+            .send(message::request(id, method, params))
+            .await
+            .is_err()
+        {
+            locked(&self.pending).remove(&id);
+        }
+        answer
+            .await
+            .unwrap_or_else(|_| Err(json!("the peer is gone")))
+    }
+
+    fn answered(&self, id: &Value, outcome: Result<Value, Value>) {
+        let waiting = id.as_i64().and_then(|id| locked(&self.pending).remove(&id));
+        if waiting.is_none_or(|it| it.send(outcome).is_err()) {
+            tracing::debug!(%id, "answer dropped: nobody waits for it");
+        }
+    }
+
+    fn cancel(&self, id: &Value) {
+        if let Some(cancel) = locked(&self.cancels).remove(&id.to_string())
+            && cancel.send(()).is_err()
+        {
+            tracing::debug!(%id, "cancellation dropped: the call has ended");
+        }
+    }
+
+    /// Passes a question on to the call that the thread belongs to.
+    async fn pass_on(&self, thread_id: &str, ask: Ask) {
+        let call = locked(&self.asks).get(thread_id).cloned();
+        if let Some(call) = call
+            && call.send(ask).await.is_err()
+        {
+            tracing::debug!(thread_id, "question dropped: its call has ended");
+        }
+    }
+}
+
+/// Passes the server's questions on to the calls they belong to.
+struct Questions(std::sync::Weak<Shared>);
+
+impl Handler for Questions {
+    async fn approve_command(
+        &self,
+        request: CommandExecutionRequestApprovalParams,
+    ) -> CommandDecision {
+        let (reply, decision) = oneshot::channel();
+        if let Some(shared) = self.0.upgrade() {
+            let thread = request.thread_id.clone();
+            shared
+                .pass_on(&thread, Ask::Command(Box::new(request), reply))
+                .await;
+        }
+        decision.await.unwrap_or(CommandDecision::Decline)
+    }
+
+    async fn approve_file_change(&self, request: FileChangeRequestApprovalParams) -> FileDecision {
+        let (reply, decision) = oneshot::channel();
+        if let Some(shared) = self.0.upgrade() {
+            let ask = Ask::Patch(request.item_id, reply);
+            shared.pass_on(&request.thread_id, ask).await;
+        }
+        decision.await.unwrap_or(FileDecision::Decline)
+    }
+}
