@@ -1,6 +1,6 @@
 //! The clients that follow a thread, and what they see of it.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -29,6 +29,8 @@ pub(super) struct Audience {
     ended: VecDeque<TurnId>,
     /// Where messages are written, to be copied at their length.
     scratch: Vec<u8>,
+    /// Whether a status of the thread is among what is held.
+    holds_status: bool,
 }
 
 /// How many turns that are over are distinguished from ids that never were a turn's. Those end the running turn,
@@ -53,6 +55,7 @@ impl Audience {
             live: LiveItems::default(),
             ended: VecDeque::new(),
             scratch: Vec::new(),
+            holds_status: false,
         };
         for client in clients {
             audience.add(Arc::clone(client));
@@ -77,6 +80,11 @@ impl Audience {
 
     pub fn has(&self, id: ClientId) -> bool {
         self.subscribers.iter().any(|it| it.client.id == id)
+    }
+
+    /// The ids of all of them.
+    pub fn ids(&self) -> HashSet<ClientId> {
+        self.subscribers.iter().map(|it| it.client.id).collect()
     }
 
     pub fn all(&self) -> Vec<Arc<Client>> {
@@ -137,8 +145,25 @@ impl Audience {
         first.held.push_back(message);
     }
 
+    /// Holds a status of the thread like a notification, for the subscribers. A client may take `idle` for the end of
+    /// the turn, so it leaves together with the `turn/completed` that follows.
+    pub fn hold_status(&mut self, method: &str, message: &Bytes) {
+        for Subscriber { client, held } in &mut self.subscribers {
+            if client.wants(method) {
+                held.push_back(message.clone());
+                self.holds_status = true;
+            }
+        }
+    }
+
+    /// Whether a status is held that the end of its turn should leave with.
+    pub fn holds_status(&self) -> bool {
+        self.holds_status
+    }
+
     /// Lets go of what was held.
     pub async fn release(&mut self) {
+        self.holds_status = false;
         for Subscriber { client, held } in &mut self.subscribers {
             if !held.is_empty() {
                 client.send_all(held).await;

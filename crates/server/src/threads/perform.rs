@@ -27,7 +27,12 @@ impl Actor {
     pub async fn perform_holding(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            if !matches!(effect, Effect::Notify(_) | Effect::Record(_)) {
+            let may_wait = match &effect {
+                Effect::Notify(_) | Effect::Broadcast(_) | Effect::Record(_) => true,
+                Effect::Sync => self.audience.holds_status(),
+                _ => false,
+            };
+            if !may_wait {
                 self.audience.release().await;
             }
             if effect == Effect::Sync {
@@ -169,7 +174,8 @@ impl Actor {
         }
     }
 
-    async fn broadcast(&self, notification: &ServerNotification) {
+    /// Notifies every client of a status. Subscribers get it with what follows in the same step.
+    async fn broadcast(&mut self, notification: &ServerNotification) {
         if let ServerNotification::ThreadStatusChanged(params) = notification {
             self.handle.set_status(params.status.clone());
             let unloaded = params.status == ThreadStatus::NotLoaded;
@@ -180,8 +186,13 @@ impl Actor {
         let Some(message) = audience::encode(notification) else {
             return;
         };
+        let method = notification.method();
+        self.audience.hold_status(method, &message);
+        let subscribers = self.audience.ids();
         for client in self.server.hub.introduced() {
-            client.deliver(notification.method(), message.clone()).await;
+            if !subscribers.contains(&client.id) {
+                client.deliver(method, message.clone()).await;
+            }
         }
     }
 

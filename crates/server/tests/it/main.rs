@@ -54,6 +54,7 @@ mod snapshots;
 mod stage;
 mod telemetry;
 mod threads;
+mod together;
 mod tokens;
 mod tool_search;
 mod tools;
