@@ -95,6 +95,12 @@ impl AppendFile {
         self.reserve.get_or_insert_default();
     }
 
+    /// Whether the room is there, as far as is known without asking the system.
+    pub fn has_reserve(&self) -> bool {
+        let reserve = self.file.as_ref().and(self.reserve.as_ref());
+        reserve.zip(self.end).is_some_and(|(it, end)| it.holds(end))
+    }
+
     /// Makes sure that the room is there now.
     pub fn ensure_reserve(&mut self) -> Result<()> {
         let file = match self.file.take() {

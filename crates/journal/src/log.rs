@@ -143,6 +143,11 @@ impl Log {
         self.file.ensure_reserve()
     }
 
+    /// Whether [`reserve`](Log::reserve) has nothing to do.
+    pub fn has_reserve(&self) -> bool {
+        self.pending.is_empty() && self.file.has_reserve()
+    }
+
     /// Stores of the collected records only those that say how turns began and ended, in the reserved room, and
     /// drops the others.
     pub fn give_up(&mut self) -> Result<()> {

@@ -38,6 +38,11 @@ impl Reserve {
         Ok(())
     }
 
+    /// Whether there is room for the end of a turn behind `len` bytes, or none can be kept.
+    pub fn holds(&self, len: u64) -> bool {
+        self.is_unsupported || self.end.is_some_and(|end| len + LEAST <= end)
+    }
+
     /// Gives the room back, of a file that ends where we think.
     pub fn release(&mut self, file: &File, len: Option<u64>) -> io::Result<()> {
         if self.end.take().is_none() {

@@ -170,16 +170,21 @@ impl Secrets {
         self.hide(&text).unwrap_or(text)
     }
 
-    /// Where the end of a text begins that may be the first part of a secret.
+    /// Where the end of a text begins that may be the first part of a secret. It is called for every delta, so only the
+    /// places that have a secret's first byte are compared.
     pub fn open_end(&self, text: &str) -> usize {
-        let longest = |secret: &String| {
-            let cuts = (1..secret.len())
-                .rev()
-                .filter(|&at| secret.is_char_boundary(at));
-            cuts.into_iter().find(|&at| text.ends_with(&secret[..at]))
+        let bytes = text.as_bytes();
+        let begins = |secret: &String| {
+            let secret = secret.as_bytes();
+            let from = bytes.len().saturating_sub(secret.len() - 1);
+            (from..bytes.len()).find(|&at| {
+                bytes[at] == secret[0]
+                    && secret.starts_with(&bytes[at..])
+                    && text.is_char_boundary(at)
+            })
         };
-        let open = self.0.iter().filter_map(longest).max();
-        text.len() - open.unwrap_or(0)
+        let open = self.0.iter().filter_map(begins).min();
+        open.unwrap_or(bytes.len())
     }
 }
 

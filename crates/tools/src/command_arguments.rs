@@ -1,9 +1,10 @@
 //! The arguments that all tools for commands have: where a command runs, and what the user is asked for.
 
 use quipu_policy::permissions::SandboxPermissions;
+use quipu_wire::Json;
 use serde_json::{Value, json};
 
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 use crate::scope::Features;
 
 pub(crate) const WORKDIR: &str =
@@ -28,20 +29,24 @@ impl Schema for SandboxPermissions {
 }
 
 /// The schema of a tool for commands, without what is switched off.
-pub(crate) fn command_schema<A: Schema>(features: Features) -> Value {
-    let mut schema = A::schema();
-    let Some(properties) = schema["properties"].as_object_mut() else {
-        return schema;
-    };
-    if !features.allow_login_shell {
-        properties.remove("login");
-    }
-    if features.exec_permission_approvals {
-        properties["sandbox_permissions"]["description"] = json!(MORE_PERMISSIONS);
-    } else {
-        properties.remove("additional_permissions");
-    }
-    schema
+pub(crate) fn command_schema<A: Schema + 'static>(features: Features) -> Json {
+    let (login, permissions) = (
+        features.allow_login_shell,
+        features.exec_permission_approvals,
+    );
+    schema::printed::<A>(format!("{login} {permissions}"), |schema, _| {
+        let Some(properties) = schema["properties"].as_object_mut() else {
+            return;
+        };
+        if !login {
+            properties.remove("login");
+        }
+        if permissions {
+            properties["sandbox_permissions"]["description"] = json!(MORE_PERMISSIONS);
+        } else {
+            properties.remove("additional_permissions");
+        }
+    })
 }
 
 /// The arguments of a tool whose command is waited for, its own and the common ones. One struct, because a mistake

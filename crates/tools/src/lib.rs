@@ -22,6 +22,7 @@ mod legacy_approval;
 mod local_shell;
 mod login_shell;
 mod mcp;
+mod memo;
 mod network;
 mod process;
 mod request_permissions;

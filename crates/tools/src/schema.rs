@@ -2,12 +2,33 @@
 //!
 //! Types give the structure; what the model reads about each member stands beside the struct, in [`describe!`].
 
+use std::any::TypeId;
+
+use quipu_wire::Json;
 use serde_json::{Map, Value, json};
+
+use crate::memo::Memo;
 
 /// A type that a model can write as JSON.
 pub(crate) trait Schema {
     /// Describes it to the model.
     fn schema() -> Value;
+}
+
+/// The schemas of arguments in all their variants. Made for every turn, they were a seventh of its cost.
+static PRINTED: Memo<(TypeId, String)> = Memo::new();
+
+/// The schema of arguments as JSON. Variants differ in what `change` makes of the schema, given their name; it must
+/// depend on nothing else.
+pub(crate) fn printed<A: Schema + 'static>(
+    variant: String,
+    change: impl FnOnce(&mut Value, &str),
+) -> Json {
+    PRINTED.get((TypeId::of::<A>(), variant), |(_, variant)| {
+        let mut schema = A::schema();
+        change(&mut schema, variant);
+        schema.into()
+    })
 }
 
 /// Describes a struct to the model. Members that are not listed are accepted and not offered.

@@ -37,7 +37,7 @@ impl Tool for Shell {
         let description = "Runs a program, waits for its end and returns its output.";
         (scope.shell_tool == ShellTool::Words).then(|| {
             let schema = command_schema::<Arguments>(scope.features);
-            Spec::with_schema(self.name(), description, schema.into())
+            Spec::with_schema(self.name(), description, schema)
         })
     }
 

@@ -36,7 +36,7 @@ impl Tool for ShellCommand {
             "Runs a script in the user's shell, waits for its end and returns its output.";
         (scope.shell_tool == ShellTool::Script).then(|| {
             let schema = command_schema::<Arguments>(scope.features);
-            Spec::with_schema(self.name(), description, schema.into())
+            Spec::with_schema(self.name(), description, schema)
         })
     }
 

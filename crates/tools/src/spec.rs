@@ -2,10 +2,10 @@
 
 use quipu_wire::Json;
 
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 
 /// A tool as the model is offered it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     pub name: String,
     pub description: String,
@@ -13,7 +13,7 @@ pub struct Spec {
 }
 
 /// How a tool is called.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SpecKind {
     /// With a JSON object that matches this schema.
     Function(Json),
@@ -25,8 +25,9 @@ pub enum SpecKind {
 
 impl Spec {
     /// A tool that is called with these arguments.
-    pub(crate) fn function<A: Schema>(name: &str, description: &str) -> Spec {
-        Spec::with_schema(name, description, A::schema().into())
+    pub(crate) fn function<A: Schema + 'static>(name: &str, description: &str) -> Spec {
+        let schema = schema::printed::<A>(String::new(), |_, _| {});
+        Spec::with_schema(name, description, schema)
     }
 
     /// A tool whose arguments are described by a JSON Schema.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, Purpose, ToolCall, ToolEvent, Waiting};
 use quipu_model::catalogue::ModelInfo;
-use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request, ToolSet};
+use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request};
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
 use quipu_tools::agents::Agents;
@@ -21,8 +21,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::actor::Actor;
+use super::model_stream;
 use super::sampling::{SUBAGENT, history_item};
-use super::{model_stream, tool_scope};
 use quipu_prompt::{environment, guardian, message};
 
 /// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
@@ -59,8 +59,8 @@ impl Actor {
             patch_as_text: None,
             ..self.scope(&turn_id, Purpose::Review)
         };
-        let specs = quipu_tools::specs(&scope).into_iter();
-        let tools = specs.filter(|spec| TOOLS.contains(&spec.name.as_str()));
+        let mut tools = quipu_tools::specs(&scope);
+        tools.retain(|spec| TOOLS.contains(&spec.name.as_str()));
         let policy = guardian::policy(self.administrator_instructions().as_deref());
         let surroundings = message::user_text(environment::block(&self.facts_now(), true));
         let mut request = self.request(&turn_id, Purpose::Turn);
@@ -68,7 +68,7 @@ impl Actor {
         request.input = [surroundings, case].iter().map(history_item).collect();
         request.model.clone_from(&info.slug);
         request.instructions = policy.into();
-        request.tools = ToolSet::new(tools.filter_map(tool_scope::offered).collect());
+        request.tools = self.server.threads.tool_sets.get(tools);
         request.reasoning = info.reasoning(little_effort(&info), None);
         request.verbosity = info.verbosity(None);
         request.output_schema = Some(guardian::schema().shared());

@@ -39,32 +39,32 @@ impl Growing {
 }
 
 impl Mask {
-    /// What the model says, without secrets.
-    pub fn hide_said(&mut self, event: ModelEvent) -> Vec<ModelEvent> {
-        let (growing, delta) = match event {
-            ModelEvent::TextDelta { slot, delta } => (Growing::Message { slot }, delta),
-            ModelEvent::PlanDelta { delta } => (Growing::Plan, delta),
+    /// Adds what the model says to `out`, without secrets.
+    pub fn hide_said(&mut self, event: ModelEvent, out: &mut Vec<ModelEvent>) {
+        match event {
+            ModelEvent::TextDelta { slot, delta } => {
+                out.extend(self.grow(Growing::Message { slot }, delta));
+            }
+            ModelEvent::PlanDelta { delta } => out.extend(self.grow(Growing::Plan, delta)),
             ModelEvent::ReasoningSummaryDelta { slot, index, delta } => {
-                (Growing::Summary { slot, index }, delta)
+                out.extend(self.grow(Growing::Summary { slot, index }, delta));
             }
             ModelEvent::ReasoningTextDelta { slot, index, delta } => {
-                (Growing::Thought { slot, index }, delta)
+                out.extend(self.grow(Growing::Thought { slot, index }, delta));
             }
             ModelEvent::PlanDone { text } => {
-                let mut events = self.said_rest(|it| it == Growing::Plan);
+                out.extend(self.said_rest(|it| it == Growing::Plan));
                 let text = self.secrets.redact(text);
-                events.push(ModelEvent::PlanDone { text });
-                return events;
+                out.push(ModelEvent::PlanDone { text });
             }
             ModelEvent::ItemDone { slot, item } => {
-                let mut events = self.said_rest(|it| it.is_of(slot));
+                out.extend(self.said_rest(|it| it.is_of(slot)));
                 let item = Box::new(self.said(*item));
-                events.push(ModelEvent::ItemDone { slot, item });
-                return events;
+                out.push(ModelEvent::ItemDone { slot, item });
             }
             ModelEvent::ItemStarted { slot, item } => {
                 let item = Box::new(self.said(*item));
-                return vec![ModelEvent::ItemStarted { slot, item }];
+                out.push(ModelEvent::ItemStarted { slot, item });
             }
             other => {
                 if matches!(
@@ -73,19 +73,28 @@ impl Mask {
                 ) {
                     self.half_said.clear();
                 }
-                return vec![other];
+                out.push(other);
             }
+        }
+    }
+
+    /// More of a text, up to what may become a secret. Nearly always that is the delta itself, which is passed on as it
+    /// is: thousands of them come in a second.
+    fn grow(&mut self, growing: Growing, delta: String) -> Option<ModelEvent> {
+        let held = match self.half_said.is_empty() {
+            true => None,
+            false => self.half_said.remove(&growing),
         };
-        let held = self.half_said.remove(&growing).unwrap_or_default();
-        let mut text = self.secrets.redact(held + &delta);
+        let text = match held {
+            Some(held) => held + &delta,
+            None => delta,
+        };
+        let mut text = self.secrets.redact(text);
         let open = text.split_off(self.secrets.open_end(&text));
         if !open.is_empty() {
             self.half_said.insert(growing, open);
         }
-        match text.is_empty() {
-            true => Vec::new(),
-            false => vec![growing.delta(text)],
-        }
+        (!text.is_empty()).then(|| growing.delta(text))
     }
 
     /// What was held back of texts that have ended, so that it was no secret.

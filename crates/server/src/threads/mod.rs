@@ -36,6 +36,7 @@ mod skills;
 mod steer;
 mod tool_host;
 mod tool_scope;
+mod tool_sets;
 mod tools;
 mod turn_context;
 mod turn_start;
@@ -58,6 +59,7 @@ pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
 pub(crate) use opened::Opened;
 pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};
+use tool_sets::ToolSets;
 pub(crate) use view::{from_summary, stored_git, wire_git};
 
 /// Threads that all clients may have loaded.
@@ -69,6 +71,7 @@ pub(crate) struct Threads {
     loaded: Mutex<BTreeMap<ThreadId, ThreadHandle>>,
     /// The instructions of the last thread, which most have in common.
     instructions: Mutex<Option<Weak<str>>>,
+    tool_sets: ToolSets,
 }
 
 impl Threads {

@@ -50,6 +50,9 @@ impl Recorder {
         let Some(log) = &mut self.log else {
             return Ok(());
         };
+        if log.has_reserve() {
+            return Ok(());
+        }
         let reserved = tokio::task::block_in_place(|| log.reserve());
         reserved.map_err(|error| Refusal::internal(self.report(&error).message))
     }

@@ -1,17 +1,15 @@
-//! The settings of a turn as tools need them, and the tools as the model is offered them.
+//! The settings of a turn as tools need them.
 
 use std::sync::Arc;
 
 use quipu_config::Feature;
 use quipu_engine::{Purpose, TurnId};
 use quipu_model::catalogue::{ApplyPatchTool, ShellType, WebSearchTool};
-use quipu_model::{Grammar, ToolSpec};
 use quipu_policy::guardian::guardian_reviews;
 use quipu_prompt::truncate;
 use quipu_tools::agents::Role;
-use quipu_tools::{Drops, Features, Scope, ShellTool, SpecKind, WebSearch};
+use quipu_tools::{Drops, Features, Scope, ShellTool, WebSearch};
 use quipu_wire::{AskForApproval, ModeKind, SandboxPolicy};
-use serde_json::value::RawValue;
 
 use super::actor::Actor;
 use super::session::Session;
@@ -128,28 +126,4 @@ fn patch_as_text(session: &Session) -> Option<bool> {
     }
     let kind = session.info.apply_patch_tool_type;
     kind.map(|kind| kind == ApplyPatchTool::Freeform)
-}
-
-/// A tool in the form that requests to the model have.
-pub(super) fn offered(spec: quipu_tools::Spec) -> Option<ToolSpec> {
-    Some(match spec.kind {
-        SpecKind::Function(schema) => ToolSpec::Function {
-            name: spec.name,
-            description: spec.description,
-            strict: false,
-            defer_loading: None,
-            parameters: RawValue::from_string(schema.get().to_owned()).ok()?,
-        },
-        SpecKind::Hosted(tool) => {
-            ToolSpec::Hosted(RawValue::from_string(tool.get().to_owned()).ok()?)
-        }
-        SpecKind::Text(grammar) => ToolSpec::Custom {
-            name: spec.name,
-            description: spec.description,
-            format: Some(Grammar {
-                syntax: "lark".to_owned(),
-                definition: grammar.to_owned(),
-            }),
-        },
-    })
 }

@@ -17,7 +17,6 @@ use super::mask::Mask;
 use super::message::{Message, ToolReport};
 use super::session::Session;
 use super::tool_host::ThreadHost;
-use super::tool_scope;
 use crate::{Server, fail};
 
 /// A thread's tools, those in flight among them.
@@ -114,8 +113,11 @@ impl Tools {
 
     /// What the model said, without the secrets that tools printed.
     pub fn hide_said(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {
-        let events = events.into_iter();
-        events.flat_map(|it| self.mask.hide_said(it)).collect()
+        let mut hidden = Vec::with_capacity(events.len());
+        for event in events {
+            self.mask.hide_said(event, &mut hidden);
+        }
+        hidden
     }
 
     /// Hides secrets in what is not reported by a tool.
@@ -140,7 +142,7 @@ impl Actor {
     pub fn offered_tools(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
         self.remember_found();
         let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
-        ToolSet::new(specs.into_iter().filter_map(tool_scope::offered).collect())
+        self.server.threads.tool_sets.get(specs)
     }
 
     /// Keeps which deferred tools the calls in the history have found.

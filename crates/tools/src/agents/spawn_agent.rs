@@ -11,7 +11,7 @@ use super::input::{self, ITEMS, Item};
 use super::item::Shown;
 use super::{Agents, Order, accepts, call};
 use crate::call::{Finished, Running};
-use crate::schema::{Schema, describe};
+use crate::schema::{self, Schema, describe};
 use crate::scope::Scope;
 use crate::spec::Spec;
 use crate::tool::Tool;
@@ -79,9 +79,10 @@ impl Tool for SpawnAgent {
             "The kind of agent, `default` if left out. There are:\n{}",
             listed.join("\n")
         );
-        let mut schema = Arguments::schema();
-        schema["properties"]["agent_type"]["description"] = json!(kinds);
-        Some(Spec::with_schema(self.name(), DESCRIPTION, schema.into()))
+        let schema = schema::printed::<Arguments>(kinds, |schema, kinds| {
+            schema["properties"]["agent_type"]["description"] = json!(kinds);
+        });
+        Some(Spec::with_schema(self.name(), DESCRIPTION, schema))
     }
 
     fn accepts(&self, run: &Running) -> bool {

@@ -114,7 +114,7 @@ impl Tool for ExecCommand {
             "Runs a command and returns its output, or a session ID if it is still running.";
         (scope.shell_tool == ShellTool::Exec).then(|| {
             let schema = command_schema::<Arguments>(scope.features);
-            Spec::with_schema(self.name(), description, schema.into())
+            Spec::with_schema(self.name(), description, schema)
         })
     }
 

@@ -18,6 +18,7 @@ pub(crate) use call::{call, is_mcp_tool};
 pub use elicitation::{elicitation_request, reaction};
 pub(crate) use resources::ResourceTool;
 
+use crate::memo::Memo;
 use crate::scope::Scope;
 use crate::spec::Spec;
 
@@ -31,12 +32,17 @@ pub struct McpScope {
     pub asks_by_elicitation: bool,
 }
 
+/// What models can read of the schemas that servers give.
+static REDUCED: Memo<String> = Memo::new();
+
 /// The tools of the servers that are ready.
 pub(crate) fn specs(scope: &Scope) -> impl Iterator<Item = Spec> {
     scope.mcp.fleet.tools().into_iter().map(|offered| {
-        let schema = serde_json::from_str(offered.tool.input_schema.get()).unwrap_or_default();
         let description = offered.tool.description.unwrap_or_default();
-        let schema = schema::reduced(&schema).into();
+        let schema = REDUCED.get(offered.tool.input_schema.get().to_owned(), |text| {
+            let schema = serde_json::from_str(text).unwrap_or_default();
+            schema::reduced(&schema).into()
+        });
         Spec::with_schema(&offered.qualified, &description, schema)
     })
 }
