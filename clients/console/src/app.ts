@@ -57,6 +57,10 @@ export class App {
     const { connectionChanged, questionsChanged } = this.#session;
     connectionChanged.on(() => this.#drawConnection());
     questionsChanged.on(() => this.#drawQuestions());
+    // A link to the view that is open changes nothing but this.
+    this.#drawer.addEventListener("click", (event) => {
+      if ((event.target as Element).closest("a")) this.#drawer.classList.remove("open");
+    });
     window.addEventListener("hashchange", () => this.#route());
     listen(this.#keys());
   }

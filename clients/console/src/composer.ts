@@ -43,10 +43,9 @@ export class Composer {
       rows: "1",
       "aria-label": "Message",
       placeholder: "Message the agent. @ finds files, images can be pasted.",
-      role: "combobox",
       "aria-autocomplete": "list",
+      "aria-haspopup": "listbox",
       "aria-controls": "files",
-      "aria-expanded": "false",
     });
     this.element = h(
       "div",
@@ -74,6 +73,13 @@ export class Composer {
     store(`draft.${this.#draft}`, undefined);
     this.#draft = threadId;
     store(`draft.${threadId}`, this.text.value === "" ? undefined : this.text.value);
+  }
+
+  /** Puts a text before what is being written. */
+  restore(text: string): void {
+    this.text.value = [text, this.text.value].filter((it) => it !== "").join("\n");
+    store(`draft.${this.#draft}`, this.text.value);
+    this.#grow();
   }
 
   /** Says what sending does now: start a turn, or add to the one that runs. */
@@ -214,7 +220,6 @@ export class Composer {
     );
     fill(this.#files, ...options);
     this.#files.hidden = false;
-    this.text.setAttribute("aria-expanded", "true");
     this.text.setAttribute("aria-activedescendant", `file-${at}`);
   }
 
@@ -232,7 +237,6 @@ export class Composer {
 
   #close(): void {
     this.#files.hidden = true;
-    this.text.setAttribute("aria-expanded", "false");
     this.text.removeAttribute("aria-activedescendant");
   }
 }

@@ -30,6 +30,16 @@ export function fill(element: Element, ...children: (Child | Child[])[]): void {
   element.replaceChildren(...present(children));
 }
 
+/** Replaces what an element contains; the focus stays on the part that is called the same. */
+export function refill(element: Element, ...children: (Child | Child[])[]): void {
+  const name = (it: Element | null) => it?.getAttribute("aria-label") ?? it?.textContent;
+  const focused = element.contains(document.activeElement) ? name(document.activeElement) : undefined;
+  fill(element, ...children);
+  if (focused === undefined) return;
+  const parts = element.querySelectorAll<HTMLElement>("button, select, input, a");
+  [...parts].find((it) => name(it) === focused)?.focus();
+}
+
 /** Sets text only if it changed, so that selections and screen readers are left alone. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -141,8 +141,11 @@ function block(lines: string[], depth: number): Node {
   const fence = FENCE.exec(first);
   if (fence) return code(lines, fence);
   const heading = HEADING.exec(first);
-  // The page has headings of its own above these.
-  if (heading) return h("div", { class: `heading h${heading[1]?.length ?? 1}`, role: "heading", "aria-level": String((heading[1]?.length ?? 1) + 2) }, ...inline(heading[2] ?? "", depth));
+  if (heading) {
+    const level = heading[1]?.length ?? 1;
+    // The page has one of the first level already, and many texts begin with the second.
+    return h("div", { class: `heading h${level}`, role: "heading", "aria-level": String(Math.max(2, level)) }, ...inline(heading[2] ?? "", depth));
+  }
   if (RULE.test(first)) return h("hr");
   if (depth < DEPTH && ITEM.test(first)) return list(lines, depth);
   if (depth < DEPTH && QUOTE.test(first)) {

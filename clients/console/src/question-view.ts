@@ -22,7 +22,7 @@ export function questionCard(question: Question, thread: ThreadState | undefined
   return h(
     "section",
     { class: "question", "data-question": question.key, "aria-label": title, tabindex: "-1" },
-    h("h3", {}, title),
+    h("h2", {}, title),
     ...body,
     ...controls,
   );

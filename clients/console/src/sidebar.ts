@@ -21,7 +21,7 @@ export class Sidebar {
   readonly search = h("input", { type: "search", placeholder: "Search threads", "aria-label": "Search threads" });
   readonly #filter = h("select", { "aria-label": "Filter" }, ...FILTERS.map(([value, text]) => h("option", { value }, text)));
   readonly #directory = h("select", { "aria-label": "Directory" });
-  readonly #list = h("ul", { class: "threads", "aria-label": "Threads" });
+  readonly #list = h("ul", { class: "threads" });
   readonly #more = h("button", { type: "button", class: "quiet", onclick: () => void this.#load(false) }, "Load more");
   readonly #session: Session;
   #threads: Thread[] = [];
@@ -33,8 +33,8 @@ export class Sidebar {
   constructor(session: Session) {
     this.#session = session;
     this.element = h(
-      "div",
-      { class: "thread-list" },
+      "section",
+      { class: "thread-list", "aria-label": "Threads" },
       h("a", { class: "button primary", href: "#/" }, "New thread"),
       this.search,
       h("div", { class: "filters" }, this.#filter, this.#directory),

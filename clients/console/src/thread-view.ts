@@ -4,7 +4,7 @@ import type { Thread, TurnInput } from "@quipu/client/websocket";
 
 import { Composer } from "./composer.ts";
 import { asked, confirmed, dialog, note } from "./dialog.ts";
-import { fill, h, perFrame, setText } from "./dom.ts";
+import { fill, h, perFrame, refill, setText } from "./dom.ts";
 import { said, short } from "./format.ts";
 import { questionCard, questionTitle } from "./question-view.ts";
 import type { Models } from "./models.ts";
@@ -82,6 +82,7 @@ export class ThreadView {
       const { threadId, turn } = (params ?? {}) as { threadId?: string; turn?: { status?: string } };
       if (threadId !== this.#state?.id) return;
       if (method === "thread/tokenUsage/updated") this.#redraw();
+      if (method === "turn/completed") this.#returnUnread();
       if (method === "turn/completed") announce(`The turn ${turn?.status ?? "ended"}.`);
     });
     session.connectionChanged.on(() => session.connection === "connected" && this.#settle());
@@ -142,7 +143,7 @@ export class ThreadView {
     const action = (text: string, run: () => unknown, isOff = false) =>
       h("button", { type: "button", disabled: !state || isOff, onclick: () => void this.#try(run) }, text);
     const isRunning = state?.running !== undefined;
-    fill(
+    refill(
       this.#menu,
       action("Rename…", () => this.rename()),
       action("Fork", () => this.fork()),
@@ -196,8 +197,10 @@ export class ThreadView {
       const { client } = this.#session;
       const state = this.#state ?? (await this.#begin());
       const { running } = state;
-      if (running) await client.steerTurn({ threadId: state.id, input, expectedTurnId: running.id });
-      else {
+      if (running) {
+        await client.steerTurn({ threadId: state.id, input, expectedTurnId: running.id });
+        state.steered(running.id, input.flatMap((it) => (it.type === "text" ? [it.text] : [])).join("\n"));
+      } else {
         const { chosen } = this.#options;
         await client.turnStart({ threadId: state.id, input, ...chosen });
         if (state.settings) {
@@ -222,6 +225,16 @@ export class ThreadView {
     history.replaceState(null, "", `#/t/${state.id}`);
     this.#session.listChanged.emit();
     return state;
+  }
+
+  /** What the turn ended without reading goes back to where it was written. */
+  #returnUnread(): void {
+    const last = this.#state?.turns.at(-1);
+    const unread = last?.pending?.join("\n") ?? "";
+    if (!last || unread === "") return;
+    last.pending = undefined;
+    this.composer.restore(unread);
+    note("The turn ended before it read what you added; it is in the text field again.");
   }
 
   /** After a lost connection: a message whose answer was lost may have arrived. */

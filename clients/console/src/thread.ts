@@ -10,6 +10,8 @@ export interface TurnState {
   error?: string | undefined;
   /** What is tried again at the moment, and why. */
   retry?: string | undefined;
+  /** What the user added and the model has not read yet. */
+  pending?: string[] | undefined;
   plan?: protocol.TurnPlanStep[] | undefined;
   /** Tokens of this turn, if the page saw them counted. */
   usage?: protocol.TokenUsageBreakdown | undefined;
@@ -77,7 +79,7 @@ export class ThreadState {
     this.info = { ...thread, turns: [] };
     this.turns = (thread.turns ?? []).map(({ id, items, status, error }) => ({
       id,
-      items: new Map(items.map((item) => [item.id, item])),
+      items: keyed(items),
       status,
       error: error?.message,
       plan: known.get(id)?.plan,
@@ -161,12 +163,25 @@ export class ThreadState {
 
   #item(turnId: string, item: ThreadItem): void {
     const turn = this.#turn(turnId);
-    const isNew = !turn.items.has(item.id);
-    turn.items.set(item.id, item);
+    const key = keyIn(turn.items, item);
+    const isNew = !turn.items.has(key);
+    turn.items.set(key, item);
+    if (item.type === "userMessage" && turn.pending) this.#arrived(turn, textOf(item));
     if (item.type === "userMessage" && !this.info.preview) this.info.preview = textOf(item);
     if (turn.retry !== undefined) this.#change(turnId, { retry: undefined });
     if (isNew) this.#events.structure();
-    this.#events.touched(`${turnId}/${item.id}`);
+    this.#events.touched(`${turnId}/${key}`);
+  }
+
+  /** Input was added to the running turn; the model has not read it yet. */
+  steered(turnId: string, text: string): void {
+    const turn = this.find(turnId);
+    if (turn?.status === "inProgress") this.#change(turnId, { pending: [...(turn.pending ?? []), text] });
+  }
+
+  #arrived(turn: TurnState, text: string): void {
+    const at = turn.pending?.indexOf(text) ?? -1;
+    if (at >= 0) this.#change(turn.id, { pending: turn.pending?.toSpliced(at, 1) });
   }
 
   #found(params: Params): [Record<string, unknown>, string] | undefined {
@@ -212,6 +227,18 @@ export class ThreadState {
     if (willRetry) this.#change(turnId, { retry: error.message + details });
     else this.#change(turnId, { error: error.message });
   }
+}
+
+/** Items by id. Two that share one, such as the beginning and the end of a review, are both kept. */
+function keyed(items: ThreadItem[]): Map<string, ThreadItem> {
+  const all = new Map<string, ThreadItem>();
+  for (const item of items) all.set(keyIn(all, item), item);
+  return all;
+}
+
+function keyIn(items: Map<string, ThreadItem>, { id, type }: ThreadItem): string {
+  const known = items.get(id);
+  return known && known.type !== type ? `${id}#${type}` : id;
 }
 
 /** The text of a message of the user. */

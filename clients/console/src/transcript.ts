@@ -1,7 +1,7 @@
 /** The turns of a thread as rows: their items, and a foot with plan, state and usage. */
 
 import { cost } from "./cost.ts";
-import { fill, h } from "./dom.ts";
+import { h, refill } from "./dom.ts";
 import { count, dollars, tokens } from "./format.ts";
 import { isShown, type ItemContext, itemRow } from "./items.ts";
 import type { ThreadState, TurnState } from "./thread.ts";
@@ -32,9 +32,9 @@ export class Rows {
   }
 
   #turn(state: ThreadState, turn: TurnState): Row[] {
-    const items = [...turn.items.values()].filter(isShown);
-    const item = (id: string) => () => state.find(turn.id)?.items.get(id);
-    const rows = items.map(({ id }) => itemRow(turn.id, item(id), id, this.#context));
+    const shown = [...turn.items].filter(([, item]) => isShown(item));
+    const item = (key: string) => () => state.find(turn.id)?.items.get(key);
+    const rows = shown.map(([key]) => itemRow(turn.id, item(key), key, this.#context));
     const foot: Row = { key: turn.id, guess: 36, view: () => new Foot(state, turn.id, this.#context) };
     return [...rows, foot];
   }
@@ -59,11 +59,12 @@ class Foot implements RowView {
   update(): void {
     const turn = this.#state.find(this.#id);
     if (!turn) return;
-    const { plan, retry, error, status } = turn;
+    const { plan, pending, retry, error, status } = turn;
     const isRunning = status === "inProgress";
-    fill(
+    refill(
       this.element,
       plan && plan.length > 0 && h("ul", { class: "plan", "aria-label": "Plan" }, ...plan.map((step) => h("li", { class: step.status }, h("span", { role: "img", "aria-label": step.status }, STEPS[step.status]), ` ${step.step}`))),
+      ...(pending ?? []).map((text) => h("div", { class: "pending" }, h("span", { class: "label" }, "You, not read yet"), h("div", { class: "said" }, text))),
       retry !== undefined && h("div", { class: "problem" }, retry),
       error !== undefined && h("div", { class: "problem" }, error),
       h(
@@ -77,7 +78,7 @@ class Foot implements RowView {
   }
 
   #usage({ usage }: TurnState): HTMLElement | false {
-    if (!usage) return false;
+    if (!usage || usage.totalTokens === 0) return false;
     const price = cost(usage, this.#state.settings?.model);
     const title = `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached), ${count(usage.outputTokens)} out`;
     return h("span", { class: "dim", title }, `${tokens(usage.totalTokens)} tokens${price === undefined ? "" : ` · ${dollars(price)}`}`);

@@ -2,7 +2,7 @@
 
 import type { ModelInfo, protocol } from "@quipu/client/websocket";
 
-import { fill, h } from "./dom.ts";
+import { fill, h, refill } from "./dom.ts";
 import type { ThreadSettings } from "./thread.ts";
 
 /** What was chosen, to be sent with a turn. */
@@ -34,6 +34,7 @@ const POLICIES: [string, string][] = [
 export class TurnOptions {
   readonly element: HTMLElement = h("div", { class: "turn-options" });
   readonly #models: () => ModelInfo[];
+  readonly #effort = h("span", {});
   #settings: ThreadSettings | undefined;
   #chosen: TurnChoices = {};
 
@@ -72,21 +73,29 @@ export class TurnOptions {
     const isKnown = models.some(({ model }) => model === now.model);
     const names: [string, string][] = models.map(({ model, displayName }) => [model, displayName || model]);
     if (now.model !== undefined && !isKnown) names.unshift([now.model, now.model]);
-    const efforts = models.find(({ model }) => model === now.model)?.supportedReasoningEfforts ?? [];
+    this.#drawEffort();
     const policy = typeof now.approvalPolicy === "object" ? "granular" : now.approvalPolicy;
     const sandbox = (this.#chosen.sandboxPolicy ?? this.#settings?.sandbox)?.type;
-    fill(
+    refill(
       this.element,
       select("Model", names, now.model, (model) => this.#choose({ model })),
-      select("Effort", efforts.map(({ reasoningEffort: it }) => [it, it]), now.effort ?? undefined, (effort) => this.#choose({ effort: effort as protocol.ReasoningEffort })),
+      this.#effort,
       select("Sandbox", SANDBOXES, sandbox, (type) => this.#choose({ sandboxPolicy: { type } as protocol.SandboxPolicy })),
       select("Approvals", POLICIES, policy, (it) => this.#choose({ approvalPolicy: it as protocol.AskForApproval })),
     );
   }
 
+  /** The efforts that the model has. */
+  #drawEffort(): void {
+    const now = { ...this.#settings, ...this.#chosen };
+    const efforts = this.#models().find(({ model }) => model === now.model)?.supportedReasoningEfforts ?? [];
+    fill(this.#effort, select("Effort", efforts.map(({ reasoningEffort: it }) => [it, it]), now.effort ?? undefined, (effort) => this.#choose({ effort: effort as protocol.ReasoningEffort })));
+  }
+
+  /** Only what depends on the choice is drawn again: a selection that is replaced forgets what was typed to find an entry. */
   #choose(change: TurnChoices): void {
     this.#chosen = { ...this.#chosen, ...change };
-    this.draw();
+    if (change.model !== undefined) this.#drawEffort();
   }
 }
 

@@ -175,6 +175,13 @@ export function check(name, run) {
   });
 }
 
+/** While the page is being written: the bundle as it is on disk, in place of the one in the program. */
+async function fresh(route) {
+  const response = await route.fetch();
+  const name = new URL(route.request().url()).pathname;
+  await route.fulfill({ response, body: readFileSync(join(ROOT, "crates/console/assets", name)) });
+}
+
 /** Opens a page and keeps account of what goes wrong in it. */
 export async function visit(context, url, hash = "") {
   const page = await context.newPage();
@@ -185,8 +192,9 @@ export async function visit(context, url, hash = "") {
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
   page.on("request", (request) => /^(data|blob):/.test(request.url()) || new URL(request.url()).origin === origin || page.foreign.push(request.url()));
   page.on("dialog", (dialog) => (page.problems.push(`a dialog: ${dialog.message()}`), dialog.dismiss()));
+  if (process.env.QUIPU_FRESH_ASSETS) await page.route(/console\.(js|css)$/, fresh);
   await page.goto(url + hash);
-  await page.getByRole("textbox", { name: "Message" }).or(page.getByRole("combobox", { name: "Message" })).waitFor();
+  await page.getByLabel("Message", { exact: true }).waitFor();
   return page;
 }
 

@@ -39,8 +39,6 @@ mod tests {
     #[test]
     fn the_page_loads_nothing_from_elsewhere() {
         let (_, _, page) = ASSETS[0];
-        for place in page.split(['"', '\'']).filter(|it| it.contains("://")) {
-            panic!("the page names {place}");
-        }
+        assert!(!page.contains("://"), "{page}");
     }
 }
