@@ -113,8 +113,8 @@ features! {
     ElevatedWindowsSandbox = "elevated_windows_sandbox", Stage::Removed, false;
     /// No effect.
     RemoteModels = "remote_models", Stage::Removed, false;
-    /// Compressed requests to the model.
-    EnableRequestCompression = "enable_request_compression", Stage::NoEffect, true;
+    /// Requests to the model are compressed for ChatGPT logins.
+    EnableRequestCompression = "enable_request_compression", Stage::Stable, true;
     /// The model may start other agents.
     MultiAgent = "multi_agent", Stage::Stable, true;
     /// The next form of agents that start agents.
@@ -152,7 +152,7 @@ features! {
     /// The `fast` service tier.
     FastMode = "fast_mode", Stage::Stable, true;
     /// Voice conversations.
-    RealtimeConversation = "realtime_conversation", Stage::NoEffect, false;
+    RealtimeConversation = "realtime_conversation", Stage::UnderDevelopment, false;
     /// No effect.
     TuiAppServer = "tui_app_server", Stage::Removed, true;
     /// No sleep during a turn.

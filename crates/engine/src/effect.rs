@@ -72,7 +72,7 @@ pub enum Effect {
     /// Make the new history out of a summary; comes back as `Input::Compacted`.
     Summarise {
         turn_id: TurnId,
-        summary: String,
+        summary: Summary,
         mid_turn: bool,
     },
     /// Make the review out of the reviewer's last message; comes back as `Input::ReviewRendered`.
@@ -82,6 +82,15 @@ pub enum Effect {
         /// The review was interrupted, or it failed.
         interrupted: bool,
     },
+}
+
+/// What takes the place of a history.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Summary {
+    /// The model's summary.
+    Text(String),
+    /// The items that the provider made of the history.
+    Items(Vec<Json>),
 }
 
 /// Where in a turn hooks run, and what they are given.

@@ -180,12 +180,17 @@ pub enum ModelEvent {
     },
     /// The connection failed, and the request is made again.
     Retrying {
-        error: TurnError,
+        /// What clients are notified of, if they should know.
+        error: Option<TurnError>,
     },
     Completed {
         usage: Option<TokenUsageBreakdown>,
         /// Set if the final message does not match the schema that was asked for.
         mismatch: Option<Box<SchemaMismatch>>,
+    },
+    /// The provider compacted the history itself; these items are what it made of it.
+    Compacted {
+        items: Vec<Json>,
     },
     /// The request failed, perhaps in the middle of the answer.
     Failed {

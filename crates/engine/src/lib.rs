@@ -27,7 +27,7 @@ mod thread;
 mod turn;
 mod usage;
 
-pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, TurnEnd};
+pub use effect::{Answer, Effect, HookPoint, Purpose, Record, Refusal, Summary, TurnEnd};
 pub use fit::MAX_RECORDED;
 pub use ids::{
     CallId, HookRunId, ItemId, ProcessId, QuestionId, ReplyToken, SampleId, ThreadId, TurnId,

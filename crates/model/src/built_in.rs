@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use crate::catalogue::DEFAULT_MODEL;
 use crate::provider::{OFFLINE, ProviderConfig, StructuredOutput, WireApi, env_var};
 
-/// The protocol version announced to the `openai` provider: the one this server implements.
-const PROTOCOL_VERSION: &str = "0.118.0";
+/// The version announced to OpenAI: that of the protocol that this program implements.
+pub const CLIENT_VERSION: &str = "0.118.0";
 
 /// More than a machine needs to answer itself.
 const PROBE: Duration = Duration::from_millis(150);
@@ -222,7 +222,8 @@ fn oss_port() -> Option<u16> {
 fn login_provider(config: &mut ProviderConfig) {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     config.requires_openai_auth = true;
-    config.http_headers = Some([header("version", PROTOCOL_VERSION)].into());
+    config.supports_websockets = true;
+    config.http_headers = Some([header("version", CLIENT_VERSION)].into());
     config.env_http_headers = Some(
         [
             header("OpenAI-Organization", "OPENAI_ORGANIZATION"),

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use reqwest::header::HeaderValue;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::catalogue::{ModelInfo, parse_models};
+use crate::built_in::CLIENT_VERSION;
+use crate::catalogue::ModelList;
 use crate::credentials::{CredentialSource, Credentials};
 use crate::error::{ErrorKind, ModelError};
 use crate::event::OutputItem;
@@ -17,9 +19,10 @@ use crate::format::Transport;
 use crate::http::{Call, Endpoint, Http};
 use crate::item::Item;
 use crate::provider::ProviderConfig;
+use crate::rate_limits::text;
 use crate::repair::repaired;
 use crate::request::{Request, RequestMeta};
-use crate::responses;
+use crate::responses::{self, socket};
 use crate::stream::ModelStream;
 
 const MODELS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -73,8 +76,16 @@ impl Client {
         ModelStream::new(Arc::clone(&self.0), request)
     }
 
+    /// Opens the websocket of a request before there is anything to answer, so that the answer comes sooner. Does
+    /// nothing for other providers.
+    pub async fn prewarm(&self, request: &Request) {
+        if self.0.provider.uses_websockets() {
+            socket::prewarm(&self.0, request).await;
+        }
+    }
+
     /// The models that the provider lists. The offline model has none to list.
-    pub async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, ModelError> {
+    pub async fn models(&self, meta: &RequestMeta) -> Result<ModelList, ModelError> {
         let listed = timeout(MODELS_TIMEOUT, self.0.models(meta)).await;
         let late = || Err(ErrorKind::stream("the list of models did not come in time").into());
         listed
@@ -112,18 +123,23 @@ impl Shared {
         Ok(body.into())
     }
 
-    pub(crate) async fn models(&self, meta: &RequestMeta) -> Result<Vec<ModelInfo>, Failure> {
+    pub(crate) async fn models(&self, meta: &RequestMeta) -> Result<ModelList, Failure> {
         let wire = self.provider.wire_api;
         let format = wire.format();
         if format.transport == Transport::Script {
-            return Ok(Vec::new());
+            return Ok(ModelList::default());
         }
         let credentials = current(self).await?;
         let mut call = Call::new(&self.provider, Endpoint::Models, &credentials, meta)?;
+        let for_account = format!("client_version={CLIENT_VERSION}");
         let query = match &credentials {
-            Credentials::ChatGpt { .. } => Some("client_version=0.118.0"),
+            Credentials::ChatGpt { .. } => Some(for_account.as_str()),
             _ => format.models_query,
         };
+        if matches!(credentials, Credentials::ChatGpt { .. }) {
+            let version = HeaderValue::from_static(CLIENT_VERSION);
+            call.headers.insert("version", version);
+        }
         if let Some(query) = query {
             call.url
                 .push(if call.url.contains('?') { '&' } else { '?' });
@@ -133,8 +149,9 @@ impl Shared {
         if !response.status().is_success() {
             return Err(refused(self, &call.refusal(response).await));
         }
+        let etag = text(response.headers(), "etag").map(str::to_owned);
         let body = whole(Source::Http(Box::new(response))).await?;
-        parse_models(&String::from_utf8_lossy(&body), wire).map_err(|error| Failure {
+        ModelList::read(&String::from_utf8_lossy(&body), wire, etag).map_err(|error| Failure {
             cause: Some(format!(
                 "sent a list of models that cannot be read: {error}"
             )),
@@ -153,8 +170,9 @@ impl Shared {
             .into();
         let answer = exchange(self, request, Endpoint::Compact, &body, &mut 0).await?;
         let body = whole(answer.source).await?;
-        let compacted: Compacted = serde_json::from_slice(&body).map_err(|error| {
-            ErrorKind::stream(format!("the compacted history cannot be read: {error}"))
+        let compacted: Compacted = serde_json::from_slice(&body).map_err(|error| Failure {
+            cause: Some("sent a compacted history that cannot be read".into()),
+            ..ErrorKind::stream(error.to_string()).into()
         })?;
         let known = compacted
             .output

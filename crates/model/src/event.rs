@@ -141,6 +141,8 @@ pub struct Retrying {
     pub delay: Duration,
     /// Why.
     pub error: ModelError,
+    /// Whether people should know.
+    pub announced: bool,
 }
 
 impl Retrying {

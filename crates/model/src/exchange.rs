@@ -7,8 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use reqwest::StatusCode;
-use reqwest::header::HeaderMap;
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use tokio::time::{sleep, timeout};
 
 use crate::client::Shared;
@@ -22,6 +23,7 @@ use crate::rate_limits::active_snapshot;
 use crate::reach::root_cause;
 use crate::refusal::Refusal;
 use crate::request::Request;
+use crate::responses::socket::Conversation;
 use crate::retry::backoff;
 
 /// A longer wait than this is not made in silence.
@@ -43,6 +45,7 @@ pub(crate) struct Answer {
 /// Where the bytes of an answer come from.
 pub(crate) enum Source {
     Http(Box<reqwest::Response>),
+    Socket(Box<Conversation>),
     Offline(Playing),
 }
 
@@ -51,6 +54,7 @@ impl Source {
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         match self {
             Self::Http(response) => response.chunk().await.map_err(|error| lost_body(&error)),
+            Self::Socket(conversation) => conversation.chunk().await,
             Self::Offline(playing) => playing.chunk().await.map_err(|why| broken(why.into())),
         }
     }
@@ -58,8 +62,10 @@ impl Source {
     /// The next bytes if they have come already. A connection hands over one chunk at a time, and
     /// providers make one of each event, so it is given one turn to hand over another.
     pub(crate) async fn ready_chunk(&mut self) -> Option<Result<Option<Bytes>, Failure>> {
-        let Self::Http(response) = self else {
-            return None;
+        let response = match self {
+            Self::Http(response) => response,
+            Self::Socket(conversation) => return conversation.chunk().now_or_never(),
+            Self::Offline(_) => return None,
         };
         let mut chunk = pin!(response.chunk());
         let mut had_its_turn = false;
@@ -146,11 +152,18 @@ async fn send(
     body: &Bytes,
     credentials: &Credentials,
 ) -> Result<Sent, Failure> {
-    let call = Call::new(&shared.provider, endpoint, credentials, &request.meta)?;
+    let mut call = Call::new(&shared.provider, endpoint, credentials, &request.meta)?;
     let patience = shared.provider.idle_timeout();
-    let mut response = call
-        .send(&shared.http, Some(body.clone()), patience)
-        .await?;
+    let mut body = body.clone();
+    if request.compress
+        && endpoint == Endpoint::Sample
+        && shared.provider.takes_compressed(credentials)
+    {
+        body = compressed(body).await?;
+        let zstd = HeaderValue::from_static("zstd");
+        call.headers.insert(CONTENT_ENCODING, zstd);
+    }
+    let mut response = call.send(&shared.http, Some(body), patience).await?;
     if !response.status().is_success() {
         return Ok(Err(Box::new(call.refusal(response).await)));
     }
@@ -162,6 +175,17 @@ async fn send(
         headers,
         secrets: call.secrets,
     }))
+}
+
+/// A body in the Zstandard format. Bodies can be large, so this does not hold up other tasks.
+async fn compressed(body: Bytes) -> Result<Bytes, Failure> {
+    let compressing = tokio::task::spawn_blocking(move || {
+        ruzstd::encoding::compress_to_vec(&*body, ruzstd::encoding::CompressionLevel::Fastest)
+    });
+    let compressed = compressing.await.map_err(|error| {
+        ErrorKind::Configuration(format!("the request could not be compressed: {error}"))
+    })?;
+    Ok(compressed.into())
 }
 
 async fn play(shared: &Shared, request: &Request, attempt: u32) -> Result<Sent, Failure> {
@@ -209,7 +233,7 @@ async fn with_models(shared: &Shared, request: &Request, mut failure: Failure) -
     let Ok(Ok(models)) = timeout(LIST_PATIENCE, shared.models(&request.meta)).await else {
         return failure;
     };
-    let mut names: Vec<&str> = models.iter().map(|it| it.slug.as_str()).collect();
+    let mut names: Vec<&str> = models.models.iter().map(|it| it.slug.as_str()).collect();
     if names.is_empty() || names.contains(&request.model.as_str()) {
         return failure;
     }
@@ -232,7 +256,10 @@ pub(crate) async fn current(shared: &Shared) -> Result<Credentials, Failure> {
     shared.credentials.current().await.map_err(lost)
 }
 
-async fn recover(shared: &Shared, refused: &Credentials) -> Result<Option<Recovered>, Failure> {
+pub(crate) async fn recover(
+    shared: &Shared,
+    refused: &Credentials,
+) -> Result<Option<Recovered>, Failure> {
     shared.credentials.recover(refused).await.map_err(lost)
 }
 

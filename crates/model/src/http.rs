@@ -85,10 +85,24 @@ impl Endpoint {
         }
     }
 
+    /// Whether a header about the thread and its turn goes with it.
+    fn has_header(self, name: &str) -> bool {
+        let of_turn = [
+            "x-client-request-id",
+            "x-codex-turn-metadata",
+            "x-codex-turn-state",
+        ];
+        match self {
+            Self::Sample => true,
+            Self::Compact => !of_turn.contains(&name),
+            Self::Models => !of_turn.contains(&name) && name != "session_id",
+        }
+    }
+
     fn accepts(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Sample => "text/event-stream",
-            Self::Compact | Self::Models => "application/json",
+            Self::Compact | Self::Models => "*/*",
         })
     }
 }
@@ -121,7 +135,7 @@ impl Call {
             }
         }
         headers.insert(ACCEPT, endpoint.accepts());
-        add_meta(&mut headers, format, meta)?;
+        add_meta(&mut headers, format, endpoint, meta)?;
         let mut secrets = Secrets::default();
         provider.add_secrets(&mut secrets);
         if let Some(token) = token {
@@ -140,6 +154,15 @@ impl Call {
             headers,
             secrets,
         })
+    }
+
+    /// The same call with other headers.
+    pub(crate) fn with_headers(&self, headers: HeaderMap) -> Self {
+        Self {
+            url: self.url.clone(),
+            headers,
+            secrets: self.secrets.clone(),
+        }
     }
 
     /// The address without what may be a key.
@@ -269,15 +292,22 @@ impl Token {
     }
 }
 
-fn add_meta(headers: &mut HeaderMap, format: &Format, meta: &RequestMeta) -> Result<(), ErrorKind> {
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+fn add_meta(
+    headers: &mut HeaderMap,
+    format: &Format,
+    endpoint: Endpoint,
+    meta: &RequestMeta,
+) -> Result<(), ErrorKind> {
+    if endpoint != Endpoint::Models {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
     let mut optional = vec![
         ("originator", meta.originator.as_str()),
         ("user-agent", &meta.user_agent),
     ];
     optional.extend((format.headers)(meta));
     for (name, value) in optional {
-        if !value.is_empty() {
+        if !value.is_empty() && endpoint.has_header(name) {
             set(headers, name, value)?;
         }
     }

@@ -27,6 +27,7 @@ mod offline;
 mod provider;
 mod rate_limits;
 mod reach;
+mod realtime;
 mod refusal;
 mod repair;
 mod request;
@@ -40,10 +41,14 @@ mod text;
 mod tools;
 mod usage;
 mod usage_limit;
+mod websocket;
 mod window;
 
 pub use answer::read_answer;
-pub use built_in::{Access, BUILT_IN, BuiltIn, Choice, NoModel, Usable, choose, local_servers};
+pub use built_in::{
+    Access, BUILT_IN, BuiltIn, CLIENT_VERSION, Choice, NoModel, Usable, choose, local_servers,
+};
+pub use catalogue::ModelList;
 pub use client::Client;
 pub use credentials::{CredentialSource, Credentials, CredentialsLost, Recovered, Secret, Secrets};
 pub use error::{ErrorKind, ModelError, UnexpectedStatus};
@@ -54,7 +59,11 @@ pub use item::ItemKind;
 pub use offline::play;
 pub use provider::{AuthCommand, OFFLINE, ProviderConfig, StructuredOutput, WireApi};
 pub use reach::{Obstacle, Unreachable};
+pub use realtime::{
+    RealtimeAudio, RealtimeEvent, RealtimeInput, RealtimeSession, RealtimeSetup, RealtimeVersion,
+};
 pub use request::{Reasoning, Request, RequestMeta, ToolChoice, TurnState};
+pub use responses::socket::SocketSlot;
 pub use stream::ModelStream;
 pub use tools::{Grammar, ToolSet, ToolSpec};
 pub use usage::{Price, Usage};

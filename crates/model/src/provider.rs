@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::built_in::BuiltIn;
 use crate::catalogue::{ModelInfo, Price};
-use crate::credentials::{Secret, Secrets};
+use crate::credentials::{Credentials, Secret, Secrets};
 
 /// The provider that answers without a network.
 pub const OFFLINE: &str = "offline";
@@ -117,11 +117,11 @@ pub struct ProviderConfig {
     pub stream_max_retries: Option<u32>,
     /// The longest silence inside a stream.
     pub stream_idle_timeout_ms: Option<u64>,
-    /// Accepted for compatibility; requests go over HTTP.
+    /// How long a websocket may take to open.
     pub websocket_connect_timeout_ms: Option<u64>,
     /// Whether the account endpoints should ask for a login.
     pub requires_openai_auth: bool,
-    /// Accepted for compatibility; requests go over HTTP.
+    /// Whether requests go over a websocket first.
     pub supports_websockets: bool,
     /// How output of a given shape is asked for; by wire format when unset.
     pub structured_output: Option<StructuredOutput>,
@@ -151,6 +151,9 @@ impl ProviderConfig {
             }
             if table.get("wire_api").is_none() {
                 config.wire_api = built_in.wire_api;
+            }
+            if table.get("supports_websockets").is_none() {
+                config.supports_websockets = built_in.supports_websockets;
             }
             config.base_url = config.base_url.or(built_in.base_url);
             config.structured_output = config.structured_output.or(built_in.structured_output);
@@ -221,6 +224,11 @@ impl ProviderConfig {
         self.name == "OpenAI" && self.wire_api == WireApi::Responses
     }
 
+    /// Whether the provider takes compressed requests with these credentials: OpenAI's, with a ChatGPT login.
+    pub(crate) fn takes_compressed(&self, credentials: &Credentials) -> bool {
+        self.compacts_remotely() && matches!(credentials, Credentials::ChatGpt { .. })
+    }
+
     /// The environment variable to fall back on when nobody is logged in.
     pub(crate) fn fallback_env_key(&self) -> Option<&'static str> {
         (self.id == "openai").then_some("OPENAI_API_KEY")
@@ -236,6 +244,15 @@ impl ProviderConfig {
 
     pub(crate) fn idle_timeout(&self) -> Duration {
         Duration::from_millis(self.stream_idle_timeout_ms.unwrap_or(300_000))
+    }
+
+    /// Whether requests go over a websocket as long as that works.
+    pub fn uses_websockets(&self) -> bool {
+        self.supports_websockets && self.wire_api == WireApi::Responses
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.websocket_connect_timeout_ms.unwrap_or(15_000))
     }
 
     pub(crate) fn response_limit(&self) -> u64 {

@@ -1,7 +1,8 @@
 //! Rate limits as response headers tell them.
 
-use quipu_wire::{CreditsSnapshot, RateLimitSnapshot, RateLimitWindow};
+use quipu_wire::{CreditsSnapshot, PlanType, RateLimitSnapshot, RateLimitWindow};
 use reqwest::header::HeaderMap;
+use serde::Deserialize;
 
 /// The limit that is always reported, with or without data.
 const GENERAL: &str = "codex";
@@ -84,6 +85,57 @@ fn credits(headers: &HeaderMap) -> Option<CreditsSnapshot> {
         has_credits: flag("x-codex-credits-has-credits")?,
         unlimited: flag("x-codex-credits-unlimited")?,
         balance: text(headers, "x-codex-credits-balance").map(str::to_owned),
+    })
+}
+
+/// The limits that an event tells, as on a websocket.
+pub(crate) fn from_event(data: &str) -> Option<RateLimitSnapshot> {
+    #[derive(Deserialize)]
+    struct Event {
+        plan_type: Option<PlanType>,
+        #[serde(default)]
+        rate_limits: Option<Windows>,
+        credits: Option<Credits>,
+        metered_limit_name: Option<String>,
+        limit_name: Option<String>,
+    }
+    #[derive(Default, Deserialize)]
+    struct Windows {
+        primary: Option<Window>,
+        secondary: Option<Window>,
+    }
+    #[derive(Deserialize)]
+    struct Window {
+        used_percent: f64,
+        window_minutes: Option<i64>,
+        reset_at: Option<i64>,
+    }
+    #[derive(Deserialize)]
+    struct Credits {
+        has_credits: bool,
+        unlimited: bool,
+        balance: Option<String>,
+    }
+    let window = |window: Window| RateLimitWindow {
+        used_percent: window.used_percent.round() as i32,
+        window_duration_mins: window.window_minutes,
+        resets_at: window.reset_at,
+    };
+    let event: Event = serde_json::from_str(data).ok()?;
+    let windows = event.rate_limits.unwrap_or_default();
+    let limit = event.metered_limit_name.or(event.limit_name);
+    let limit = limit.map(|limit| limit.to_ascii_lowercase().replace('-', "_"));
+    Some(RateLimitSnapshot {
+        limit_id: Some(limit.unwrap_or_else(|| GENERAL.to_owned())),
+        limit_name: None,
+        primary: windows.primary.map(window),
+        secondary: windows.secondary.map(window),
+        credits: event.credits.map(|credits| CreditsSnapshot {
+            has_credits: credits.has_credits,
+            unlimited: credits.unlimited,
+            balance: credits.balance,
+        }),
+        plan_type: event.plan_type,
     })
 }
 

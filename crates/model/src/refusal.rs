@@ -127,6 +127,17 @@ impl Refusal {
         message.contains(model) && rest.contains("model") && is_missing
     }
 
+    /// The provider's name for what is wrong.
+    pub(crate) fn code(&self) -> Option<String> {
+        let code = self.fields().code;
+        code.and_then(|code| code.as_str().map(str::to_owned))
+    }
+
+    /// The provider's words, if it has any.
+    pub(crate) fn message(&self) -> String {
+        self.explanation(&self.fields()).unwrap_or_default()
+    }
+
     /// The status and the provider's explanation, in one line.
     pub(crate) fn summary(&self) -> String {
         let explanation = self.explanation(&self.fields());

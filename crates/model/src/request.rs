@@ -6,6 +6,7 @@ use quipu_wire::{ReasoningEffort, ReasoningSummary, ServiceTier, Verbosity};
 use serde_json::value::RawValue;
 
 use crate::history::HistoryItem;
+use crate::responses::socket::SocketSlot;
 use crate::tools::ToolSet;
 
 /// One sampling request.
@@ -39,6 +40,10 @@ pub struct Request {
     pub max_output_tokens: Option<u64>,
     /// How many tokens the model can read, as far as is known.
     pub context_window: Option<i64>,
+    /// Whether the body may be compressed, where the provider takes that.
+    pub compress: bool,
+    /// The websocket of the thread, for providers that have one.
+    pub socket: SocketSlot,
     /// What goes into headers.
     pub meta: RequestMeta,
 }

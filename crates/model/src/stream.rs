@@ -24,6 +24,7 @@ use crate::http::{Endpoint, silence};
 use crate::rate_limits::{snapshots, text};
 use crate::reach::is_loopback;
 use crate::request::Request;
+use crate::responses::socket;
 use crate::retry::{LONGEST_WAIT, backoff};
 use crate::structured::Judge;
 
@@ -158,6 +159,7 @@ impl Driver {
                         if reading.ended && reading.body.events == 0 {
                             self.suspect_overflow(&mut failure);
                         }
+                        drop(reading);
                         self.fail(failure, &mut out);
                     }
                 },
@@ -170,6 +172,12 @@ impl Driver {
     }
 
     async fn open(&mut self, out: &mut Vec<ModelEvent>) -> Result<Box<Reading>, Failure> {
+        if self.uses_socket()
+            && let Some(answer) = socket::ask(&self.shared, &self.request).await?
+        {
+            self.judge = Judge::default();
+            return Ok(Box::new(self.begin(answer, out)));
+        }
         let body = match &self.body {
             Some(body) => body.clone(),
             None => self.body.insert(self.shared.encode(&self.request)?).clone(),
@@ -178,6 +186,10 @@ impl Driver {
         let answer = exchange(shared, request, Endpoint::Sample, &body, &mut self.attempts).await?;
         self.judge = Judge::default();
         Ok(Box::new(self.begin(answer, out)))
+    }
+
+    fn uses_socket(&self) -> bool {
+        self.shared.provider.uses_websockets() && !self.request.socket.is_off()
     }
 
     fn begin(&mut self, answer: Answer, out: &mut Vec<ModelEvent>) -> Reading {
@@ -192,8 +204,11 @@ impl Driver {
             reasoning_included: headers.contains_key("x-reasoning-included"),
             models_etag: text(&headers, "x-models-etag").map(str::to_owned),
         }));
-        let limits = snapshots(&headers).into_iter().map(Box::new);
-        out.extend(limits.map(ModelEvent::RateLimits));
+        // Over a websocket they come as events.
+        if !matches!(answer.source, Source::Socket(_)) {
+            let limits = snapshots(&headers).into_iter().map(Box::new);
+            out.extend(limits.map(ModelEvent::RateLimits));
+        }
         decoder.headers(&headers, out);
         Reading {
             source: answer.source,
@@ -230,7 +245,23 @@ impl Driver {
         let error = self.shared.error(failure);
         let max = self.shared.provider.stream_retries();
         let patient = wait.is_none_or(|wait| wait <= LONGEST_WAIT);
-        if !error.kind.is_retryable() || !patient || self.retries >= max {
+        let uses_socket = self.uses_socket();
+        let may_retry = error.kind.is_retryable() && patient;
+        if may_retry && self.retries >= max && uses_socket {
+            tracing::warn!(provider = %error.provider, %error, "websocket failed; using HTTP");
+            self.request.socket.switch_off();
+            self.retries = 0;
+            self.phase = Phase::Open;
+            out.push(ModelEvent::Retrying(Box::new(Retrying {
+                attempt: 0,
+                max,
+                delay: Duration::ZERO,
+                error,
+                announced: false,
+            })));
+            return;
+        }
+        if !may_retry || self.retries >= max {
             tracing::debug!(provider = %error.provider, %error, "a model request failed");
             out.push(ModelEvent::Failed(Box::new(error)));
             return;
@@ -243,6 +274,8 @@ impl Driver {
             max,
             delay,
             error,
+            // A websocket that was closed meanwhile is common.
+            announced: !(uses_socket && self.retries == 1),
         };
         out.push(ModelEvent::Retrying(Box::new(retrying)));
     }
@@ -267,7 +300,10 @@ impl Reading {
     async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
         let idle = shared.provider.idle_timeout();
         let Ok(first) = timeout(idle, self.source.chunk()).await else {
-            return Err(silence(idle));
+            return Err(match self.source {
+                Source::Socket(_) => ErrorKind::stream("idle timeout waiting for websocket").into(),
+                _ => silence(idle),
+            });
         };
         let mut step = self.read(first?, shared, out)?;
         while step != Step::Done
@@ -286,12 +322,16 @@ impl Reading {
         out: &mut Vec<ModelEvent>,
     ) -> Result<Step, Failure> {
         self.ended = chunk.is_none();
+        let before = out.len();
         let outcome = match chunk {
             Some(chunk) => self
                 .body
                 .read(&chunk, shared.provider.response_limit(), out),
             None => self.body.end(out),
         };
+        if let Source::Socket(conversation) = &mut self.source {
+            conversation.observe(&out[before..]);
+        }
         outcome.map_err(|kind| self.explained(kind))
     }
 
@@ -323,8 +363,10 @@ impl Reading {
 /// Reads the few bytes that end a finished answer, so that its connection goes back to the pool
 /// instead of being closed.
 fn release(source: Source) {
-    let Source::Http(mut response) = source else {
-        return;
+    let mut response = match source {
+        Source::Http(response) => response,
+        Source::Socket(conversation) => return conversation.finish(),
+        Source::Offline(_) => return,
     };
     let rest = async move { while let Ok(Some(_)) = response.chunk().await {} };
     let mut rest = Box::pin(timeout(DRAIN, rest));

@@ -1,12 +1,13 @@
 //! Making a history shorter when it no longer fits: a model writes a note on what matters, and the note and
-//! the person's own words take the place of everything else. Works with every provider.
+//! the person's own words take the place of everything else. Works with every provider. Some providers make the
+//! shorter history themselves; what of it can be used is decided here too.
 
 use quipu_model::catalogue::ModelInfo;
 use quipu_model::{HistoryItem, ItemKind};
 use quipu_wire::Json;
 
 use super::budget::{Budget, estimated_tokens, middle};
-use super::history::words_of_person;
+use super::history::{ContextSize, Message, Origin, is_hook_prompt, origin, words_of_person};
 use super::message;
 
 /// How many tokens of the person's words stay.
@@ -89,6 +90,56 @@ pub fn replacement(history: &[HistoryItem], summary: &str, context: Vec<Json>) -
         .filter(|item| item.kind() == ItemKind::GhostSnapshot);
     items.extend(snapshots.filter_map(|item| Json::try_from(item.raw().to_owned()).ok()));
     items
+}
+
+/// Takes outputs and notes off the end of a history that is longer than the window of the model whose provider
+/// compacts it.
+pub fn fit(history: &mut Vec<HistoryItem>, instructions: &str, window: u64) {
+    let mut tokens = ContextSize::estimated(instructions, history.iter()).tokens(true);
+    while tokens > window
+        && let Some(last) = history.pop_if(|last| is_output(last) || is_of_developer(last))
+    {
+        tokens = tokens.saturating_sub(last.estimated_tokens());
+    }
+}
+
+/// The new history as a provider made it, without what it repeated of the context. In the middle of a turn
+/// `context` goes before the last thing that the person said, else before what stands for the old history, else
+/// to the end.
+pub fn provided(items: Vec<Json>, context: Vec<Json>) -> Vec<Json> {
+    let read = |item: &Json| HistoryItem::new(item.shared());
+    let mut kept: Vec<(HistoryItem, Json)> = items
+        .into_iter()
+        .map(|item| (read(&item), item))
+        .filter(|(item, _)| is_kept(item))
+        .collect();
+    let last = |wanted: fn(&HistoryItem) -> bool| kept.iter().rposition(|(item, _)| wanted(item));
+    let place = last(|item| origin(item) == Origin::Person)
+        .or_else(|| last(|item| item.kind() == ItemKind::Compaction))
+        .unwrap_or(kept.len());
+    let after = kept.split_off(place);
+    let items = |items: Vec<(HistoryItem, Json)>| items.into_iter().map(|(_, item)| item);
+    items(kept).chain(context).chain(items(after)).collect()
+}
+
+fn is_kept(item: &HistoryItem) -> bool {
+    match item.kind() {
+        ItemKind::Compaction => true,
+        ItemKind::Message => origin(item) != Origin::Program || is_hook_prompt(item),
+        _ => false,
+    }
+}
+
+fn is_output(item: &HistoryItem) -> bool {
+    matches!(
+        item.kind(),
+        ItemKind::FunctionCallOutput | ItemKind::CustomToolCallOutput | ItemKind::ToolSearchOutput
+    )
+}
+
+fn is_of_developer(item: &HistoryItem) -> bool {
+    item.kind() == ItemKind::Message
+        && Message::read(item).is_some_and(|message| message.role == "developer")
 }
 
 fn kept_words(history: &[HistoryItem]) -> Vec<Json> {
@@ -189,6 +240,78 @@ mod tests {
         assert_eq!(
             new[1..],
             ["é".repeat(30_000), "C".repeat(10), "S".to_owned()]
+        );
+    }
+
+    fn of(role: &str, text: &str) -> Json {
+        let item =
+            serde_json::json!({"type": "message", "role": role, "content": [{"text": text}]});
+        Json::new(&item).unwrap()
+    }
+
+    fn compaction() -> Json {
+        let item = serde_json::json!({"type": "compaction", "encrypted_content": "E"});
+        Json::new(&item).unwrap()
+    }
+
+    /// The structure of sample 10, and where the reference puts the context.
+    #[test]
+    fn a_history_made_by_the_provider_is_used_without_its_context() {
+        let made = || {
+            vec![
+                of("user", "q0"),
+                of("user", "<environment_context>\n</environment_context>"),
+                of("developer", "stale"),
+                of("assistant", "a0"),
+                Json::new(&serde_json::json!({"type": "reasoning", "summary": []})).unwrap(),
+                of("user", "<hook_prompt id=\"1\">go on</hook_prompt>"),
+                compaction(),
+            ]
+        };
+        let shown = |items: Vec<Json>| -> Vec<String> {
+            let name = |item: &Json| {
+                let item = item.to_value();
+                item["content"][0]["text"]
+                    .as_str()
+                    .unwrap_or("compaction")
+                    .to_owned()
+            };
+            items.iter().map(name).collect()
+        };
+        let hook = "<hook_prompt id=\"1\">go on</hook_prompt>";
+        let context = || vec![of("user", "C")];
+        assert_eq!(
+            shown(provided(made(), Vec::new())),
+            ["q0", "a0", hook, "compaction"]
+        );
+        assert_eq!(
+            shown(provided(made(), context())),
+            ["C", "q0", "a0", hook, "compaction"]
+        );
+        let without_words = vec![of("assistant", "a"), compaction()];
+        assert_eq!(
+            shown(provided(without_words, context())),
+            ["a", "C", "compaction"]
+        );
+        assert_eq!(
+            shown(provided(vec![of("assistant", "a")], context())),
+            ["a", "C"]
+        );
+    }
+
+    #[test]
+    fn outputs_at_the_end_are_left_out_until_the_history_fits() {
+        let output = serde_json::json!({"type": "function_call_output", "call_id": "a", "output": "x".repeat(4_000)});
+        let output = output.to_string();
+        let whole = vec![user("q"), history_item(&output), history_item(&output)];
+        let left = |window| {
+            let mut history = whole.clone();
+            fit(&mut history, "", window);
+            history.len()
+        };
+        assert_eq!(
+            [left(10_000), left(1_500), left(500), left(1)],
+            [3, 2, 1, 1]
         );
     }
 

@@ -53,6 +53,8 @@ pub struct Facts {
     pub commit_attribution: Option<String>,
     /// Ways to ask for more that are not always there.
     pub escalation: Escalation,
+    /// The user speaks with a voice model that hands over work: what the model is told about that.
+    pub realtime: Option<String>,
 }
 
 /// The model of a turn.
@@ -120,6 +122,7 @@ impl Facts {
             personality: self.personality,
             collaboration_mode: Some(self.collaboration_mode.clone()),
             developer_instructions: self.developer_instructions.clone(),
+            realtime: self.realtime.is_some(),
         }
     }
 }
@@ -148,4 +151,6 @@ pub struct Baseline {
     pub collaboration_mode: Option<CollaborationMode>,
     /// Instructions of the client or the configuration.
     pub developer_instructions: Option<String>,
+    /// Whether the user speaks.
+    pub realtime: bool,
 }

@@ -15,9 +15,11 @@ const CONTEXT: [(&str, &str); 9] = [
     ("<user_shell_command>", "</user_shell_command>"),
     ("<turn_aborted>", "</turn_aborted>"),
     ("<subagent_notification>", "</subagent_notification>"),
-    ("<hook_prompt ", "</hook_prompt>"),
+    HOOK_PROMPT,
     ("<user_action>", "</user_action>"),
 ];
+
+const HOOK_PROMPT: (&str, &str) = ("<hook_prompt ", "</hook_prompt>");
 
 /// Who an item comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,15 @@ pub fn words_of_person(item: &HistoryItem) -> Option<String> {
         .map(|message| message.text())
 }
 
+/// Whether an item is what a hook made the model go on with.
+pub(crate) fn is_hook_prompt(item: &HistoryItem) -> bool {
+    item.kind() == ItemKind::Message
+        && Message::read(item).is_some_and(|message| {
+            let mut parts = message.content.iter();
+            parts.any(|part| is_within(&part.text, HOOK_PROMPT))
+        })
+}
+
 /// A message, of which only the texts are read.
 #[derive(Deserialize)]
 pub(crate) struct Message<'a> {
@@ -88,10 +99,12 @@ impl<'a> Message<'a> {
 }
 
 fn is_context(text: &str) -> bool {
+    CONTEXT.iter().any(|marks| is_within(text, *marks))
+}
+
+fn is_within(text: &str, (start, end): (&str, &str)) -> bool {
     let text = text.trim();
-    CONTEXT
-        .iter()
-        .any(|(start, end)| text.starts_with(start) && text.ends_with(end))
+    text.starts_with(start) && text.ends_with(end)
 }
 
 /// How many tokens a history takes, kept up to date item by item so that asking costs nothing however

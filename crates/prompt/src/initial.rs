@@ -5,7 +5,7 @@ use quipu_wire::Json;
 
 use super::facts::Facts;
 use super::message::{developer_sections, user_sections};
-use super::{environment, permissions, sections, skills};
+use super::{environment, permissions, realtime, sections, skills};
 
 /// The whole context. `previous_model` is the model of the turn before, if there was one.
 pub fn initial(facts: &Facts, previous_model: Option<&str>) -> Vec<Json> {
@@ -15,6 +15,7 @@ pub fn initial(facts: &Facts, previous_model: Option<&str>) -> Vec<Json> {
         Some(permissions::block(facts)),
         facts.developer_instructions.clone(),
         sections::collaboration_mode(&facts.collaboration_mode),
+        facts.realtime.as_deref().map(realtime::started),
         sections::personality(facts).filter(|_| facts.base_lacks_manner()),
         skills::section(&facts.skills),
         sections::commit_attribution(facts),

@@ -23,6 +23,7 @@ pub mod notes;
 mod output;
 pub mod permissions;
 pub mod plan;
+pub mod realtime;
 pub mod review;
 pub mod sections;
 pub mod skills;

@@ -24,7 +24,7 @@ pub fn turn_context(facts: &Facts, turn_id: &str) -> TurnContext {
         model: facts.model.slug.clone(),
         personality: facts.personality.as_ref().and_then(word),
         collaboration_mode: Some(json(&facts.collaboration_mode)),
-        realtime_active: Some(false),
+        realtime_active: Some(facts.realtime.is_some()),
         effort: None,
         summary: None,
         user_instructions: facts.project_instructions.clone(),
@@ -55,6 +55,7 @@ pub fn baseline(stored: &TurnContext) -> Option<Baseline> {
             .as_ref()
             .and_then(|mode| mode.parse().ok()),
         developer_instructions: stored.developer_instructions.clone(),
+        realtime: stored.realtime_active.unwrap_or_default(),
     })
 }
 

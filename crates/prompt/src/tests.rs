@@ -62,6 +62,7 @@ fn facts() -> Facts {
         subagents: Vec::new(),
         commit_attribution: None,
         escalation: Escalation::default(),
+        realtime: None,
     }
 }
 

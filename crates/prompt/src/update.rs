@@ -5,7 +5,7 @@ use quipu_wire::Json;
 
 use super::facts::{Baseline, Facts};
 use super::message::{developer_sections, user_sections};
-use super::{environment, permissions, sections};
+use super::{environment, permissions, realtime, sections};
 
 /// The messages that bring the model up to date.
 pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
@@ -24,6 +24,7 @@ pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
             .clone()
             .filter(|_| instructions_changed),
         sections::collaboration_mode(&facts.collaboration_mode).filter(|_| mode_changed),
+        realtime::change(told.realtime, facts.realtime.as_deref()),
         sections::personality_change(facts).filter(|_| manner_changed),
     ];
     let moved = told.cwd != facts.cwd;

@@ -31,6 +31,7 @@ mod lanes;
 mod listen;
 mod mcp;
 mod models;
+mod models_cache;
 mod paging;
 mod peer;
 mod platform;

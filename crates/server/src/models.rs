@@ -1,5 +1,6 @@
 //! The models that clients can pick, as the settings and the provider have them.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::Refusal;
 use crate::Server;
+use crate::models_cache::{self, CachedModels};
 use crate::windows::{self, Windows};
 
 /// The most models that an error lists.
@@ -46,7 +48,7 @@ pub(crate) async fn list(
     if let Some(own) = own(snapshot, provider) {
         return own;
     }
-    let remote = if lists_models(provider) {
+    let remote = if lists_models(server, provider) {
         remote(server, provider).await.unwrap_or_default()
     } else {
         Vec::new()
@@ -94,9 +96,17 @@ pub(crate) fn known(
 ) -> ModelInfo {
     match own(snapshot, provider) {
         Some(own) => provider.model(model, &own),
-        None => server
-            .remote_models
-            .last(provider, |listed| provider.model(model, listed)),
+        None => {
+            let models = &server.remote_models;
+            if !models.has(provider)
+                && let Some(file) = models_cache::file(server, provider)
+                && let Some(cached) = CachedModels::read(&file)
+            {
+                // However old they are, and to be asked for again at the next occasion.
+                models.set(provider, Ok(cached.models(provider)), Duration::ZERO);
+            }
+            models.last(provider, |listed| provider.model(model, listed))
+        }
     }
 }
 
@@ -164,9 +174,13 @@ fn own(snapshot: &Snapshot, provider: &ProviderConfig) -> Option<Vec<ModelInfo>>
     }
 }
 
-/// Whether a provider's own list is worth asking for. OpenAI's has everything that was ever offered.
-pub(crate) fn lists_models(provider: &ProviderConfig) -> bool {
-    provider.id != "openai" && provider.wire_api != WireApi::Offline
+/// Whether a provider's own list is worth asking for. OpenAI's for keys has everything that was ever offered, the
+/// one for accounts what they can use.
+pub(crate) fn lists_models(server: &Server, provider: &ProviderConfig) -> bool {
+    match provider.wire_api {
+        WireApi::Offline => false,
+        _ => provider.id != "openai" || models_cache::file(server, provider).is_some(),
+    }
 }
 
 /// The models that a provider lists, or why there is no list.
@@ -177,20 +191,60 @@ pub(crate) async fn remote(server: &Server, provider: &ProviderConfig) -> Remote
     if let Some(models) = server.remote_models.get(provider) {
         return models;
     }
+    let file = models_cache::file(server, provider);
+    let cached = file.as_deref().and_then(CachedModels::read);
+    if let Some(cached) = cached.filter(CachedModels::is_fresh) {
+        let models = cached.models(provider);
+        server
+            .remote_models
+            .set(provider, Ok(models.clone()), FRESH);
+        return Ok(models);
+    }
+    fetch(server, provider, file).await
+}
+
+/// Asks the provider for its list, and keeps it.
+async fn fetch(server: &Server, provider: &ProviderConfig, file: Option<PathBuf>) -> Remote {
     let client = server.model_client(provider);
     let (models, lasts) = match client.models(&meta(server)).await {
-        Ok(models) => (Ok(models), FRESH),
+        Ok(list) => {
+            if let Some(file) = file {
+                CachedModels::new(&list).write(&file);
+            }
+            (Ok(list.models), FRESH)
+        }
         Err(error) => {
             tracing::warn!(provider = provider.id, %error, "failed to list models of provider");
             (Err(error), RESPITE)
         }
     };
-    server.remote_models.set(Listed {
-        provider: provider.clone(),
-        models: models.clone(),
-        until: Instant::now() + lasts,
-    });
+    server.remote_models.set(provider, models.clone(), lasts);
     models
+}
+
+/// Learns in the background what an account can use now, unless that is known.
+pub(crate) fn refresh(server: &Arc<Server>, provider: &ProviderConfig) {
+    if models_cache::file(server, provider).is_some() {
+        let (server, provider) = (Arc::clone(server), provider.clone());
+        tokio::spawn(async move { drop(remote(&server, &provider).await) });
+    }
+}
+
+/// A provider said with an answer which list of models is current: another one is asked for in the background.
+pub(crate) fn current_list(server: &Arc<Server>, provider: &ProviderConfig, etag: String) {
+    let Some(file) = models_cache::file(server, provider) else {
+        return;
+    };
+    let (server, provider) = (Arc::clone(server), provider.clone());
+    tokio::spawn(async move {
+        let read = file.clone();
+        let known = tokio::task::spawn_blocking(move || {
+            CachedModels::read(&read).is_some_and(|mut cached| cached.confirm(&etag, &read))
+        });
+        if !known.await.unwrap_or(false) {
+            drop(fetch(&server, &provider, Some(file)).await);
+        }
+    });
 }
 
 /// How this program presents itself outside turns.
@@ -221,7 +275,17 @@ impl RemoteModels {
         look(models.unwrap_or_default())
     }
 
-    fn set(&self, listed: Listed) {
+    fn set(&self, provider: &ProviderConfig, models: Remote, lasts: Duration) {
+        let listed = Listed {
+            provider: provider.clone(),
+            models,
+            until: Instant::now() + lasts,
+        };
         *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+    }
+
+    fn has(&self, provider: &ProviderConfig) -> bool {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.as_ref().is_some_and(|it| it.provider == *provider)
     }
 }

@@ -84,7 +84,7 @@ async fn ask(
     provider: &ProviderConfig,
     model: &str,
 ) -> Result<Option<i64>, ErrorKind> {
-    if !models::lists_models(provider) {
+    if !models::lists_models(server, provider) {
         return Ok(None);
     }
     let listed = match models::remote(server, provider).await {

@@ -17,6 +17,7 @@ pub struct Request {
     pub path: String,
     /// Names in lower case.
     pub headers: BTreeMap<String, String>,
+    /// Without the compression that the headers tell of.
     pub body: Vec<u8>,
 }
 
@@ -58,8 +59,18 @@ pub(crate) async fn read_request(
             return Ok(None);
         }
     }
-    let body = buffer[body_start..body_start + length].to_vec();
+    let mut body = buffer[body_start..body_start + length].to_vec();
     buffer.drain(..body_start + length);
+    if headers
+        .get("content-encoding")
+        .is_some_and(|it| it == "zstd")
+    {
+        let mut plain = Vec::new();
+        let mut decoder = ruzstd::decoding::StreamingDecoder::new(&*body)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        io::Read::read_to_end(&mut decoder, &mut plain)?;
+        body = plain;
+    }
     Ok(Some(Request {
         method,
         path,

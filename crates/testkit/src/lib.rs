@@ -12,4 +12,5 @@ pub mod process;
 pub mod process_table;
 pub mod raw;
 pub mod small_disk;
+pub mod voice;
 pub mod web;

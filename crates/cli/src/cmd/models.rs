@@ -54,10 +54,11 @@ pub async fn offer(server: &Arc<Server>, found: &Snapshot) -> Result<Offer, Stri
         true => {
             let client = server.model_client(&provider);
             let listed = client.models(&RequestMeta::default()).await;
-            listed.map_err(|error| {
+            let listed = listed.map_err(|error| {
                 let name = provider.display_name();
                 format!("{name} does not list its models: {error}")
-            })?
+            });
+            listed?.models
         }
         false => Vec::new(),
     };

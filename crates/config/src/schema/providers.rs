@@ -105,8 +105,7 @@ pub static MODEL_PROVIDER: Section = Section::new(
             U64,
             "How long a websocket may take to open.",
         )
-        .default("15000")
-        .no_effect(),
+        .default("15000"),
         key(
             "requires_openai_auth",
             Bool,
@@ -116,10 +115,9 @@ pub static MODEL_PROVIDER: Section = Section::new(
         key(
             "supports_websockets",
             Bool,
-            "The API speaks websockets too; requests go over HTTP all the same.",
+            "Requests of the Responses API go over a websocket, and over HTTP if that fails. `true` for the built-in `openai`.",
         )
-        .shown("false")
-        .no_effect(),
+        .shown("false"),
         key(
             "structured_output",
             Word(&["native", "tool", "instruction"]),

@@ -274,12 +274,12 @@ pub static ROOT: Section = Section::new(
         key("feedback", Kind::Table(&FEEDBACK), "Feedback to the makers."),
         // Voice.
         key("audio", Kind::Table(&AUDIO), "Devices for voice.").no_effect(),
-        key("realtime", Kind::Table(&REALTIME), "Voice conversations.").no_effect(),
-        key("experimental_realtime_start_instructions", Str, "Text given when voice starts.").no_effect(),
-        key("experimental_realtime_ws_backend_prompt", Str, "Instructions of the voice model.").no_effect(),
-        key("experimental_realtime_ws_base_url", Str, "Address of the voice API.").no_effect(),
-        key("experimental_realtime_ws_model", Str, "Voice model.").no_effect(),
-        key("experimental_realtime_ws_startup_context", Str, "Context given to the voice model.").no_effect(),
+        key("realtime", Kind::Table(&REALTIME), "Voice conversations."),
+        key("experimental_realtime_start_instructions", Str, "What the agent's model is told while the user speaks; built in if unset."),
+        key("experimental_realtime_ws_backend_prompt", Str, "Instructions of the voice model, in place of those that the client gives."),
+        key("experimental_realtime_ws_base_url", Str, "Address of the voice API; the provider's own if unset."),
+        key("experimental_realtime_ws_model", Str, "Voice model."),
+        key("experimental_realtime_ws_startup_context", Str, "What the voice model is told about the thread; by default what was said last. Empty for nothing."),
         // Other programs that share the file.
         tui("tui", Kind::Table(&TUI)),
         tui("notice", Kind::Table(&NOTICE)),

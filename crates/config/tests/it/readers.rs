@@ -37,6 +37,18 @@ const fn read(
 
 /// Settings that other crates read.
 const READERS: &[Reader] = &[
+    read("realtime", ".realtime()", &["version", "type=transcribes"]),
+    read(
+        "",
+        ".realtime()",
+        &[
+            "experimental_realtime_start_instructions=start_instructions",
+            "experimental_realtime_ws_backend_prompt=backend_prompt",
+            "experimental_realtime_ws_base_url=base_url",
+            "experimental_realtime_ws_model=model",
+            "experimental_realtime_ws_startup_context=startup_context",
+        ],
+    ),
     read(
         "",
         ".model()",

@@ -1,11 +1,12 @@
-//! Compaction: the model writes a summary, which takes the place of the history.
+//! Compaction: the model writes a summary, which takes the place of the history, or the provider makes a shorter
+//! history itself.
 
 use quipu_wire::{ContextCompactedNotification, ServerNotification, ThreadItem, TurnError};
 
 use super::hooks::Intake;
 use super::items::{Items, Writer};
 use super::{Next, Progress, Turn, TurnKind, Work};
-use crate::effect::{Effect, Purpose, Record};
+use crate::effect::{Effect, Purpose, Record, Summary};
 use crate::ids::{ItemId, SampleId, TurnId};
 use crate::input::{Compacted, ModelEvent, ModelItem};
 use crate::shared::Shared;
@@ -123,16 +124,16 @@ impl Compaction {
             }
             ModelEvent::Retrying { error } => {
                 self.summary.clear();
-                shared.out.of_turn(turn_id).error(error, true);
+                if let Some(error) = error {
+                    shared.out.of_turn(turn_id).error(error, true);
+                }
             }
             ModelEvent::Completed { usage, .. } => {
                 shared.count_usage(usage, turn_id);
-                self.sample = None;
-                shared.out.emit(Effect::Summarise {
-                    turn_id: turn_id.clone(),
-                    summary: self.summary.clone(),
-                    mid_turn: self.when == When::MidTurn,
-                });
+                self.replace(Summary::Text(self.summary.clone()), turn_id, shared);
+            }
+            ModelEvent::Compacted { items } => {
+                self.replace(Summary::Items(items), turn_id, shared);
             }
             ModelEvent::Failed {
                 error,
@@ -146,6 +147,16 @@ impl Compaction {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The request is over: has the new history made.
+    fn replace(&mut self, summary: Summary, turn_id: &TurnId, shared: &mut Shared) {
+        self.sample = None;
+        shared.out.emit(Effect::Summarise {
+            turn_id: turn_id.clone(),
+            summary,
+            mid_turn: self.when == When::MidTurn,
+        });
     }
 
     /// Asks again without the oldest items of a history that is too long to be summarised. Twice as many are left

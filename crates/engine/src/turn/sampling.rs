@@ -75,8 +75,12 @@ impl Turn {
             ModelEvent::ItemDone { slot, item } => self.item_done(slot, *item, shared)?,
             ModelEvent::Retrying { error } => {
                 self.items.close_streamed(out);
-                out.error(error, true);
+                if let Some(error) = error {
+                    out.error(error, true);
+                }
             }
+            // Only a compaction asks for it.
+            ModelEvent::Compacted { .. } => {}
             ModelEvent::Completed { usage, mismatch } => {
                 return self.response_completed(usage, mismatch, shared);
             }

@@ -1,6 +1,6 @@
 //! Effects as short lines, to be compared with what the reference was seen to send.
 
-use quipu_engine::{Answer, Effect, HookPoint, Purpose, Record, item_id};
+use quipu_engine::{Answer, Effect, HookPoint, Purpose, Record, Summary, item_id};
 use quipu_wire::{RequestId, ServerNotification, ThreadItem, ThreadStatus, TurnStatus};
 
 /// Compares effects with lines, one each.
@@ -54,7 +54,10 @@ fn line(effect: &Effect) -> String {
         Effect::Announce { .. } => "announce".to_owned(),
         Effect::Summarise {
             summary, mid_turn, ..
-        } => format!("summarise {summary:?} {mid_turn}"),
+        } => match summary {
+            Summary::Text(text) => format!("summarise {text:?} {mid_turn}"),
+            Summary::Items(items) => format!("summarise {} items {mid_turn}", items.len()),
+        },
         Effect::RenderReview {
             last_message,
             interrupted,

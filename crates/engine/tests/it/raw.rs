@@ -124,7 +124,7 @@ fn model_event() -> impl Strategy<Value = ModelEvent> {
         1 => (slot, index).prop_map(move |(slot, index)| {
             ModelEvent::ReasoningTextDelta { slot, index, delta: delta() }
         }),
-        1 => Just(ModelEvent::Retrying { error: error("again") }),
+        1 => Just(ModelEvent::Retrying { error: Some(error("again")) }),
         2 => (prop::option::of(Just(tokens(i64::MAX))), any::<bool>()).prop_map(|(usage, is_mismatch)| {
             let mismatch = is_mismatch.then(crate::make::mismatch);
             ModelEvent::Completed { usage, mismatch }

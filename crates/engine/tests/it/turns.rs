@@ -268,7 +268,7 @@ fn repeated_item_ids_are_distinguished() {
         model(
             1,
             ModelEvent::Retrying {
-                error: error("cut"),
+                error: Some(error("cut")),
             },
         ),
     ]);

@@ -303,7 +303,7 @@ impl World {
                 item: output(id, ModelItem::Other),
             },
             21 => ModelEvent::Retrying {
-                error: error("again"),
+                error: Some(error("again")),
             },
             22 => {
                 self.jobs.remove(who);

@@ -14,4 +14,4 @@ pub use info::{
     Truncation, TruncationMode, Visibility, WebSearchTool,
 };
 pub use listing::{ListError, list, page};
-pub use remote::parse_models;
+pub use remote::{ModelList, parse_models};

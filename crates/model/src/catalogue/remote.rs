@@ -55,12 +55,47 @@ struct Pricing {
     input_cache_write: Option<String>,
 }
 
+/// What a provider lists.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelList {
+    /// The models that could be read.
+    pub models: Vec<ModelInfo>,
+    /// All entries, as received.
+    pub entries: Vec<Value>,
+    /// The version of the list, if the provider gave one.
+    pub etag: Option<String>,
+}
+
+impl ModelList {
+    /// Reads the body of a `/models` answer.
+    pub(crate) fn read(
+        body: &str,
+        wire: WireApi,
+        etag: Option<String>,
+    ) -> Result<Self, serde_json::Error> {
+        let entries = entries(body)?;
+        Ok(Self {
+            models: read_entries(entries.clone(), wire),
+            entries,
+            etag,
+        })
+    }
+}
+
 /// Reads the body of a `/models` answer: a list of ids with extras, or full catalogue entries.
 pub fn parse_models(body: &str, wire: WireApi) -> Result<Vec<ModelInfo>, serde_json::Error> {
+    Ok(read_entries(entries(body)?, wire))
+}
+
+fn entries(body: &str) -> Result<Vec<Value>, serde_json::Error> {
     let list = match serde_json::from_str::<Value>(body)? {
         Value::Array(data) => List { data },
         value => serde_json::from_value(value)?,
     };
+    Ok(list.data)
+}
+
+fn read_entries(entries: Vec<Value>, wire: WireApi) -> Vec<ModelInfo> {
     let read = |value: Value| {
         let shown = value.get("id").or_else(|| value.get("slug")).cloned();
         let model = match value.get("slug") {
@@ -74,7 +109,7 @@ pub fn parse_models(body: &str, wire: WireApi) -> Result<Vec<ModelInfo>, serde_j
         }
         model
     };
-    Ok(list.data.into_iter().filter_map(read).collect())
+    entries.into_iter().filter_map(read).collect()
 }
 
 impl Entry {

@@ -12,7 +12,7 @@ use crate::decoder::{Context, Decode, Slots, Step, done, incomplete};
 use crate::error::ErrorKind;
 use crate::event::{Completed, ModelEvent};
 use crate::item::{Item, ItemKind};
-use crate::rate_limits::text;
+use crate::rate_limits::{self, text};
 use crate::retry::retry_after_text;
 use crate::text::Text;
 use crate::usage::Usage;
@@ -243,6 +243,10 @@ impl Decode for Decoder {
             "response.completed" => return self.completed(&event, out),
             "response.failed" => return Err(failure(event.response)),
             "response.incomplete" => return Err(ErrorKind::stream(cut_short(event.response))),
+            "codex.rate_limits" => match rate_limits::from_event(data) {
+                Some(limits) => out.push(ModelEvent::RateLimits(Box::new(limits))),
+                None => return Ok(Step::Unreadable),
+            },
             "error" => {
                 let message = event
                     .message

@@ -17,8 +17,12 @@ pub(crate) const SCHEMA_NAME: &str = "codex_output_schema";
 
 #[derive(Serialize)]
 struct Body<'a> {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     model: &'a str,
     instructions: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_response_id: Option<&'a str>,
     input: Vec<Cow<'a, RawValue>>,
     tools: &'a RawValue,
     tool_choice: Value,
@@ -32,6 +36,27 @@ struct Body<'a> {
     prompt_cache_key: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<TextField<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generate: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_metadata: Option<ClientMetadata<'a>>,
+}
+
+/// What is in headers of a request over HTTP.
+#[derive(Serialize)]
+struct ClientMetadata<'a> {
+    #[serde(rename = "x-codex-turn-metadata")]
+    turn_metadata: &'a str,
+}
+
+/// What a request over a websocket has besides what all have.
+#[derive(Default)]
+pub(super) struct Form<'a> {
+    /// The response that the input continues.
+    pub previous_response_id: Option<&'a str>,
+    /// `false` if nothing is to be answered.
+    pub generate: Option<bool>,
+    pub turn_metadata: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -77,14 +102,41 @@ pub(crate) fn body(
     history: &[HistoryItem],
     provider: &ProviderConfig,
 ) -> serde_json::Result<Vec<u8>> {
-    let include: &[&str] = if request.reasoning.is_some() {
+    serde_json::to_vec(&plain(request, history, provider))
+}
+
+/// The message that asks over a websocket.
+pub(super) fn socket_body(
+    request: &Request,
+    history: &[HistoryItem],
+    provider: &ProviderConfig,
+    form: Form<'_>,
+) -> serde_json::Result<String> {
+    let metadata = form.turn_metadata;
+    serde_json::to_string(&Body {
+        kind: Some("response.create"),
+        previous_response_id: form.previous_response_id,
+        generate: form.generate,
+        client_metadata: metadata.map(|turn_metadata| ClientMetadata { turn_metadata }),
+        ..plain(request, history, provider)
+    })
+}
+
+fn plain<'a>(
+    request: &'a Request,
+    history: &'a [HistoryItem],
+    provider: &ProviderConfig,
+) -> Body<'a> {
+    let include: &'static [&'static str] = if request.reasoning.is_some() {
         &["reasoning.encrypted_content"]
     } else {
         &[]
     };
-    serde_json::to_vec(&Body {
+    Body {
+        kind: None,
         model: &request.model,
         instructions: &request.instructions,
+        previous_response_id: None,
         input: input(history, provider.is_azure()),
         tools: request.tools.printed(WireApi::Responses, |specs| specs),
         tool_choice: match &request.tool_choice {
@@ -103,7 +155,9 @@ pub(crate) fn body(
         }),
         prompt_cache_key: &request.prompt_cache_key,
         text: text(request),
-    })
+        generate: None,
+        client_metadata: None,
+    }
 }
 
 /// The body of `POST /responses/compact`.

@@ -2,6 +2,7 @@
 
 mod decode;
 pub(crate) mod encode;
+pub(crate) mod socket;
 
 use crate::catalogue::openai_models;
 use crate::decoder::{Context, Decode, Slots};

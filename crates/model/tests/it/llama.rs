@@ -21,7 +21,7 @@ async fn a_real_server_streams_a_turn_and_a_tool_call() {
         ..ProviderConfig::default()
     };
     let model = Client::new(config, Credentials::None);
-    let models = model.models(&RequestMeta::default()).await.unwrap();
+    let models = model.models(&RequestMeta::default()).await.unwrap().models;
     assert!(!models.is_empty());
     let mut turn = request("Say hello.");
     turn.model = models[0].slug.clone();

@@ -16,3 +16,4 @@ mod retries;
 mod secrets;
 mod structured;
 mod support;
+mod websocket;

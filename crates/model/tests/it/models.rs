@@ -15,7 +15,7 @@ async fn a_providers_list_is_read_and_paged() {
         json!({"object": "list", "data": [{"id": "qwen3:8b"}, {"id": 7}, {"id": "gpt-oss-20b"}]}),
     );
     let model = client(&server, WireApi::Chat);
-    let remote = model.models(&RequestMeta::default()).await.unwrap();
+    let remote = model.models(&RequestMeta::default()).await.unwrap().models;
     let models = catalogue::list(model.provider(), remote);
     let page = catalogue::page(&models, true, None, Some(1)).unwrap();
     assert_eq!(page.data[0].id, "qwen3:8b");
@@ -59,6 +59,7 @@ async fn the_offline_model_lists_nothing() {
             .models(&RequestMeta::default())
             .await
             .unwrap()
+            .models
             .is_empty()
     );
 }

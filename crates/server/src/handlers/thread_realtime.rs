@@ -1,39 +1,60 @@
-//! `thread/realtime/*`: no thread can be spoken with yet, which is what the feature means while it is off.
+//! `thread/realtime/*`: speaking with a thread. Requests are answered when the thread has taken them; what comes of
+//! them is notified.
 
-use quipu_wire::method::Method;
+use std::sync::Arc;
+
 use quipu_wire::method::request::{
     ThreadRealtimeAppendAudio, ThreadRealtimeAppendText, ThreadRealtimeStart, ThreadRealtimeStop,
 };
+use quipu_wire::{
+    ThreadRealtimeAppendAudioParams, ThreadRealtimeAppendAudioResponse,
+    ThreadRealtimeAppendTextParams, ThreadRealtimeAppendTextResponse, ThreadRealtimeStartParams,
+    ThreadRealtimeStartResponse, ThreadRealtimeStopParams, ThreadRealtimeStopResponse,
+};
+use tokio::sync::oneshot;
 
 use super::Handler;
-use crate::{Cx, Refusal, threads};
+use crate::threads::{self, Message, RealtimeMessage, RealtimeRequest};
+use crate::{Cx, Refusal};
 
-macro_rules! unsupported {
-    ($($name:ident),*) => {$(
-        impl Handler for $name {
-            async fn run(
-                cx: Cx,
-                params: <Self as Method>::Params,
-            ) -> Result<Self::Result, Refusal> {
-                Err(refusal(&cx, &params.thread_id))
-            }
-        }
-    )*};
+impl Handler for ThreadRealtimeStart {
+    async fn run(cx: Cx, params: ThreadRealtimeStartParams) -> Result<Self::Result, Refusal> {
+        let thread_id = params.thread_id.clone();
+        ask(&cx, &thread_id, RealtimeRequest::Start(params)).await?;
+        Ok(ThreadRealtimeStartResponse {})
+    }
 }
 
-unsupported!(
-    ThreadRealtimeStart,
-    ThreadRealtimeAppendAudio,
-    ThreadRealtimeAppendText,
-    ThreadRealtimeStop
-);
-
-fn refusal(cx: &Cx, thread_id: &str) -> Refusal {
-    match threads::loaded(&cx.server, thread_id) {
-        Ok(thread) => Refusal::invalid_request(format!(
-            "thread {} does not support realtime conversation",
-            thread.id
-        )),
-        Err(error) => error,
+impl Handler for ThreadRealtimeAppendAudio {
+    async fn run(cx: Cx, params: ThreadRealtimeAppendAudioParams) -> Result<Self::Result, Refusal> {
+        ask(&cx, &params.thread_id, RealtimeRequest::Audio(params.audio)).await?;
+        Ok(ThreadRealtimeAppendAudioResponse {})
     }
+}
+
+impl Handler for ThreadRealtimeAppendText {
+    async fn run(cx: Cx, params: ThreadRealtimeAppendTextParams) -> Result<Self::Result, Refusal> {
+        ask(&cx, &params.thread_id, RealtimeRequest::Text(params.text)).await?;
+        Ok(ThreadRealtimeAppendTextResponse {})
+    }
+}
+
+impl Handler for ThreadRealtimeStop {
+    async fn run(cx: Cx, params: ThreadRealtimeStopParams) -> Result<Self::Result, Refusal> {
+        ask(&cx, &params.thread_id, RealtimeRequest::Stop).await?;
+        Ok(ThreadRealtimeStopResponse {})
+    }
+}
+
+async fn ask(cx: &Cx, thread_id: &str, request: RealtimeRequest) -> Result<(), Refusal> {
+    let thread = threads::loaded(&cx.server, thread_id)?;
+    let (done, taken) = oneshot::channel();
+    let client = Arc::clone(&cx.client);
+    let ask = RealtimeMessage::Ask {
+        client,
+        request,
+        done,
+    };
+    thread.send(Message::Realtime(ask)).await;
+    taken.await.map_err(|_| Refusal::ThreadUnloading)?
 }

@@ -14,6 +14,7 @@ use super::audience::Audience;
 use super::hooks::ThreadHooks;
 use super::message::{Message, ThreadHandle};
 use super::questions::Questions;
+use super::realtime::{self, Realtime};
 use super::recorder::Recorder;
 use super::replies::Replies;
 use super::reports::Reports;
@@ -43,6 +44,7 @@ pub(super) struct Actor {
     pub replies: Replies,
     pub agent: AgentLink,
     pub reports: Reports,
+    pub realtime: Realtime,
     /// The name of the client whose thread it is; agents have none.
     pub client_name: Option<String>,
     /// The share of the input that waits for the model in what all threads may hold.
@@ -162,6 +164,7 @@ impl Actor {
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(directories) => self.skills_changed(&directories).await,
             Message::SkillsFollowed(followed) => self.keep_followed(followed),
+            Message::Realtime(message) => realtime::receive(self, message).await,
             Message::Mcp(message) => self.mcp(message).await,
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
             Message::Agent(message) => self.agent_message(message).await,
@@ -215,6 +218,7 @@ impl Actor {
         let was = self.audience.remove(client);
         if self.audience.is_empty() {
             self.questions.forget_elicitations();
+            self.realtime.stop();
         }
         was
     }

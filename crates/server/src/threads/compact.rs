@@ -1,6 +1,6 @@
-//! `thread/compact/start`: a summary takes the place of the history.
+//! `thread/compact/start`: a summary takes the place of the history, or what the provider makes of it.
 
-use quipu_engine::{Compacted, Input, TurnId};
+use quipu_engine::{Compacted, Input, Summary, TurnId};
 use quipu_wire::method::request;
 
 use super::actor::Actor;
@@ -21,28 +21,38 @@ impl Actor {
             .await;
         self.perform(effects).await;
     }
+}
 
-    /// Makes the new history out of a summary.
-    pub fn summarise(&mut self, turn_id: &TurnId, summary: &str, mid_turn: bool) -> Compacted {
-        let facts = self.facts_now();
-        let context = if mid_turn {
-            initial::initial(&facts, None)
-        } else {
-            Vec::new()
-        };
-        let summary = compaction::summary(Some(summary).filter(|it| !it.trim().is_empty()));
-        let history = compaction::replacement(self.sampler.sent(), &summary, context);
-        let tokens = self.sampler.estimate(&history);
-        self.sampler.forget_sent();
-        let baseline = mid_turn.then(|| facts.baseline());
-        self.sampler.prompt_mut().set_baseline(baseline);
-        let record = mid_turn
-            .then(|| self.turn_context(&facts, turn_id))
-            .flatten();
-        Compacted {
-            history,
-            tokens,
-            record,
+/// Makes the new history out of a summary.
+pub(super) fn summarise(
+    actor: &mut Actor,
+    turn_id: &TurnId,
+    summary: Summary,
+    mid_turn: bool,
+) -> Compacted {
+    let facts = actor.facts_now();
+    let context = if mid_turn {
+        initial::initial(&facts, None)
+    } else {
+        Vec::new()
+    };
+    let history = match summary {
+        Summary::Text(text) => {
+            let summary = compaction::summary(Some(&*text).filter(|it| !it.trim().is_empty()));
+            compaction::replacement(actor.sampler.sent(), &summary, context)
         }
+        Summary::Items(items) => compaction::provided(items, context),
+    };
+    let tokens = actor.sampler.estimate(&history);
+    actor.sampler.forget_sent();
+    let baseline = mid_turn.then(|| facts.baseline());
+    actor.sampler.prompt_mut().set_baseline(baseline);
+    let record = mid_turn
+        .then(|| actor.turn_context(&facts, turn_id))
+        .flatten();
+    Compacted {
+        history,
+        tokens,
+        record,
     }
 }

@@ -22,6 +22,7 @@ impl Actor {
         // An agent stays as long as the thread that started it, and that one while it has any at work.
         let is_needed = self.agent.is_agent() || self.server.agents.any_running(&self.handle.id);
         if is_needed || !self.audience.is_empty() {
+            self.sampler.disconnect();
             if is_stored {
                 self.release_history();
             }

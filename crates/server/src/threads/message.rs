@@ -22,6 +22,7 @@ use super::agent::AgentMessage;
 use super::guardian::Case;
 use super::mcp::McpMessage;
 use super::questions::AnswerSender;
+use super::realtime::RealtimeMessage;
 use crate::Refusal;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
@@ -106,6 +107,8 @@ pub(crate) enum Message {
         question: QuestionId,
         outcome: Outcome,
     },
+    /// About the voice conversation of the thread.
+    Realtime(RealtimeMessage),
     /// About the MCP servers of the thread.
     Mcp(McpMessage),
     GraceOver {
@@ -160,6 +163,7 @@ impl Message {
             Message::Model { .. } => "model",
             Message::Tool { .. } => "tool",
             Message::Answered { .. } => "answer",
+            Message::Realtime(_) => "realtime",
             _ => "other",
         }
     }

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{
     CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ThreadId, ToolCall,
 };
-use quipu_model::{ItemKind, ModelStream, OutputError, Price, Usage};
+use quipu_model::{ItemKind, ModelStream, OutputError, Price, ProviderConfig, Usage};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
 use super::reports::RequestReport;
 use super::web_search;
-use crate::fail;
+use crate::{Server, fail, models};
 use quipu_prompt::notes;
 use quipu_prompt::speech::{Said, Speech, SpeechFilter};
 
@@ -23,6 +24,7 @@ const BATCH: usize = 256;
 
 /// Reads an answer until it ends; aborting the task cancels the request.
 pub(super) fn start(
+    server: Arc<Server>,
     thread: ThreadHandle,
     sample: SampleId,
     asked: Asked,
@@ -31,6 +33,7 @@ pub(super) fn start(
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
         let reader = Reader {
+            server,
             thread_id: thread.id.clone(),
             asked,
             report,
@@ -81,6 +84,7 @@ async fn read(
 
 /// Who is asked, and how.
 pub(super) struct Asked {
+    pub provider: ProviderConfig,
     pub model: String,
     pub price: Option<Price>,
     pub plan_mode: bool,
@@ -92,6 +96,7 @@ pub(super) struct Asked {
 
 /// Turns a provider's events into the engine's.
 struct Reader {
+    server: Arc<Server>,
     thread_id: ThreadId,
     asked: Asked,
     /// Telemetry of the request, if there are collectors.
@@ -113,7 +118,12 @@ impl Reader {
         use quipu_model::ModelEvent as From;
         self.report(&event);
         out.push(match event {
-            From::Opened(_) => return,
+            From::Opened(opened) => {
+                if let Some(etag) = opened.models_etag {
+                    models::current_list(&self.server, &self.asked.provider, etag);
+                }
+                return;
+            }
             From::RateLimits(limits) => ModelEvent::RateLimits(limits),
             From::ModelRerouted { model } => ModelEvent::Rerouted {
                 from: self.asked.model.clone(),
@@ -141,11 +151,11 @@ impl Reader {
             From::Retrying(retrying) => {
                 self.messages.clear();
                 ModelEvent::Retrying {
-                    error: TurnError {
+                    error: retrying.announced.then(|| TurnError {
                         message: retrying.message(),
                         codex_error_info: Some(retrying.info()),
                         additional_details: Some(retrying.error.to_string()),
-                    },
+                    }),
                 }
             }
             From::Completed(completed) => ModelEvent::Completed {

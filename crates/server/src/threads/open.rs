@@ -21,15 +21,16 @@ use super::message::Message;
 use super::network;
 use super::opened::{Hold, Opened};
 use super::questions::Questions;
+use super::realtime::Realtime;
 use super::recorder::{HistoryState, Recorder};
 use super::replies::Replies;
 use super::reports::Reports;
-use super::sampling::Sampler;
+use super::sampling::{self, Sampler};
 use super::session::Session;
 use super::tools::Tools;
 use super::turn_context::PromptState;
 use crate::hub::Client;
-use crate::{Server, agents, rules};
+use crate::{Server, agents, models, rules};
 use quipu_prompt::notes;
 
 /// What a loaded thread is made of, besides its settings.
@@ -51,6 +52,7 @@ pub(super) fn open(
     session: Session,
     parts: Parts,
 ) -> Opened {
+    models::refresh(server, &session.provider);
     let rules = rules::load(server, &session.snapshot);
     let resumed = matches!(parts.history_state, HistoryState::Located(_));
     let (hooks, hook_problems) = ThreadHooks::load(server, &session, resumed);
@@ -64,7 +66,7 @@ pub(super) fn open(
     let fleet = servers.scope().fleet.clone();
     let agent = server.agents.get(&handle.id);
     let introduction = opener.and_then(|client| client.introduction());
-    let actor = Box::new(Actor {
+    let mut actor = Box::new(Actor {
         server: Arc::clone(server),
         handle: handle.clone(),
         engine: engine(
@@ -90,9 +92,13 @@ pub(super) fn open(
             .map(|it| it.name.clone()),
         agent: AgentLink::new(agent),
         reports: Reports::new(server, handle.id.clone()),
+        realtime: Realtime::default(),
         pending_input: None,
         session: session.clone(),
     });
+    if !resumed {
+        sampling::prewarm(&mut actor);
+    }
     let notices = Notices {
         problems,
         deprecations: session.snapshot.deprecations(),

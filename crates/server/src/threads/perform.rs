@@ -9,6 +9,7 @@ use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
 use super::audience;
+use super::compact;
 use super::message::Message;
 use super::records::{self, Writing};
 use crate::announce::Announcement;
@@ -97,7 +98,7 @@ impl Actor {
                 summary,
                 mid_turn,
             } => {
-                let compacted = self.summarise(&turn_id, &summary, mid_turn);
+                let compacted = compact::summarise(self, &turn_id, summary, mid_turn);
                 return Some(Input::Compacted { turn_id, compacted });
             }
             Effect::RenderReview {
@@ -164,6 +165,7 @@ impl Actor {
     fn track(&mut self, notification: &ServerNotification) {
         self.audience.track(notification);
         self.reports.track(&self.session, notification);
+        self.realtime.track(notification);
         match notification {
             ServerNotification::TurnStarted(_) => self.agent.turn_started(),
             ServerNotification::TurnCompleted(_) => {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use quipu_config::Feature;
 use quipu_engine::{Purpose, SampleId, Thread as Engine, TurnId};
 use quipu_model::{
-    Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, ToolSet, TurnState,
+    Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, SocketSlot, ToolSet,
+    TurnState,
 };
 use quipu_prompt::history::ContextSize;
 use quipu_prompt::{compaction, review};
@@ -17,6 +18,7 @@ use super::actor::Actor;
 use super::mcp::{McpMessage, Servers};
 use super::message::Message;
 use super::model_stream::{self, Asked};
+use super::remote_compaction;
 use super::turn_context::PromptState;
 
 /// The header that names the kind of agent a request is for.
@@ -30,6 +32,8 @@ pub(super) struct Sampler {
     sent: Vec<HistoryItem>,
     turn: TurnSettings,
     mcp: Servers,
+    /// The websocket to the provider, if it has any.
+    socket: SocketSlot,
     /// The request under way.
     task: Option<(SampleId, JoinHandle<()>)>,
 }
@@ -54,6 +58,7 @@ impl Sampler {
             sent: Vec::new(),
             turn: TurnSettings::default(),
             mcp,
+            socket: SocketSlot::default(),
             task: None,
         }
     }
@@ -113,6 +118,11 @@ impl Sampler {
         self.sent = Vec::new();
     }
 
+    /// Nothing will be asked for a while.
+    pub fn disconnect(&self) {
+        self.socket.close();
+    }
+
     /// Ends a request whose answer does not matter any more.
     pub fn cancel(&mut self, sample: SampleId) {
         if let Some((_, task)) = self.task.take_if(|(running, _)| *running == sample) {
@@ -147,7 +157,9 @@ impl Actor {
     pub fn sample(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         let fleet = &self.sampler.mcp().fleet;
         let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
-        if needs_no_tools || fleet.is_settled() {
+        if (needs_no_tools && !remote_compaction::is_meant(&self.session, purpose))
+            || fleet.is_settled()
+        {
             return self.sample_now(sample, turn_id, purpose);
         }
         let (fleet, handle) = (fleet.clone(), self.handle.clone());
@@ -175,8 +187,14 @@ impl Actor {
     fn sample_now(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
+        if remote_compaction::is_meant(&self.session, purpose) {
+            let model = self.sampler.model.clone();
+            let task = remote_compaction::start(self.handle.clone(), sample, model, request);
+            return self.sampler.task = Some((sample, task));
+        }
         let settings = self.session.snapshot.session();
         let asked = Asked {
+            provider: self.session.provider.clone(),
             model: request.model.clone(),
             price: self.session.info.price,
             plan_mode: self.session.mode.mode == ModeKind::Plan,
@@ -185,7 +203,8 @@ impl Actor {
         };
         let stream = self.sampler.model.stream(request);
         let report = self.reports.request(&self.session);
-        let task = model_stream::start(self.handle.clone(), sample, asked, report, stream);
+        let (server, thread) = (Arc::clone(&self.server), self.handle.clone());
+        let task = model_stream::start(server, thread, sample, asked, report, stream);
         self.sampler.task = Some((sample, task));
     }
 
@@ -224,6 +243,8 @@ impl Actor {
             accepts_images: info.accepts_images(),
             max_output_tokens: info.max_output_tokens,
             context_window: info.context_window,
+            compress: self.session.has_feature(Feature::EnableRequestCompression),
+            socket: self.sampler.socket.clone(),
             meta: self.request_meta(turn_id, purpose),
         }
     }
@@ -273,6 +294,10 @@ impl Actor {
             for _ in 0..dropped {
                 compaction::drop_oldest(&mut input);
             }
+            if remote_compaction::is_meant(&self.session, purpose) {
+                let instructions = self.sampler.prompt.base_instructions();
+                return remote_compaction::fitted(input, instructions, &self.session.info);
+            }
             let instructions = self.session.snapshot.instructions();
             let custom = instructions.compact_prompt.as_deref();
             input.push(history_item(&compaction::request(custom)));
@@ -280,18 +305,32 @@ impl Actor {
         input
     }
 
-    /// The tools of a turn are made once, and again when the model looks for more.
+    /// The tools of a turn are made once, and again when the model looks for more. A provider that compacts the
+    /// history is given those of a turn, too.
     fn tools_for(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
-        match (purpose, &self.sampler.turn.tools) {
-            (Purpose::Compaction { .. }, _) => ToolSet::default(),
-            (Purpose::Turn, Some(tools)) => tools.clone(),
-            (Purpose::Review, _) => self.offered_tools(turn_id, purpose),
-            (Purpose::Turn, None) => {
-                let tools = self.offered_tools(turn_id, purpose);
-                self.sampler.turn.tools.insert(tools).clone()
-            }
+        if purpose == Purpose::Review {
+            return self.offered_tools(turn_id, purpose);
         }
+        if purpose != Purpose::Turn && !remote_compaction::is_meant(&self.session, purpose) {
+            return ToolSet::default();
+        }
+        if let Some(tools) = &self.sampler.turn.tools {
+            return tools.clone();
+        }
+        let tools = self.offered_tools(turn_id, Purpose::Turn);
+        self.sampler.turn.tools.insert(tools).clone()
     }
+}
+
+/// Lets a provider with a websocket read the instructions and tools of a new thread before its first turn.
+pub(super) fn prewarm(actor: &mut Actor) {
+    if !actor.session.provider.uses_websockets() || !actor.sampler.mcp().fleet.is_settled() {
+        return;
+    }
+    let request = actor.request(&TurnId::default(), Purpose::Turn);
+    actor.sampler.forget_tools();
+    let model = actor.sampler.model.clone();
+    tokio::spawn(async move { model.prewarm(&request).await });
 }
 
 pub(super) fn history_item(item: &Json) -> HistoryItem {

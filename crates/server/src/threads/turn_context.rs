@@ -11,6 +11,7 @@ use quipu_wire::Json;
 
 use super::actor::Actor;
 use super::network;
+use super::realtime;
 use super::skills::ThreadSkills;
 use crate::clock;
 use quipu_prompt::facts::{Baseline, Escalation, Facts, ModelFacts, Subagent};
@@ -128,6 +129,7 @@ impl Actor {
                 additional_permissions: session.has_feature(Feature::ExecPermissionApprovals),
                 request_permissions_tool: session.has_feature(Feature::RequestPermissionsTool),
             },
+            realtime: realtime::instructions(self),
         }
     }
 

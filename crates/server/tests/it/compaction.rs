@@ -1,6 +1,6 @@
 //! Compaction: asked for, by itself, and failing.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, order, run, say, status, text};
 
@@ -102,7 +102,7 @@ async fn a_full_history_is_compacted_before_the_next_request() {
     ]);
     let messages = run(&mut client, &thread, "work").await;
     assert_eq!(status(&messages), "completed");
-    let compacted = |messages: &[serde_json::Value]| {
+    let compacted = |messages: &[Value]| {
         order(messages)
             .iter()
             .filter(|it| *it == "thread/compacted")
@@ -240,4 +240,126 @@ async fn compaction_that_does_not_help_ends_the_turn() {
         "The history was over the limit of 1000 tokens again right after each of 5 compactions.";
     assert!(text(&error["message"]).starts_with(why), "{error}");
     assert_eq!(stage.model.requests().len(), 11);
+}
+
+fn message(role: &str, text: &str) -> Value {
+    json!({ "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }] })
+}
+
+/// A provider of the name `OpenAI`, which compacts histories itself.
+async fn remote(settings: &str) -> Stage {
+    let provider = "wire_api = \"responses\"\nname = \"OpenAI\"";
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    Stage::build(directory, home, settings, provider).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_can_compacts_the_history_itself() {
+    let mut stage = remote("").await;
+    stage.model.set_compacted(json!({ "output": [
+        message("user", "kept words"),
+        message("developer", "stale"),
+        { "type": "compaction", "id": "cmp_1", "encrypted_content": "ENC" },
+    ]}));
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "a long story" }), json!({ "text": "yes" })]);
+    run(&mut client, &thread, "tell me").await;
+    client
+        .call("thread/compact/start", json!({ "threadId": thread }))
+        .await;
+    let messages = client.until("turn/completed").await;
+    let wanted = [
+        "status active",
+        "turn/started",
+        "item/started contextCompaction",
+        "item/completed contextCompaction",
+        "thread/compacted",
+        "status idle",
+        "turn/completed completed",
+    ];
+    assert_eq!(order(&messages), wanted);
+    let sent = stage.model.requests().pop().unwrap();
+    assert_eq!(sent.path, "/v1/responses/compact");
+    let names: Vec<&str> = sent.headers.keys().map(String::as_str).collect();
+    assert!(names.contains(&"session_id") && !names.contains(&"x-codex-turn-metadata"));
+    assert_eq!(sent.headers["accept"], "*/*");
+    assert!(!sent.body["tools"].as_array().unwrap().is_empty());
+    let last = sent.body["input"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
+    assert_eq!(
+        last["content"][0]["text"], "a long story",
+        "no prompt asks for a summary"
+    );
+    stage.restart().await;
+    let mut client = stage.client().await;
+    client
+        .call("thread/resume", json!({ "threadId": thread }))
+        .await;
+    run(&mut client, &thread, "do you remember?").await;
+    let input = stage.model.requests().pop().unwrap().body["input"].clone();
+    assert_eq!(input[0], message("user", "kept words"));
+    assert_eq!(
+        input[1],
+        json!({ "type": "compaction", "encrypted_content": "ENC" })
+    );
+    let sent = input.to_string();
+    assert!(
+        !sent.contains("stale") && !sent.contains("a long story"),
+        "{sent}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_compacts_in_the_middle_of_a_turn() {
+    let stage = remote("model_auto_compact_token_limit = 500").await;
+    stage
+        .model
+        .set_compacted(json!({ "output": [message("user", "kept words")] }));
+    let (mut client, thread) = stage.thread().await;
+    let mut call = calls("exec_command", json!({ "cmd": "true" }));
+    call["usage"] = json!({ "input": 900, "cached": 0, "output": 10, "reasoning": 0 });
+    stage.play([call, json!({ "text": "end" })]);
+    let messages = run(&mut client, &thread, "work").await;
+    assert_eq!(status(&messages), "completed");
+    assert!(order(&messages).contains(&"thread/compacted".to_owned()));
+    let input = stage.model.requests().pop().unwrap().body["input"].clone();
+    let input = input.as_array().unwrap();
+    assert_eq!(input.last(), Some(&message("user", "kept words")));
+    assert!(input.len() > 1, "the context of the turn comes before it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_fails_to_compact_fails_the_turn() {
+    let stage = remote("").await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([json!({ "text": "a long story" }), json!({ "text": "yes" })]);
+    run(&mut client, &thread, "tell me").await;
+    for (answer, why) in [
+        (json!("garbage"), "stream disconnected before completion: "),
+        (
+            json!({ "output": {} }),
+            "stream disconnected before completion: ",
+        ),
+    ] {
+        stage.model.set_compacted(answer);
+        client
+            .call("thread/compact/start", json!({ "threadId": thread }))
+            .await;
+        let messages = client.until("turn/completed").await;
+        assert_eq!(status(&messages), "failed");
+        assert!(!order(&messages).contains(&"thread/compacted".to_owned()));
+        let error = text(&messages.last().unwrap()["params"]["turn"]["error"]["message"]);
+        let wanted = format!("Error running remote compact task: {why}");
+        assert!(error.starts_with(&wanted), "{error}");
+    }
+    assert_eq!(
+        status(&run(&mut client, &thread, "and?").await),
+        "completed"
+    );
+    assert!(stage.last_request().contains("a long story"));
 }

@@ -198,7 +198,7 @@ async fn features_are_listed_and_switched() {
     assert_eq!(echo.unwrap(), set);
     assert!(!enabled("tool_call_mcp_elicitation").await);
     assert!(!enabled("unified_exec").await);
-    for without_effect in ["apps", "plugins", "js_repl", "realtime_conversation"] {
+    for without_effect in ["apps", "plugins", "js_repl"] {
         assert!(!enabled(without_effect).await, "{without_effect}");
     }
     assert!(enabled("steer").await, "what was removed is as it is");

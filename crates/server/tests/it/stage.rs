@@ -52,12 +52,16 @@ impl Stage {
         Stage::build(directory, home, settings, "wire_api = \"responses\"").await
     }
 
-    async fn build(directory: TempDir, home: PathBuf, settings: &str, provider: &str) -> Stage {
+    pub async fn build(directory: TempDir, home: PathBuf, settings: &str, provider: &str) -> Stage {
         let model = ModelServer::start().await.unwrap();
         Home::at(&home).ensure().unwrap();
+        let name = match provider.contains("name = ") {
+            true => "",
+            false => "name = \"scripted\"",
+        };
         let config = format!(
             "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
-             approval_policy = \"never\"\n{settings}\n[model_providers.scripted]\nname = \"scripted\"\n\
+             approval_policy = \"never\"\n{settings}\n[model_providers.scripted]\n{name}\n\
              base_url = \"{}\"\nrequest_max_retries = 0\nstream_max_retries = 0\n{provider}\n",
             model.base_url(),
         );

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::gate::{Stop, Stopped, Then};
+use super::socket::{self, SocketReply};
 use super::{Reply, State};
 use crate::http::read_request;
 
@@ -37,6 +38,25 @@ async fn connection(mut stream: TcpStream, state: &State) -> io::Result<()> {
     let number = state.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut stream, &mut buffer).await? {
+        if request
+            .headers
+            .get("upgrade")
+            .is_some_and(|it| it == "websocket")
+        {
+            match state.socket(&request).await {
+                SocketReply::Open(answer) => {
+                    stream.write_all(answer.as_bytes()).await?;
+                    return socket::serve(stream, &request, number, state).await;
+                }
+                SocketReply::Refuse(status) => {
+                    let head = head(status, &BTreeMap::new(), "application/json");
+                    let answer = format!("{head}content-length: 2\r\n\r\n{{}}");
+                    stream.write_all(answer.as_bytes()).await?;
+                    continue;
+                }
+                SocketReply::Silence => return silence(&mut stream).await,
+            }
+        }
         match state.reply(&request, number).await {
             Reply::Json {
                 status,

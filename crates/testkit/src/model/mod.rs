@@ -7,6 +7,7 @@ mod chat;
 mod gate;
 mod http;
 mod prompt;
+mod socket;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,6 +27,7 @@ use tokio::task::JoinHandle;
 use crate::http::Request;
 use gate::Stopped;
 pub use gate::{Gate, Stop, Then};
+pub use socket::Sockets;
 
 /// Where servers are asked about models, besides their list.
 const LOOKUPS: [&str; 3] = ["/props", "/api/v0/models", "/api/show"];
@@ -106,6 +108,12 @@ impl ModelServer {
         *lock(&self.state.models) = body.to_string();
     }
 
+    /// The same with the version of the list.
+    pub fn set_models_with_etag(&self, body: Value, etag: &str) {
+        self.set_models(body);
+        *lock(&self.state.models_etag) = Some(etag.to_owned());
+    }
+
     /// What another path answers, such as `/props`; nothing is there when the body is `null`.
     pub fn set_page(&self, path: &str, body: Value) {
         lock(&self.state.pages).insert(path.to_owned(), body);
@@ -114,6 +122,11 @@ impl ModelServer {
     /// What `POST /responses/compact` answers.
     pub fn set_compacted(&self, body: Value) {
         *lock(&self.state.compacted) = body.to_string();
+    }
+
+    /// What becomes of websockets. Unless a test says so, there are none.
+    pub fn set_sockets(&self, sockets: Sockets) {
+        *lock(&self.state.sockets) = sockets;
     }
 
     /// The requests for answers so far.
@@ -161,8 +174,10 @@ struct State {
     requests: Mutex<Vec<Recorded>>,
     lookups: Mutex<Vec<String>>,
     models: Mutex<String>,
+    models_etag: Mutex<Option<String>>,
     pages: Mutex<BTreeMap<String, Value>>,
     compacted: Mutex<String>,
+    sockets: Mutex<Sockets>,
     /// How often the same request was seen, by its hash.
     attempts: Mutex<HashMap<u64, u32>>,
     received: watch::Sender<u64>,
@@ -197,9 +212,11 @@ impl State {
             queue: Mutex::default(),
             requests: Mutex::default(),
             lookups: Mutex::default(),
+            models_etag: Mutex::default(),
             pages: Mutex::new(BTreeMap::from([("/props".to_owned(), window(WINDOW))])),
             models: Mutex::new(json!({"object": "list", "data": []}).to_string()),
             compacted: Mutex::new(json!({"output": []}).to_string()),
+            sockets: Mutex::default(),
             attempts: Mutex::default(),
             received: watch::Sender::new(0),
             abandoned: watch::Sender::new(0),
@@ -305,7 +322,13 @@ impl State {
             lock(&self.lookups).push(path.to_owned());
         }
         let Some(path) = page_of else {
-            return Some(page(Some(lock(&self.models).clone())));
+            let etag = lock(&self.models_etag).clone();
+            let etag = etag.map(|etag| ("etag".to_owned(), etag));
+            return Some(Reply::Json {
+                status: 200,
+                headers: etag.into_iter().collect(),
+                body: lock(&self.models).clone(),
+            });
         };
         let pages = lock(&self.pages);
         let found = pages.get(path).filter(|body| !body.is_null());
