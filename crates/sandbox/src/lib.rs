@@ -32,6 +32,8 @@ mod helper;
 mod lifeline;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(all(unix, not(target_os = "linux")))]
+mod no_groups;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(unix)]

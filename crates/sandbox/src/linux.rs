@@ -2,6 +2,7 @@
 
 pub(crate) mod bpf;
 pub(crate) mod broker;
+pub(crate) mod cgroup;
 pub(crate) mod landlock;
 mod mounts;
 mod namespaces;

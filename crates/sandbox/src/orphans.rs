@@ -12,6 +12,7 @@ use crate::{
         descendants_of,
         process_table::{self, Entry},
     },
+    linux::cgroup,
     zygote,
 };
 
@@ -39,6 +40,7 @@ pub(crate) async fn end(supervisor: u32) {
         };
         time::sleep(PAUSE).await;
     }
+    cgroup::end_abandoned();
 }
 
 /// Kills those that there are now; false if there are none and the supervisor has ended.

@@ -63,7 +63,10 @@ impl Zygote {
     )]
     fn start() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        crate::orphans::adopt();
+        {
+            crate::orphans::adopt();
+            crate::linux::cgroup::end_abandoned();
+        }
         let (socket, theirs) = UnixStream::pair()?;
         let child = Command::new(executable()?)
             .arg0(helper::NAME)

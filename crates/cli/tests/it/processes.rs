@@ -302,6 +302,48 @@ async fn nothing_is_left_of_a_clients_command_after_its_server() {
     }
 }
 
+/// A command with full access can kill all that could end it. Where there are control groups, the next server finds
+/// what is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_outlives_server_and_helpers_is_ended_by_the_next_server() {
+    let mut process = websocket_server();
+    let mut client = Conversation::start(process.websocket(&[]).await).await;
+    let own = async |client: &mut Conversation, script: &str| {
+        let params = json!({
+            "command": ["bash", "-c", script], "sandboxPolicy": { "type": "dangerFullAccess" },
+        });
+        client.call("command/exec", params).await
+    };
+    let groups = own(&mut client, "cat /proc/self/cgroup").await;
+    if !groups["stdout"].as_str().unwrap().contains("/quipu-") {
+        eprintln!("skipped: no control group can be made here");
+        return;
+    }
+    let mark = marker();
+    // The zygote is the parent of the supervisor.
+    let murder = format!(
+        "(setsid sleep {mark} >/dev/null 2>&1 &); read -r _ _ _ zygote _ < /proc/$PPID/stat; echo up; read; \
+         kill -9 $PPID $zygote {server}",
+        server = process.pid(),
+    );
+    let params = json!({
+        "command": ["bash", "-c", murder], "processId": "murder", "streamStdin": true,
+        "streamStdoutStderr": true, "sandboxPolicy": { "type": "dangerFullAccess" },
+    });
+    client.ask("command/exec", params).await;
+    client.skip_to("command/exec/outputDelta").await;
+    let go = json!({ "processId": "murder", "deltaBase64": "Cg==" });
+    client.ask("command/exec/write", go).await;
+    process.exit().await;
+    assert!(!holding(&mark).is_empty(), "nobody was left to end it");
+
+    let mut next = websocket_server();
+    let mut client = Conversation::start(next.websocket(&[]).await).await;
+    let begun = Instant::now();
+    own(&mut client, "true").await;
+    gone(&mark, begun).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_a_clients_command_after_the_end_of_input() {
     for policy in policies() {

@@ -9,8 +9,12 @@ use std::{
 };
 
 use super::{Family, Lifeline, family::bury, run_supervisor, supervise, wake_when_parent_ends};
+#[cfg(target_os = "linux")]
+use crate::linux::cgroup::Groups;
+#[cfg(not(target_os = "linux"))]
+use crate::no_groups::Groups;
 use crate::{
-    fd::{self, check},
+    fd,
     report::{Failure, Report, Step},
 };
 
@@ -23,6 +27,9 @@ const IGNORED: [libc::c_int; 5] = [
     libc::SIGTERM,
     libc::SIGTSTP,
 ];
+
+/// Until groups whose processes are just ending are tried to be removed again.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// How long supervisors may take to end after the server. Nothing is to be left of it within a second.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -38,16 +45,17 @@ pub(super) fn run() -> ! {
         .adopt_orphans()
         .and_then(|()| supervise::watch_children());
     let mut supervisors = HashSet::new();
+    let mut groups = Groups::new();
     while ready.is_ok() {
         bury(&mut supervisors);
-        let [asked] = supervise::wait([Some(server.as_fd())], None);
+        let rest = groups.end_others(&supervisors).then_some(AGAIN);
+        let [asked] = supervise::wait([Some(server.as_fd())], rest);
         let lifeline = match asked.then(|| receive(server.as_fd())) {
             Some(Ok(lifeline)) => lifeline,
             Some(Err(_)) => break,
             None => continue,
         };
-        // SAFETY: this process has one thread.
-        match check(unsafe { libc::fork() }) {
+        match groups.fork() {
             Ok(0) => match fd::replace(server, lifeline) {
                 Ok(lifeline) => run_supervisor(Lifeline::new(lifeline)),
                 Err(_) => exit(1),
@@ -58,28 +66,31 @@ pub(super) fn run() -> ! {
             }
         }
     }
-    outlive(supervisors);
+    outlive(&mut supervisors);
+    while groups.end_others(&supervisors) {
+        supervise::wait([], Some(AGAIN));
+    }
     exit(0);
 }
 
 /// Sees to it that all supervisors end, as they should by themselves now that the server is gone.
-fn outlive(mut supervisors: HashSet<libc::pid_t>) {
+fn outlive(supervisors: &mut HashSet<libc::pid_t>) {
     let give_up = Instant::now() + PATIENCE;
     loop {
-        bury(&mut supervisors);
+        bury(supervisors);
         let rest = give_up.saturating_duration_since(Instant::now());
         if supervisors.is_empty() || rest.is_zero() {
             break;
         }
         supervise::wait([], Some(rest));
     }
-    for supervisor in &supervisors {
+    for supervisor in supervisors.iter() {
         // SAFETY: signals a child of this process that was not waited for yet.
         unsafe { libc::kill(*supervisor, libc::SIGKILL) };
     }
     while !supervisors.is_empty() {
         supervise::wait([], Some(PATIENCE));
-        bury(&mut supervisors);
+        bury(supervisors);
     }
 }
 
