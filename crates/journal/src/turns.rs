@@ -267,11 +267,9 @@ impl TurnBuilder {
         self.numbered = self.turns.iter().map(|kept| kept.turn.items.len()).sum();
     }
 
-    /// Adds a part of the model's thoughts to the reasoning item it continues, or starts one.
+    /// Adds a part of the model's thoughts to the reasoning item it continues, or starts one. An empty part adds nothing,
+    /// and is the whole of an item that shows nothing.
     fn reason(&mut self, offset: u64, part: ReasoningText, thought: Thought) {
-        if part.text.is_empty() {
-            return;
-        }
         let turn = self.current(offset);
         self.turns[turn].form = Some(Form::Events);
         let items = &mut self.turns[turn].turn.items;
@@ -287,6 +285,7 @@ impl TurnBuilder {
         }) = items.last_mut()
         {
             match thought {
+                _ if part.text.is_empty() => {}
                 Thought::Summary => summary.push(part.text),
                 Thought::Content => content.push(part.text),
             }

@@ -17,8 +17,8 @@ const MAX_FUTILE: u32 = 5;
 pub const MAX_WRITTEN: usize = MAX_RECORDED - (64 << 10);
 /// Bytes of a tool call, which several parts of its item may repeat.
 const MAX_CALL: usize = 5 << 20;
-/// Ends a message that arrived whole and does not fit.
-const CUT: &str = "\n\n[The rest of this message is too long to be stored.]";
+/// Ends a text that does not fit.
+pub const CUT: &str = "\n\n[The rest is too long to be stored.]";
 
 /// What a turn has taken so far. Each method is an error if the turn must end instead.
 #[derive(Debug, Clone, Default, PartialEq)]

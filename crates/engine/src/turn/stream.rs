@@ -7,7 +7,7 @@ use quipu_wire::{
     ThreadItem, TurnError, WebSearchAction,
 };
 
-use super::bounds::{MAX_WRITTEN, check_output, check_written, fit_message};
+use super::bounds::{CUT, MAX_WRITTEN, check_output, check_written, fit_message};
 use super::items::{Items, Writer};
 use crate::fit::{cut_encoded, encoded_len};
 use crate::ids::TurnId;
@@ -156,12 +156,16 @@ impl Items {
         check_written(written)
     }
 
-    /// Cuts a delta to what the item that is being written there has room for. Returns the bytes that the item
-    /// would have taken.
+    /// Cuts a delta to what the item that is being written there has room for, and says so in it. Returns the bytes
+    /// that the item would have taken.
     fn fit_delta(&mut self, by: Writer, delta: &mut String) -> usize {
         let added = encoded_len(delta);
         let before = self.grow(by, added);
-        cut_encoded(delta, MAX_WRITTEN.saturating_sub(before));
+        if before + added > MAX_WRITTEN {
+            cut_encoded(delta, MAX_WRITTEN.saturating_sub(before));
+            // The turn fails now, so this is the end of the item. There is room for it beside the text.
+            delta.push_str(CUT);
+        }
         before + added
     }
 }

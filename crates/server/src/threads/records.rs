@@ -122,7 +122,11 @@ fn ended(turn_id: String, end: TurnEnd, last_agent_message: Option<String>) -> E
     })
 }
 
-fn reasoning(summary: Vec<String>, content: Vec<String>) -> Vec<Line> {
+/// A reasoning of which nothing is shown has one empty part: clients saw the item, and must find it again.
+fn reasoning(mut summary: Vec<String>, content: Vec<String>) -> Vec<Line> {
+    if summary.is_empty() && content.is_empty() {
+        summary.push(String::new());
+    }
     let text = |text| event::ReasoningText { text };
     let summary = summary
         .into_iter()

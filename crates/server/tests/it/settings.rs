@@ -103,6 +103,29 @@ async fn reasoning_is_shown_and_kept_as_configured() {
     assert_eq!(hidden, (vec![], vec![]));
 }
 
+/// Most providers show nothing of what their models think. That they thought is seen live, and read back.
+#[tokio::test(flavor = "multi_thread")]
+async fn reasoning_of_which_nothing_is_shown_is_read_back() {
+    let mut stage = Stage::new().await;
+    let (mut client, thread) = stage.thread().await;
+    let thought =
+        json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "secret" });
+    stage.play([json!({ "items": [thought], "text": "done" })]);
+    let received = run(&mut client, &thread, "think").await;
+    let empty = |item: &Value| json!([item["summary"], item["content"]]) == json!([[], []]);
+    let live = completed(&received, "reasoning");
+    assert!(live.len() == 1 && empty(live[0]), "{live:?}");
+    drop(client);
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let read = json!({ "threadId": thread, "includeTurns": true });
+    let read = client.call("thread/read", read).await;
+    let items = read["thread"]["turns"][0]["items"].as_array().unwrap();
+    let kinds: Vec<String> = items.iter().map(|it| text(&it["type"])).collect();
+    assert_eq!(kinds, ["userMessage", "agentMessage", "reasoning"]);
+    assert!(empty(&items[2]), "{}", items[2]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn hidden_reasoning_still_reaches_the_model_again() {
     let stage = Stage::with("hide_agent_reasoning = true\n").await;
