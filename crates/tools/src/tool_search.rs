@@ -1,5 +1,5 @@
-//! `tool_search`: finds the client's tools that are not listed to the model, which could not call them
-//! otherwise. What was found is listed from the next request on, as any provider understands it.
+//! `tool_search`: finds the tools of the client and of MCP servers that are not listed to the model, which could not
+//! call them otherwise. What was found is listed from the next request on, as any provider understands it.
 //!
 //! Which tools were found is read from the calls in the history: the same search finds the same tools.
 //! So a thread that is resumed, forked or woken offers them again, and nothing more is stored.
@@ -10,6 +10,7 @@ use quipu_wire::{DynamicToolSpec, Json};
 use serde::Deserialize;
 
 use crate::call::{Finished, Running};
+use crate::mcp::{self, McpScope};
 use crate::schema::describe;
 use crate::scope::Scope;
 use crate::spec::Spec;
@@ -50,7 +51,7 @@ impl Tool for ToolSearch {
     }
 
     fn spec(&self, scope: &Scope) -> Option<Spec> {
-        spec(&scope.dynamic_tools)
+        spec(&scope.dynamic_tools, &scope.mcp)
     }
 
     fn run<'a>(&'a self, run: &'a Running) -> BoxFuture<'a, Finished> {
@@ -58,9 +59,29 @@ impl Tool for ToolSearch {
     }
 }
 
+/// A tool that is not listed until it is found.
+#[derive(Debug, Clone)]
+pub(crate) struct Deferred {
+    pub name: String,
+    pub description: String,
+    pub schema: Json,
+}
+
+/// The tools that are not listed until they are found: those that the client defers, and the many of MCP servers.
+fn deferred(tools: &[DynamicToolSpec], mcp: &McpScope) -> Vec<Deferred> {
+    let own = tools.iter().filter(|tool| tool.defer_loading);
+    let own = own.map(|tool| Deferred {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        schema: tool.input_schema.clone(),
+    });
+    own.chain(mcp::deferred(mcp)).collect()
+}
+
 /// The tool, if there is anything to find. A client may have a tool of this name, which goes first.
-fn spec(tools: &[DynamicToolSpec]) -> Option<Spec> {
+fn spec(tools: &[DynamicToolSpec], mcp: &McpScope) -> Option<Spec> {
     let deferred = tools.iter().filter(|tool| tool.defer_loading).count();
+    let deferred = deferred + mcp::deferred_count(mcp);
     let is_taken = tools.iter().any(|tool| tool.name == TOOL_SEARCH);
     let description = format!(
         "Finds tools among {deferred} that are not in your list until you find them. Search before you decide that \
@@ -81,13 +102,14 @@ fn tool_search(run: &Running) -> Finished {
     if limit == 0 {
         return "limit must be greater than zero".into();
     }
-    let found = search(&run.scope.dynamic_tools, &query, limit);
+    let deferred = deferred(&run.scope.dynamic_tools, &run.scope.mcp);
+    let found = search(&deferred, &query, limit);
     if found.is_empty() {
         return format!("No tool matches `{query}`. Try other words.").into();
     }
     let mut told = "You can call these tools now:\n".to_owned();
     for tool in found {
-        let schema = tool.input_schema.get();
+        let schema = tool.schema.get();
         let (name, description) = (&tool.name, &tool.description);
         told += &format!("\n{name}: {description}\nArguments (JSON Schema): {schema}\n");
     }
@@ -95,7 +117,7 @@ fn tool_search(run: &Running) -> Finished {
 }
 
 /// The names of the deferred tools that the calls in a history have found, or called unseen.
-pub fn found_tools(tools: &[DynamicToolSpec], history: &[Json]) -> Vec<String> {
+pub fn found_tools(tools: &[DynamicToolSpec], mcp: &McpScope, history: &[Json]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Call {
         r#type: String,
@@ -103,9 +125,10 @@ pub fn found_tools(tools: &[DynamicToolSpec], history: &[Json]) -> Vec<String> {
         arguments: String,
     }
     let mut found = Vec::new();
-    if spec(tools).is_none() {
+    if spec(tools, mcp).is_none() {
         return found;
     }
+    let deferred = deferred(tools, mcp);
     for call in history.iter().filter_map(|item| item.parse::<Call>().ok()) {
         if call.r#type != "function_call" {
             continue;
@@ -113,18 +136,18 @@ pub fn found_tools(tools: &[DynamicToolSpec], history: &[Json]) -> Vec<String> {
         if call.name != TOOL_SEARCH {
             found.push(call.name);
         } else if let Ok(Arguments { query, limit }) = serde_json::from_str(&call.arguments) {
-            let hits = search(tools, &query, limit.unwrap_or(LIMIT));
+            let hits = search(&deferred, &query, limit.unwrap_or(LIMIT));
             found.extend(hits.into_iter().map(|tool| tool.name.clone()));
         }
     }
-    found.retain(|name| tools.iter().any(|it| it.defer_loading && it.name == *name));
+    found.retain(|name| deferred.iter().any(|it| it.name == *name));
     found
 }
 
-/// The deferred tools that match, the best first: BM25 over the words of name and description.
-fn search<'a>(tools: &'a [DynamicToolSpec], query: &str, limit: usize) -> Vec<&'a DynamicToolSpec> {
-    let deferred = tools.iter().filter(|tool| tool.defer_loading);
-    let texts: Vec<(&DynamicToolSpec, Vec<String>)> = deferred
+/// The tools that match, the best first: BM25 over the words of name and description.
+fn search<'a>(tools: &'a [Deferred], query: &str, limit: usize) -> Vec<&'a Deferred> {
+    let texts: Vec<(&Deferred, Vec<String>)> = tools
+        .iter()
         .map(|tool| (tool, words(&format!("{} {}", tool.name, tool.description))))
         .collect();
     let count = texts.len() as f64;
@@ -150,7 +173,7 @@ fn search<'a>(tools: &'a [DynamicToolSpec], query: &str, limit: usize) -> Vec<&'
         (score.sum::<f64>(), *tool)
     });
     let mut ranked: Vec<_> = ranked.filter(|(score, _)| *score > 0.0).collect();
-    // Equals stay in the client's order.
+    // Equals stay in the order in which they are offered.
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let tools = ranked.into_iter().map(|(_, tool)| tool);
     tools.take(limit).collect()
@@ -197,7 +220,8 @@ mod tests {
     }
 
     fn names(tools: &[DynamicToolSpec], query: &str, limit: usize) -> Vec<String> {
-        let found = search(tools, query, limit);
+        let tools = deferred(tools, &McpScope::default());
+        let found = search(&tools, query, limit);
         found.into_iter().map(|tool| tool.name.clone()).collect()
     }
 
@@ -266,12 +290,13 @@ mod tests {
 
     #[test]
     fn it_is_offered_only_if_there_is_something_to_find() {
+        let none = McpScope::default();
         let mut tools = office();
-        assert!(spec(&tools).is_some_and(|spec| spec.description.contains("among 4 ")));
+        assert!(spec(&tools, &none).is_some_and(|spec| spec.description.contains("among 4 ")));
         tools.push(tool(TOOL_SEARCH, "The client's own."));
-        assert!(spec(&tools).is_none());
-        assert!(spec(&office()[4..]).is_none());
-        assert!(spec(&[]).is_none());
+        assert!(spec(&tools, &none).is_none());
+        assert!(spec(&office()[4..], &none).is_none());
+        assert!(spec(&[], &none).is_none());
     }
 
     #[test]
@@ -289,11 +314,11 @@ mod tests {
             call("list_tickets", "{}"),
             call("exec_command", "{}"),
         ];
-        let tools = office();
+        let (tools, none) = (office(), McpScope::default());
         assert_eq!(
-            found_tools(&tools, &history),
+            found_tools(&tools, &none, &history),
             ["create_ticket", "HTTPFetch"]
         );
-        assert!(found_tools(&tools[4..], &history).is_empty());
+        assert!(found_tools(&tools[4..], &none, &history).is_empty());
     }
 }

@@ -239,6 +239,7 @@ pub static ROOT: Section = Section::new(
         key("output_schema", Word(&["lenient", "strict"]), "What a final message does that breaks the output schema of its turn, after the model was asked once to correct it: `lenient` completes the turn with a `warning`, `strict` fails it. Text that is not JSON fails it either way.").default("`lenient`").omitted(),
         key("background_terminal_max_timeout", U64, "How long a poll of a background terminal may wait, in milliseconds.").default("300000"),
         key("mcp_servers", map(&Kind::Table(&MCP_SERVER)), "MCP servers by name.").shown("{}"),
+        key("mcp_listed_tools", USIZE, "How many tools of all MCP servers together the model is shown. It finds the others with `tool_search`.").default("100").omitted(),
         key("mcp_oauth_credentials_store", Word(&["auto", "file", "keyring"]), "Where tokens of MCP servers are kept.").default("`auto`"),
         key("mcp_oauth_callback_port", U16, "Port of the login page for MCP servers.").default("any free one"),
         key("mcp_oauth_callback_url", Str, "Address of that page as the browser sees it.").default("on loopback"),

@@ -21,6 +21,8 @@ pub struct Tools {
     pub view_image: bool,
     /// How long a poll of a background terminal may wait.
     pub background_terminal_max_timeout: Duration,
+    /// How many tools of MCP servers the model is shown.
+    pub mcp_listed: usize,
 }
 
 impl Tools {
@@ -46,6 +48,7 @@ impl Tools {
                 view.get("background_terminal_max_timeout")
                     .unwrap_or(300_000),
             ),
+            mcp_listed: view.get("mcp_listed_tools").unwrap_or(100),
         }
     }
 }

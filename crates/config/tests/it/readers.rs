@@ -167,7 +167,11 @@ const READERS: &[Reader] = &[
     read(
         "",
         ".tools()",
-        &["web_search", "background_terminal_max_timeout"],
+        &[
+            "web_search",
+            "background_terminal_max_timeout",
+            "mcp_listed_tools=mcp_listed",
+        ],
     ),
     read(
         "tools",

@@ -48,7 +48,7 @@ impl Servers {
     /// Starts the servers that the settings name, without waiting for them.
     pub fn start(server: &Server, snapshot: &Snapshot, handle: &ThreadHandle) -> Servers {
         let configured = snapshot.mcp_servers();
-        let specs = mcp::specs(server, snapshot, &configured);
+        let specs = mcp::specs(server, &configured);
         let fleet = if specs.is_empty() {
             Fleet::default()
         } else {
@@ -69,6 +69,7 @@ impl Servers {
                 fleet,
                 approvals: Arc::new(mcp::approvals(&configured)),
                 asks_by_elicitation: features.enabled(Feature::ToolCallMcpElicitation),
+                max_listed: snapshot.tools().mcp_listed,
             },
             stale: false,
         }

@@ -147,7 +147,8 @@ impl Actor {
 
     /// Keeps which deferred tools the calls in the history have found.
     fn remember_found(&mut self) {
-        let found = quipu_tools::found_tools(&self.session.dynamic_tools, self.engine.history());
+        let (tools, mcp) = (&self.session.dynamic_tools, self.sampler.mcp());
+        let found = quipu_tools::found_tools(tools, mcp, self.engine.history());
         Arc::make_mut(&mut self.tools.found).extend(found);
     }
 

@@ -140,6 +140,44 @@ async fn what_was_found_stays_after_a_compaction() {
     assert!(has(&listed(&stage, 1)[0], "send_mail"));
 }
 
+/// Models choose badly among hundreds of tools, and pay for each of them in every request.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tools_of_mcp_servers_beyond_a_number_are_found_by_search() {
+    let settings = format!("mcp_listed_tools = 2\n{}", crate::mcp::server("s", "", ""));
+    let mut stage = Stage::with(&settings).await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([
+        calls("tool_search", json!({ "query": "echo", "limit": 1 })),
+        calls("mcp__s__echo", json!({ "b": "q" })),
+        json!({ "text": "done" }),
+    ]);
+    let messages = run(&mut client, &thread, "go").await;
+    assert_eq!(status(&messages), "completed");
+    let item = completed(&messages, "mcpToolCall")[0];
+    assert_eq!(item["status"], "completed");
+    let of_server = |tools: &[String]| -> Vec<String> {
+        let tools = tools.iter().filter(|it| it.starts_with("mcp__"));
+        tools.cloned().collect()
+    };
+    let [before, after, _] = &listed(&stage, 3)[..] else {
+        panic!("three requests")
+    };
+    assert_eq!(of_server(before).len(), 2);
+    assert!(has(before, "tool_search") && !has(before, "mcp__s__echo"));
+    assert_eq!(of_server(after).len(), 3);
+    assert!(has(after, "mcp__s__echo"));
+
+    // What was found is offered after a restart, and what was not can be called by whoever knows its name.
+    drop(client);
+    stage.restart().await;
+    let mut client = stage.client().await;
+    let resume = json!({ "threadId": thread });
+    client.call("thread/resume", resume).await;
+    stage.play([json!({ "text": "yes" })]);
+    run(&mut client, &thread, "still there?").await;
+    assert_eq!(of_server(&listed(&stage, 1)[0]), of_server(after));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_searches_are_reported_to_the_model_and_change_nothing() {
     let stage = Stage::new().await;

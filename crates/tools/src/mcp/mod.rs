@@ -21,6 +21,7 @@ pub(crate) use resources::ResourceTool;
 use crate::memo::Memo;
 use crate::scope::Scope;
 use crate::spec::Spec;
+use crate::tool_search::Deferred;
 
 /// The MCP servers of a thread, and what the configuration says about their tools.
 #[derive(Debug, Clone, Default)]
@@ -30,21 +31,48 @@ pub struct McpScope {
     pub approvals: Arc<BTreeMap<String, BTreeMap<String, ToolApprovalMode>>>,
     /// Users are asked about a call as if the server asked; otherwise as if the agent did.
     pub asks_by_elicitation: bool,
+    /// How many tools are listed to the model; it has to search for the others.
+    pub max_listed: usize,
 }
 
 /// What models can read of the schemas that servers give.
 static REDUCED: Memo<String> = Memo::new();
 
-/// The tools of the servers that are ready.
+/// The tools of the servers that are ready and that the model is offered: those that are listed, and those that it
+/// found.
 pub(crate) fn specs(scope: &Scope) -> impl Iterator<Item = Spec> {
-    scope.mcp.fleet.tools().into_iter().map(|offered| {
-        let description = offered.tool.description.unwrap_or_default();
-        let schema = REDUCED.get(offered.tool.input_schema.get().to_owned(), |text| {
-            let schema = serde_json::from_str(text).unwrap_or_default();
-            schema::reduced(&schema).into()
-        });
-        Spec::with_schema(&offered.qualified, &description, schema)
+    let tools = scope.mcp.fleet.tools().into_iter().enumerate();
+    let offered = tools.filter(|(place, it)| {
+        *place < scope.mcp.max_listed || scope.found_tools.contains(&it.qualified)
+    });
+    offered.map(|(_, it)| {
+        let tool = described(it);
+        Spec::with_schema(&tool.name, &tool.description, tool.schema)
     })
+}
+
+/// The tools that are too many to be listed.
+pub(crate) fn deferred(mcp: &McpScope) -> impl Iterator<Item = Deferred> {
+    let tools = mcp.fleet.tools().into_iter();
+    tools.skip(mcp.max_listed).map(described)
+}
+
+/// How many tools are too many to be listed.
+pub(crate) fn deferred_count(mcp: &McpScope) -> usize {
+    mcp.fleet.tools().len().saturating_sub(mcp.max_listed)
+}
+
+/// A tool as the model reads about it.
+fn described(offered: OfferedTool) -> Deferred {
+    let schema = REDUCED.get(offered.tool.input_schema.get().to_owned(), |text| {
+        let schema = serde_json::from_str(text).unwrap_or_default();
+        schema::reduced(&schema).into()
+    });
+    Deferred {
+        name: offered.qualified,
+        description: offered.tool.description.unwrap_or_default(),
+        schema,
+    }
 }
 
 impl McpScope {

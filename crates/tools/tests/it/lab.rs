@@ -156,6 +156,7 @@ pub fn everything(scope: Scope) -> Scope {
         found_tools: Arc::new(BTreeSet::from(["found".to_owned()])),
         mcp: McpScope {
             fleet: fleet(),
+            max_listed: 100,
             ..McpScope::default()
         },
         web_search: WebSearch::new(WebSearchMode::Live, false),
