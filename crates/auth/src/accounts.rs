@@ -4,22 +4,15 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use quipu_keyring::Unusable;
+
 use crate::authority::Authority;
 use crate::claims::{self, Claims, InvalidToken};
-use crate::file::AuthFile;
 use crate::http::{Http, MakeHttp};
 use crate::login::{ChatGptLogin, Login};
 use crate::record::Record;
 use crate::refresh::RefreshError;
-
-/// Where a login is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    /// In the home directory.
-    File,
-    /// In memory, until the process ends.
-    Memory,
-}
+use crate::storage::{ChooseKeep, Keep, Storage};
 
 /// Why there is no new login.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +38,7 @@ enum Kept {
 /// Who is logged in.
 #[derive(Debug)]
 pub struct Accounts {
-    pub(crate) file: AuthFile,
+    pub(crate) storage: Arc<Storage>,
     pub(crate) authority: Authority,
     pub(crate) http: Http,
     /// Held by whoever refreshes tokens.
@@ -67,10 +60,15 @@ impl std::fmt::Debug for Lost {
 }
 
 impl Accounts {
-    /// The accounts of a home directory. Nothing is read or connected yet.
+    /// The accounts of a home directory, whose login is in a file. Nothing is read or connected yet.
     pub fn new(home: &Path, authority: Authority, make_http: MakeHttp) -> Self {
+        Self::kept(home, authority, make_http, Box::new(Keep::default))
+    }
+
+    /// The accounts of a home directory, whose login is kept where `keep` says.
+    pub fn kept(home: &Path, authority: Authority, make_http: MakeHttp, keep: ChooseKeep) -> Self {
         Self {
-            file: AuthFile::new(home),
+            storage: Arc::new(Storage::new(home, keep)),
             authority,
             http: Http::new(make_http),
             refreshing: tokio::sync::Mutex::default(),
@@ -86,7 +84,7 @@ impl Accounts {
             Some(Kept::Own(record)) => return record.login(),
             None => {}
         }
-        self.file.read()?.login()
+        self.storage.read()?.login()
     }
 
     /// The key and all tokens of the login in use.
@@ -96,7 +94,7 @@ impl Accounts {
             Some(Kept::Own(record)) => return record.secrets(),
             None => {}
         }
-        self.file.read().map_or_else(Vec::new, |it| it.secrets())
+        self.storage.read().map_or_else(Vec::new, |it| it.secrets())
     }
 
     /// Whether the tokens of a client are in use.
@@ -104,26 +102,23 @@ impl Accounts {
         matches!(*lock(&self.memory), Some(Kept::Client(_)))
     }
 
-    /// Logs in with an API key, which is not checked.
-    pub fn set_key(&self, key: &str, keep: Keep) -> Result<(), LoginError> {
+    /// Logs in with an API key, which is not checked. See [`store`](Self::store).
+    pub fn set_key(&self, key: &str, keep: Keep) -> Result<Option<Unusable>, LoginError> {
         if self.is_external() {
             return Err(LoginError::External);
         }
         Ok(self.store(Record::api_key(key), keep)?)
     }
 
-    /// Stores a login over the one before it.
-    pub fn store(&self, record: Record, keep: Keep) -> io::Result<()> {
+    /// Stores a login over the one before it. If it had to go into the file because the keyring cannot be used, why.
+    pub fn store(&self, record: Record, keep: Keep) -> io::Result<Option<Unusable>> {
         // Others may hold up the file, and must not hold up whoever asks for the login.
-        let kept = match keep {
-            Keep::File => {
-                self.file.write(&record)?;
-                None
-            }
-            Keep::Memory => Some(Kept::Own(record)),
+        let (kept, unusable) = match keep {
+            Keep::Memory => (Some(Kept::Own(record)), None),
+            keep => (None, self.storage.write(&record, keep)?),
         };
         *lock(&self.memory) = kept;
-        Ok(())
+        Ok(unusable)
     }
 
     /// Uses the tokens of a client. They are kept in memory and hide what is stored.
@@ -145,7 +140,7 @@ impl Accounts {
     /// Forgets every login, in memory and stored; tells whether there was one.
     pub fn log_out(&self) -> io::Result<bool> {
         let kept = lock(&self.memory).take();
-        Ok(self.file.remove()? || kept.is_some())
+        Ok(self.storage.remove()? || kept.is_some())
     }
 
     /// The login of our own, in the form in which it is stored.
@@ -153,7 +148,7 @@ impl Accounts {
         match &*lock(&self.memory) {
             Some(Kept::Client(_)) => None,
             Some(Kept::Own(record)) => Some(record.clone()),
-            None => self.file.read(),
+            None => self.storage.read(),
         }
     }
 
@@ -163,7 +158,7 @@ impl Accounts {
 
     /// Puts `new` in the place of `old`, wherever that is kept; `false` if it is not there any more.
     pub(crate) async fn replace(&self, old: &Record, new: &Record) -> io::Result<bool> {
-        let (file, memory) = (self.file.clone(), Arc::clone(&self.memory));
+        let (storage, memory) = (Arc::clone(&self.storage), Arc::clone(&self.memory));
         let (old, new) = (old.clone(), new.clone());
         let replaced = tokio::task::spawn_blocking(move || {
             match &mut *lock(&memory) {
@@ -174,7 +169,7 @@ impl Accounts {
                 Some(_) => return Ok(false),
                 None => {}
             }
-            file.replace(&old, &new)
+            storage.replace(&old, &new)
         });
         replaced.await.map_err(io::Error::other)?
     }

@@ -21,6 +21,8 @@ pub struct Claims {
     pub plan_name: Option<String>,
     /// The workspace.
     pub account_id: Option<String>,
+    /// The user, for programs.
+    pub user_id: Option<String>,
     /// Until when the token is good, in Unix seconds.
     pub expires_at: Option<i64>,
     /// What is known of the user's organisation.
@@ -58,6 +60,8 @@ struct Profile {
 struct Auth {
     chatgpt_plan_type: Option<String>,
     chatgpt_account_id: Option<String>,
+    chatgpt_user_id: Option<String>,
+    user_id: Option<String>,
     organization_id: Option<String>,
     project_id: Option<String>,
     completed_platform_onboarding: bool,
@@ -82,6 +86,7 @@ impl Claims {
             plan: auth.chatgpt_plan_type.as_deref().map(plan),
             plan_name: auth.chatgpt_plan_type,
             account_id: auth.chatgpt_account_id,
+            user_id: auth.chatgpt_user_id.or(auth.user_id),
             expires_at: payload.exp,
             organization: Organization {
                 id: auth.organization_id,

@@ -23,7 +23,20 @@ pub(crate) struct AuthFile(PathBuf);
 
 impl AuthFile {
     pub(crate) fn new(home: &Path) -> Self {
-        Self(home.join("auth.json"))
+        Self::at(home.join("auth.json"))
+    }
+
+    /// Another file of the same kind.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Makes an empty file, unless there is one, to have something to lock.
+    pub(crate) fn create(&self) -> io::Result<()> {
+        if self.0.exists() {
+            return Ok(());
+        }
+        Target::lock(&self.0)?.replace_secret(&[])
     }
 
     /// What is stored. A file that cannot be used holds nothing.

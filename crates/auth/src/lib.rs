@@ -1,7 +1,7 @@
 //! Accounts: keys, logins, tokens, refresh, storage.
 //!
-//! [`Accounts`] knows who is logged in: first what is kept in memory, then `auth.json` in the home directory,
-//! in the form that other programs of this protocol read and write. [`BrowserLogin`] and [`DeviceLogin`]
+//! [`Accounts`] knows who is logged in: first what is kept in memory, then the keyring or `auth.json` in the home
+//! directory, in the form that other programs of this protocol read and write. [`BrowserLogin`] and [`DeviceLogin`]
 //! are the two ways to a ChatGPT login; both end in a [`Record`] to be stored. Tokens are refreshed by one
 //! process at a time. The identity server that all this talks to is the [`Authority`].
 //!
@@ -10,6 +10,7 @@
 
 mod accounts;
 mod authority;
+mod backend;
 mod browser;
 mod claims;
 mod device;
@@ -20,14 +21,19 @@ mod login;
 mod pages;
 mod record;
 mod refresh;
+mod requirements;
+mod storage;
 mod usage;
 
-pub use accounts::{Accounts, Keep, LoginError};
+pub use accounts::{Accounts, LoginError};
 pub use authority::Authority;
 pub use browser::{BrowserLogin, StartError};
 pub use claims::{Claims, InvalidToken};
 pub use device::{DeviceLogin, NoDeviceCode};
 pub use http::{Agent, MakeHttp};
 pub use login::{ChatGptLogin, Login, NoEmail};
+pub use quipu_keyring::Unusable;
 pub use record::Record;
 pub use refresh::{Recovered, RefreshError};
+pub use requirements::NoRequirements;
+pub use storage::{ChooseKeep, Keep};

@@ -24,6 +24,8 @@ pub struct ChatGptLogin {
     pub access_token: String,
     /// The workspace.
     pub account_id: Option<String>,
+    /// The user, for programs.
+    pub user_id: Option<String>,
     /// The address of the user.
     pub email: Option<String>,
     /// What the user pays for.
@@ -42,6 +44,7 @@ impl ChatGptLogin {
         Self {
             access_token,
             account_id: account_id.or(claims.account_id),
+            user_id: claims.user_id,
             email: claims.email,
             plan: claims.plan.unwrap_or(PlanType::Unknown),
             stale_at: None,

@@ -145,7 +145,7 @@ impl Accounts {
     /// Callers box it: it is rare, and they are part of every request to a model.
     async fn renew(&self, old: &ChatGptLogin, agent: &Agent) -> Result<ChatGptLogin, RefreshError> {
         let _one_of_ours = self.refreshing.lock().await;
-        let lock = self.file.lock().await;
+        let lock = self.storage.lock().await;
         let record = self.record().ok_or(RefreshError::OtherLogin)?;
         if let Some(done) = taken_over(&record, old)? {
             return Ok(done);

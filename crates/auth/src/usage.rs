@@ -8,6 +8,7 @@ use quipu_wire::{
 use serde::Deserialize;
 
 use crate::accounts::Accounts;
+use crate::backend;
 use crate::claims;
 use crate::http::{self, Agent, quote, status_line};
 use crate::login::ChatGptLogin;
@@ -58,16 +59,8 @@ impl Accounts {
         base: &str,
         agent: &Agent,
     ) -> Result<GetAccountRateLimitsResponse, String> {
-        let url = usage_url(base);
-        let mut request = self
-            .http
-            .client()?
-            .get(&url)
-            .header("user-agent", &agent.user_agent)
-            .bearer_auth(&login.access_token);
-        if let Some(account) = &login.account_id {
-            request = request.header("chatgpt-account-id", account);
-        }
+        let url = backend::url(base, "usage");
+        let request = backend::get(self.http.client()?, &url, login, agent);
         let answer = http::send(request).await;
         let answer = answer.map_err(|error| format!("GET {url} failed: {error}"))?;
         let kind = &answer.content_type;
@@ -83,21 +76,6 @@ impl Accounts {
         })?;
         Ok(snapshots(usage))
     }
-}
-
-/// Where the backend tells it: its own address has another layout than the public one.
-fn usage_url(base: &str) -> String {
-    let mut base = base.trim_end_matches('/').to_owned();
-    let public = ["https://chatgpt.com", "https://chat.openai.com"];
-    if public.iter().any(|it| base.starts_with(it)) && !base.contains("/backend-api") {
-        base.push_str("/backend-api");
-    }
-    let path = if base.contains("/backend-api") {
-        "wham/usage"
-    } else {
-        "api/codex/usage"
-    };
-    format!("{base}/{path}")
 }
 
 fn snapshots(usage: Usage) -> GetAccountRateLimitsResponse {
@@ -147,27 +125,5 @@ fn window(window: Window) -> RateLimitWindow {
         used_percent: window.used_percent.round() as i32,
         window_duration_mins: seconds.map(|seconds| seconds / 60 + i64::from(seconds % 60 > 0)),
         resets_at: window.reset_at,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_of_address_has_its_path() {
-        for (base, url) in [
-            (
-                "https://chatgpt.com/backend-api/",
-                "https://chatgpt.com/backend-api/wham/usage",
-            ),
-            (
-                "https://chatgpt.com",
-                "https://chatgpt.com/backend-api/wham/usage",
-            ),
-            ("http://host:1/", "http://host:1/api/codex/usage"),
-        ] {
-            assert_eq!(usage_url(base), url);
-        }
     }
 }

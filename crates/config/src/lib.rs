@@ -8,6 +8,7 @@
 //! Invariants: nothing here is async, spawns, or talks to the network; a mistake in a file is an error
 //! with its place, never a panic; a wrong file leaves the built-in defaults in force.
 
+mod cloud;
 mod document;
 pub mod edit;
 mod env;
@@ -27,6 +28,7 @@ pub mod settings;
 mod snapshot;
 mod warning;
 
+pub use cloud::{CloudError, CloudErrorKind, CloudLimits};
 pub use document::{Mistake, Position, Step, parse as parse_toml};
 pub use env::Env;
 pub use features::{

@@ -1,5 +1,6 @@
 //! Reads the administrator's limits from where they may be set.
 
+use crate::cloud::CloudLimits;
 use crate::files::Files;
 use crate::layer::Layer;
 use crate::load::{LoadError, Loader, read};
@@ -18,10 +19,21 @@ impl Loader {
         files: &mut Files,
         managed: Option<&Layer>,
     ) -> Result<Requirements, LoadError> {
-        let mut all = Requirements::default();
-        if let Some(text) = self.cloud_requirements() {
-            all.fill_from(requirements::from_toml(&text, &Source::Cloud)?);
-        }
+        self.limits_with(&self.cloud(), files, managed)
+    }
+
+    /// The limits of all sources, with these of the organisation's account.
+    pub(crate) fn limits_with(
+        &self,
+        cloud: &CloudLimits,
+        files: &mut Files,
+        managed: Option<&Layer>,
+    ) -> Result<Requirements, LoadError> {
+        let mut all = match cloud {
+            CloudLimits::None => Requirements::default(),
+            CloudLimits::Text(text) => requirements::from_toml(text, &Source::Cloud)?,
+            CloudLimits::Unavailable(error) => return Err(error.clone().into()),
+        };
         let path = &self.system().requirements;
         if let Some(text) = read(files, path)? {
             all.fill_from(requirements::from_toml(&text, &Source::File(path.clone()))?);

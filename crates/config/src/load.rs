@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quipu_wire::{AbsolutePath, ConfigLayerSource};
 
+use crate::cloud::{CloudError, CloudLimits};
 use crate::document::{self, Mistake, Position};
 use crate::env::Env;
 use crate::features::{Enablement, EnablementError, check_enablement};
@@ -63,6 +64,9 @@ pub enum LoadError {
     /// The administrator's limits make no sense.
     #[error(transparent)]
     Requirements(#[from] RequirementsError),
+    /// The limits of the organisation's account are not known.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
     /// The profile in force does not exist.
     #[error("config profile `{name}` not found; {}", listed(known))]
     NoProfile {
@@ -146,7 +150,7 @@ pub struct Loader {
 
 #[derive(Debug, Default)]
 struct State {
-    cloud_requirements: Option<String>,
+    cloud: CloudLimits,
     enablement: Enablement,
     cache: HashMap<PathBuf, Arc<Snapshot>>,
     /// Grows with every change of the above, so that a snapshot made meanwhile is not kept.
@@ -196,11 +200,22 @@ impl Loader {
         &self.home
     }
 
-    /// The limits of the organisation's account, as `requirements.toml` text.
-    pub fn set_cloud_requirements(&self, text: Option<String>) {
+    /// Sets what is known of the limits of the organisation's account.
+    pub fn set_cloud_limits(&self, limits: CloudLimits) {
         let mut state = self.state();
-        state.cloud_requirements = text;
-        state.changed();
+        if state.cloud != limits {
+            state.cloud = limits;
+            state.changed();
+        }
+    }
+
+    /// The configuration as it would be without an organisation's account: what is needed to ask that for its limits.
+    pub fn load_without_cloud(&self) -> Result<Snapshot, LoadError> {
+        let cwd = self.env.cwd();
+        let mut reading = self.read_layers(Some(cwd), &self.flags)?;
+        let managed = reading.stack.managed();
+        let requirements = self.limits_with(&CloudLimits::None, &mut reading.files, managed)?;
+        Snapshot::new(self, cwd, reading, requirements, Table::new())
     }
 
     /// Switches features until the process ends.
@@ -282,8 +297,8 @@ impl Loader {
             .map(|reading| reading.stack)
     }
 
-    pub(crate) fn cloud_requirements(&self) -> Option<String> {
-        self.state().cloud_requirements.clone()
+    pub(crate) fn cloud(&self) -> CloudLimits {
+        self.state().cloud.clone()
     }
 
     pub(crate) fn system(&self) -> &SystemPaths {

@@ -11,6 +11,7 @@ mod announce;
 mod blocking;
 mod budgets;
 mod clock;
+mod cloud;
 mod commands;
 mod config_directories;
 mod connection;
@@ -50,6 +51,7 @@ mod telemetry;
 mod threads;
 mod windows;
 
+pub use cloud::CloudTiming;
 pub use commands::configured_command;
 pub use connection::serve;
 pub use listen::{

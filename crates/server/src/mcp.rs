@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_config::Snapshot;
 use quipu_config::settings::{McpOauthStore, McpServer, McpToolApproval, McpTransport};
-use quipu_mcp::oauth::Grant;
+use quipu_config::{Loader, Snapshot};
+use quipu_mcp::oauth::{Grant, Store};
 use quipu_mcp::{ClientInfo, Endpoint, Program, ServerSpec, StartError, Transport};
 use quipu_model::Secrets;
 use quipu_policy::mcp::ToolApprovalMode;
@@ -57,18 +57,12 @@ pub(crate) fn client_info() -> ClientInfo {
 /// The servers that are switched on.
 pub(crate) fn specs(
     server: &Server,
-    snapshot: &Snapshot,
     configured: &BTreeMap<String, McpServer>,
 ) -> BTreeMap<String, ServerSpec> {
-    let keyring = snapshot.mcp_oauth().store == McpOauthStore::Keyring;
     let enabled = configured.iter().filter(|(_, it)| it.enabled);
     enabled
         .map(|(name, it)| {
             let transport = match transport(server, name, &it.transport) {
-                Ok(Transport::Http(endpoint)) if keyring => Transport::Http(Endpoint {
-                    grant: None,
-                    ..endpoint
-                }),
                 Ok(transport) => transport,
                 Err(error) => Transport::Unusable(error),
             };
@@ -236,7 +230,18 @@ pub(crate) fn has_token(server: &Server, configured: &McpTransport) -> bool {
 
 /// The stored login at a server.
 pub(crate) fn grant(server: &Server, name: &str, url: &str) -> Option<Arc<Grant>> {
-    Grant::load(server.home(), name, url).map(Arc::new)
+    Grant::load(server.mcp_logins.clone(), name, url).map(Arc::new)
+}
+
+/// Where logins are kept when the server starts. `auto` is the file: a keyring may ask the user for a password, which
+/// nobody who starts a thread expects.
+pub(crate) fn login_store(config: &Loader) -> Store {
+    let snapshot = config.load_without_cloud();
+    let store = snapshot.map_or_else(|_| McpOauthStore::default(), |it| it.mcp_oauth().store);
+    match store {
+        McpOauthStore::Keyring => Store::Keyring,
+        McpOauthStore::File | McpOauthStore::Auto => Store::in_home(config.home().path()),
+    }
 }
 
 /// More certificate authorities to trust.

@@ -3,6 +3,7 @@
 //! Reasons that several methods share have a variant each. A reason that only one method can have is a text of its
 //! handler: its kind is a variant here, so the codes and data of all errors are still in one place.
 
+use quipu_config::{CloudError, CloudErrorKind};
 use quipu_engine::{MAX_PENDING, MAX_PENDING_BYTES, MAX_RECORDED};
 use quipu_rpc::{ErrorObject, codes};
 use quipu_wire::{CodexErrorInfo, NonSteerableTurnKind, TurnError};
@@ -71,6 +72,8 @@ pub(crate) enum Refusal {
     Overloaded,
     #[error("Not initialized")]
     NotInitialized,
+    #[error("failed to load configuration: {0}")]
+    CloudRequirements(CloudError),
     /// A setting was not changed, for a reason with a code of its own.
     #[error("{text}")]
     ConfigWrite { text: String, code: &'static str },
@@ -128,6 +131,7 @@ impl Refusal {
             Refusal::InputTooLong { actual, max } => Some(json!({
                 "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual,
             })),
+            Refusal::CloudRequirements(error) => Some(cloud_data(error)),
             Refusal::ConfigWrite { code, .. } => Some(json!({ "config_write_error_code": code })),
             Refusal::NotSteerable(turn_kind) => serde_json::to_value(TurnError {
                 message: self.to_string(),
@@ -140,6 +144,20 @@ impl Refusal {
             _ => None,
         }
     }
+}
+
+/// Why the limits of a workspace are not known, as clients read it.
+fn cloud_data(error: &CloudError) -> Value {
+    let mut data = json!({
+        "reason": "cloudRequirements", "errorCode": error.kind.name(), "detail": error.detail,
+    });
+    if let Some(status) = error.status {
+        data["statusCode"] = json!(status);
+    }
+    if error.kind == CloudErrorKind::Auth {
+        data["action"] = json!("relogin");
+    }
+    data
 }
 
 impl From<Refusal> for ErrorObject {

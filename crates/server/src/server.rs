@@ -10,20 +10,23 @@ use futures_util::future;
 use quipu_auth::{Accounts, Authority};
 use quipu_config::Loader;
 use quipu_journal::{Store, StoreOptions};
+use quipu_mcp::oauth::Store as McpLogins;
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
 use tokio::time::timeout;
 
-use crate::accounts::{CommandCredentials, LoginCredentials, Logins, PrintedTokens};
+use crate::accounts::{self, CommandCredentials, LoginCredentials, Logins, PrintedTokens};
 use crate::agents::Agents;
 use crate::announce::Announcer;
 use crate::budgets::Budgets;
+use crate::cloud::Cloud;
 use crate::commands::Commands;
 use crate::connection::serve;
 use crate::files::Watches;
 use crate::hub::{Client, Hub};
 use crate::identity::Identity;
 use crate::lanes::Lanes;
+use crate::mcp;
 use crate::models::RemoteModels;
 use crate::platform;
 use crate::questions::QuestionIds;
@@ -48,6 +51,9 @@ const IN_PROCESS: Limits = Limits {
 /// The threads at rest; the settings say where their index is, so they are read first.
 type LazyStore = LazyLock<Store, Box<dyn FnOnce() -> Store + Send>>;
 
+/// Where logins at MCP servers are kept, which the settings say too.
+type LazyLogins = LazyLock<McpLogins, Box<dyn FnOnce() -> McpLogins + Send>>;
+
 /// A server without its listener: give it connections with [`serve`] or take one with
 /// [`connect_in_process`](Server::connect_in_process).
 pub struct Server {
@@ -69,6 +75,9 @@ pub struct Server {
     pub(crate) skills: Skills,
     pub(crate) accounts: Accounts,
     pub(crate) logins: Logins,
+    /// The logins at MCP servers.
+    pub(crate) mcp_logins: LazyLogins,
+    pub(crate) cloud: Cloud,
     pub(crate) remote_models: RemoteModels,
     pub(crate) printed_tokens: PrintedTokens,
     models: Mutex<HashMap<String, ModelClient>>,
@@ -85,7 +94,11 @@ impl Server {
         let store: LazyStore = LazyLock::new(Box::new(move || open_store(&config)));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
         let home = settings.config.home().path();
-        let accounts = Accounts::new(home, authority, quipu_model::http_client);
+        let config = Arc::clone(&settings.config);
+        let logins = Arc::clone(&config);
+        let mcp_logins: LazyLogins = LazyLock::new(Box::new(move || mcp::login_store(&logins)));
+        let keep = Box::new(move || accounts::usual_keep(&config));
+        let accounts = Accounts::kept(home, authority, quipu_model::http_client, keep);
         Arc::new_cyclic(|this| Server {
             this: Weak::clone(this),
             settings,
@@ -105,6 +118,8 @@ impl Server {
             skills: Skills::default(),
             accounts,
             logins: Logins::default(),
+            mcp_logins,
+            cloud: Cloud::default(),
             remote_models: RemoteModels::default(),
             printed_tokens: PrintedTokens::default(),
             models: Mutex::default(),

@@ -7,6 +7,8 @@ use std::time::Duration;
 use quipu_config::Loader;
 use quipu_journal::Source;
 
+use crate::cloud::CloudTiming;
+
 /// The version of the protocol this server speaks; clients compare it with what they need.
 pub const PROTOCOL_VERSION: &str = "0.118.0";
 
@@ -25,6 +27,8 @@ pub struct Settings {
     pub idle: Duration,
     /// Threads that one client may have loaded. Each takes some kilobytes while nothing happens in it.
     pub threads_per_client: usize,
+    /// How the backend of a business workspace is asked for its limits.
+    pub cloud: CloudTiming,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
     /// Whether changes in the directories of skills are told. A process of one turn has no use for that, and
@@ -49,6 +53,7 @@ impl Settings {
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),
             threads_per_client: 5_000,
+            cloud: CloudTiming::default(),
             source: Source::default(),
             watch_skills: true,
             programs: LazyLock::new(Box::new(|| None)),

@@ -57,7 +57,7 @@ async fn a_browser_logs_in() {
     let user = tokio::spawn(async move { follow(&url).await });
     let record = login.granted(&desk.accounts).await.unwrap();
     assert!(!desk.file().exists(), "it is not stored yet");
-    let stored = desk.accounts.store(record, Keep::File);
+    let stored = desk.accounts.store(record, Keep::File).map(drop);
     tokio::spawn(login.conclude(stored).unwrap());
     let page = user.await.unwrap();
     assert_eq!(page.status, 200);
@@ -323,7 +323,7 @@ async fn the_plan_is_read_from_the_user_token() {
     let user = tokio::spawn(async move { follow(&url).await });
     let record = login.granted(&desk.accounts).await.unwrap();
     let access = record.login().unwrap().secret().to_owned();
-    let stored = desk.accounts.store(record, Keep::File);
+    let stored = desk.accounts.store(record, Keep::File).map(drop);
     tokio::spawn(login.conclude(stored).unwrap());
     user.await.unwrap();
     let expected = Value::String(access);

@@ -1,6 +1,6 @@
 //! The accounts of the home directory and the settings about them, for the commands that change a login.
 
-use quipu_auth::{Accounts, Authority, Keep};
+use quipu_auth::{Accounts, Authority, Keep, Unusable};
 use quipu_config::settings::{Account, CredentialsStore};
 use quipu_config::{Env, Overrides};
 
@@ -24,21 +24,37 @@ impl Desk {
         let start_up = config.start_up().map_err(|error| error.to_string())?;
         let authority = Authority::from_env(|name| config.env().get(name));
         let home = config.home().path();
+        let settings = start_up.snapshot.account();
+        let keep = kept(settings.credentials_store).unwrap_or_default();
+        let keep = Box::new(move || keep);
         Ok(Self {
-            accounts: Accounts::new(home, authority, quipu_model::http_client),
-            settings: start_up.snapshot.account(),
+            accounts: Accounts::kept(home, authority, quipu_model::http_client, keep),
+            settings,
         })
     }
 
-    /// Where a new login is kept. One in memory would be gone with this program.
+    /// Where a new login is kept.
     pub fn keep(&self) -> Result<Keep, String> {
-        let store = match self.settings.credentials_store {
-            CredentialsStore::File | CredentialsStore::Auto => return Ok(Keep::File),
-            CredentialsStore::Keyring => "keyring, which this version of Quipu cannot use",
-            CredentialsStore::Ephemeral => "memory, which ends with this program",
-        };
-        Err(format!(
-            "cli_auth_credentials_store keeps logins in the {store}; set it to \"file\""
-        ))
+        kept(self.settings.credentials_store).ok_or_else(|| {
+            "cli_auth_credentials_store keeps logins in the memory, which ends with this program; set it to \"file\""
+                .to_owned()
+        })
+    }
+}
+
+/// Where logins are kept. One in memory would be gone with this program.
+fn kept(store: CredentialsStore) -> Option<Keep> {
+    match store {
+        CredentialsStore::File => Some(Keep::File),
+        CredentialsStore::Keyring => Some(Keep::Keyring),
+        CredentialsStore::Auto => Some(Keep::Auto),
+        CredentialsStore::Ephemeral => None,
+    }
+}
+
+/// Says that a login is in the file because the keyring cannot be used.
+pub fn warn_of_file(unusable: Option<Unusable>) {
+    if let Some(unusable) = unusable {
+        eprintln!("The login is stored in auth.json: {unusable}");
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use quipu_auth::{BrowserLogin, DeviceLogin, Login, Record};
 use quipu_wire::ForcedLoginMethod;
 
-use super::account::Desk;
+use super::account::{Desk, warn_of_file};
 use crate::args::{ConfigArgs, LoginArgs, LoginCommand};
 
 /// No key is longer.
@@ -70,7 +70,8 @@ fn with_key(desk: &Desk) -> Result<(), String> {
         "" => Err("No API key provided via stdin.".to_owned()),
         key => {
             let set = desk.accounts.set_key(key, keep);
-            set.map_err(|error| error.to_string())
+            warn_of_file(set.map_err(|error| error.to_string())?);
+            Ok(())
         }
     }
 }
@@ -80,7 +81,7 @@ async fn with_chatgpt(desk: &Desk, device: bool) -> Result<(), String> {
         return Err("ChatGPT login is disabled. Use API key login instead.".to_owned());
     }
     let keep = desk.keep()?;
-    let store = |record: Record| desk.accounts.store(record, keep);
+    let store = |record: Record| desk.accounts.store(record, keep).map(warn_of_file);
     let workspace = desk.settings.forced_chatgpt_workspace_id.clone();
     if device {
         let login = DeviceLogin::start(&desk.accounts, workspace).await;

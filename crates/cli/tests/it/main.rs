@@ -22,6 +22,7 @@ mod home;
 mod http;
 mod init;
 mod interop;
+mod keyring;
 mod large_files;
 mod limits;
 mod linked_directories;

@@ -5,6 +5,9 @@ use serde::Deserialize;
 
 use crate::snapshot::Snapshot;
 
+/// Where the ChatGPT backend usually is.
+pub const CHATGPT_BASE_URL: &str = "https://chatgpt.com/backend-api/";
+
 /// Where credentials are kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,7 +69,7 @@ impl Snapshot {
             forced_login_method: view.get("forced_login_method"),
             forced_chatgpt_workspace_id: view.get("forced_chatgpt_workspace_id"),
             credentials_store: view.table("cli_auth_credentials_store"),
-            chatgpt_base_url: url.unwrap_or_else(|| "https://chatgpt.com/backend-api/".to_owned()),
+            chatgpt_base_url: url.unwrap_or_else(|| CHATGPT_BASE_URL.to_owned()),
         }
     }
 

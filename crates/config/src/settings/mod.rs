@@ -20,7 +20,7 @@ mod skills;
 mod telemetry;
 mod tools;
 
-pub use account::{Account, CredentialsStore, McpOauth, McpOauthStore};
+pub use account::{Account, CHATGPT_BASE_URL, CredentialsStore, McpOauth, McpOauthStore};
 pub use agent_roles::AgentRole;
 pub use agents::Agents;
 pub use catalog::ModelCatalog;

@@ -5,7 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use quipu_config::{Enablement, Feature, LoadRequest, Loader, Snapshot, Trust};
+use quipu_config::requirements::AllowedSandbox;
+use quipu_config::{
+    CloudError, CloudErrorKind, CloudLimits, Enablement, Feature, LoadRequest, Loader, Snapshot,
+    Trust,
+};
 
 use crate::world::World;
 
@@ -98,20 +102,32 @@ fn switches_and_limits_of_the_process_count_at_once() {
             .features()
             .enabled(Feature::ToolCallMcpElicitation)
     );
-    loader.set_cloud_requirements(Some(
-        "[features]\ntool_call_mcp_elicitation = true\n".to_owned(),
-    ));
+    let pinned = "[features]\ntool_call_mcp_elicitation = true\n".to_owned();
+    loader.set_cloud_limits(CloudLimits::read(Some(pinned)).unwrap());
     assert!(
         load(&loader)
             .features()
             .enabled(Feature::ToolCallMcpElicitation)
     );
-    loader.set_cloud_requirements(Some("broken".to_owned()));
-    let error = loader
-        .load(&LoadRequest::default())
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("cloud requirements"), "{error}");
+    for broken in ["broken", "[features]\nnone_such = true\n"] {
+        assert_eq!(CloudLimits::read(Some(broken.to_owned())), None);
+    }
+    loader.set_cloud_limits(CloudLimits::Unavailable(CloudError {
+        kind: CloudErrorKind::RequestFailed,
+        detail: "not known".to_owned(),
+        status: None,
+    }));
+    let error = loader.load(&LoadRequest::default()).unwrap_err();
+    assert_eq!(error.to_string(), "not known");
+    assert!(loader.load_without_cloud().is_ok());
+    let strictest = loader.start_up().unwrap().snapshot;
+    assert!(
+        strictest
+            .requirements()
+            .allow_sandbox(AllowedSandbox::WorkspaceWrite)
+            .is_err(),
+        "what is not known is not lifted"
+    );
 }
 
 #[test]

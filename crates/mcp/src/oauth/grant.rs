@@ -1,6 +1,5 @@
 //! The tokens of a login while they are used: shown with each request, renewed before they expire.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use quipu_oauth::form;
@@ -61,8 +60,7 @@ impl Grant {
 
     /// The stored login at a server; `None` if there is none.
     #[must_use]
-    pub fn load(home: &Path, server: &str, url: &str) -> Option<Grant> {
-        let store = Store::new(home);
+    pub fn load(store: Store, server: &str, url: &str) -> Option<Grant> {
         let tokens = store.load(server, url)?;
         Some(Grant {
             store,

@@ -1,10 +1,12 @@
-//! `.credentials.json`: the tokens of servers, in the form that other programs of this protocol share.
+//! The tokens of servers: in `.credentials.json`, in the form that other programs of this protocol share, or in the
+//! keyring of the system.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use quipu_keyring::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -14,10 +16,16 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Hexadecimal digits of the digest that are part of a key.
 const KEY_DIGITS: usize = 16;
 
+/// The name under which tokens are in the keyring.
+const SERVICE: &str = "Quipu MCP Credentials";
+
 /// Where tokens are kept.
 #[derive(Debug, Clone)]
-pub struct Store {
-    file: PathBuf,
+pub enum Store {
+    /// In this file.
+    File(PathBuf),
+    /// In the keyring, one entry for each server.
+    Keyring,
 }
 
 /// What a login yielded.
@@ -39,16 +47,23 @@ pub(crate) struct Tokens {
 impl Store {
     /// The store in a home directory.
     #[must_use]
-    pub fn new(home: &Path) -> Store {
-        Store {
-            file: home.join(".credentials.json"),
-        }
+    pub fn in_home(home: &Path) -> Store {
+        Store::File(home.join(".credentials.json"))
     }
 
     /// The tokens for a server at an address.
     pub(crate) fn load(&self, server: &str, url: &str) -> Option<Tokens> {
-        let entry = self.read().remove(&key(server, url))?;
-        serde_json::from_value(entry).ok()
+        let key = key(server, url);
+        match self {
+            Store::File(file) => serde_json::from_value(read(file).remove(&key)?).ok(),
+            Store::Keyring => match Entry::new(SERVICE, key).read() {
+                Ok(tokens) => serde_json::from_str(&tokens?).ok(),
+                Err(error) => {
+                    tracing::warn!(server, %error, "stored login not read");
+                    None
+                }
+            },
+        }
     }
 
     /// Keeps tokens in place of those of an earlier login. Entries of others stay as they are.
@@ -59,21 +74,31 @@ impl Store {
     }
 
     fn save_now(&self, tokens: &Tokens) -> io::Result<()> {
-        let target = quipu_disk::Target::lock(&self.file)?;
-        let mut entries = self.read();
         let key = key(&tokens.server_name, &tokens.server_url);
-        entries.insert(key, serde_json::to_value(tokens)?);
-        target.replace_secret(&serde_json::to_vec(&entries)?)
-    }
-
-    fn read(&self) -> BTreeMap<String, Value> {
-        match quipu_disk::read_text(&self.file, MAX_BYTES) {
-            Ok(text) => serde_json::from_str(&text).unwrap_or_else(|_| {
-                tracing::warn!(file = %self.file.display(), "the stored logins cannot be read");
-                BTreeMap::new()
-            }),
-            Err(_) => BTreeMap::new(),
+        match self {
+            Store::File(file) => {
+                let target = quipu_disk::Target::lock(file)?;
+                let mut entries = read(file);
+                entries.insert(key, serde_json::to_value(tokens)?);
+                target.replace_secret(&serde_json::to_vec(&entries)?)
+            }
+            Store::Keyring => {
+                let entry = Entry::new(SERVICE, key);
+                entry
+                    .write(&serde_json::to_string(tokens)?)
+                    .map_err(io::Error::other)
+            }
         }
+    }
+}
+
+fn read(file: &Path) -> BTreeMap<String, Value> {
+    match quipu_disk::read_text(file, MAX_BYTES) {
+        Ok(text) => serde_json::from_str(&text).unwrap_or_else(|_| {
+            tracing::warn!(file = %file.display(), "the stored logins cannot be read");
+            BTreeMap::new()
+        }),
+        Err(_) => BTreeMap::new(),
     }
 }
 
@@ -104,7 +129,7 @@ mod tests {
     #[test]
     fn entries_of_others_survive() {
         let home = tempfile::tempdir().unwrap();
-        let store = Store::new(home.path());
+        let store = Store::in_home(home.path());
         let file = home.path().join(".credentials.json");
         fs::write(&file, r#"{"other|1":{"secret":1}}"#).unwrap();
         let tokens = Tokens {
@@ -138,6 +163,6 @@ mod tests {
     fn a_broken_file_holds_no_tokens() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join(".credentials.json"), "{").unwrap();
-        assert!(Store::new(home.path()).load("h", "u").is_none());
+        assert!(Store::in_home(home.path()).load("h", "u").is_none());
     }
 }

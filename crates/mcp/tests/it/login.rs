@@ -82,7 +82,7 @@ async fn log_in(server: &McpHttpServer, store: &Store) {
 
 async fn connect(server: &McpHttpServer, home: &std::path::Path) -> Result<Client, StartError> {
     let mut endpoint = endpoint(server.url());
-    endpoint.grant = Grant::load(home, "scripted", &server.url()).map(Arc::new);
+    endpoint.grant = Grant::load(Store::in_home(home), "scripted", &server.url()).map(Arc::new);
     start(&address(endpoint)).await
 }
 
@@ -95,7 +95,7 @@ async fn a_login_yields_tokens_that_are_shown() {
         connect(&server, home.path()).await.err(),
         Some(StartError::NotLoggedIn)
     );
-    log_in(&server, &Store::new(home.path())).await;
+    log_in(&server, &Store::in_home(home.path())).await;
     let client = connect(&server, home.path()).await.unwrap();
     assert!(call(&client, "echo").await.is_ok());
     let requests = server.requests();
@@ -132,7 +132,7 @@ async fn the_address_for_the_browser_says_what_is_asked_for() {
 async fn silent_connections_do_not_delay_a_login() {
     let server = server(None).await;
     let home = tempfile::tempdir().unwrap();
-    let store = Store::new(home.path());
+    let store = Store::in_home(home.path());
     let login = Login::start(request(&server)).await.unwrap();
     let url = login.authorization_url.clone();
     let _silent = [
@@ -150,7 +150,7 @@ async fn silent_connections_do_not_delay_a_login() {
 async fn strangers_are_turned_away_and_refusals_reported() {
     let server = server(None).await;
     let home = tempfile::tempdir().unwrap();
-    let store = Store::new(home.path());
+    let store = Store::in_home(home.path());
     let login = Login::start(request(&server)).await.unwrap();
     let url = login.authorization_url.clone();
     let visits = async {
@@ -184,7 +184,7 @@ async fn strangers_are_turned_away_and_refusals_reported() {
 async fn tokens_are_renewed_before_they_expire_and_when_they_are_refused() {
     let server = server(Some(1)).await;
     let home = tempfile::tempdir().unwrap();
-    let store = Store::new(home.path());
+    let store = Store::in_home(home.path());
     log_in(&server, &store).await;
     // Each token is about to expire when it is first shown.
     let client = connect(&server, home.path()).await.unwrap();

@@ -108,7 +108,12 @@ async fn outcome(
     let login = record.login();
     let stored = blocking(server, move |server| server.accounts.store(record, keep)).await;
     let stored = stored.unwrap_or_else(|error| Err(std::io::Error::other(error.to_string())));
+    let (stored, unusable) = match stored {
+        Ok(unusable) => (Ok(()), unusable),
+        Err(error) => (Err(error), None),
+    };
     attempt.conclude(stored)?;
+    super::warn_of_file(server, unusable).await;
     login.ok_or_else(|| "invalid ID token format".to_owned())
 }
 

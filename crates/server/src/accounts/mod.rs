@@ -7,12 +7,15 @@ mod logins;
 
 use std::sync::Arc;
 
-use quipu_auth::{Agent, Keep, Login};
+use quipu_auth::{Agent, Keep, Login, Unusable};
+use quipu_config::Loader;
 use quipu_config::settings::{Account, CredentialsStore};
 use quipu_wire::method::event;
-use quipu_wire::{AccountLoginCompletedNotification, AccountUpdatedNotification};
+use quipu_wire::{
+    AccountLoginCompletedNotification, AccountUpdatedNotification, ConfigWarningNotification,
+};
 
-use crate::{Refusal, Server, providers};
+use crate::{Refusal, Server, cloud, providers};
 
 pub(crate) use command::{CommandCredentials, PrintedTokens};
 pub(crate) use credentials::LoginCredentials;
@@ -35,15 +38,35 @@ pub(crate) fn settings(server: &Server) -> Result<Account, Refusal> {
     Ok(start_up.snapshot.account())
 }
 
-/// Where a new login is kept, or why not.
-pub(crate) fn keep(store: CredentialsStore) -> Result<Keep, &'static str> {
+/// Where logins are kept.
+pub(crate) fn keep(store: CredentialsStore) -> Keep {
     match store {
-        CredentialsStore::File | CredentialsStore::Auto => Ok(Keep::File),
-        CredentialsStore::Ephemeral => Ok(Keep::Memory),
-        CredentialsStore::Keyring => Err(
-            "this version of Quipu cannot use the keyring; set cli_auth_credentials_store to \
-             \"file\" or \"ephemeral\"",
-        ),
+        CredentialsStore::File => Keep::File,
+        CredentialsStore::Ephemeral => Keep::Memory,
+        CredentialsStore::Keyring => Keep::Keyring,
+        CredentialsStore::Auto => Keep::Auto,
+    }
+}
+
+/// Where logins are kept when the server starts; limits of the login's own workspace have no say in that.
+pub(crate) fn usual_keep(config: &Loader) -> Keep {
+    let snapshot = config.load_without_cloud();
+    snapshot.map_or_else(
+        |_| Keep::default(),
+        |it| keep(it.account().credentials_store),
+    )
+}
+
+/// Notifies clients that a login is in the file because the keyring cannot be used.
+pub(crate) async fn warn_of_file(server: &Server, unusable: Option<Unusable>) {
+    if let Some(unusable) = unusable {
+        let warning = ConfigWarningNotification {
+            summary: "The login is stored in auth.json.".to_owned(),
+            details: Some(unusable.to_string()),
+            path: None,
+            range: None,
+        };
+        server.hub.broadcast::<event::ConfigWarning>(&warning).await;
     }
 }
 
@@ -82,6 +105,7 @@ pub(crate) async fn announce(
     hub.broadcast::<event::AccountLoginCompleted>(&completed)
         .await;
     if let Ok(login) = outcome {
+        cloud::forget(server).await;
         let updated = AccountUpdatedNotification {
             auth_mode: Some(login.mode()),
             plan_type: login.plan(),

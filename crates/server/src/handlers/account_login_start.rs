@@ -66,15 +66,15 @@ async fn with_key(server: &Arc<Server>, key: String) -> Begun {
             "API key login is disabled. Use ChatGPT login instead.",
         ));
     }
-    let keep = accounts::keep(settings.credentials_store)
-        .map_err(|why| Refusal::internal(format!("failed to save api key: {why}")))?;
+    let keep = accounts::keep(settings.credentials_store);
     stop_pending(server, Stop::Cancelled).await;
     let login = Login::ApiKey(key.clone());
     let set = blocking(server, move |server| server.accounts.set_key(&key, keep)).await?;
-    set.map_err(|error| match error {
+    let unusable = set.map_err(|error| match error {
         LoginError::External => refused(&error.to_string()),
         LoginError::Save(_) => Refusal::internal(error.to_string()),
     })?;
+    accounts::warn_of_file(server, unusable).await;
     Ok((LoginAccountResponse::ApiKey, Next::Announce(login)))
 }
 
@@ -154,7 +154,7 @@ fn chatgpt_settings(server: &Server) -> Result<(Account, Keep), Refusal> {
             "ChatGPT login is disabled. Use API key login instead.",
         ));
     }
-    let keep = accounts::keep(settings.credentials_store).map_err(Refusal::internal)?;
+    let keep = accounts::keep(settings.credentials_store);
     Ok((settings, keep))
 }
 

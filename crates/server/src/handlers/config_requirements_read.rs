@@ -6,10 +6,11 @@ use quipu_wire::method::request::ConfigRequirementsRead;
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Refusal};
+use crate::{Cx, Refusal, cloud};
 
 impl Handler for ConfigRequirementsRead {
     async fn run(cx: Cx, _params: NoParams) -> Result<Self::Result, Refusal> {
+        cloud::ready(&cx.server).await;
         let read = blocking(&cx.server, |server| {
             let limits = server.settings.config.read_limits().map_err(|error| {
                 Refusal::internal(format!("failed to read configuration layers: {error}"))

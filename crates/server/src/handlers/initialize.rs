@@ -8,7 +8,7 @@ use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::hub::Introduction;
 use crate::identity::is_header_value;
-use crate::{Cx, Refusal, Reply, startup_warnings};
+use crate::{Cx, Refusal, Reply, cloud, startup_warnings};
 
 impl ReplyHandler for Initialize {
     async fn handle(cx: Cx, params: InitializeParams, reply: Reply<Self>) {
@@ -17,6 +17,7 @@ impl ReplyHandler for Initialize {
             Err(error) => return reply.send(Err(error)).await,
         };
         reply.send(Ok(result)).await;
+        cloud::ready(&cx.server).await;
         let warnings = blocking(&cx.server, |server| startup_warnings::read(server)).await;
         for warning in warnings.unwrap_or_default() {
             cx.client.is_new_problem(&warning);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_config::LoadRequest;
-use quipu_config::settings::{McpOauthStore, McpTransport};
-use quipu_mcp::oauth::{Login, LoginRequest, Store};
+use quipu_config::settings::McpTransport;
+use quipu_mcp::oauth::{Login, LoginRequest};
 use quipu_wire::method::event::McpServerOauthLoginCompleted;
 use quipu_wire::method::request::McpServerOauthLogin;
 use quipu_wire::{
@@ -38,7 +38,7 @@ async fn start(
     let authorization_url = login.authorization_url.clone();
     let (server, name) = (Arc::clone(&cx.server), name.clone());
     tokio::spawn(async move {
-        let ended = login.finish(&Store::new(server.home())).await;
+        let ended = login.finish(&server.mcp_logins).await;
         let params = McpServerOauthLoginCompletedNotification {
             name,
             success: ended.is_ok(),
@@ -73,12 +73,6 @@ async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequ
         return Err(Refusal::invalid_request(text));
     };
     let oauth = snapshot.mcp_oauth();
-    if oauth.store == McpOauthStore::Keyring {
-        return Err(Refusal::internal(format!(
-            "failed to login to MCP server '{name}': there is no support for keyrings; set \
-             mcp_oauth_credentials_store to \"file\""
-        )));
-    }
     let seconds = params.timeout_secs.unwrap_or(DEFAULT_SECONDS).max(1);
     Ok(LoginRequest {
         server: name,

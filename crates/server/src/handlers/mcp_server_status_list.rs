@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
+use quipu_config::LoadRequest;
 use quipu_config::settings::{McpServer, McpTransport};
-use quipu_config::{LoadRequest, Snapshot};
 use quipu_mcp::{Fleet, Listing};
 use quipu_wire::method::request::McpServerStatusList;
 use quipu_wire::{
@@ -41,20 +41,16 @@ async fn list(
     let page = page(configured, cursor, params.limit, "MCP servers")?;
     let wanted: BTreeMap<String, McpServer> = page.data.into_iter().collect();
     Ok(ListMcpServerStatusResponse {
-        data: statuses(&cx.server, &snapshot, &wanted).await,
+        data: statuses(&cx.server, &wanted).await,
         next_cursor: page.next_cursor,
     })
 }
 
-async fn statuses(
-    server: &Server,
-    snapshot: &Snapshot,
-    wanted: &BTreeMap<String, McpServer>,
-) -> Vec<McpServerStatus> {
+async fn statuses(server: &Server, wanted: &BTreeMap<String, McpServer>) -> Vec<McpServerStatus> {
     // Nobody is told how they start, and their questions are dropped, which cancels them.
     let (events, mut told) = mpsc::channel(1);
     tokio::spawn(async move { while told.recv().await.is_some() {} });
-    let specs = mcp::specs(server, snapshot, wanted);
+    let specs = mcp::specs(server, wanted);
     let fleet = Fleet::start(specs, &mcp::client_info(), &events);
     let each = wanted
         .iter()

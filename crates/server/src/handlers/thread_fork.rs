@@ -11,7 +11,7 @@ use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Opened, Overrides, load};
-use crate::{Cx, Refusal, Reply};
+use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadFork {
     async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
@@ -48,6 +48,7 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, Refusal> {
             }
         }
     };
+    cloud::ready(&cx.server).await;
     let (client, ephemeral) = (Arc::clone(&cx.client), params.ephemeral);
     let forking = move |server: &_| load::fork(server, &client, &path, &overrides, ephemeral);
     let opened = blocking(&cx.server, forking).await.and_then(identity)?;

@@ -11,13 +11,14 @@ use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNoti
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Message, Opened, Overrides, StartRequest, ThreadHandle, join, load};
-use crate::{Cx, Refusal, Reply};
+use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadResume {
     async fn handle(cx: Cx, params: ThreadResumeParams, reply: Reply<Self>) {
         if let Some(thread) = loaded(&cx, &params) {
             return rejoin(&cx, thread, params, reply).await;
         }
+        cloud::ready(&cx.server).await;
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| open(&opening, params)).await;
         let opened = match opened.and_then(identity) {

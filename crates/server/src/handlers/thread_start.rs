@@ -12,13 +12,14 @@ use serde_json::Value;
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{Opened, Overrides, StartRequest, load};
-use crate::{Cx, Refusal, Reply};
+use crate::{Cx, Refusal, Reply, cloud};
 
 /// Deeper than this, a schema is not looked at.
 const MAX_SCHEMA_DEPTH: usize = 32;
 
 impl ReplyHandler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
+        cloud::ready(&cx.server).await;
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| start(&opening, params)).await;
         let opened = match opened.and_then(identity) {

@@ -5,7 +5,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use quipu_config::{Feature, LoadRequest, Overrides as ConfigOverrides, Snapshot, Table};
+use quipu_config::{
+    Feature, LoadError, LoadRequest, Overrides as ConfigOverrides, Snapshot, Table,
+};
 use quipu_model::ProviderConfig;
 use quipu_model::catalogue::ModelInfo;
 use quipu_wire::{
@@ -302,7 +304,10 @@ pub(super) fn load(
     };
     let loaded = server.settings.config.load(&request);
     let checked = loaded.and_then(|snapshot| snapshot.check_telemetry().map(|()| snapshot));
-    checked.map_err(|error| refusal(&error))
+    checked.map_err(|error| match error {
+        LoadError::Cloud(error) => Refusal::CloudRequirements(error),
+        error => refusal(&error),
+    })
 }
 
 /// The typed members of a request, as the settings they stand for.

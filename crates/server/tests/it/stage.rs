@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_config::{Env, Home, Loader, Overrides, SystemPaths};
-use quipu_server::{Server, Settings};
+use quipu_server::{CloudTiming, Server, Settings};
 use quipu_testkit::conversation::{Conversation, brief};
 use quipu_testkit::model::ModelServer;
 use serde_json::{Value, json};
@@ -91,6 +91,16 @@ impl Stage {
     /// Another server on the same home, with more variables.
     pub fn restart_with_env(&mut self, vars: &[(&str, &str)]) {
         self.server = Server::new(settings_in(self.directory.path(), &self.home, vars));
+    }
+
+    /// Another server on the same home, with more variables, that asks for a workspace's limits in a hurry.
+    pub fn restart_in_workspace(&mut self, vars: &[(&str, &str)]) {
+        let mut settings = settings_in(self.directory.path(), &self.home, vars);
+        settings.cloud = CloudTiming {
+            backoff: Duration::from_millis(1),
+            limit: Duration::from_secs(1),
+        };
+        self.server = Server::new(settings);
     }
 
     /// Another server on the same home, whose threads are idle soon.
