@@ -109,6 +109,9 @@ pub enum WriteError {
     /// The present file cannot be used.
     #[error("failed to load configuration: {0}")]
     Load(#[from] LoadError),
+    /// There is an MCP server of this name already.
+    #[error("there is another MCP server called `{0}`")]
+    Taken(String),
     /// The result could not be stored; the file is as before.
     #[error("failed to persist config.toml: {0}")]
     Persist(#[from] io::Error),
@@ -124,7 +127,7 @@ impl WriteError {
             WriteError::Edit(_) | WriteError::Invalid(_) | WriteError::Limits(_) => {
                 Some("configValidationError")
             }
-            WriteError::Load(_) | WriteError::Persist(_) => None,
+            WriteError::Taken(_) | WriteError::Load(_) | WriteError::Persist(_) => None,
         }
     }
 }
@@ -190,6 +193,26 @@ impl Loader {
             return Ok(());
         };
         change_text(&file.path, |text| apply(text, &[edit]))
+    }
+
+    /// Adds an MCP server to the user's file, unless that has one of the name. `address` is the key that says how it is
+    /// reached, and its value.
+    pub fn add_mcp_server(
+        &self,
+        name: &str,
+        address: Option<(&str, &str)>,
+    ) -> Result<(), WriteError> {
+        let Some((key, value)) = address else {
+            return Ok(());
+        };
+        let place = ["mcp_servers".to_owned(), name.to_owned()];
+        let stack = self.layers(None)?;
+        if layer::get(&stack.merged(), &place).is_some() {
+            return Err(WriteError::Taken(name.to_owned()));
+        }
+        let edit = Edit::set(&["mcp_servers", name, key], value);
+        self.change_user_file(None, |text| apply(text, &[edit]))?;
+        Ok(())
     }
 
     /// Changes the text of the user's file under a lock and gives the layers as they are then.

@@ -131,8 +131,8 @@ features! {
     Plugins = "plugins", Stage::NoEffect, true;
     /// Images made by the model.
     ImageGeneration = "image_generation", Stage::UnderDevelopment, false;
-    /// Skills may bring MCP servers.
-    SkillMcpDependencyInstall = "skill_mcp_dependency_install", Stage::NoEffect, true;
+    /// MCP servers that a named skill needs are installed, if the user agrees.
+    SkillMcpDependencyInstall = "skill_mcp_dependency_install", Stage::Stable, true;
     /// Asks for environment variables that a skill needs.
     SkillEnvVarDependencyPrompt = "skill_env_var_dependency_prompt", Stage::NoEffect, false;
     /// No effect.

@@ -140,6 +140,13 @@ number_ids! {
     ProcessId(u32);
 }
 
+impl HookRunId {
+    /// In whose name the user is asked before the hooks run.
+    pub(crate) fn asker(self) -> CallId {
+        format!("hooks-{}", self.0).into()
+    }
+}
+
 impl From<QuestionId> for RequestId {
     fn from(id: QuestionId) -> Self {
         Self::Integer(id.0)

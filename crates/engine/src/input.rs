@@ -274,6 +274,11 @@ pub enum CallKind {
 pub enum HookReport {
     Started(Vec<HookRunSummary>),
     Completed(Vec<HookRunSummary>),
+    /// The user is asked before they run.
+    Ask {
+        question: QuestionId,
+        request: Box<ServerRequest>,
+    },
     /// All have ended.
     Done(HooksDone),
 }

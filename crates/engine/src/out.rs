@@ -12,7 +12,7 @@ use quipu_wire::{
 
 use crate::effect::{Answer, Effect, Record, Refusal};
 use crate::fit::fit;
-use crate::ids::{ItemId, ReplyToken, ThreadId, TurnId};
+use crate::ids::{HookRunId, ItemId, ReplyToken, ThreadId, TurnId};
 use crate::input::{HookReport, Input, ToolDelta, ToolEvent};
 
 /// The effects of the current step.
@@ -84,6 +84,14 @@ impl Out {
                 event: ToolEvent::Ask { question, .. },
             } => self.emit(Effect::Deliver { question, call_id }),
             _ => {}
+        }
+    }
+
+    /// Takes a report of hooks that no turn waits for: whoever wants to ask gets no answer.
+    pub fn refuse_hooks(&mut self, run: HookRunId, report: HookReport) {
+        if let HookReport::Ask { question, .. } = report {
+            let call_id = run.asker();
+            self.emit(Effect::Deliver { question, call_id });
         }
     }
 
@@ -268,7 +276,7 @@ impl TurnOut<'_> {
                     self.notify(ServerNotification::HookCompleted(params));
                 }
             }
-            HookReport::Done(_) => {}
+            HookReport::Ask { .. } | HookReport::Done(_) => {}
         }
     }
 

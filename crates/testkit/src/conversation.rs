@@ -19,13 +19,18 @@ pub struct Conversation {
 impl Conversation {
     /// Introduces itself, experimental API included.
     pub async fn start(connection: Connection) -> Conversation {
+        Conversation::start_as(connection, "testkit").await
+    }
+
+    /// The same under another name.
+    pub async fn start_as(connection: Connection, name: &str) -> Conversation {
         let mut conversation = Conversation {
             raw: Raw::new(connection),
             asked: 0,
             heard: VecDeque::new(),
         };
         let hello = json!({
-            "clientInfo": { "name": "testkit", "version": "1.0" },
+            "clientInfo": { "name": name, "version": "1.0" },
             "capabilities": { "experimentalApi": true },
         });
         conversation.call("initialize", hello).await;

@@ -145,11 +145,11 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
         // These report on what was cancelled with its turn.
         Input::Context { .. }
         | Input::Model { .. }
-        | Input::Hooks { .. }
         | Input::Answered { .. }
         | Input::Compacted { .. }
         | Input::ReviewRendered { .. }
         | Input::GraceOver { .. } => {}
+        Input::Hooks { run, report } => shared.out.refuse_hooks(run, report),
         // These do the same in every state, see `accept`.
         Input::NotStored { .. } | Input::Close => {}
     }
@@ -236,10 +236,8 @@ fn ending(
             return Next::Abandon(TurnEnd::Failed(error));
         }
         // These report on what was cancelled when the turn was stopped.
-        Input::Context { .. }
-        | Input::Model { .. }
-        | Input::Hooks { .. }
-        | Input::Compacted { .. } => {}
+        Input::Context { .. } | Input::Model { .. } | Input::Compacted { .. } => {}
+        Input::Hooks { run, report } => shared.out.refuse_hooks(run, report),
         // These do the same in every state, see `accept`.
         Input::NotStored { .. } | Input::Close => {}
     }

@@ -7,7 +7,7 @@ use super::pending::PendingInput;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, HookPoint, Purpose};
 use crate::ids::HookRunId;
-use crate::input::{HookReport, HookVerdict, HooksDone, UserMessage};
+use crate::input::{HookReport, HookVerdict, HooksDone, UserMessage, Waiting};
 use crate::shared::Shared;
 
 /// Where in its turn a run of hooks is.
@@ -125,8 +125,16 @@ impl Turn {
             (work, report) => {
                 self.work = work;
                 // What a run reports that was cancelled or is done comes too late.
-                if matches!(&self.work, Some(Work::Hooks { run: current, .. }) if *current == run) {
-                    shared.out.of_turn(&self.id).hooks(report);
+                let is_current =
+                    matches!(&self.work, Some(Work::Hooks { run: current, .. }) if *current == run);
+                match report {
+                    HookReport::Ask { question, request } if is_current => {
+                        let waiting = Some(Waiting::UserInput);
+                        let asker = run.asker();
+                        shared.ask(question, asker, request, waiting);
+                    }
+                    report if is_current => shared.out.of_turn(&self.id).hooks(report),
+                    report => shared.out.refuse_hooks(run, report),
                 }
                 Ok(Next::Wait)
             }

@@ -175,6 +175,14 @@ impl Checker {
                 run,
                 report: HookReport::Done(done),
             } => self.hooks_done(*run, done),
+            Input::Hooks {
+                run,
+                report: HookReport::Ask { question, .. },
+            } => {
+                let asker = format!("hooks-{run}");
+                self.asked
+                    .push((*question, asker, Some(Waiting::UserInput)));
+            }
             Input::Tool { call_id, event } => self.tool(call_id, event),
             Input::Note(note) if !self.closed => {
                 self.notes.insert(note.get().to_owned(), 0);

@@ -4,8 +4,8 @@ use quipu_engine::{HookReport, HookVerdict, HooksDone, Input};
 
 use crate::lines::assert_lines;
 use crate::make::{
-    call, completed, context, done, finished, go_on, hook_run, hooks, hooks_done, interrupt, json,
-    model, rendered, review, said, start, steer, tool,
+    answered, call, completed, context, done, finished, go_on, hook_run, hooks, hooks_ask,
+    hooks_done, interrupt, json, model, rendered, review, said, start, steer, tool,
 };
 use crate::run::Run;
 
@@ -323,5 +323,40 @@ fn a_review_is_a_session_of_its_own() {
     "#,
     );
     run.step(hooks_done(5, HookVerdict::End));
+    run.assert_lawful();
+}
+
+/// The user can be asked something before hooks run, and sees that the turn waits for them.
+#[test]
+fn a_question_before_hooks_is_asked_and_resolved_once() {
+    let asked = || {
+        let mut run = Run::with_hooks(true);
+        run.steps([start(1, "turn", "hi"), context("turn")]);
+        let effects = run.step(hooks(1, hooks_ask(7)));
+        assert_lines(
+            &effects,
+            r#"
+            thread/status/changed active [WaitingOnUserInput]
+            ask 7: item/fileChange/requestApproval
+        "#,
+        );
+        run
+    };
+    let mut run = asked();
+    assert_lines(
+        &run.step(answered(7)),
+        r#"
+        serverRequest/resolved 7
+        thread/status/changed active []
+        deliver 7 to hooks-1
+    "#,
+    );
+    run.step(hooks_done(1, HookVerdict::Proceed));
+    run.assert_lawful();
+    // A question that comes late, or is withdrawn by an interrupt, gets no answer and leaves nothing open.
+    assert_lines(&run.step(hooks(1, hooks_ask(8))), "deliver 8 to hooks-1");
+    let mut run = asked();
+    run.step(interrupt(2));
+    assert_lines(&run.step(hooks(1, hooks_ask(9))), "deliver 9 to hooks-1");
     run.assert_lawful();
 }

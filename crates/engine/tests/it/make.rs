@@ -234,7 +234,23 @@ pub fn finished(output: &str) -> ToolEvent {
     }
 }
 
+/// The user is asked before hooks run.
+pub fn hooks_ask(question: i64) -> HookReport {
+    HookReport::Ask {
+        question: QuestionId::new(question),
+        request: request(),
+    }
+}
+
 pub fn ask(question: i64, waiting: Option<Waiting>) -> ToolEvent {
+    ToolEvent::Ask {
+        question: QuestionId::new(question),
+        request: request(),
+        waiting,
+    }
+}
+
+fn request() -> Box<ServerRequest> {
     let params = FileChangeRequestApprovalParams {
         thread_id: "thread".to_owned(),
         turn_id: String::new(),
@@ -242,12 +258,7 @@ pub fn ask(question: i64, waiting: Option<Waiting>) -> ToolEvent {
         reason: None,
         grant_root: None,
     };
-    let request = Box::new(ServerRequest::ItemFileChangeRequestApproval(params));
-    ToolEvent::Ask {
-        question: QuestionId::new(question),
-        request,
-        waiting,
-    }
+    Box::new(ServerRequest::ItemFileChangeRequestApproval(params))
 }
 
 pub fn answered(question: i64) -> Input {

@@ -160,6 +160,7 @@ impl Actor {
             Message::Tool { call_id, event } => self.tool_reports(call_id, event).await,
             Message::Toolbox(access) => self.tools.access(access),
             Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
+            Message::SkillServers(waiting) => self.servers_decided(waiting).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(directories) => self.skills_changed(&directories).await,

@@ -295,6 +295,17 @@ impl Actor {
 
     /// Runs the hooks of a point of a turn; gives back what is known of them at once.
     pub fn run_hooks(&mut self, run: HookRunId, turn_id: &TurnId, point: HookPoint) -> Input {
+        let servers = self.begin_servers(run, turn_id, &point);
+        servers.unwrap_or_else(|| self.run_event_hooks(run, turn_id, point))
+    }
+
+    /// The same, once the servers are there that the input needs.
+    pub(super) fn run_event_hooks(
+        &mut self,
+        run: HookRunId,
+        turn_id: &TurnId,
+        point: HookPoint,
+    ) -> Input {
         let is_last = matches!(point, HookPoint::Stop { .. });
         let event = match point {
             HookPoint::SessionStart => Event::SessionStart {

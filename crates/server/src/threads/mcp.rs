@@ -95,6 +95,12 @@ impl Actor {
         }
     }
 
+    /// Starts the servers again, as the configuration has them now.
+    pub fn reload_servers(&mut self) {
+        self.sampler.mcp_mut().stale = true;
+        self.renew_servers();
+    }
+
     /// Replaces the servers if the configuration was read again since they started.
     pub fn renew_servers(&mut self) {
         if !std::mem::take(&mut self.sampler.mcp_mut().stale) {

@@ -23,6 +23,7 @@ use super::guardian::Case;
 use super::mcp::McpMessage;
 use super::questions::AnswerSender;
 use super::realtime::RealtimeMessage;
+use super::skill_servers;
 use crate::Refusal;
 use crate::Reply;
 use crate::hub::{Client, ClientId};
@@ -103,6 +104,8 @@ pub(crate) enum Message {
         runs: Vec<HookRunSummary>,
         done: HooksDone,
     },
+    /// It is decided which MCP servers are installed for an input.
+    SkillServers(skill_servers::Waiting),
     Answered {
         question: QuestionId,
         outcome: Outcome,

@@ -34,6 +34,7 @@ mod rollback;
 mod sampling;
 mod session;
 mod shell;
+mod skill_servers;
 mod skills;
 mod steer;
 mod tool_host;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_config::Deprecation;
+use quipu_config::{Deprecation, Feature};
 use quipu_engine::{Thread as Engine, ThreadSetup};
 use quipu_journal::{Log, SessionMeta};
 use quipu_wire::method::event::DeprecationNotice;
@@ -71,7 +71,7 @@ pub(super) fn open(
         handle: handle.clone(),
         engine: engine(
             &handle.id,
-            &hooks,
+            !hooks.is_empty() || session.has_feature(Feature::SkillMcpDependencyInstall),
             parts.history,
             parts.usage,
             parts.raw_items,
@@ -171,7 +171,7 @@ fn start(
 
 fn engine(
     id: &str,
-    hooks: &ThreadHooks,
+    has_checks: bool,
     history: Vec<Json>,
     usage: Option<ThreadTokenUsage>,
     raw_items: bool,
@@ -181,7 +181,7 @@ fn engine(
         history,
         usage,
         raw_items,
-        hooks: !hooks.is_empty(),
+        hooks: has_checks,
         seed: Uuid::new_v4().as_u128(),
     });
     engine.set_interrupt_note(notes::turn_aborted());

@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 use super::actor::Actor;
 use super::audience;
 use super::message::{Message, ThreadHandle};
+use crate::Server;
 use crate::hub::Client;
 use crate::questions::{Asker, Outcome, QuestionId};
 
@@ -61,6 +62,13 @@ impl Questions {
             is_of_call,
         };
         self.pending.insert(id, question);
+    }
+
+    /// A question that is asked before hooks run.
+    pub fn add_for_hooks(&mut self, server: &Server, answer: AnswerSender) -> QuestionId {
+        let question = server.question_ids.next();
+        self.add(question, answer, true);
+        question
     }
 
     /// Keeps the first answer to a question until it is delivered.

@@ -1,7 +1,7 @@
 //! The skills of a loaded thread. The model is told of them once; which ones the person can name is looked
 //! up when they do.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,11 +17,13 @@ use quipu_prompt::skills::Skill;
 
 /// What a thread knows of its skills.
 pub(super) struct ThreadSkills {
-    found: Arc<skills::Skills>,
+    pub found: Arc<skills::Skills>,
     /// Those that are switched on.
     pub offered: Arc<[Skill]>,
     /// Keeps their directories watched.
     followed: Option<Followed>,
+    /// The MCP servers of skills that the user was asked about.
+    pub servers_asked: BTreeSet<String>,
 }
 
 impl ThreadSkills {
@@ -41,6 +43,7 @@ impl ThreadSkills {
             offered: offered.collect(),
             found,
             followed: None,
+            servers_asked: BTreeSet::new(),
         }
     }
 }
@@ -57,7 +60,12 @@ impl Actor {
         let found = ThreadSkills::find(&self.server, &self.session);
         let skills = self.sampler.prompt_mut().skills_mut();
         let followed = skills.followed.take();
-        *skills = ThreadSkills { followed, ..found };
+        let servers_asked = std::mem::take(&mut skills.servers_asked);
+        *skills = ThreadSkills {
+            followed,
+            servers_asked,
+            ..found
+        };
     }
 
     /// Keeps the directories of the skills watched.

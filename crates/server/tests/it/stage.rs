@@ -127,6 +127,11 @@ impl Stage {
         Conversation::start(self.server.connect_in_process()).await
     }
 
+    /// A new client of another name.
+    pub async fn client_as(&self, name: &str) -> Conversation {
+        Conversation::start_as(self.server.connect_in_process(), name).await
+    }
+
     /// A new client, and a thread that it started.
     pub async fn thread(&self) -> (Conversation, String) {
         self.thread_with(json!({})).await
