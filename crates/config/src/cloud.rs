@@ -1,6 +1,9 @@
 //! The limits of the organisation's account: somebody else fetches them, this is what is known of them.
 
+use crate::Table;
+use crate::load::{LoadError, Loader};
 use crate::requirements::{self, Source};
+use crate::snapshot::Snapshot;
 
 /// What is known of the limits of the organisation's account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,5 +65,29 @@ impl CloudLimits {
                 Some(Self::Text(text))
             }
         }
+    }
+}
+
+impl Loader {
+    /// Sets what is known of the limits of the organisation's account.
+    pub fn set_cloud_limits(&self, limits: CloudLimits) {
+        let mut state = self.state();
+        if state.cloud != limits {
+            state.cloud = limits;
+            state.changed();
+        }
+    }
+
+    /// The configuration as it would be without an organisation's account: what is needed to ask that for its limits.
+    pub fn load_without_cloud(&self) -> Result<Snapshot, LoadError> {
+        let cwd = self.env().cwd();
+        let mut reading = self.read_layers(Some(cwd), self.flags())?;
+        let managed = reading.stack.managed();
+        let requirements = self.limits_with(&CloudLimits::None, &mut reading.files, managed)?;
+        Snapshot::new(self, cwd, reading, requirements, Table::new())
+    }
+
+    pub(crate) fn cloud(&self) -> CloudLimits {
+        self.state().cloud.clone()
     }
 }

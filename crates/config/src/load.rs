@@ -149,8 +149,8 @@ pub struct Loader {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    cloud: CloudLimits,
+pub(crate) struct State {
+    pub(crate) cloud: CloudLimits,
     enablement: Enablement,
     cache: HashMap<PathBuf, Arc<Snapshot>>,
     /// Grows with every change of the above, so that a snapshot made meanwhile is not kept.
@@ -158,7 +158,7 @@ struct State {
 }
 
 impl State {
-    fn changed(&mut self) {
+    pub(crate) fn changed(&mut self) {
         self.cache.clear();
         self.generation += 1;
     }
@@ -195,27 +195,14 @@ impl Loader {
         &self.env
     }
 
+    /// The settings of the command line.
+    pub(crate) fn flags(&self) -> &Overrides {
+        &self.flags
+    }
+
     /// The home directory.
     pub fn home(&self) -> &Home {
         &self.home
-    }
-
-    /// Sets what is known of the limits of the organisation's account.
-    pub fn set_cloud_limits(&self, limits: CloudLimits) {
-        let mut state = self.state();
-        if state.cloud != limits {
-            state.cloud = limits;
-            state.changed();
-        }
-    }
-
-    /// The configuration as it would be without an organisation's account: what is needed to ask that for its limits.
-    pub fn load_without_cloud(&self) -> Result<Snapshot, LoadError> {
-        let cwd = self.env.cwd();
-        let mut reading = self.read_layers(Some(cwd), &self.flags)?;
-        let managed = reading.stack.managed();
-        let requirements = self.limits_with(&CloudLimits::None, &mut reading.files, managed)?;
-        Snapshot::new(self, cwd, reading, requirements, Table::new())
     }
 
     /// Switches features until the process ends.
@@ -297,10 +284,6 @@ impl Loader {
             .map(|reading| reading.stack)
     }
 
-    pub(crate) fn cloud(&self) -> CloudLimits {
-        self.state().cloud.clone()
-    }
-
     pub(crate) fn system(&self) -> &SystemPaths {
         &self.system
     }
@@ -314,12 +297,16 @@ impl Loader {
         schema::normalized(&self.env.cwd().join(path))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         // The state is whole at every moment, so a panic elsewhere cannot have left it half-changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read_layers(&self, cwd: Option<&Path>, flags: &Overrides) -> Result<Reading, LoadError> {
+    pub(crate) fn read_layers(
+        &self,
+        cwd: Option<&Path>,
+        flags: &Overrides,
+    ) -> Result<Reading, LoadError> {
         let mut files = Files::default();
         let mut stack = Stack::default();
         let system = self.system.config.clone();

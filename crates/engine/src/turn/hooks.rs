@@ -6,7 +6,7 @@ use quipu_wire::ThreadItem;
 use super::pending::PendingInput;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, HookPoint, Purpose};
-use crate::ids::HookRunId;
+use crate::ids::{HookRunId, TurnId};
 use crate::input::{HookReport, HookVerdict, HooksDone, UserMessage, Waiting};
 use crate::shared::Shared;
 
@@ -127,15 +127,7 @@ impl Turn {
                 // What a run reports that was cancelled or is done comes too late.
                 let is_current =
                     matches!(&self.work, Some(Work::Hooks { run: current, .. }) if *current == run);
-                match report {
-                    HookReport::Ask { question, request } if is_current => {
-                        let waiting = Some(Waiting::UserInput);
-                        let asker = run.asker();
-                        shared.ask(question, asker, request, waiting);
-                    }
-                    report if is_current => shared.out.of_turn(&self.id).hooks(report),
-                    report => shared.out.refuse_hooks(run, report),
-                }
+                shared.hooks_reported(&self.id, run, report, is_current);
                 Ok(Next::Wait)
             }
         }
@@ -200,6 +192,25 @@ impl Turn {
             }
             HookVerdict::Proceed => self.conclude_announced(),
             HookVerdict::End => Ok(Next::Conclude),
+        }
+    }
+}
+
+impl Shared {
+    /// Passes on what a run of hooks reports, unless that comes too late.
+    fn hooks_reported(
+        &mut self,
+        turn: &TurnId,
+        run: HookRunId,
+        report: HookReport,
+        is_current: bool,
+    ) {
+        match report {
+            HookReport::Ask { question, request } if is_current => {
+                self.ask(question, run.asker(), request, Some(Waiting::UserInput));
+            }
+            report if is_current => self.out.of_turn(turn).hooks(report),
+            report => self.out.refuse_hooks(run, report),
         }
     }
 }

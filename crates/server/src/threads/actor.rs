@@ -21,6 +21,7 @@ use super::reports::Reports;
 use super::sampling::Sampler;
 use super::session::Session;
 use super::tools::Tools;
+use super::{skill_servers, skills};
 use crate::Server;
 use crate::agents;
 use crate::fail;
@@ -63,7 +64,7 @@ pub(super) fn mailbox(
 impl Actor {
     /// Runs the thread until it is unloaded. What it does is boxed, so that a thread that waits is small.
     pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
-        self.follow_skills(false);
+        skills::follow(&self, false);
         self.reports.start(&self.session);
         loop {
             let idle = self.server.settings.idle;
@@ -160,7 +161,7 @@ impl Actor {
             Message::Tool { call_id, event } => self.tool_reports(call_id, event).await,
             Message::Toolbox(access) => self.tools.access(access),
             Message::Hooks { run, runs, done } => self.hooks_done(run, runs, done).await,
-            Message::SkillServers(waiting) => self.servers_decided(waiting).await,
+            Message::SkillServers(waiting) => skill_servers::decided(self, waiting).await,
             Message::Answered { question, outcome } => self.answered(question, outcome).await,
             Message::ReloadSettings => self.reload_settings(),
             Message::SkillsChanged(directories) => self.skills_changed(&directories).await,

@@ -26,6 +26,7 @@ use quipu_wire::{
 use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
+use super::skill_servers;
 use super::tool_host::ThreadHost;
 use crate::{Server, clock, config_directories, fail};
 use quipu_prompt::message;
@@ -295,7 +296,7 @@ impl Actor {
 
     /// Runs the hooks of a point of a turn; gives back what is known of them at once.
     pub fn run_hooks(&mut self, run: HookRunId, turn_id: &TurnId, point: HookPoint) -> Input {
-        let servers = self.begin_servers(run, turn_id, &point);
+        let servers = skill_servers::begin(self, run, turn_id, &point);
         servers.unwrap_or_else(|| self.run_event_hooks(run, turn_id, point))
     }
 

@@ -91,7 +91,7 @@ impl Actor {
             } => self.servers_settled(sample, &turn_id, purpose),
             McpMessage::Reload => self.sampler.mcp_mut().stale = true,
             McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
-            McpMessage::AlwaysAllow { server, tool } => self.always_allow(&server, &tool),
+            McpMessage::AlwaysAllow { server, tool } => always_allow(self, &server, &tool),
         }
     }
 
@@ -172,14 +172,14 @@ impl Actor {
             }
         });
     }
+}
 
-    /// Saves that a tool may be called without asking.
-    fn always_allow(&self, server: &str, tool: &str) {
-        let (loader, snapshot) = (&self.server.settings.config, &self.session.snapshot);
-        let written =
-            tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));
-        if let Err(error) = written {
-            tracing::warn!(server, tool, %error, "failed to save the approval of a tool");
-        }
+/// Saves that a tool may be called without asking.
+fn always_allow(actor: &Actor, server: &str, tool: &str) {
+    let (loader, snapshot) = (&actor.server.settings.config, &actor.session.snapshot);
+    let written =
+        tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));
+    if let Err(error) = written {
+        tracing::warn!(server, tool, %error, "failed to save the approval of a tool");
     }
 }

@@ -73,7 +73,7 @@ impl Actor {
                 command,
             } => return Some(self.run_shell(turn_id, item_id, command)),
             Effect::CancelTools { turn_id } => self.tools.cancel(&turn_id),
-            Effect::StartGrace { turn_id } => self.start_grace(turn_id),
+            Effect::StartGrace { turn_id } => start_grace(self, turn_id),
             Effect::Sample {
                 sample,
                 turn_id,
@@ -198,14 +198,6 @@ impl Actor {
         }
     }
 
-    fn start_grace(&self, turn_id: TurnId) {
-        let handle = self.handle.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(GRACE).await;
-            handle.send(Message::GraceOver { turn_id }).await;
-        });
-    }
-
     /// Starts the user's program for the end of a turn, if there is one.
     fn announce(&self, turn_id: TurnId, last_assistant_message: Option<String>) {
         let Some(argv) = self.session.snapshot.session().notify else {
@@ -226,4 +218,13 @@ impl Actor {
             .announcer
             .start(argv, announcement, env.collect(), self.server.cwd());
     }
+}
+
+/// Calls back when the time is over that cancelled tools are given.
+fn start_grace(actor: &Actor, turn_id: TurnId) {
+    let handle = actor.handle.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(GRACE).await;
+        handle.send(Message::GraceOver { turn_id }).await;
+    });
 }

@@ -35,145 +35,147 @@ pub(crate) struct Waiting {
     wanted: Vec<SkillToolDependency>,
 }
 
-impl Actor {
-    /// Begins with the servers that are missing for an input, which waits for that; `None` if there are none.
-    pub(super) fn begin_servers(
-        &mut self,
-        run: HookRunId,
-        turn_id: &TurnId,
-        point: &HookPoint,
-    ) -> Option<Input> {
-        let HookPoint::UserPromptSubmit(input) = point else {
-            return None;
-        };
-        let wanted = self.missing_servers(input);
-        if wanted.is_empty() {
-            return None;
-        }
-        let waiting = Waiting {
-            run,
-            turn_id: turn_id.clone(),
-            point: point.clone(),
-            wanted,
-        };
-        let has_full_access = self.session.approval_policy == AskForApproval::Never
-            && self.session.sandbox == SandboxPolicy::DangerFullAccess;
-        if has_full_access {
-            self.handle.send_soon(Message::SkillServers(waiting));
-            let report = HookReport::Started(Vec::new());
-            return Some(Input::Hooks { run, report });
-        }
-        let request = self.question_about(&waiting);
-        let (answer, answered) = oneshot::channel();
-        let question = self.questions.add_for_hooks(&self.server, answer);
-        let (handle, cancel) = (self.handle.clone(), self.tools.cancel_for(turn_id));
-        tokio::spawn(async move {
-            let answer = tokio::select! {
-                answer = answered => answer.ok().flatten(),
-                () = cancel.cancelled() => return,
-            };
-            let installs = answer.is_some_and(|answer| is_consent(answer_of(answer)));
-            let mut waiting = waiting;
-            if !installs {
-                waiting.wanted.clear();
-            }
-            handle.send(Message::SkillServers(waiting)).await;
-        });
-        let report = HookReport::Ask {
-            question,
-            request: Box::new(request),
-        };
-        Some(Input::Hooks { run, report })
+/// Begins with the servers that are missing for an input, which waits for that; `None` if there are none.
+pub(super) fn begin(
+    actor: &mut Actor,
+    run: HookRunId,
+    turn_id: &TurnId,
+    point: &HookPoint,
+) -> Option<Input> {
+    let HookPoint::UserPromptSubmit(input) = point else {
+        return None;
+    };
+    let wanted = missing(actor, input);
+    if wanted.is_empty() {
+        return None;
     }
-
-    /// Installs what the user wants, and goes on with the input.
-    pub(super) async fn servers_decided(&mut self, waiting: Waiting) {
-        let Waiting {
-            run,
-            turn_id,
-            point,
-            wanted,
-        } = waiting;
-        if !wanted.is_empty() {
-            let config = &self.server.settings.config;
-            for server in &wanted {
-                let written = tokio::task::block_in_place(|| {
-                    config.add_mcp_server(&server.value, address(server))
-                });
-                if let Err(error) = written {
-                    let text = format!("MCP server `{}` was not installed: {error}", server.value);
-                    self.audience.warn_of(&self.handle.id, text).await;
-                }
-            }
-            self.reload_servers();
-        }
-        let input = self.run_event_hooks(run, &turn_id, point);
-        self.step(input).await;
+    let waiting = Waiting {
+        run,
+        turn_id: turn_id.clone(),
+        point: point.clone(),
+        wanted,
+    };
+    let has_full_access = actor.session.approval_policy == AskForApproval::Never
+        && actor.session.sandbox == SandboxPolicy::DangerFullAccess;
+    if has_full_access {
+        actor.handle.send_soon(Message::SkillServers(waiting));
+        let report = HookReport::Started(Vec::new());
+        return Some(Input::Hooks { run, report });
     }
-
-    /// The servers that the skills named in an input need and nobody has configured, unless the user was asked about
-    /// them before.
-    fn missing_servers(&mut self, input: &[UserInput]) -> Vec<SkillToolDependency> {
-        let is_asked = self.client_name.as_deref().is_some_and(|name| {
-            ASKED.contains(&name) || ASKED_PREFIXES.iter().any(|it| name.starts_with(it))
-        });
-        if !is_asked || !self.session.has_feature(Feature::SkillMcpDependencyInstall) {
-            return Vec::new();
+    let request = question_about(actor, &waiting);
+    let (answer, answered) = oneshot::channel();
+    let question = actor.questions.add_for_hooks(&actor.server, answer);
+    let (handle, cancel) = (actor.handle.clone(), actor.tools.cancel_for(turn_id));
+    tokio::spawn(async move {
+        let answer = tokio::select! {
+            answer = answered => answer.ok().flatten(),
+            () = cancel.cancelled() => return,
+        };
+        let installs = answer.is_some_and(|answer| is_consent(answer_of(answer)));
+        let mut waiting = waiting;
+        if !installs {
+            waiting.wanted.clear();
         }
-        let skills = self.sampler.prompt_mut().skills_mut();
-        let named = skills::named(input, &skills.offered, &[]);
-        let named: BTreeSet<&str> = named.iter().map(|skill| skill.path.as_str()).collect();
-        let known = skills.found.found.iter();
-        let named = known.filter(|skill| named.contains(skill.metadata.path.as_str()));
-        let needed = named.filter_map(|skill| skill.metadata.dependencies.as_ref());
-        let needed = needed
-            .flat_map(|it| &it.tools)
-            .filter(|it| it.kind == "mcp");
-        let configured = self.session.snapshot.mcp_servers();
-        let mut missing: Vec<SkillToolDependency> = Vec::new();
-        for server in needed.filter(|it| address(it).is_some()) {
-            let is_known = configured.values().any(|it| is_at(it, server))
-                || missing.iter().any(|it| it.value == server.value)
-                || skills.servers_asked.contains(&server.value);
-            if !is_known {
-                missing.push(server.clone());
+        handle.send(Message::SkillServers(waiting)).await;
+    });
+    let report = HookReport::Ask {
+        question,
+        request: Box::new(request),
+    };
+    Some(Input::Hooks { run, report })
+}
+
+/// Installs what the user wants, and goes on with the input.
+pub(super) async fn decided(actor: &mut Actor, waiting: Waiting) {
+    let Waiting {
+        run,
+        turn_id,
+        point,
+        wanted,
+    } = waiting;
+    if !wanted.is_empty() {
+        let config = &actor.server.settings.config;
+        for server in &wanted {
+            let written = tokio::task::block_in_place(|| {
+                config.add_mcp_server(&server.value, address(server))
+            });
+            if let Err(error) = written {
+                let text = format!("MCP server `{}` was not installed: {error}", server.value);
+                actor.audience.warn_of(&actor.handle.id, text).await;
             }
         }
-        let names = missing.iter().map(|server| server.value.clone());
-        skills.servers_asked.extend(names);
-        missing
+        actor.reload_servers();
     }
+    let input = actor.run_event_hooks(run, &turn_id, point);
+    actor.step(input).await;
+}
 
-    fn question_about(&self, waiting: &Waiting) -> ServerRequest {
-        let names: Vec<&str> = waiting.wanted.iter().map(|it| it.value.as_str()).collect();
-        let option = |label: &str, description: &str| ToolRequestUserInputOption {
-            label: label.to_owned(),
-            description: description.to_owned(),
-        };
-        let question = ToolRequestUserInputQuestion {
-            id: QUESTION.to_owned(),
-            header: "Install MCP servers?".to_owned(),
-            question: format!(
-                "The skills you named need MCP servers that are not installed: {}. Install them?",
-                names.join(", ")
+/// The servers that the skills named in an input need and nobody has configured, unless the user was asked about
+/// them before.
+fn missing(actor: &mut Actor, input: &[UserInput]) -> Vec<SkillToolDependency> {
+    let is_asked = actor.client_name.as_deref().is_some_and(|name| {
+        ASKED.contains(&name) || ASKED_PREFIXES.iter().any(|it| name.starts_with(it))
+    });
+    if !is_asked
+        || !actor
+            .session
+            .has_feature(Feature::SkillMcpDependencyInstall)
+    {
+        return Vec::new();
+    }
+    let skills = actor.sampler.prompt_mut().skills_mut();
+    let named = skills::named(input, &skills.offered, &[]);
+    let named: BTreeSet<&str> = named.iter().map(|skill| skill.path.as_str()).collect();
+    let known = skills.found.found.iter();
+    let named = known.filter(|skill| named.contains(skill.metadata.path.as_str()));
+    let needed = named.filter_map(|skill| skill.metadata.dependencies.as_ref());
+    let needed = needed
+        .flat_map(|it| &it.tools)
+        .filter(|it| it.kind == "mcp");
+    let configured = actor.session.snapshot.mcp_servers();
+    let mut missing: Vec<SkillToolDependency> = Vec::new();
+    for server in needed.filter(|it| address(it).is_some()) {
+        let is_known = configured.values().any(|it| is_at(it, server))
+            || missing.iter().any(|it| it.value == server.value)
+            || skills.servers_asked.contains(&server.value);
+        if !is_known {
+            missing.push(server.clone());
+        }
+    }
+    let names = missing.iter().map(|server| server.value.clone());
+    skills.servers_asked.extend(names);
+    missing
+}
+
+fn question_about(actor: &Actor, waiting: &Waiting) -> ServerRequest {
+    let names: Vec<&str> = waiting.wanted.iter().map(|it| it.value.as_str()).collect();
+    let option = |label: &str, description: &str| ToolRequestUserInputOption {
+        label: label.to_owned(),
+        description: description.to_owned(),
+    };
+    let question = ToolRequestUserInputQuestion {
+        id: QUESTION.to_owned(),
+        header: "Install MCP servers?".to_owned(),
+        question: format!(
+            "The skills you named need MCP servers that are not installed: {}. Install them?",
+            names.join(", ")
+        ),
+        is_other: false,
+        is_secret: false,
+        options: Some(vec![
+            option(INSTALL, "Adds them to your config.toml and starts them."),
+            option(
+                "Continue anyway",
+                "Goes on without them, and does not ask again in this thread.",
             ),
-            is_other: false,
-            is_secret: false,
-            options: Some(vec![
-                option(INSTALL, "Adds them to your config.toml and starts them."),
-                option(
-                    "Continue anyway",
-                    "Goes on without them, and does not ask again in this thread.",
-                ),
-            ]),
-        };
-        ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
-            thread_id: self.handle.id.clone().into(),
-            turn_id: waiting.turn_id.clone().into(),
-            item_id: format!("mcp-deps-{}", waiting.turn_id),
-            questions: vec![question],
-        })
-    }
+        ]),
+    };
+    ServerRequest::ItemToolRequestUserInput(ToolRequestUserInputParams {
+        thread_id: actor.handle.id.clone().into(),
+        turn_id: waiting.turn_id.clone().into(),
+        item_id: format!("mcp-deps-{}", waiting.turn_id),
+        questions: vec![question],
+    })
 }
 
 /// How a server is reached: what the settings call it, and its value.

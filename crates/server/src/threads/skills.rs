@@ -73,18 +73,6 @@ impl Actor {
         self.sampler.prompt_mut().skills_mut().followed = Some(followed);
     }
 
-    /// Looks at the skills again if the person seems to name one.
-    pub(super) fn renew_skills_for(&mut self, input: &[UserInput]) {
-        let names_one = input.iter().any(|input| match input {
-            UserInput::Skill { .. } => true,
-            UserInput::Text { text, .. } => text.contains('$'),
-            _ => false,
-        });
-        if names_one {
-            self.renew_skills();
-        }
-    }
-
     /// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
     pub(super) async fn skills_changed(&mut self, changed: &HashSet<PathBuf>) {
         let mut own = self.sampler.prompt().skills().found.directories.iter();
@@ -92,27 +80,39 @@ impl Actor {
             return;
         }
         self.renew_skills();
-        self.follow_skills(true);
+        follow(self, true);
         let changed = ServerNotification::SkillsChanged(SkillsChangedNotification {});
         self.audience.notify(&changed).await;
     }
+}
 
-    /// Has the directories of the skills watched, without waiting for it. What changed in them since the skills were
-    /// looked for is noticed too.
-    pub(super) fn follow_skills(&self, changed: bool) {
-        if !self.server.settings.watch_skills {
-            return;
+/// Has the directories of the skills watched, without waiting for it. What changed in them since the skills were
+/// looked for is noticed too.
+pub(super) fn follow(actor: &Actor, changed: bool) {
+    if !actor.server.settings.watch_skills {
+        return;
+    }
+    let server = Arc::clone(&actor.server);
+    let found = Arc::clone(&actor.sampler.prompt().skills().found);
+    let handle = actor.handle.clone();
+    tokio::task::spawn_blocking(move || {
+        let watch = &server.skills.watch;
+        let followed = watch.follow(&server, found.directories.clone(), changed);
+        handle.send_soon(Message::SkillsFollowed(followed));
+        if !found.looks_current() {
+            watch.report(&found.directories);
         }
-        let server = Arc::clone(&self.server);
-        let found = Arc::clone(&self.sampler.prompt().skills().found);
-        let handle = self.handle.clone();
-        tokio::task::spawn_blocking(move || {
-            let watch = &server.skills.watch;
-            let followed = watch.follow(&server, found.directories.clone(), changed);
-            handle.send_soon(Message::SkillsFollowed(followed));
-            if !found.looks_current() {
-                watch.report(&found.directories);
-            }
-        });
+    });
+}
+
+/// Looks at the skills again if the person seems to name one.
+pub(super) fn renew_for(actor: &mut Actor, input: &[UserInput]) {
+    let names_one = input.iter().any(|input| match input {
+        UserInput::Skill { .. } => true,
+        UserInput::Text { text, .. } => text.contains('$'),
+        _ => false,
+    });
+    if names_one {
+        actor.renew_skills();
     }
 }

@@ -12,7 +12,7 @@ use crate::{Refusal, Reply};
 impl Actor {
     pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
         self.reports.prompt(&self.session, &params.input);
-        self.renew_skills_for(&params.input);
+        super::skills::renew_for(self, &params.input);
         let message = self.user_message(params.input);
         if let Some(error) = too_long(&message) {
             return reply.send(Err(error)).await;

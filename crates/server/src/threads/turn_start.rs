@@ -29,7 +29,7 @@ impl Actor {
         };
         self.client_name = client_name.or(self.client_name.take());
         self.reports.prompt(&self.session, &params.input);
-        self.renew_skills_for(&params.input);
+        super::skills::renew_for(self, &params.input);
         let message = self.user_message(params.input.clone());
         if let Some(error) = too_long(&message) {
             return reply.send(Err(error)).await;
