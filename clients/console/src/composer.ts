@@ -102,6 +102,7 @@ export class Composer {
     });
     text.addEventListener("keydown", (event) => this.#key(event));
     text.addEventListener("blur", () => setTimeout(() => this.#close(), 150));
+    window.addEventListener("resize", () => this.#grow());
     text.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
     this.element.addEventListener("dragover", (event) => event.preventDefault());
     this.element.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));

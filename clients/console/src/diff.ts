@@ -66,7 +66,7 @@ const SIGNS = { kept: " ", added: "+", removed: "-", note: "" };
 function unifiedRow(line: DiffLine): HTMLElement {
   return h(
     "tr",
-    { class: line.kind },
+    { class: line.kind === "note" ? "hunk" : line.kind },
     h("td", { class: "number" }, line.before ?? ""),
     h("td", { class: "number" }, line.after ?? ""),
     h("td", { class: "sign" }, SIGNS[line.kind]),
@@ -81,7 +81,7 @@ function splitRows(lines: DiffLine[]): HTMLElement[] {
     const line = lines[at];
     if (!line) break;
     if (line.kind === "note") {
-      rows.push(h("tr", { class: "note" }, h("td", { class: "text", colspan: "4" }, line.text)));
+      rows.push(h("tr", { class: "hunk" }, h("td", { class: "text", colspan: "4" }, line.text)));
       at++;
       continue;
     }

@@ -14,7 +14,7 @@ import type { Row, RowView } from "./virtual.ts";
 export interface ItemContext {
   /** Whether something that folds is open, by its key. */
   readonly open: Map<string, boolean>;
-  diffStyle: DiffStyle;
+  readonly diffStyle: DiffStyle;
   /** The bytes of a file of the server, as an address for an image. */
   image(path: string): Promise<string>;
   /** Another thread. */

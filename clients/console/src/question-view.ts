@@ -83,7 +83,8 @@ function decisionText(decision: protocol.CommandExecutionApprovalDecision): stri
     return { accept: "Allow once", acceptForSession: "Allow for this session", decline: "Decline", cancel: "Decline and stop" }[decision];
   }
   if ("acceptWithExecpolicyAmendment" in decision) {
-    return `Always allow \`${decision.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" ")}\``;
+    const prefix = decision.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" ");
+    return prefix.length <= 60 ? `Always allow \`${prefix}\`` : "Always allow exactly this";
   }
   const { action, host } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
   return `Always ${action} ${host}`;

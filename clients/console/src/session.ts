@@ -78,6 +78,17 @@ export class Session {
     return this.adopt(answer.thread as Thread, answer);
   }
 
+  /** What is stored of a thread that cannot be followed, because another program has it, say. */
+  async peek(threadId: string, error: unknown): Promise<ThreadState> {
+    if (!(error instanceof RefusedError)) throw error;
+    const { thread } = await this.client.threadRead({ threadId, includeTurns: true }).catch(() => {
+      throw error;
+    });
+    const state = new ThreadState(thread as Thread, { structure: () => {}, touched: () => {} });
+    state.load(thread as Thread);
+    return state;
+  }
+
   /** Begins to follow a thread that an answer of the server has. */
   adopt(thread: Thread, settings: Omit<protocol.ThreadResumeResponse, "thread">): ThreadState {
     const state = this.followed.get(thread.id) ?? this.#make(thread);

@@ -16,6 +16,9 @@ import { TurnOptions } from "./turn-options.ts";
 import { usagePlot } from "./usage.ts";
 import { VirtualList } from "./virtual.ts";
 
+/** No room for two columns of code. */
+const NARROW = matchMedia("(max-width: 760px)");
+
 /** The view of the thread that is open, or of one that is not begun. */
 export class ThreadView {
   readonly element: HTMLElement;
@@ -49,7 +52,9 @@ export class ThreadView {
     this.composer.options.append(this.#options.element);
     this.#context = {
       open: new Map(),
-      diffStyle: choices().diff,
+      get diffStyle() {
+        return NARROW.matches ? "unified" : choices().diff;
+      },
       image: (path) => this.#image(path),
       threadLink: (id, text) => h("a", { href: `#/t/${id}` }, text),
       rollback: (turnId) => void this.#rollback(turnId),
@@ -86,6 +91,7 @@ export class ThreadView {
       if (method === "turn/completed") announce(`The turn ${turn?.status ?? "ended"}.`);
     });
     session.connectionChanged.on(() => session.connection === "connected" && this.#settle());
+    NARROW.addEventListener("change", () => this.#touchAll());
     this.#list.element.addEventListener("scroll", () => (this.#end.hidden = this.#list.isAtEnd));
   }
 
@@ -105,8 +111,10 @@ export class ThreadView {
     this.#draw();
     if (threadId === undefined) return;
     try {
-      const state = await this.#session.follow(threadId);
-      if (this.#wanted === threadId) this.#show(state);
+      const state = await this.#session.follow(threadId).catch((error: unknown) => this.#session.peek(threadId, error));
+      if (this.#wanted !== threadId) return;
+      this.#show(state);
+      if (!this.#session.followed.has(threadId)) note("Another program works on this thread. This is what is stored of it.");
     } catch (error) {
       note(`The thread cannot be opened: ${said(error)}`, "problem");
     }
@@ -222,7 +230,7 @@ export class ThreadView {
     this.composer.rename(state.id);
     this.#options.began(state.settings);
     this.#draw();
-    history.replaceState(null, "", `#/t/${state.id}`);
+    location.replace(`#/t/${state.id}`);
     this.#session.listChanged.emit();
     return state;
   }
@@ -290,9 +298,12 @@ export class ThreadView {
   toggleDiff(): void {
     const diff = choices().diff === "split" ? "unified" : "split";
     choose({ diff });
-    this.#context.diffStyle = diff;
-    for (const turn of this.#state?.turns ?? []) for (const id of turn.items.keys()) this.#list.touch(`${turn.id}/${id}`);
+    this.#touchAll();
     this.#drawMenu();
+  }
+
+  #touchAll(): void {
+    for (const turn of this.#state?.turns ?? []) for (const id of turn.items.keys()) this.#list.touch(`${turn.id}/${id}`);
   }
 
   async #review(): Promise<void> {

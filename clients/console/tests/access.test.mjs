@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-import { check, choose, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, choose, clean, ended, say, script, visit } from "./support.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const command = (cmd) => ({ calls: [{ name: "exec_command", arguments: { cmd } }] });
@@ -43,7 +43,6 @@ for (const theme of ["light", "dark"]) {
     await ended(page, "Interrupted");
     await page.getByRole("link", { name: "New thread" }).click();
     await conversation(page);
-    await picture(page, `console-turn-${theme}`);
     assert.deepEqual(await axe(page), [], "a turn");
     await page.locator(".menu summary").click();
     assert.deepEqual(await axe(page), [], "the menu");
@@ -117,10 +116,8 @@ check("everything fits a phone", async ({ place, person }) => {
   await conversation(page);
   await page.getByRole("button", { name: "Threads and views" }).tap();
   await page.locator(".threads a").first().waitFor();
-  await picture(page, "console-phone-list");
   await page.locator(".threads a").first().tap();
   await page.locator(".sidebar.open").waitFor({ state: "detached" });
-  await picture(page, "console-phone");
   for (const hash of ["#/settings", "#/runners", "#/questions", "#/"]) {
     await page.goto(url + hash);
     await page.getByRole("heading", { level: 1 }).waitFor();

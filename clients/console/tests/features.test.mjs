@@ -98,7 +98,6 @@ check("patches are shown in both ways, and declined ones are not made", async ({
   assert.match(await diff.getAttribute("class"), /unified/);
   await menu(page, "Side-by-side diffs");
   await page.locator(".item.fileChange .diff.split").last().waitFor();
-  await picture(page, "console-diff");
   const row = page.locator(".item.fileChange .diff.split").last().locator("tr", { hasText: "were" });
   assert.deepEqual((await row.locator("td.text").allInnerTexts()).map((it) => it.trim()), ["are", "were"]);
   clean(page);
@@ -116,7 +115,6 @@ check("a command's output comes while it runs, with colours and its exit code", 
   await page.locator(".terminal", { hasText: "second" }).waitFor();
   await page.locator(".state.failed, .state", { hasText: "exit 3" }).waitFor();
   await ended(page);
-  await picture(page, "console-command");
 });
 
 check("files are found by @, and images are pasted", async ({ place, person }) => {
@@ -129,7 +127,6 @@ check("files are found by @, and images are pasted", async ({ place, person }) =
   await message(page).pressSequentially("look at @walr");
   const option = page.getByRole("option", { name: "src/walrus_handler.rs" });
   await option.waitFor();
-  await picture(page, "console-files");
   await page.keyboard.press("Enter");
   assert.equal(await message(page).inputValue(), "look at src/walrus_handler.rs ");
   await option.waitFor({ state: "hidden" });
@@ -234,7 +231,6 @@ check("a question with a form is answered", async ({ place, person }) => {
   await say(page, script({ calls: [{ name: "request_user_input", arguments: { questions } }] }, { text: "thanks" }));
   const card = page.getByRole("region", { name: "The agent asks" });
   await card.getByLabel("Blue").check();
-  await picture(page, "console-question");
   await card.getByRole("button", { name: "Answer" }).click();
   await ended(page);
   clean(page);

@@ -1,7 +1,7 @@
 // What a model, a file or a command says can never run, load or lead astray.
 import assert from "node:assert/strict";
 
-import { check, choose, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, choose, clean, ended, say, script, visit } from "./support.mjs";
 
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="window.owned=1"><script>window.owned=1</script></svg>`;
 const DATA = `data:image/svg+xml;base64,${Buffer.from(SVG).toString("base64")}`;
@@ -31,7 +31,6 @@ check("hostile Markdown is text", async ({ place, person }) => {
   await ended(page);
   const message = page.locator(".item.agentMessage .markdown");
   await message.waitFor();
-  await picture(page, "console-hostile");
   assert.equal(await page.evaluate(() => "owned" in window), false);
   assert.equal(await page.locator(".transcript :is(script, iframe, svg, object, embed, b)").count(), 0);
   assert.ok((await message.innerText()).includes("<script>window.owned = 1</script>"));

@@ -2,7 +2,7 @@
 // is printed, and docs/console.md has the figures of a quiet one.
 import assert from "node:assert/strict";
 
-import { check, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, clean, ended, say, script, visit } from "./support.mjs";
 
 /** Records the time between frames until it is told to stop. */
 const watchFrames = () => {
@@ -43,7 +43,6 @@ check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
   const turns = await page.locator(".row").first().getAttribute("aria-setsize");
   assert.ok(Number(turns) >= 8000, turns);
   const opened = await page.evaluate(() => performance.now());
-  await picture(page, "console-long");
   // Up through the thread by the wheel's steps, a frame at a time, and by a jump to the start.
   await page.evaluate(watchFrames);
   const made = await page.evaluate(async () => {
