@@ -187,7 +187,9 @@ function commandExecution(body: HTMLElement, key: string, context: ItemContext):
 /** A command without the shell that it is given to. */
 function unwrapped(command: string): string {
   const inner = /^(?:\S*\/)?(?:ba|z|da)?sh -l?c (['"]?)([\s\S]*)\1$/.exec(command);
-  return (inner?.[2] ?? command).replaceAll(`'"'"'`, "'").replaceAll(`'\\''`, "'");
+  if (!inner) return command;
+  const [, quote, text = ""] = inner;
+  return quote === '"' ? text.replaceAll(/\\(["\\$`])/g, "$1") : text.replaceAll(`'"'"'`, "'").replaceAll(`'\\''`, "'");
 }
 
 function fileChange(body: HTMLElement, key: string, context: ItemContext): (item: Item<"fileChange">) => void {

@@ -20,7 +20,6 @@ const TABLES: [part: string, title: string, columns: [string, string][]][] = [
   ["running", "Running", [["issue_identifier", "Issue"], ["state", "State"], ["turn_count", "Turns"], ["tokens.total_tokens", "Tokens"], ["last_message", "Last message"]]],
   ["retrying", "Retrying", [["issue_identifier", "Issue"], ["attempt", "Attempt"], ["due_at", "Due"], ["error", "Error"]]],
   ["waiting", "Waiting", [["issue_identifier", "Issue"], ["state", "State"], ["reason", "Reason"]]],
-  ["issues", "Known issues", [["issue_identifier", "Issue"], ["title", "Title"], ["status", "Status"], ["attempts", "Attempts"], ["total_tokens", "Tokens"], ["cost", "Cost"]]],
 ];
 
 /** The tab of the runners. */
@@ -70,7 +69,10 @@ export class RunnerView {
       const rows = (state[part] as Values[] | undefined) ?? [];
       return rows.length > 0 && this.#table(title, columns, rows, part, act);
     });
-    return h("div", {}, head, h("p", { class: "dim" }, `Today: ${count(Number(today ?? 0))} tokens, cost ${shownValue(at(state, "today.cost"))}`), ...tables);
+    const counts = ["running", "retrying", "waiting", "completed"].map((it) => `${shownValue(at(state, `counts.${it}`))} ${it}`);
+    const line = `${counts.join(", ")}. Today: ${count(Number(today ?? 0))} tokens, cost ${shownValue(at(state, "today.cost"))}.`;
+    const problems = [state["config_error"], state["last_error"]].filter((it) => it !== null && it !== undefined);
+    return h("div", {}, head, h("p", { class: "dim" }, line), ...problems.map((it) => h("p", { class: "problem" }, shownValue(it))), ...tables);
   }
 
   #table(title: string, columns: [string, string][], rows: Values[], part: string, act: (action: string, issue: string) => void): HTMLElement {
@@ -78,12 +80,13 @@ export class RunnerView {
     const body = rows.map((row) => {
       const issue = String(row["issue_identifier"] ?? "");
       const button = (action: string) => h("button", { type: "button", class: "small", "aria-label": `${action} ${issue}`, onclick: () => act(action, issue) }, action);
-      const thread = at(row, "thread_id") ?? at(row, "session.thread_id");
+      // A session is called by its thread and its turn.
+      const thread = /^[0-9a-f]{8}-[0-9a-f-]{27}/.exec(String(row["session_id"] ?? ""))?.[0];
       return h(
         "tr",
         {},
         ...columns.map(([path]) => h("td", {}, shownValue(at(row, path)))),
-        h("td", {}, part !== "running" && button("retry"), part !== "issues" && button("cancel"), typeof thread === "string" && h("a", { href: `#/t/${thread}` }, "thread")),
+        h("td", {}, part !== "running" && button("retry"), button("cancel"), thread !== undefined && h("a", { href: `#/t/${thread}` }, "thread")),
       );
     });
     return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": title }, h("h3", {}, title), h("table", {}, h("thead", {}, head), h("tbody", {}, ...body)));

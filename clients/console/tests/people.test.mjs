@@ -97,3 +97,18 @@ check("a question of another thread is badged and answered from there", async ({
   await page.getByText("asked and answered", { exact: true }).waitFor();
   clean(page);
 });
+
+check("a thread that another program has can be read", async ({ place, person }) => {
+  const [one, other] = [await place.serve(), await place.serve()];
+  const page = await visit(await person(), one.url);
+  await say(page, script({ text: "what is stored" }));
+  await ended(page);
+  const reader = await visit(await person(), other.url, new URL(page.url()).hash);
+  await reader.getByText("what is stored", { exact: true }).waitFor();
+  await reader.locator(".note", { hasText: "Another program works on this thread" }).waitFor();
+  // It may not be written to, and says so; what was typed stays.
+  await say(reader, "may I?");
+  await reader.locator(".note.problem").waitFor();
+  assert.equal(await reader.getByLabel("Message", { exact: true }).inputValue(), "may I?");
+  clean(reader);
+});

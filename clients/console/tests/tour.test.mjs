@@ -62,7 +62,6 @@ check("a piece of work, with pictures", async ({ place, person }) => {
     await say(page, "Add a --json flag to report.py");
     const changes = page.getByRole("region", { name: "May these changes be made?" });
     await changes.waitFor();
-    await picture(page, "console-changes");
     await changes.getByRole("button", { name: "Allow", exact: true }).click();
     const command = page.getByRole("region", { name: "May this command run?" });
     await command.waitFor();
