@@ -8,9 +8,9 @@ interface Style {
 
 /** Escape sequences: CSI, OSC and other strings, then single characters; and control characters but tab and newline. */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069]/g;
+const CONTROL = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069]/g;
 // eslint-disable-next-line no-control-regex
-const INCOMPLETE = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]{0,4096})?$/;
+const INCOMPLETE = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]{0,4096})?$|\r$/;
 
 /** Shows output as it comes. */
 export class Terminal {
@@ -55,7 +55,7 @@ export class Terminal {
     let text = this.#held + piece;
     const rest = INCOMPLETE.exec(text)?.[0] ?? "";
     this.#held = rest;
-    text = text.slice(0, text.length - rest.length).replaceAll("\r\n", "\n").replace(/\r(?=[^\n])/g, "\n");
+    text = text.slice(0, text.length - rest.length).replaceAll(/\r+\n/g, "\n");
     let at = 0;
     for (const match of text.matchAll(CONTROL)) {
       this.#put(text.slice(at, match.index));
@@ -69,7 +69,25 @@ export class Terminal {
     }
   }
 
+  /** A carriage return goes back to the start of the line, which what follows replaces, as progress bars do. */
   #put(text: string): void {
+    text.split("\r").forEach((part, at) => {
+      if (at > 0) this.#eraseLine();
+      this.#append(part);
+    });
+  }
+
+  #eraseLine(): void {
+    for (let last = this.element.lastChild; last; last = this.element.lastChild) {
+      const text = last.textContent ?? "";
+      const kept = text.lastIndexOf("\n") + 1;
+      this.#shown -= text.length - kept;
+      if (kept > 0) return void (last.textContent = text.slice(0, kept));
+      last.remove();
+    }
+  }
+
+  #append(text: string): void {
     if (text === "") return;
     this.#shown += text.length;
     const { classes } = this.#style;

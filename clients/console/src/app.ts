@@ -8,6 +8,7 @@ import type { Session } from "./session.ts";
 import { SettingsView } from "./settings-view.ts";
 import { Sidebar } from "./sidebar.ts";
 import { ThreadView, titleOf } from "./thread-view.ts";
+import { setTitle, setWaiting } from "./title.ts";
 import type { Settings } from "./token.ts";
 
 /** Everything after a connection was made. */
@@ -103,7 +104,7 @@ export class App {
       void this.#runners.show();
     } else if (view === "questions") this.#show(this.#questions, "Questions");
     else {
-      this.#show(this.#thread.element, "Quipu");
+      this.#show(this.#thread.element, "Thread");
       void this.#thread.open(view === "t" ? id : undefined);
       if (matchMedia("(pointer: fine)").matches) this.#thread.composer.text.focus();
     }
@@ -111,13 +112,14 @@ export class App {
 
   #show(element: HTMLElement, title: string): void {
     if (this.#main.firstElementChild === element) return;
-    document.title = `${title} · Quipu`;
+    setTitle(title);
     fill(this.#main, element);
     if (element.tabIndex === -1) element.focus();
   }
 
   #drawQuestions(): void {
     const { all } = this.#session.questions;
+    setWaiting(all.length);
     this.#badge.hidden = all.length === 0;
     setText(this.#badge, String(all.length));
     const cards = all.map((question) => {

@@ -11,6 +11,7 @@ import type { Models } from "./models.ts";
 import type { Session } from "./session.ts";
 import { choices, choose } from "./storage.ts";
 import { textOf, type ThreadState } from "./thread.ts";
+import { setTitle } from "./title.ts";
 import { Rows, type TranscriptContext } from "./transcript.ts";
 import { TurnOptions } from "./turn-options.ts";
 import { usagePlot } from "./usage.ts";
@@ -132,7 +133,7 @@ export class ThreadView {
     const isNew = this.#wanted === "";
     const title = state ? titleOf(state.info) : isNew ? "New thread" : "Loading…";
     setText(this.#title, title);
-    document.title = `${title} · Quipu`;
+    setTitle(title);
     setText(this.#place, state?.settings?.cwd ?? "");
     this.#fresh.hidden = !isNew;
     this.#list.element.hidden = isNew;

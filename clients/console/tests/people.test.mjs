@@ -88,6 +88,7 @@ check("a question of another thread is badged and answered from there", async ({
   await page.getByRole("region", { name: "May this command run?" }).waitFor();
   await page.getByRole("link", { name: "New thread" }).click();
   await page.locator(".threads .badge").waitFor();
+  assert.match(await page.title(), /^\(1\) /);
   await page.keyboard.press("Escape");
   await page.keyboard.press("q");
   await page.getByRole("heading", { name: "Questions" }).waitFor();
