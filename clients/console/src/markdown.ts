@@ -185,7 +185,8 @@ function list(lines: string[], depth: number): HTMLElement {
   let indent = 2;
   for (const line of lines) {
     const mark = ITEM.exec(line);
-    if (mark) {
+    // What stands below the text of an item belongs to it.
+    if (mark && (items.length === 0 || (mark[1]?.length ?? 0) < indent)) {
       indent = mark[0].length;
       items.push([line.slice(mark[0].length)]);
     } else {
@@ -216,7 +217,7 @@ function table(lines: string[], depth: number): HTMLElement {
 
 /** What may stand within a line, longest marks first. */
 const INLINE =
-  /\\([!-/:-@[-`{-~])|(`+)([\s\S]*?[^`])\2(?!`)|(!?)\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+["'(][^"')]*["')])?\s*\)|<((?:https?:\/\/|mailto:)[^\s<>]+)>|\b(https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?*_~])|(\*\*|__)(?=\S)([\s\S]*?\S)\9|(\*|_)(?=[^\s*_])((?:[^*_]|\\.|(?<=\w)_(?=\w))*?[^\s*_])\11(?!\w)|~~(?=\S)([\s\S]*?\S)~~|( {2,}|\\)\n/;
+  /\\([!-/:-@[-`{-~])|(`+)([\s\S]*?[^`])\2(?!`)|(!?)\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+["'(][^"')]*["')])?\s*\)|<((?:https?:\/\/|mailto:)[^\s<>]+)>|\b(https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?*_~])|(\*\*|__)(?=\S)([\s\S]*?\S)\9(?![*_])|(\*|_)(?=[^\s*_])((?:[^*_]|\\.|(?<=\w)_(?=\w))*?[^\s*_])\11(?!\w)|~~(?=\S)([\s\S]*?\S)~~|( {2,}|\\)\n/;
 
 /** The nodes of a line or a paragraph. */
 export function inline(text: string, depth: number): (Node | string)[] {
