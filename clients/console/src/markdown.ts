@@ -51,12 +51,13 @@ interface Block {
   node: Node;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?\s*#*\s*$/;
+// None of these may take more than linear time, whatever the line.
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
 const QUOTE = /^ {0,3}> ?/;
-const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const DELIMITERS = /^[-|: ]{1,1000}$/;
 
 /** The blocks of a text with their positions in it. */
 function* blocks(source: string, depth: number): Generator<Block> {
@@ -84,7 +85,7 @@ function* blocks(source: string, depth: number): Generator<Block> {
 }
 
 function isParagraph([first = "", second = ""]: string[]): boolean {
-  return !FENCE.test(first) && !HEADING.test(first) && !ITEM.test(first) && !QUOTE.test(first) && !(first.includes("|") && DELIMITERS.test(second));
+  return !FENCE.test(first) && !HEADING.test(first) && !ITEM.test(first) && !QUOTE.test(first) && !(first.includes("|") && isDelimiter(second));
 }
 
 /** Parts of a long paragraph, cut at blanks. */
@@ -128,12 +129,24 @@ function listLength(lines: string[], at: number): number {
   let count = 1;
   while (at + count < lines.length) {
     const line = lines[at + count] ?? "";
-    const next = lines.slice(at + count).find((it) => it.trim() !== "") ?? "";
+    const next = line.trim() === "" ? nextLine(lines, at + count) : "";
     const isSame = (it: string) => ITEM.test(it) && /^ *\d/.test(it) === isOrdered;
     if (line.trim() === "" ? !(isSame(next) || /^ {2,}/.test(next)) : !(isSame(line) || /^ {2,}/.test(line) || (lines[at + count - 1]?.trim() !== "" && !interrupts(line)))) break;
     count++;
   }
   return count;
+}
+
+/** Whether a line is the one below the head of a table. */
+function isDelimiter(line: string): boolean {
+  return DELIMITERS.test(line.trim()) && line.includes("-");
+}
+
+/** The first line from a place on that is not blank. */
+function nextLine(lines: string[], from: number): string {
+  let at = from;
+  while (at < lines.length && lines[at]?.trim() === "") at++;
+  return lines[at] ?? "";
 }
 
 function block(lines: string[], depth: number): Node {
@@ -144,7 +157,7 @@ function block(lines: string[], depth: number): Node {
   if (heading) {
     const level = heading[1]?.length ?? 1;
     // The page has one of the first level already, and many texts begin with the second.
-    return h("div", { class: `heading h${level}`, role: "heading", "aria-level": String(Math.max(2, level)) }, ...inline(heading[2] ?? "", depth));
+    return h("div", { class: `heading h${level}`, role: "heading", "aria-level": String(Math.max(2, level)) }, ...inline(withoutClosing(heading[2] ?? ""), depth));
   }
   if (RULE.test(first)) return h("hr");
   if (depth < DEPTH && ITEM.test(first)) return list(lines, depth);
@@ -152,8 +165,16 @@ function block(lines: string[], depth: number): Node {
     const inner = lines.map((line) => line.replace(QUOTE, "")).join("\n");
     return h("blockquote", {}, ...[...blocks(inner, depth + 1)].map(({ node }) => node));
   }
-  if (lines.length > 1 && first.includes("|") && DELIMITERS.test(lines[1] ?? "")) return table(lines, depth);
+  if (lines.length > 1 && first.includes("|") && isDelimiter(lines[1] ?? "")) return table(lines, depth);
   return h("p", {}, ...inline(lines.map((line) => line.replace(/^ {1,3}/, "")).join("\n"), depth));
+}
+
+/** The text of a heading without the marks that may close it. */
+function withoutClosing(text: string): string {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (trimmed[end - 1] === "#") end--;
+  return end === 0 || trimmed[end - 1] === " " ? trimmed.slice(0, end).trimEnd() : trimmed;
 }
 
 function code(lines: string[], fence: RegExpExecArray): HTMLElement {
@@ -222,6 +243,8 @@ const INLINE =
 /** The nodes of a line or a paragraph. */
 export function inline(text: string, depth: number): (Node | string)[] {
   if (depth >= DEPTH) return [text];
+  // What is within a line is searched for its end, so that long lines are looked at in parts.
+  if (text.length > 2 * LONG) return [...pieces(text)].flatMap((piece) => inline(piece.text, depth));
   const nodes: (Node | string)[] = [];
   let rest = text;
   for (let found = INLINE.exec(rest); found; found = INLINE.exec(rest)) {

@@ -44,6 +44,24 @@ check("hostile Markdown is text", async ({ place, person }) => {
   clean(page);
 });
 
+check("no text takes long to show", async ({ place, person }) => {
+  const { url } = await place.serve();
+  const page = await visit(await person(), url);
+  const many = (piece, count = 20_000) => piece.repeat(count);
+  const texts = [
+    many("["), many("[a"), many("![a]("), many("**a"), many("_a "), many("`a"), many("~~"), many("<http"), `# ${many(" ")}x`, `#${many("#")}`,
+    `\`\`\`${many(" ")}\``, `a|b\n${many(" ")}x`, `|${many("-|")}\n|${many("-|")}`, many("- a\n\n", 3000), many("> ", 3000), many("1. ", 3000), many("https://a.b/", 5000), many("\\"),
+  ];
+  await say(page, script({ text: texts.join("\n\n") }));
+  const start = Date.now();
+  await ended(page);
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  const took = Date.now() - start;
+  console.log(`hostile text: ${took} ms`);
+  assert.ok(took < 8000, `${took} ms`);
+  clean(page);
+});
+
 check("hostile output, names and diffs are text", async ({ place, person }) => {
   const { url } = await place.serve();
   place.file("out.sh", `printf '\\033[31mred\\033[0m \\033]0;owned\\007 \\033]8;;javascript:window.owned=1\\007link\\033]8;;\\007 <img src=x onerror=window.owned=1>\\n\\033[2J\\033[999;999H\\033[?1049h\\033P+q\\033\\\\ end\\n'`);
