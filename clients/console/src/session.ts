@@ -29,6 +29,9 @@ export class Session {
   /** Threads whose events come here, the latest used last. */
   readonly followed = new Map<string, ThreadState>();
 
+  /** The thread that is looked at. */
+  current = "";
+
   readonly connectionChanged: Topic = new Topic();
   readonly questionsChanged: Topic = new Topic();
   /** Something in the list of threads changed. */
@@ -125,7 +128,7 @@ export class Session {
   #forgetOldest(): void {
     for (const [id, state] of this.followed) {
       if (this.followed.size <= FOLLOWED) return;
-      if (state.running || this.questions.of(id).length > 0) continue;
+      if (id === this.current || state.running || this.questions.of(id).length > 0) continue;
       this.followed.delete(id);
       this.client.threadUnsubscribe({ threadId: id }).catch(() => {});
     }
@@ -138,6 +141,7 @@ export class Session {
     const state = this.followed.get(threadId);
     state?.notified(method, params);
     if (state && method === "turn/completed") store(`usage.${threadId}`, state.keptUsage());
+    if (method === "thread/closed" || method === "thread/archived") this.followed.delete(threadId);
     if (method === "thread/status/changed") this.#status(threadId, params["status"] as protocol.ThreadStatus);
     if (/^thread\/(started|archived|unarchived|name\/updated|closed)$/.test(method)) this.listChanged.emit();
     this.notified.emit(notification);
@@ -146,6 +150,7 @@ export class Session {
   #status(threadId: string, status: protocol.ThreadStatus): void {
     const state = this.followed.get(threadId);
     if (state) state.info.status = status;
+    if (status.type === "notLoaded") this.followed.delete(threadId);
     this.statusChanged.emit(threadId, status);
     if (isWaiting(status) && !state) this.#join(threadId);
   }

@@ -103,7 +103,7 @@ export class ThreadView {
 
   /** Opens a thread, or the view for a new one. */
   async open(threadId: string | undefined): Promise<void> {
-    this.#wanted = threadId ?? "";
+    this.#wanted = this.#session.current = threadId ?? "";
     if (threadId !== undefined && threadId === this.#state?.id) return;
     this.#state = undefined;
     this.#list.reset();
@@ -204,7 +204,7 @@ export class ThreadView {
   #send(input: TurnInput[]): Promise<boolean> {
     return this.#try(async () => {
       const { client } = this.#session;
-      const state = this.#state ?? (await this.#begin());
+      const state = await this.#followed();
       const { running } = state;
       if (running) {
         await client.steerTurn({ threadId: state.id, input, expectedTurnId: running.id });
@@ -221,12 +221,21 @@ export class ThreadView {
     });
   }
 
+  /** The thread to write to: the one that is open, loaded again if it was unloaded, or a new one. */
+  async #followed(): Promise<ThreadState> {
+    if (!this.#state) return this.#begin();
+    const { id } = this.#state;
+    const state = await this.#session.follow(id);
+    if (state !== this.#state && this.#wanted === id) this.#show(state);
+    return state;
+  }
+
   /** Starts the thread that the first message is for. */
   async #begin(): Promise<ThreadState> {
     const cwd = this.#cwd.value.trim();
     const answer = await this.#session.client.threadStart({ ...this.#options.forThread, ...(cwd !== "" && { cwd }) });
     const state = this.#session.adopt(answer.thread as Thread, answer);
-    this.#wanted = state.id;
+    this.#wanted = this.#session.current = state.id;
     this.#state = state;
     this.composer.rename(state.id);
     this.#options.began(state.settings);

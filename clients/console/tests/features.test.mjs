@@ -132,14 +132,17 @@ check("files are found by @, and images are pasted", async ({ place, person }) =
   await page.keyboard.press("Enter");
   assert.equal(await message(page).inputValue(), "look at src/walrus_handler.rs ");
   await option.waitFor({ state: "hidden" });
-  // A pixel, as the clipboard would give it.
-  await message(page).evaluate((field) => {
+  // A pixel, as the clipboard would give it, and again as it is dropped.
+  for (const way of ["paste", "drop"]) await message(page).evaluate((field, kind) => {
     const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (it) => it.charCodeAt(0));
     const data = new DataTransfer();
     data.items.add(new File([bytes], "pixel.png", { type: "image/png" }));
-    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  });
-  await page.getByRole("img", { name: "Attached image 1" }).waitFor();
+    const options = { bubbles: true, cancelable: true };
+    field.dispatchEvent(kind === "paste" ? new ClipboardEvent(kind, { clipboardData: data, ...options }) : new DragEvent(kind, { dataTransfer: data, ...options }));
+  }, way);
+  await page.getByRole("img", { name: "Attached image 2" }).waitFor();
+  await page.getByRole("button", { name: "Remove image 2" }).click();
+  await page.getByRole("img", { name: "Attached image 2" }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Send" }).click();
   const sent = page.locator(".item.userMessage").last();
   await sent.getByRole("img", { name: "attached image" }).waitFor();

@@ -113,3 +113,25 @@ check("a thread that another program has can be read", async ({ place, person })
   assert.equal(await reader.getByLabel("Message", { exact: true }).inputValue(), "may I?");
   clean(reader);
 });
+
+check("a thread that another tab archived goes on when it is restored and written to", async ({ place, person }) => {
+  const { url } = await place.serve();
+  const context = await person();
+  const [one, two] = [await visit(context, url), await visit(context, url)];
+  await say(one, script({ text: "before the archive" }));
+  await ended(one);
+  await two.locator(".threads a").first().click();
+  await two.getByText("before the archive", { exact: true }).waitFor();
+  await two.locator(".menu summary").click();
+  await two.getByRole("button", { name: "Archive" }).click();
+  await two.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+  await one.locator(".threads a").first().waitFor({ state: "detached" });
+  await choose(two, "Filter", "archived");
+  await two.getByRole("button", { name: "Restore" }).click();
+  await one.locator(".threads a").first().waitFor();
+  await say(one, script({ text: "after the archive" }));
+  await one.getByText("after the archive", { exact: true }).waitFor();
+  await ended(one);
+  clean(one);
+  clean(two);
+});

@@ -66,12 +66,15 @@ check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
   // What is in view stays where it is while heights above it become known.
   const drift = await page.evaluate(async () => {
     const list = document.querySelector(".transcript");
+    const frames = async () => {
+      for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);
+    };
     list.scrollTop -= 5000;
-    await new Promise((done) => setTimeout(done, 100));
+    await frames();
     const row = [...list.querySelectorAll(".row")].find((it) => it.getBoundingClientRect().top >= list.getBoundingClientRect().top);
     const before = row.getBoundingClientRect().top;
     list.scrollTop -= 10;
-    await new Promise((done) => setTimeout(done, 100));
+    await frames();
     return row.getBoundingClientRect().top - before;
   });
   assert.ok(Math.abs(drift - 10) < 2, `${drift} px`);
