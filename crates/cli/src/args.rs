@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use quipu_config::Overrides;
 use quipu_server::{Listen, Origin};
 
@@ -105,6 +106,17 @@ pub enum Command {
     Mcp(McpCommand),
     /// Check everything a run depends on, and say what to do about each finding
     Doctor(DoctorArgs),
+    /// Print a completion script for a shell
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Directory to write to
+        #[arg(short, long, value_name = "DIR")]
+        out: PathBuf,
+    },
     /// Print the version
     Version,
 }

@@ -33,7 +33,7 @@ pub fn main() -> ExitCode {
         .name(name.as_str())
         .version(version)
         .mut_subcommand("exec", |exec| exec.version(version));
-    let matches = command.get_matches_from(name.arguments());
+    let matches = command.clone().get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match args.command {
         Command::AppServer(server) => {
@@ -57,6 +57,8 @@ pub fn main() -> ExitCode {
         Command::Config(command) => cmd::config::run(command, &args.config),
         Command::Mcp(command) => cmd::mcp::run(command, &args.config),
         Command::Doctor(doctor) => doctor::run(doctor, &args.config),
+        Command::Completions { shell } => cmd::completions::completions(command, shell),
+        Command::Man { out } => cmd::completions::man(command, &out),
         Command::Version => cmd::print::lines([format!("{} {version}", name.as_str())]),
     };
     match done {

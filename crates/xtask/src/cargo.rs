@@ -1,5 +1,5 @@
-//! Where chores start the cargo that started us, and the program that it built. The only other program that a
-//! chore starts is npm (`npm.rs`).
+//! Where chores start the cargo that started us, and the program that it built. Other programs are
+//! started by `npm.rs` and `dist/tools.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,5 +1,6 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `console`, `ports`.
+//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `console`, `dist`,
+//! `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
@@ -11,6 +12,7 @@ mod ci;
 mod codegen;
 mod console;
 mod crate_map;
+mod dist;
 mod manifest;
 mod npm;
 mod ports;
@@ -38,6 +40,7 @@ cargo xtask <chore>
                        build; ten minutes and a new seed if not given
   typescript           the tests of the TypeScript client, as far as Node and Chromium are here
   console              the tests of the console in the browser, likewise
+  dist [TARGET…]       everything a release consists of, in target/dist
   ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {
@@ -62,6 +65,7 @@ fn run(args: &[&str]) -> Outcome {
         ["chaos", options @ ..] => chaos::run(&root, options),
         ["typescript"] => npm::test(&root, &npm::CLIENT, Quipu::ToBuild),
         ["console"] => npm::test(&root, &npm::CONSOLE, Quipu::ToBuild),
+        ["dist", targets @ ..] => dist::main(&root, targets),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

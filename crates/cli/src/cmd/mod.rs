@@ -2,6 +2,7 @@
 
 mod account;
 pub mod app_server;
+pub mod completions;
 pub mod config;
 pub mod console;
 mod generate;

@@ -259,3 +259,16 @@ async fn mcp_servers_are_added_tested_and_removed() {
     assert!(refused.contains("configured: dead"), "{refused}");
     fails(&place, &["mcp", "add", "bad name", "--", "x"]).await;
 }
+
+#[tokio::test]
+async fn completions_and_manual_pages_are_made_from_the_arguments() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = ok(&place, &["completions", shell]).await;
+        assert!(script.contains("app-server"), "{shell}: {script}");
+    }
+    let out = place.directory.path().join("man");
+    ok(&place, &["man", "--out", out.to_str().unwrap()]).await;
+    let page = std::fs::read_to_string(out.join("quipu-exec.1")).unwrap();
+    assert!(page.contains(".TH"), "{page}");
+}

@@ -1,0 +1,173 @@
+//! `cargo xtask dist`: everything a release consists of, in `target/dist`: static Linux programs, archives, Debian
+//! packages, npm and PyPI packages that carry the program, a Homebrew formula, a bill of materials, checksums.
+//!
+//! Two runs of one commit give the same bytes: paths are taken out of the programs, and every archive carries the
+//! time of the commit. Other programs do the packing, and what is missing is named before anything is built.
+
+mod packages;
+mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Outcome, cargo};
+use packages::Package;
+use tools::{output, require, run};
+
+/// A system that a release is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub triple: &'static str,
+    /// What Debian, npm and PyPI call the machine.
+    pub debian: &'static str,
+    pub npm: &'static str,
+    pub wheel: &'static str,
+}
+
+const TARGETS: [Target; 2] = [
+    Target {
+        triple: "x86_64-unknown-linux-musl",
+        debian: "amd64",
+        npm: "x64",
+        wheel: "x86_64",
+    },
+    Target {
+        triple: "aarch64-unknown-linux-musl",
+        debian: "arm64",
+        npm: "arm64",
+        wheel: "aarch64",
+    },
+];
+
+/// One release.
+pub struct Release<'a> {
+    pub root: &'a Path,
+    /// Where it is put.
+    pub out: PathBuf,
+    pub version: String,
+    /// When the commit was made, in Unix seconds.
+    pub epoch: String,
+}
+
+/// Makes the release for all targets, or for those that are named.
+pub fn main(root: &Path, args: &[&str]) -> Outcome {
+    let targets: Vec<Target> = match args {
+        [] => TARGETS.to_vec(),
+        names => {
+            let named = |name: &&str| TARGETS.into_iter().find(|it| it.triple == *name);
+            let found: Option<Vec<Target>> = names.iter().map(named).collect();
+            let known: Vec<&str> = TARGETS.iter().map(|it| it.triple).collect();
+            found.ok_or_else(|| format!("the targets are {}", known.join(" and ")))?
+        }
+    };
+    require(&[
+        ("tar", "tar"),
+        ("gzip", "gzip"),
+        ("dpkg-deb", "dpkg"),
+        ("npm", "npm"),
+        ("python3", "python3"),
+        ("cargo-zigbuild", "pip install cargo-zigbuild ziglang"),
+    ])?;
+    for target in &targets {
+        if !cargo::has_standard_library(target.triple) {
+            return Err(format!("run `rustup target add {}` first", target.triple));
+        }
+    }
+    let release = Release {
+        root,
+        out: root.join("target/dist"),
+        version: version(root)?,
+        epoch: output(root, "git", &["log", "-1", "--format=%ct"])?,
+    };
+    tools::fresh(&release.out)?;
+    let mut archives = Vec::new();
+    let documents = documents(&release)?;
+    for target in targets {
+        println!("\n=== {} ===", target.triple);
+        let program = build(&release, target)?;
+        let package = Package {
+            release: &release,
+            target,
+            program: &program,
+            documents: &documents,
+        };
+        let archive = package.archive()?;
+        package.debian()?;
+        package.npm()?;
+        package.wheel()?;
+        archives.push((target, archive));
+    }
+    packages::npm_launcher(&release)?;
+    packages::formula(&release, &archives)?;
+    packages::bill_of_materials(&release)?;
+    tools::remove(&release.out.join("work"))?;
+    packages::checksums(&release)?;
+    println!("\n{}", release.out.display());
+    Ok(())
+}
+
+/// The version of the workspace.
+fn version(root: &Path) -> Outcome<String> {
+    let manifest =
+        fs::read_to_string(root.join("Cargo.toml")).map_err(|error| error.to_string())?;
+    let line = manifest
+        .lines()
+        .find_map(|it| it.strip_prefix("version = \""));
+    let version = line.and_then(|it| it.strip_suffix('"'));
+    version
+        .map(str::to_owned)
+        .ok_or("Cargo.toml has no version".to_owned())
+}
+
+/// Builds the program, static and without paths of this machine in it.
+fn build(release: &Release, target: Target) -> Outcome<PathBuf> {
+    let root = release.root;
+    let home =
+        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|it| it + "/.cargo"));
+    let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set".to_owned())?;
+    let flags = format!(
+        "--remap-path-prefix={}=. --remap-path-prefix={home}=cargo -C target-feature=+crt-static",
+        root.display()
+    );
+    let args = [
+        "zigbuild",
+        "--release",
+        "--locked",
+        "--package",
+        "quipu-cli",
+        "--target",
+        target.triple,
+    ];
+    let env = [
+        ("RUSTFLAGS", flags.as_str()),
+        ("SOURCE_DATE_EPOCH", &release.epoch),
+    ];
+    cargo::run(root, &args, &env)?;
+    Ok(root
+        .join("target")
+        .join(target.triple)
+        .join("release/quipu"))
+}
+
+/// Manual pages and completions, made by the program as this machine can run it.
+fn documents(release: &Release) -> Outcome<PathBuf> {
+    let root = release.root;
+    let directory = release.out.join("work/documents");
+    let program = cargo::Quipu::ToBuild.program(root)?;
+    let program = program.to_string_lossy().into_owned();
+    tools::fresh(&directory)?;
+    let man = directory.join("man").to_string_lossy().into_owned();
+    run(root, &program, &["man", "--out", &man], &[])?;
+    for (shell, file) in [
+        ("bash", "quipu"),
+        ("zsh", "_quipu"),
+        ("fish", "quipu.fish"),
+        ("powershell", "quipu.ps1"),
+    ] {
+        let script = output(root, &program, &["completions", shell])?;
+        let place = directory.join("completions").join(shell);
+        fs::create_dir_all(&place).map_err(|error| error.to_string())?;
+        tools::write(&place.join(file), &format!("{script}\n"))?;
+    }
+    Ok(directory)
+}

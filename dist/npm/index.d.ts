@@ -1,0 +1,2 @@
+/** The path of the program, for SDKs that take one. */
+export function binaryPath(): string;
