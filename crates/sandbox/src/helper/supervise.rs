@@ -160,7 +160,7 @@ pub(super) fn wait<const N: usize>(
 ) -> [bool; N] {
     let fds = fds.map(|fd| fd.map(|fd| fd.as_raw_fd()));
     let timeout = time.map(|time| libc::timespec {
-        tv_sec: time.as_secs() as libc::time_t,
+        tv_sec: time.as_secs() as _,
         tv_nsec: time.subsec_nanos().into(),
     });
     // SAFETY: all pointers are to locals that live through the call; the descriptors are small

@@ -77,12 +77,13 @@ fn link(file: &OwnedFd) -> io::Result<Option<PathBuf>> {
 }
 
 /// Links there mean another thing in every process.
+#[allow(clippy::unnecessary_cast, reason = "C libraries differ in the types")]
 fn is_in_proc(file: &OwnedFd) -> io::Result<bool> {
     // SAFETY: zeros are a valid value, which the kernel overwrites.
     let mut found: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: an open file and a structure of the right size.
     check(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut found) }.into())?;
-    Ok(found.f_type == libc::PROC_SUPER_MAGIC)
+    Ok(found.f_type as i64 == libc::PROC_SUPER_MAGIC as i64)
 }
 
 /// The parts of a path, from the last to the first.
