@@ -10,6 +10,7 @@ use quipu_server::{Listen, Origin};
 
 use crate::cmd::config::ConfigCommand;
 use crate::cmd::mcp::McpCommand;
+use crate::cmd::usage::UsageArgs;
 use crate::exec::args::ExecArgs;
 use crate::runner::args::RunnerArgs;
 use crate::threads::args::ThreadsArgs;
@@ -104,6 +105,8 @@ pub enum Command {
     /// List, add, remove and test MCP servers
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// Sum up what answers of models cost
+    Usage(UsageArgs),
     /// Check everything a run depends on, and say what to do about each finding
     Doctor(DoctorArgs),
     /// Print a completion script for a shell

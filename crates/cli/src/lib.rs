@@ -56,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Threads(command) => threads::run(*command, &args.config),
         Command::Config(command) => cmd::config::run(command, &args.config),
         Command::Mcp(command) => cmd::mcp::run(command, &args.config),
+        Command::Usage(usage) => cmd::usage::run(usage, &args.config),
         Command::Doctor(doctor) => doctor::run(doctor, &args.config),
         Command::Completions { shell } => cmd::completions::completions(command, shell),
         Command::Man { out } => cmd::completions::man(command, &out),

@@ -13,6 +13,7 @@ use quipu_journal::{Store, StoreOptions};
 use quipu_mcp::oauth::Store as McpLogins;
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
+use quipu_spending::Ledger;
 use tokio::time::timeout;
 
 use crate::accounts::{self, CommandCredentials, LoginCredentials, Logins, PrintedTokens};
@@ -80,6 +81,8 @@ pub struct Server {
     pub(crate) cloud: Cloud,
     pub(crate) remote_models: RemoteModels,
     pub(crate) printed_tokens: PrintedTokens,
+    /// What answers of models cost.
+    pub(crate) ledger: Arc<Ledger>,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then.
     pub(crate) stopping: AtomicBool,
@@ -99,6 +102,7 @@ impl Server {
         let mcp_logins: LazyLogins = LazyLock::new(Box::new(move || mcp::login_store(&logins)));
         let keep = Box::new(move || accounts::usual_keep(&config));
         let accounts = Accounts::kept(home, authority, quipu_model::http_client, keep);
+        let ledger = Arc::new(Ledger::new(home));
         Arc::new_cyclic(|this| Server {
             this: Weak::clone(this),
             settings,
@@ -122,6 +126,7 @@ impl Server {
             cloud: Cloud::default(),
             remote_models: RemoteModels::default(),
             printed_tokens: PrintedTokens::default(),
+            ledger,
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
         })

@@ -15,3 +15,4 @@ pub mod models;
 pub mod print;
 pub mod providers;
 pub mod sandbox;
+pub mod usage;

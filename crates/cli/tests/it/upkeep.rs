@@ -272,3 +272,37 @@ async fn completions_and_manual_pages_are_made_from_the_arguments() {
     let page = std::fs::read_to_string(out.join("quipu-exec.1")).unwrap();
     assert!(page.contains(".TH"), "{page}");
 }
+
+#[tokio::test]
+async fn what_answers_cost_is_summed_up() {
+    let place = Place::new();
+    let model = ModelServer::start().await.unwrap();
+    configure(
+        &place,
+        &format!(
+            "model = \"tiny\"\nmodel_provider = \"own\"\n[model_providers.own]\nname = \"own\"\n\
+             base_url = \"{}\"\nwire_api = \"chat\"\nprices = {{ tiny = {{ input = 1.0, output = 10.0 }} }}\n",
+            model.base_url()
+        ),
+    );
+    for _ in 0..2 {
+        let usage = json!({ "input": 1000, "output": 100 });
+        model.queue_json(json!({ "text": "ok", "usage": usage }));
+        ok(&place, &["exec", "hello"]).await;
+    }
+    let days = ok(&place, &["usage"]).await;
+    assert!(days.contains("2200 tokens  $    0.0040  ███"), "{days}");
+    let models = ok(&place, &["usage", "--by", "model", "--json"]).await;
+    let models: Value = serde_json::from_str(&models).unwrap();
+    assert_eq!(
+        (&models["model"], &models["answers"]),
+        (&json!("own/tiny"), &json!(2))
+    );
+    assert_eq!(
+        ok(&place, &["usage", "--by", "thread"])
+            .await
+            .lines()
+            .count(),
+        3
+    );
+}

@@ -1,10 +1,50 @@
 //! Tables about what is kept, sent and shown.
 
 use super::words::{STRING_MAP, STRINGS, carrying, plain};
-use super::{I64, Kind, Section, U32, USIZE, key, tui};
+use super::{I64, Kind, Section, U32, U64, USIZE, key, tui};
 use Kind::{Bool, Path, Str, Word};
 
 pub static ANALYTICS: Section = Section::new("AnalyticsConfigToml", &[tui("enabled", Bool)]);
+
+static BUDGET_LIMIT: Section = Section::new(
+    "BudgetLimitToml",
+    &[
+        key("tokens", U64, "Tokens, as providers count them.").omitted(),
+        key(
+            "dollars",
+            Kind::Number,
+            "US dollars. Answers of models without a known price count as free, with a warning.",
+        )
+        .omitted(),
+        key("seconds", U64, "Time in which turns run.").omitted(),
+    ],
+);
+
+/// Of Quipu's own; see `docs/costs.md`.
+pub static BUDGET: Section = Section::new(
+    "BudgetToml",
+    &[
+        key("turn", Kind::Table(&BUDGET_LIMIT), "Limits of one turn.").omitted(),
+        key(
+            "thread",
+            Kind::Table(&BUDGET_LIMIT),
+            "Limits of a thread, as long as it lives.",
+        )
+        .omitted(),
+        key(
+            "directory",
+            Kind::Table(&BUDGET_LIMIT),
+            "Limits of all threads in one working directory, per day (UTC).",
+        )
+        .omitted(),
+        key(
+            "day",
+            Kind::Table(&BUDGET_LIMIT),
+            "Limits of everything in the home, per day (UTC).",
+        )
+        .omitted(),
+    ],
+);
 
 pub static FEEDBACK: Section = Section::new(
     "FeedbackConfigToml",

@@ -1,8 +1,8 @@
 //! The top level of the configuration file, and what a profile may set.
 
 use super::others::{
-    ANALYTICS, AUDIO, FEEDBACK, GHOST_SNAPSHOT, HISTORY, MEMORIES, NOTICE, OTEL, REALTIME, TUI,
-    WINDOWS,
+    ANALYTICS, AUDIO, BUDGET, FEEDBACK, GHOST_SNAPSHOT, HISTORY, MEMORIES, NOTICE, OTEL, REALTIME,
+    TUI, WINDOWS,
 };
 use super::providers::{MODEL_PROVIDER, providers_rule};
 use super::safety::{
@@ -236,6 +236,7 @@ pub static ROOT: Section = Section::new(
         key("features", Kind::Switches, "Switches; see the list of features."),
         key("suppress_unstable_features_warning", Bool, "Do not warn about features under development that are on.").default("false"),
         key("question_timeout_ms", U64, "How long questions to the user wait while nobody follows their thread, in milliseconds; then they are declined.").default("1800000").omitted(),
+        key("budget", Kind::Table(&BUDGET), "How much may be used before turns end as failed; see [costs](costs.md). A project can only lower it.").default("no limit").omitted(),
         key("output_schema", Word(&["lenient", "strict"]), "What a final message does that breaks the output schema of its turn, after the model was asked once to correct it: `lenient` completes the turn with a `warning`, `strict` fails it. Text that is not JSON fails it either way.").default("`lenient`").omitted(),
         key("background_terminal_max_timeout", U64, "How long a poll of a background terminal may wait, in milliseconds.").default("300000"),
         key("mcp_servers", map(&Kind::Table(&MCP_SERVER)), "MCP servers by name.").shown("{}"),

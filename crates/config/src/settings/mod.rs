@@ -3,6 +3,7 @@
 mod account;
 mod agent_roles;
 mod agents;
+mod budget;
 mod catalog;
 mod hidden_paths;
 mod instructions;
@@ -23,6 +24,7 @@ mod tools;
 pub use account::{Account, CHATGPT_BASE_URL, CredentialsStore, McpOauth, McpOauthStore};
 pub use agent_roles::AgentRole;
 pub use agents::Agents;
+pub use budget::{Budget, BudgetLimit};
 pub use catalog::ModelCatalog;
 pub use hidden_paths::CREDENTIALS;
 pub use instructions::Instructions;

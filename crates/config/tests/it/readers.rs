@@ -208,6 +208,26 @@ const READERS: &[Reader] = &[
     ),
     read("", ".storage(", &["sqlite_home", "log_dir"]),
     read(
+        "budget.turn",
+        "BudgetLimit",
+        &["tokens", "dollars", "seconds"],
+    ),
+    read(
+        "budget.thread",
+        "BudgetLimit",
+        &["tokens", "dollars", "seconds"],
+    ),
+    read(
+        "budget.directory",
+        "BudgetLimit",
+        &["tokens", "dollars", "seconds"],
+    ),
+    read(
+        "budget.day",
+        "BudgetLimit",
+        &["tokens", "dollars", "seconds"],
+    ),
+    read(
         "",
         ".mcp_oauth()",
         &[

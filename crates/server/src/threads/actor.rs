@@ -151,6 +151,7 @@ impl Actor {
             Message::CleanTerminals => self.tools.kill_processes(),
             // The requester may have stopped waiting.
             Message::Snapshot { done } => drop(done.send(self.snapshot())),
+            Message::OutOfTime(spent) => self.out_of_time(spent).await,
             Message::Model { sample, events } => {
                 for event in self.tools.hide_said(events) {
                     let effects = self.engine.step(Input::Model { sample, event });

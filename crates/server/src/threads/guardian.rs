@@ -23,6 +23,7 @@ use tokio::sync::mpsc;
 use super::actor::Actor;
 use super::model_stream;
 use super::sampling::{SUBAGENT, history_item};
+use super::spending::Counter;
 use quipu_prompt::{environment, guardian, message};
 
 /// The model that reviews where the provider is sure to have it; elsewhere the thread's own does.
@@ -38,6 +39,7 @@ pub(crate) struct Case {
     request: Request,
     scope: Arc<Scope>,
     info: Arc<ModelInfo>,
+    counter: Counter,
     limit: Duration,
 }
 
@@ -82,6 +84,7 @@ impl Actor {
             model: self.sampler.model().clone(),
             request,
             scope: Arc::new(scope),
+            counter: self.counter(&turn_id, &info),
             info,
             limit: self.server.settings.review_limit,
         })
@@ -144,7 +147,12 @@ impl Case {
             match event {
                 ModelEvent::Retrying(_) => said = ReviewerAnswer::default(),
                 ModelEvent::ItemDone { item, .. } => said.add(&item),
-                ModelEvent::Completed(_) => return Ok(said),
+                ModelEvent::Completed(done) => {
+                    if let Some(usage) = &done.usage {
+                        self.counter.count(usage);
+                    }
+                    return Ok(said);
+                }
                 ModelEvent::Failed(error) => return Err(error.to_string()),
                 _ => {}
             }

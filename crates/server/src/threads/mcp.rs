@@ -88,7 +88,7 @@ impl Actor {
                 sample,
                 turn_id,
                 purpose,
-            } => self.servers_settled(sample, &turn_id, purpose),
+            } => self.servers_settled(sample, &turn_id, purpose).await,
             McpMessage::Reload => self.sampler.mcp_mut().stale = true,
             McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
             McpMessage::AlwaysAllow { server, tool } => always_allow(self, &server, &tool),

@@ -9,6 +9,7 @@ use quipu_engine::{
     CallId, HookRunId, HooksDone, ModelEvent, SampleId, ThreadId, ToolDelta, ToolEvent, TurnId,
     Waiting,
 };
+use quipu_spending::Spent;
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -88,6 +89,8 @@ pub(crate) enum Message {
     Snapshot {
         done: oneshot::Sender<ThreadSnapshot>,
     },
+    /// The time budget of the running turn is used up.
+    OutOfTime(Spent),
     Model {
         sample: SampleId,
         events: Vec<ModelEvent>,
@@ -163,6 +166,7 @@ impl Message {
             Message::Snapshot { .. } => "thread/read",
             Message::CountElicitation { .. } => "elicitation",
             Message::CleanTerminals => "terminals",
+            Message::OutOfTime(_) => "out of time",
             Message::Model { .. } => "model",
             Message::Tool { .. } => "tool",
             Message::Answered { .. } => "answer",

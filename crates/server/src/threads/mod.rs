@@ -36,6 +36,7 @@ mod session;
 mod shell;
 mod skill_servers;
 mod skills;
+mod spending;
 mod steer;
 mod tool_host;
 mod tool_scope;

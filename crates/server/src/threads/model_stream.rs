@@ -8,12 +8,13 @@ use futures_util::FutureExt as _;
 use quipu_engine::{
     CallKind, ModelEvent, ModelItem, OutputItem, SampleId, SchemaMismatch, ThreadId, ToolCall,
 };
-use quipu_model::{ItemKind, ModelStream, OutputError, Price, ProviderConfig, Usage};
+use quipu_model::{ItemKind, ModelStream, OutputError, ProviderConfig, Usage};
 use quipu_wire::{CodexErrorInfo, Json, ResponseItem, TokenUsageBreakdown, TurnError};
 use tokio::task::JoinHandle;
 
 use super::message::{Message, ThreadHandle};
 use super::reports::RequestReport;
+use super::spending::Counter;
 use super::web_search;
 use crate::{Server, fail, models};
 use quipu_prompt::notes;
@@ -57,6 +58,17 @@ pub(super) fn start(
     })
 }
 
+/// Fails a request that is not made.
+pub(super) fn refuse(thread: ThreadHandle, sample: SampleId, error: TurnError) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let events = vec![ModelEvent::Failed {
+            error,
+            window_exceeded: false,
+        }];
+        thread.send(Message::Model { sample, events }).await;
+    })
+}
+
 /// Passes on what comes, as much at once as there is.
 async fn read(
     thread: &ThreadHandle,
@@ -86,7 +98,7 @@ async fn read(
 pub(super) struct Asked {
     pub provider: ProviderConfig,
     pub model: String,
-    pub price: Option<Price>,
+    pub counter: Counter,
     pub plan_mode: bool,
     /// The model's thoughts are not for clients.
     pub hide_reasoning: bool,
@@ -193,13 +205,15 @@ impl Reader {
         }
     }
 
-    /// What an answer used. The protocol has no place for what it cost, so the log says it.
+    /// What an answer used. The protocol has no place for what it cost, so the ledger and the log say it.
     fn counted(&self, usage: &Usage) -> TokenUsageBreakdown {
+        let (dollars, thread) = self.asked.counter.count(usage);
         tracing::info!(
             thread = %self.thread_id,
             model = self.asked.model,
             tokens = usage.total,
-            dollars = self.asked.price.map(|price| price.cost(usage)),
+            dollars,
+            thread_dollars = thread.dollars,
             "the model answered"
         );
         usage.breakdown()

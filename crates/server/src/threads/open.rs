@@ -27,6 +27,7 @@ use super::replies::Replies;
 use super::reports::Reports;
 use super::sampling::{self, Sampler};
 use super::session::Session;
+use super::spending::Spending;
 use super::tools::Tools;
 use super::turn_context::PromptState;
 use crate::hub::Client;
@@ -83,6 +84,7 @@ pub(super) fn open(
             server.model_client(&session.provider),
             parts.prompt,
             servers,
+            Spending::new(server, &handle, thread.created_at),
         ),
         tools: Tools::new(rules.rules, network::managed(server, &session)),
         hooks,

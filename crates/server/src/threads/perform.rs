@@ -78,7 +78,7 @@ impl Actor {
                 sample,
                 turn_id,
                 purpose,
-            } => self.sample(sample, &turn_id, purpose),
+            } => self.sample(sample, &turn_id, purpose).await,
             Effect::CancelSample { sample } => self.sampler.cancel(sample),
             Effect::RunHooks {
                 run,

@@ -19,6 +19,7 @@ use super::mcp::{McpMessage, Servers};
 use super::message::Message;
 use super::model_stream::{self, Asked};
 use super::remote_compaction;
+use super::spending::Spending;
 use super::turn_context::PromptState;
 
 /// The header that names the kind of agent a request is for.
@@ -34,6 +35,7 @@ pub(super) struct Sampler {
     mcp: Servers,
     /// The websocket to the provider, if it has any.
     socket: SocketSlot,
+    spending: Spending,
     /// The request under way.
     task: Option<(SampleId, JoinHandle<()>)>,
 }
@@ -51,7 +53,12 @@ struct TurnSettings {
 }
 
 impl Sampler {
-    pub fn new(model: ModelClient, prompt: PromptState, mcp: Servers) -> Sampler {
+    pub fn new(
+        model: ModelClient,
+        prompt: PromptState,
+        mcp: Servers,
+        spending: Spending,
+    ) -> Sampler {
         Sampler {
             model,
             prompt,
@@ -59,6 +66,7 @@ impl Sampler {
             turn: TurnSettings::default(),
             mcp,
             socket: SocketSlot::default(),
+            spending,
             task: None,
         }
     }
@@ -85,10 +93,19 @@ impl Sampler {
     }
 
     pub fn begin_turn(&mut self, output_schema: Option<Json>) {
+        self.spending.begin_turn();
         self.turn = TurnSettings {
             output_schema,
             ..TurnSettings::default()
         };
+    }
+
+    pub fn spending(&self) -> &Spending {
+        &self.spending
+    }
+
+    pub fn spending_mut(&mut self) -> &mut Spending {
+        &mut self.spending
     }
 
     pub fn output_schema(&self) -> Option<&Json> {
@@ -154,13 +171,13 @@ impl Sampler {
 
 impl Actor {
     /// Asks the model, but not before the MCP servers have started or failed to.
-    pub fn sample(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
+    pub async fn sample(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         let fleet = &self.sampler.mcp().fleet;
         let needs_no_tools = matches!(purpose, Purpose::Compaction { .. });
         if (needs_no_tools && !remote_compaction::is_meant(&self.session, purpose))
             || fleet.is_settled()
         {
-            return self.sample_now(sample, turn_id, purpose);
+            return self.sample_now(sample, turn_id, purpose).await;
         }
         let (fleet, handle) = (fleet.clone(), self.handle.clone());
         let turn_id = turn_id.to_owned();
@@ -177,14 +194,26 @@ impl Actor {
     }
 
     /// The servers have started or failed: asks the model, unless the turn has ended meanwhile.
-    pub fn servers_settled(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
+    pub async fn servers_settled(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
         let running = self.sampler.task.as_ref();
         if running.is_some_and(|(it, _)| *it == sample) {
-            self.sample_now(sample, turn_id, purpose);
+            self.sample_now(sample, turn_id, purpose).await;
         }
     }
 
-    fn sample_now(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
+    async fn sample_now(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
+        match self.check_budget() {
+            Ok(warnings) => {
+                for warning in warnings {
+                    self.audience.warn_of(&self.handle.id, warning).await;
+                }
+            }
+            Err(error) => {
+                let task = model_stream::refuse(self.handle.clone(), sample, error);
+                self.sampler.task = Some((sample, task));
+                return;
+            }
+        }
         self.sampler.turn.is_review = purpose == Purpose::Review;
         let request = self.request(turn_id, purpose);
         if remote_compaction::is_meant(&self.session, purpose) {
@@ -196,7 +225,7 @@ impl Actor {
         let asked = Asked {
             provider: self.session.provider.clone(),
             model: request.model.clone(),
-            price: self.session.info.price,
+            counter: self.counter(turn_id, &self.session.info),
             plan_mode: self.session.mode.mode == ModeKind::Plan,
             hide_reasoning: settings.hide_agent_reasoning,
             strict_schema: settings.strict_output_schema,

@@ -7,6 +7,7 @@ mod any_nesting;
 mod any_token;
 mod approvals;
 mod bad_requests;
+mod budgets;
 mod cloud;
 mod commands;
 mod compaction;
