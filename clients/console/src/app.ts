@@ -1,5 +1,6 @@
 /** The frame of the page: navigation, the view that is open, the state of the connection. */
 
+import { note } from "./dialog.ts";
 import { fill, h, setText } from "./dom.ts";
 import { help, type Keys, listen } from "./keys.ts";
 import { Models } from "./models.ts";
@@ -83,6 +84,8 @@ export class App {
   start(): void {
     this.#route();
     this.#drawQuestions();
+    this.#session.noticed.on((text) => note(text, "problem"));
+    for (const text of this.#session.notices) note(text, "problem");
     this.#sidebar.refresh();
     void this.#models.load(this.#session).catch(() => {});
   }

@@ -2,6 +2,7 @@
 
 import { type AnyNotification, CodexClient, type protocol, RefusedError, type Thread } from "@quipu/client/websocket";
 
+import { notice } from "./notices.ts";
 import { Questions } from "./questions.ts";
 import { store, stored } from "./storage.ts";
 import { ThreadState } from "./thread.ts";
@@ -39,6 +40,9 @@ export class Session {
   readonly structureChanged: Topic<[threadId: string]> = new Topic();
   readonly touched: Topic<[threadId: string, key: string]> = new Topic();
   readonly notified: Topic<[AnyNotification]> = new Topic();
+  /** What the server said to the user, each sentence once. */
+  readonly notices: string[] = [];
+  readonly noticed: Topic<[text: string]> = new Topic();
   /** A thread's status became another. */
   readonly statusChanged: Topic<[threadId: string, status: protocol.ThreadStatus]> = new Topic();
 
@@ -145,6 +149,10 @@ export class Session {
     if (method === "thread/status/changed") this.#status(threadId, params["status"] as protocol.ThreadStatus);
     if (/^thread\/(started|archived|unarchived|name\/updated|closed)$/.test(method)) this.listChanged.emit();
     this.notified.emit(notification);
+    const text = notice(notification);
+    if (text === undefined || this.notices.includes(text)) return;
+    this.notices.push(text);
+    this.noticed.emit(text);
   }
 
   #status(threadId: string, status: protocol.ThreadStatus): void {

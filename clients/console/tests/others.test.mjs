@@ -75,3 +75,14 @@ check("runners are shown and asked to do things", async ({ place, person }) => {
   await runner.kill("SIGTERM");
   await page.getByText("It is not running.").waitFor();
 });
+
+check("what is wrong with the configuration is said", async ({ place, person }) => {
+  writeFileSync(join(place.home, "config.toml"), 'approval_policy = "perhaps"\n\n[mcp_servers.gone]\ncommand = "/no/such/program"\n');
+  const { url } = await place.serve();
+  const page = await visit(await person(), url);
+  await page.locator(".note.problem", { hasText: "approval_policy" }).or(page.locator(".note.problem", { hasText: "config" })).first().waitFor();
+  writeFileSync(join(place.home, "config.toml"), '[mcp_servers.gone]\ncommand = "/no/such/program"\n');
+  await say(page, script({ text: "all the same" }));
+  await ended(page);
+  await page.locator(".note.problem", { hasText: "The MCP server gone did not start" }).waitFor();
+});
