@@ -242,3 +242,29 @@ check("a question with a form is answered", async ({ place, person }) => {
   await ended(page);
   clean(page);
 });
+
+check("permissions are granted for the turn", async ({ place, person }) => {
+  const { url } = await place.serve(0, ["--enable", "request_permissions_tool"]);
+  const page = await visit(await person(), url);
+  await choose(page, "Approvals", "on-request");
+  await choose(page, "Sandbox", "readOnly");
+  const permissions = { file_system: { write: [place.work] } };
+  await say(page, script({ calls: [{ name: "request_permissions", arguments: { reason: "To write the notes.", permissions } }] }, command("echo yes > granted"), { text: "written" }));
+  const card = page.getByRole("region", { name: "May the agent have more permissions?" });
+  await card.getByText("To write the notes.").waitFor();
+  await card.getByRole("button", { name: "Grant for this turn" }).click();
+  await ended(page);
+  assert.equal(readFileSync(join(place.work, "granted"), "utf8"), "yes\n");
+  clean(page);
+});
+
+check("an agent of the agent leads to its thread", async ({ place, person }) => {
+  const { url } = await place.serve(0, ["--enable", "multi_agent"]);
+  const page = await visit(await person(), url);
+  await say(page, script({ calls: [{ name: "spawn_agent", arguments: { message: script({ text: "from below" }), task_name: "below" } }] }, { text: "from above" }));
+  await ended(page);
+  const item = page.locator(".item.collabAgentToolCall").first();
+  await item.waitFor();
+  await item.getByRole("link").first().click();
+  await page.getByText("from below", { exact: true }).waitFor();
+});
