@@ -51,7 +51,9 @@ const bundled = async () => {
     write: false,
     outdir: assets,
   });
-  const { outputFiles: [style] } = await build({
+  const {
+    outputFiles: [style],
+  } = await build({
     entryPoints: [join(here, "static/console.css")],
     minify: true,
     target: "es2022",

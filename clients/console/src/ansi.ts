@@ -8,7 +8,8 @@ interface Style {
 
 /** Escape sequences: CSI, OSC and other strings, then single characters; and control characters but tab and newline. */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069]/g;
+const CONTROL =
+  /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069]/g;
 // eslint-disable-next-line no-control-regex
 const INCOMPLETE = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]{0,4096})?$|\r$/;
 
@@ -97,7 +98,8 @@ export class Terminal {
   #restyle(codes: string): void {
     const numbers = codes.split(/[;:]/).map(Number);
     let { classes } = this.#style;
-    const without = (...prefixes: string[]) => classes.filter((it) => !prefixes.some((prefix) => it.startsWith(prefix)));
+    const without = (...prefixes: string[]) =>
+      classes.filter((it) => !prefixes.some((prefix) => it.startsWith(prefix)));
     for (let at = 0; at < numbers.length; at++) {
       const code = numbers[at] ?? 0;
       if (code === 0) classes = [];

@@ -34,18 +34,45 @@ export class App {
     this.#sidebar = new Sidebar(session);
     this.#settings = new SettingsView(session, this.#models);
     const to = (href: string, ...children: (Node | string)[]) => h("a", { href }, ...children);
-    this.#links = [to("#/questions", "Questions ", this.#badge), ...(hasRunners ? [to("#/runners", "Runners")] : []), to("#/settings", "Settings")];
+    this.#links = [
+      to("#/questions", "Questions ", this.#badge),
+      ...(hasRunners ? [to("#/runners", "Runners")] : []),
+      to("#/settings", "Settings"),
+    ];
     this.#drawer = h(
       "div",
       { class: "sidebar", id: "sidebar" },
-      h("nav", { "aria-label": "Views" }, ...this.#links, h("button", { type: "button", class: "quiet", "aria-label": "Keys", onclick: () => void help(this.#keys()) }, "?")),
+      h(
+        "nav",
+        { "aria-label": "Views" },
+        ...this.#links,
+        h(
+          "button",
+          { type: "button", class: "quiet", "aria-label": "Keys", onclick: () => void help(this.#keys()) },
+          "?",
+        ),
+      ),
       this.#sidebar.element,
     );
-    const opener = h("button", { type: "button", class: "opener", "aria-controls": "sidebar", "aria-label": "Threads and views", onclick: () => this.#drawer.classList.toggle("open") }, "☰");
+    const opener = h(
+      "button",
+      {
+        type: "button",
+        class: "opener",
+        "aria-controls": "sidebar",
+        "aria-label": "Threads and views",
+        onclick: () => this.#drawer.classList.toggle("open"),
+      },
+      "☰",
+    );
     this.element = h(
       "div",
       { class: "app" },
-      h("a", { class: "skip", href: "#main", onclick: (event: Event) => (event.preventDefault(), this.#main.focus()) }, "Skip to the conversation"),
+      h(
+        "a",
+        { class: "skip", href: "#main", onclick: (event: Event) => (event.preventDefault(), this.#main.focus()) },
+        "Skip to the conversation",
+      ),
       h("div", { id: "announce", class: "hidden-text", role: "status", "aria-live": "polite" }),
       h("div", { id: "notes", role: "status", "aria-live": "polite" }),
       opener,
@@ -127,9 +154,19 @@ export class App {
     setText(this.#badge, String(all.length));
     const cards = all.map((question) => {
       const thread = this.#session.followed.get(question.threadId);
-      return h("div", { class: "of-thread" }, h("a", { href: `#/t/${question.threadId}` }, thread ? titleOf(thread.info) : question.threadId), this.#thread.card(question));
+      return h(
+        "div",
+        { class: "of-thread" },
+        h("a", { href: `#/t/${question.threadId}` }, thread ? titleOf(thread.info) : question.threadId),
+        this.#thread.card(question),
+      );
     });
-    fill(this.#questions, h("h1", {}, "Questions"), all.length === 0 && h("p", { class: "dim" }, "Nobody waits for you."), ...cards);
+    fill(
+      this.#questions,
+      h("h1", {}, "Questions"),
+      all.length === 0 && h("p", { class: "dim" }, "Nobody waits for you."),
+      ...cards,
+    );
   }
 
   #drawConnection(): void {

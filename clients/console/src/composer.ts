@@ -185,7 +185,16 @@ export class Composer {
     fill(
       this.#images,
       ...this.#attached.map((src, at) =>
-        h("span", { class: "thumb" }, h("img", { src, alt: `Attached image ${at + 1}` }), h("button", { type: "button", class: "quiet small", "aria-label": `Remove image ${at + 1}`, onclick: () => remove(at) }, "✕")),
+        h(
+          "span",
+          { class: "thumb" },
+          h("img", { src, alt: `Attached image ${at + 1}` }),
+          h(
+            "button",
+            { type: "button", class: "quiet small", "aria-label": `Remove image ${at + 1}`, onclick: () => remove(at) },
+            "✕",
+          ),
+        ),
       ),
     );
   }
@@ -215,7 +224,12 @@ export class Composer {
     const options = this.#found.map((file, index) =>
       h(
         "li",
-        { id: `file-${index}`, role: "option", "aria-selected": String(index === at), onmousedown: (event: Event) => (event.preventDefault(), this.#insert(file)) },
+        {
+          id: `file-${index}`,
+          role: "option",
+          "aria-selected": String(index === at),
+          onmousedown: (event: Event) => (event.preventDefault(), this.#insert(file)),
+        },
         file.path,
       ),
     );

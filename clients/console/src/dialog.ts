@@ -43,7 +43,12 @@ export function asked(title: string, label: string, value = ""): Promise<string 
       "form",
       { method: "dialog" },
       input,
-      h("div", { class: "buttons" }, h("button", { class: "primary" }, "OK"), h("button", { type: "button", onclick: () => close() }, "Cancel")),
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", { class: "primary" }, "OK"),
+        h("button", { type: "button", onclick: () => close() }, "Cancel"),
+      ),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -56,7 +61,16 @@ export function asked(title: string, label: string, value = ""): Promise<string 
 /** A note that goes away by itself; it is read aloud. */
 export function note(text: string, kind: "info" | "problem" = "info"): void {
   const place = document.querySelector("#notes");
-  const element = h("div", { class: `note ${kind}` }, text, h("button", { type: "button", class: "quiet small", "aria-label": "Dismiss", onclick: () => element.remove() }, "✕"));
+  const element = h(
+    "div",
+    { class: `note ${kind}` },
+    text,
+    h(
+      "button",
+      { type: "button", class: "quiet small", "aria-label": "Dismiss", onclick: () => element.remove() },
+      "✕",
+    ),
+  );
   place?.append(element);
   setTimeout(() => element.remove(), kind === "problem" ? 15_000 : 5000);
 }

@@ -55,7 +55,11 @@ export function diffTable(lines: DiffLine[], style: DiffStyle, path: string): HT
   };
   draw(lines.slice(0, SHOWN));
   if (lines.length > SHOWN) {
-    const more = h("button", { type: "button", class: "quiet", onclick: () => draw(lines) }, `Show ${lines.length - SHOWN} more lines`);
+    const more = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => draw(lines) },
+      `Show ${lines.length - SHOWN} more lines`,
+    );
     place.append(more);
   }
   return place;
@@ -77,7 +81,7 @@ function unifiedRow(line: DiffLine): HTMLElement {
 /** Removed lines stand beside those added right after them. */
 function splitRows(lines: DiffLine[]): HTMLElement[] {
   const rows: HTMLElement[] = [];
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const line = lines[at];
     if (!line) break;
     if (line.kind === "note") {

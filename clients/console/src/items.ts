@@ -68,37 +68,58 @@ const MAKERS: Record<string, Maker> = {
   },
   commandExecution,
   fileChange,
-  mcpToolCall: (body, key, context) => toolCall(body, key, context, (item: Item<"mcpToolCall">) => ({
-    name: `${item.server} · ${item.tool}`,
-    status: item.status,
-    input: item.arguments,
-    output: item.result ? [...item.result.content.map(mcpContent), item.result.structuredContent && pre(json(item.result.structuredContent))] : [],
-    error: item.error?.message,
-    ms: item.durationMs,
-  })),
-  dynamicToolCall: (body, key, context) => toolCall(body, key, context, (item: Item<"dynamicToolCall">) => ({
-    name: item.tool,
-    status: item.status,
-    input: item.arguments,
-    output: (item.contentItems ?? []).map((it) => (it.type === "inputText" ? pre(it.text) : picture(it.imageUrl, "image of the tool"))),
-    error: item.success === false ? "the tool failed" : undefined,
-    ms: item.durationMs,
-  })),
+  mcpToolCall: (body, key, context) =>
+    toolCall(body, key, context, (item: Item<"mcpToolCall">) => ({
+      name: `${item.server} · ${item.tool}`,
+      status: item.status,
+      input: item.arguments,
+      output: item.result
+        ? [
+            ...item.result.content.map(mcpContent),
+            item.result.structuredContent && pre(json(item.result.structuredContent)),
+          ]
+        : [],
+      error: item.error?.message,
+      ms: item.durationMs,
+    })),
+  dynamicToolCall: (body, key, context) =>
+    toolCall(body, key, context, (item: Item<"dynamicToolCall">) => ({
+      name: item.tool,
+      status: item.status,
+      input: item.arguments,
+      output: (item.contentItems ?? []).map((it) =>
+        it.type === "inputText" ? pre(it.text) : picture(it.imageUrl, "image of the tool"),
+      ),
+      error: item.success === false ? "the tool failed" : undefined,
+      ms: item.durationMs,
+    })),
   collabAgentToolCall: (body, _, context) => (item: Item<"collabAgentToolCall">) =>
     fill(
       body,
       label(`Agent: ${item.tool} · ${item.status}`),
       item.prompt !== null && h("div", { class: "said" }, item.prompt),
-      h("div", {}, ...item.receiverThreadIds.map((id) => context.threadLink(id, `${id.slice(-6)}: ${item.agentsStates[id]?.status ?? ""} `))),
+      h(
+        "div",
+        {},
+        ...item.receiverThreadIds.map((id) =>
+          context.threadLink(id, `${id.slice(-6)}: ${item.agentsStates[id]?.status ?? ""} `),
+        ),
+      ),
     ),
   webSearch: (body) => (item: Item<"webSearch">) => fill(body, label("Web search"), h("span", {}, item.query)),
-  imageView: (body, _, context) => (item: Item<"imageView">) => fill(body, label(`Image ${item.path}`), fileImage(item.path, context)),
+  imageView: (body, _, context) => (item: Item<"imageView">) =>
+    fill(body, label(`Image ${item.path}`), fileImage(item.path, context)),
   imageGeneration: (body) => (item: Item<"imageGeneration">) =>
-    fill(body, label(`Image · ${item.status}`), item.result !== "" && picture(`data:image/png;base64,${item.result}`, item.revisedPrompt ?? "generated image")),
+    fill(
+      body,
+      label(`Image · ${item.status}`),
+      item.result !== "" && picture(`data:image/png;base64,${item.result}`, item.revisedPrompt ?? "generated image"),
+    ),
   enteredReviewMode: (body) => (item: Item<"enteredReviewMode">) => fill(body, label(`Review of ${item.review}`)),
   exitedReviewMode: (body) => (item: Item<"exitedReviewMode">) => fill(body, label("Review"), markdown(item.review)),
   contextCompaction: (body) => () => fill(body, label("The history was compacted")),
-  hookPrompt: (body) => (item: Item<"hookPrompt">) => fill(body, label("Hook"), ...item.fragments.map(({ text }) => h("div", { class: "said" }, text))),
+  hookPrompt: (body) => (item: Item<"hookPrompt">) =>
+    fill(body, label("Hook"), ...item.fragments.map(({ text }) => h("div", { class: "said" }, text))),
 };
 
 function unknown(body: HTMLElement): (item: ThreadItem) => void {
@@ -114,7 +135,13 @@ function pre(text: string): HTMLElement {
 }
 
 /** Something that folds; it remembers whether it is open while it is out of view. */
-function folding(key: string, context: ItemContext, isOpen: boolean, summary: HTMLElement, ...children: Node[]): HTMLDetailsElement {
+function folding(
+  key: string,
+  context: ItemContext,
+  isOpen: boolean,
+  summary: HTMLElement,
+  ...children: Node[]
+): HTMLDetailsElement {
   const details = h("details", { open: context.open.get(key) ?? isOpen }, h("summary", {}, summary), ...children);
   details.addEventListener("toggle", () => context.open.set(key, details.open));
   return details;
@@ -142,14 +169,25 @@ function userInput(input: protocol.UserInput, context: ItemContext): HTMLElement
 
 function fileImage(path: string, context: ItemContext): HTMLElement {
   const place = h("div", { class: "dim" }, path);
-  void context.image(path).then((address) => fill(place, picture(address, path)), () => setText(place, `${path} (cannot be shown)`));
+  void context.image(path).then(
+    (address) => fill(place, picture(address, path)),
+    () => setText(place, `${path} (cannot be shown)`),
+  );
   return place;
 }
 
 function agentMessage(body: HTMLElement): (item: Item<"agentMessage">) => void {
   const text = new Markdown();
   let source = "";
-  body.append(h("div", { class: "label" }, "Agent ", copyButton(() => source)), text.element);
+  body.append(
+    h(
+      "div",
+      { class: "label" },
+      "Agent ",
+      copyButton(() => source),
+    ),
+    text.element,
+  );
   return (item) => text.show((source = item.text));
 }
 
@@ -168,7 +206,11 @@ function reasoning(body: HTMLElement, key: string, context: ItemContext): (item:
 
 const COMMAND_STATES = { inProgress: "running", completed: "done", failed: "failed", declined: "declined" };
 
-function commandExecution(body: HTMLElement, key: string, context: ItemContext): (item: Item<"commandExecution">) => void {
+function commandExecution(
+  body: HTMLElement,
+  key: string,
+  context: ItemContext,
+): (item: Item<"commandExecution">) => void {
   const [command, state] = [h("code", { class: "command" }), h("span", { class: "state" })];
   const terminal = new Terminal("Output of the command");
   const details = folding(key, context, true, h("span", { class: "summary" }, command, state), terminal.element);
@@ -212,7 +254,14 @@ export function oneChange(key: string, change: protocol.FileUpdateChange, contex
     "span",
     { class: "summary" },
     h("code", {}, change.path + moved),
-    h("span", { class: "state" }, `${change.kind.type} `, h("span", { class: "plus" }, `+${added}`), " ", h("span", { class: "minus" }, `−${removed}`)),
+    h(
+      "span",
+      { class: "state" },
+      `${change.kind.type} `,
+      h("span", { class: "plus" }, `+${added}`),
+      " ",
+      h("span", { class: "minus" }, `−${removed}`),
+    ),
   );
   return folding(key, context, true, summary, diffTable(lines, context.diffStyle, change.path));
 }
@@ -226,7 +275,12 @@ interface ToolView {
   ms: number | null;
 }
 
-function toolCall<I>(body: HTMLElement, key: string, context: ItemContext, view: (item: I) => ToolView): (item: I) => void {
+function toolCall<I>(
+  body: HTMLElement,
+  key: string,
+  context: ItemContext,
+  view: (item: I) => ToolView,
+): (item: I) => void {
   const [title, state, content] = [h("code", {}), h("span", { class: "state" }), h("div", {})];
   body.append(folding(key, context, false, h("span", { class: "summary" }, title, state), content));
   return (item) => {

@@ -21,7 +21,14 @@ export function listen(keys: Keys): void {
 
 /** Shows all keys. */
 export function help(keys: Keys): Promise<unknown> {
-  const rows = [...Object.entries(keys), ["Enter", ["Send"]], ["Shift+Enter", ["New line"]], ["@", ["Find a file"]], ["Esc", ["Leave the text field"]], ["?", ["These keys"]]] as [string, [string]][];
+  const rows = [
+    ...Object.entries(keys),
+    ["Enter", ["Send"]],
+    ["Shift+Enter", ["New line"]],
+    ["@", ["Find a file"]],
+    ["Esc", ["Leave the text field"]],
+    ["?", ["These keys"]],
+  ] as [string, [string]][];
   return dialog("Keys", (close) => [
     h("dl", { class: "keys" }, ...rows.flatMap(([key, [text]]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     h("div", { class: "buttons" }, h("button", { type: "button", autofocus: true, onclick: () => close() }, "Close")),

@@ -37,13 +37,24 @@ async function open(settings: Settings, token: string): Promise<void> {
 
 /** Servers that have their own tokens get them from the user. */
 function askToken(settings: Settings, problem: string): void {
-  const input = h("input", { type: "password", "aria-label": "Token", autocomplete: "off", required: true, autofocus: true });
+  const input = h("input", {
+    type: "password",
+    "aria-label": "Token",
+    autocomplete: "off",
+    required: true,
+    autofocus: true,
+  });
   const form = h(
     "form",
     { class: "sign-in" },
     h("h1", {}, "Quipu"),
-    h("p", {}, "This server needs a token: the one that it was started with, or open the address that `quipu console` prints."),
-    problem !== "" && h("p", { class: "problem", role: "alert" }, `The token was not accepted, or the server is gone: ${problem}`),
+    h(
+      "p",
+      {},
+      "This server needs a token: the one that it was started with, or open the address that `quipu console` prints.",
+    ),
+    problem !== "" &&
+      h("p", { class: "problem", role: "alert" }, `The token was not accepted, or the server is gone: ${problem}`),
     input,
     h("button", { class: "primary" }, "Connect"),
   );
@@ -57,7 +68,16 @@ function askToken(settings: Settings, problem: string): void {
 
 function failed(error: unknown): void {
   const again = h("button", { type: "button", class: "primary", onclick: () => location.reload() }, "Try again");
-  fill(place, h("main", { class: "sign-in" }, h("h1", {}, "Quipu"), h("p", { class: "problem", role: "alert" }, said(error)), again));
+  fill(
+    place,
+    h(
+      "main",
+      { class: "sign-in" },
+      h("h1", {}, "Quipu"),
+      h("p", { class: "problem", role: "alert" }, said(error)),
+      again,
+    ),
+  );
 }
 
 void start();

@@ -80,17 +80,25 @@ function* blocks(source: string, depth: number): Generator<Block> {
     const taken = take(count);
     const text = taken.join("\n");
     if (text.length <= LONG || !isParagraph(taken)) yield { start, node: block(taken, depth) };
-    else for (const piece of pieces(text)) yield { start: start + piece.start, node: h("p", {}, ...inline(piece.text, depth)) };
+    else
+      for (const piece of pieces(text))
+        yield { start: start + piece.start, node: h("p", {}, ...inline(piece.text, depth)) };
   }
 }
 
 function isParagraph([first = "", second = ""]: string[]): boolean {
-  return !FENCE.test(first) && !HEADING.test(first) && !ITEM.test(first) && !QUOTE.test(first) && !(first.includes("|") && isDelimiter(second));
+  return (
+    !FENCE.test(first) &&
+    !HEADING.test(first) &&
+    !ITEM.test(first) &&
+    !QUOTE.test(first) &&
+    !(first.includes("|") && isDelimiter(second))
+  );
 }
 
 /** Parts of a long paragraph, cut at blanks. */
 function* pieces(text: string): Generator<{ start: number; text: string }> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const blank = text.indexOf(" ", start + LONG);
     const end = blank === -1 || blank > start + 2 * LONG ? start + LONG : blank + 1;
     yield { start, text: text.slice(start, end) };
@@ -121,7 +129,14 @@ function length(lines: string[], at: number): number {
 
 /** Whether a line ends the paragraph before it. */
 function interrupts(line: string): boolean {
-  return line.trim() === "" || FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || /^ {0,3}(?:[-*+]|1[.)]) /.test(line);
+  return (
+    line.trim() === "" ||
+    FENCE.test(line) ||
+    HEADING.test(line) ||
+    RULE.test(line) ||
+    QUOTE.test(line) ||
+    /^ {0,3}(?:[-*+]|1[.)]) /.test(line)
+  );
 }
 
 function listLength(lines: string[], at: number): number {
@@ -131,7 +146,12 @@ function listLength(lines: string[], at: number): number {
     const line = lines[at + count] ?? "";
     const next = line.trim() === "" ? nextLine(lines, at + count) : "";
     const isSame = (it: string) => ITEM.test(it) && /^ *\d/.test(it) === isOrdered;
-    if (line.trim() === "" ? !(isSame(next) || /^ {2,}/.test(next)) : !(isSame(line) || /^ {2,}/.test(line) || (lines[at + count - 1]?.trim() !== "" && !interrupts(line)))) break;
+    if (
+      line.trim() === ""
+        ? !(isSame(next) || /^ {2,}/.test(next))
+        : !(isSame(line) || /^ {2,}/.test(line) || (lines[at + count - 1]?.trim() !== "" && !interrupts(line)))
+    )
+      break;
     count++;
   }
   return count;
@@ -157,7 +177,11 @@ function block(lines: string[], depth: number): Node {
   if (heading) {
     const level = heading[1]?.length ?? 1;
     // The page has one of the first level already, and many texts begin with the second.
-    return h("div", { class: `heading h${level}`, role: "heading", "aria-level": String(Math.max(2, level)) }, ...inline(withoutClosing(heading[2] ?? ""), depth));
+    return h(
+      "div",
+      { class: `heading h${level}`, role: "heading", "aria-level": String(Math.max(2, level)) },
+      ...inline(withoutClosing(heading[2] ?? ""), depth),
+    );
   }
   if (RULE.test(first)) return h("hr");
   if (depth < DEPTH && ITEM.test(first)) return list(lines, depth);
@@ -185,8 +209,17 @@ function code(lines: string[], fence: RegExpExecArray): HTMLElement {
   return h(
     "div",
     { class: "code-block" },
-    h("div", { class: "code-head" }, h("span", {}, language), copyButton(() => text)),
-    h("pre", { tabindex: "0", role: "region", "aria-label": language ? `${language} code` : "Code" }, h("code", {}, text)),
+    h(
+      "div",
+      { class: "code-head" },
+      h("span", {}, language),
+      copyButton(() => text),
+    ),
+    h(
+      "pre",
+      { tabindex: "0", role: "region", "aria-label": language ? `${language} code` : "Code" },
+      h("code", {}, text),
+    ),
   );
 }
 
@@ -215,30 +248,64 @@ function list(lines: string[], depth: number): HTMLElement {
     }
   }
   const start = /^ *(\d+)/.exec(lines[0] ?? "")?.[1];
-  const isLoose = items.some((item, index) => item.some((line, at) => line.trim() === "" && (at < item.length - 1 || index < items.length - 1)));
+  const isLoose = items.some((item, index) =>
+    item.some((line, at) => line.trim() === "" && (at < item.length - 1 || index < items.length - 1)),
+  );
   const nodes = items.map((item) => {
     const task = /^\[([ xX])\]\s+/.exec(item[0] ?? "");
     if (task) item[0] = (item[0] ?? "").slice(task[0].length);
     const inner = [...blocks(item.join("\n"), depth + 1)].map(({ node }) => node);
-    const flat = inner.flatMap((node) => (!isLoose && node instanceof HTMLParagraphElement ? [...node.childNodes] : [node]));
-    const box = task && h("span", { class: "task", role: "img", "aria-label": task[1] === " " ? "open" : "done" }, task[1] === " " ? "☐ " : "☑ ");
+    const flat = inner.flatMap((node) =>
+      !isLoose && node instanceof HTMLParagraphElement ? [...node.childNodes] : [node],
+    );
+    const box =
+      task &&
+      h(
+        "span",
+        { class: "task", role: "img", "aria-label": task[1] === " " ? "open" : "done" },
+        task[1] === " " ? "☐ " : "☑ ",
+      );
     return h("li", {}, box, ...flat);
   });
   return start === undefined ? h("ul", {}, ...nodes) : h("ol", { start }, ...nodes);
 }
 
 function table(lines: string[], depth: number): HTMLElement {
-  const cells = (line: string) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((it) => it.trim().replaceAll("\\|", "|"));
+  const cells = (line: string) =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split(/(?<!\\)\|/)
+      .map((it) => it.trim().replaceAll("\\|", "|"));
   const [head = "", , ...rows] = lines;
   const columns = cells(head);
-  const row = (tag: "th" | "td", texts: string[]) => h("tr", {}, ...columns.map((_, at) => h(tag, tag === "th" ? { scope: "col" } : {}, ...inline(texts[at] ?? "", depth))));
+  const row = (tag: "th" | "td", texts: string[]) =>
+    h(
+      "tr",
+      {},
+      ...columns.map((_, at) => h(tag, tag === "th" ? { scope: "col" } : {}, ...inline(texts[at] ?? "", depth))),
+    );
   const body = h("tbody", {}, ...rows.map((line) => row("td", cells(line))));
-  return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", {}, h("thead", {}, row("th", columns)), body));
+  return h(
+    "div",
+    { class: "table", tabindex: "0", role: "region", "aria-label": "Table" },
+    h("table", {}, h("thead", {}, row("th", columns)), body),
+  );
 }
 
-/** What may stand within a line, longest marks first. */
-const INLINE =
-  /\\([!-/:-@[-`{-~])|(`+)([\s\S]*?[^`])\2(?!`)|(!?)\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+["'(][^"')]*["')])?\s*\)|<((?:https?:\/\/|mailto:)[^\s<>]+)>|\b(https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?*_~])|(\*\*|__)(?=\S)([\s\S]*?\S)\9(?![*_])|(\*|_)(?=[^\s*_])((?:[^*_]|\\.|(?<=\w)_(?=\w))*?[^\s*_])\11(?!\w)|~~(?=\S)([\s\S]*?\S)~~|( {2,}|\\)\n/;
+/** What may stand within a line; of two that begin at one place, the first wins. */
+const SPANS = [
+  /\\(?<escaped>[!-/:-@[-`{-~])/,
+  /(?<ticks>`+)(?<code>[\s\S]*?[^`])\k<ticks>(?!`)/,
+  /(?<bang>!?)\[(?<label>(?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?(?<target>[^\s)>]*)>?(?:\s+["'(][^"')]*["')])?\s*\)/,
+  /<(?<angle>(?:https?:\/\/|mailto:)[^\s<>]+)>/,
+  /\b(?<bare>https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?*_~])/,
+  /(?<two>\*\*|__)(?=\S)(?<strong>[\s\S]*?\S)\k<two>(?![*_])/,
+  /(?<one>\*|_)(?=[^\s*_])(?<emphasis>(?:[^*_]|\\.|(?<=\w)_(?=\w))*?[^\s*_])\k<one>(?!\w)/,
+  /~~(?=\S)(?<struck>[\s\S]*?\S)~~/,
+  /(?: {2,}|\\)\n/,
+];
+const INLINE = new RegExp(SPANS.map(({ source }) => source).join("|"));
 
 /** The nodes of a line or a paragraph. */
 export function inline(text: string, depth: number): (Node | string)[] {
@@ -257,9 +324,9 @@ export function inline(text: string, depth: number): (Node | string)[] {
 }
 
 function span(found: RegExpExecArray, depth: number): Node | string {
-  const [, escaped, ticks, codeText, bang, label, target, angle, bare, , strong, , emphasis, struck] = found;
+  const { escaped, code: text, bang, label, target, angle, bare, strong, emphasis, struck } = found.groups ?? {};
   if (escaped !== undefined) return escaped;
-  if (ticks !== undefined) return h("code", {}, (codeText ?? "").replace(/^ (.+) $/s, "$1"));
+  if (text !== undefined) return h("code", {}, text.replace(/^ (.+) $/s, "$1"));
   if (target !== undefined) {
     if (bang === "!") return picture(target, label ?? "");
     return link(target, ...inline(label ?? "", depth + 1));

@@ -80,7 +80,12 @@ const DECISIONS: protocol.CommandExecutionApprovalDecision[] = ["accept", "accep
 
 function decisionText(decision: protocol.CommandExecutionApprovalDecision): string {
   if (typeof decision === "string") {
-    return { accept: "Allow once", acceptForSession: "Allow for this session", decline: "Decline", cancel: "Decline and stop" }[decision];
+    return {
+      accept: "Allow once",
+      acceptForSession: "Allow for this session",
+      decline: "Decline",
+      cancel: "Decline and stop",
+    }[decision];
   }
   if ("acceptWithExecpolicyAmendment" in decision) {
     const prefix = decision.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" ");
@@ -138,7 +143,10 @@ function permissions(question: Question): Omit<Content, "title"> {
     { text: "Grant for this session", answer: { permissions: granted, scope: "session" } },
     { text: "Decline", answer: { permissions: {}, scope: "turn" } },
   ];
-  return { body: [h("pre", { class: "plain" }, json(wanted)), ...reasonOf(reason)], controls: [buttons(question, choices)] };
+  return {
+    body: [h("pre", { class: "plain" }, json(wanted)), ...reasonOf(reason)],
+    controls: [buttons(question, choices)],
+  };
 }
 
 /** Submits a form's answer and keeps the browser from leaving the page. */
@@ -158,7 +166,12 @@ function userInput(question: Question): Omit<Content, "title"> {
     const answers = fields.map(({ id, value }) => [id, { answers: value() }]);
     question.answer({ answers: Object.fromEntries(answers) });
   };
-  const send = h("div", { class: "buttons" }, h("button", { class: "primary" }, "Answer"), h("button", { type: "button", onclick: () => question.answer({ answers: {} }) }, "Skip"));
+  const send = h(
+    "div",
+    { class: "buttons" },
+    h("button", { class: "primary" }, "Answer"),
+    h("button", { type: "button", onclick: () => question.answer({ answers: {} }) }, "Skip"),
+  );
   return { body: [], controls: [form(submit, ...fields.map(({ element }) => element), send)] };
 }
 
@@ -172,14 +185,36 @@ function userField(key: number, it: protocol.ToolRequestUserInputQuestion): Fiel
   const name = `question-${key}-${it.id}`;
   const options = (it.options ?? []).map(({ label, description }) => {
     const input = h("input", { type: "radio", name, value: label });
-    return { input, element: h("label", { class: "option" }, input, h("span", {}, h("strong", {}, label), " ", h("span", { class: "dim" }, description))) };
+    return {
+      input,
+      element: h(
+        "label",
+        { class: "option" },
+        input,
+        h("span", {}, h("strong", {}, label), " ", h("span", { class: "dim" }, description)),
+      ),
+    };
   });
   const takesText = it.options === null || it.isOther;
-  const own = h("input", { type: it.isSecret ? "password" : "text", "aria-label": it.options ? "Another answer" : it.question, placeholder: it.options ? "Another answer" : "", autocomplete: "off" });
-  const element = h("fieldset", {}, h("legend", {}, it.header), h("p", {}, it.question), ...options.map((option) => option.element), takesText && own);
+  const own = h("input", {
+    type: it.isSecret ? "password" : "text",
+    "aria-label": it.options ? "Another answer" : it.question,
+    placeholder: it.options ? "Another answer" : "",
+    autocomplete: "off",
+  });
+  const element = h(
+    "fieldset",
+    {},
+    h("legend", {}, it.header),
+    h("p", {}, it.question),
+    ...options.map((option) => option.element),
+    takesText && own,
+  );
   const value = () => {
     const picked = options.find(({ input }) => input.checked)?.input.value;
-    return [picked, takesText ? own.value.trim() : ""].filter((text): text is string => text !== undefined && text !== "");
+    return [picked, takesText ? own.value.trim() : ""].filter(
+      (text): text is string => text !== undefined && text !== "",
+    );
   };
   return { id: it.id, element, value };
 }
@@ -199,18 +234,44 @@ function elicitation(question: Question): Omit<Content, "title"> {
   const decline = (action: "decline" | "cancel", text: string) =>
     h("button", { type: "button", onclick: () => question.answer({ action, content: null, _meta: null }) }, text);
   if (params.mode === "url") {
-    const accept = h("button", { type: "button", class: "primary", onclick: () => question.answer({ action: "accept", content: null, _meta: null }) }, "I have done that");
-    return { body: [intro, link(params.url, params.url)], controls: [h("div", { class: "buttons" }, accept, decline("decline", "Decline"), decline("cancel", "Cancel"))] };
+    const accept = h(
+      "button",
+      {
+        type: "button",
+        class: "primary",
+        onclick: () => question.answer({ action: "accept", content: null, _meta: null }),
+      },
+      "I have done that",
+    );
+    return {
+      body: [intro, link(params.url, params.url)],
+      controls: [h("div", { class: "buttons" }, accept, decline("decline", "Decline"), decline("cancel", "Cancel"))],
+    };
   }
   const { properties, required = [] } = params.requestedSchema;
-  const fields = Object.entries(properties).map(([name, schema]) => schemaField(name, schema as Schema, required.includes(name)));
+  const fields = Object.entries(properties).map(([name, schema]) =>
+    schemaField(name, schema as Schema, required.includes(name)),
+  );
   const persists = persistence(params._meta);
   const submit = (meta: unknown) => {
     const values = fields.map(({ name, value }) => [name, value()] as const).filter(([, value]) => value !== undefined);
     question.answer({ action: "accept", content: Object.fromEntries(values), _meta: meta });
   };
-  const more = persists.map((persist) => h("button", { type: "button", onclick: () => submit({ persist }) }, persist === "always" ? "Always accept" : "Accept for this session"));
-  const send = h("div", { class: "buttons" }, h("button", { class: "primary" }, "Accept"), ...more, decline("decline", "Decline"), decline("cancel", "Cancel"));
+  const more = persists.map((persist) =>
+    h(
+      "button",
+      { type: "button", onclick: () => submit({ persist }) },
+      persist === "always" ? "Always accept" : "Accept for this session",
+    ),
+  );
+  const send = h(
+    "div",
+    { class: "buttons" },
+    h("button", { class: "primary" }, "Accept"),
+    ...more,
+    decline("decline", "Decline"),
+    decline("cancel", "Cancel"),
+  );
   return { body: [intro], controls: [form(() => submit(null), ...fields.map(({ element }) => element), send)] };
 }
 
@@ -221,12 +282,28 @@ function persistence(meta: protocol.JsonValue | null): string[] {
   return given.filter((it): it is string => it === "session" || it === "always");
 }
 
-function schemaField(name: string, schema: Schema, isRequired: boolean): { name: string; element: HTMLElement; value(): unknown } {
+function schemaField(
+  name: string,
+  schema: Schema,
+  isRequired: boolean,
+): { name: string; element: HTMLElement; value(): unknown } {
   const text = schema.title ?? name;
-  const wrap = (input: HTMLElement) => h("label", { class: "field" }, `${text}${isRequired ? " *" : ""}`, input, schema.description !== undefined && h("span", { class: "dim" }, schema.description));
-  const options = schema.oneOf?.map((it) => [it.const, it.title ?? it.const] as const) ?? schema.enum?.map((it) => [it, it] as const);
+  const wrap = (input: HTMLElement) =>
+    h(
+      "label",
+      { class: "field" },
+      `${text}${isRequired ? " *" : ""}`,
+      input,
+      schema.description !== undefined && h("span", { class: "dim" }, schema.description),
+    );
+  const options =
+    schema.oneOf?.map((it) => [it.const, it.title ?? it.const] as const) ?? schema.enum?.map((it) => [it, it] as const);
   if (options) {
-    const select = h("select", { required: isRequired }, ...options.map(([value, shown]) => h("option", { value, selected: schema.default === value }, shown)));
+    const select = h(
+      "select",
+      { required: isRequired },
+      ...options.map(([value, shown]) => h("option", { value, selected: schema.default === value }, shown)),
+    );
     return { name, element: wrap(select), value: () => select.value };
   }
   if (schema.type === "boolean") {
@@ -234,7 +311,12 @@ function schemaField(name: string, schema: Schema, isRequired: boolean): { name:
     return { name, element: wrap(box), value: () => box.checked };
   }
   const isNumber = schema.type === "number" || schema.type === "integer";
-  const input = h("input", { type: isNumber ? "number" : "text", step: schema.type === "integer" ? "1" : isNumber ? "any" : null, required: isRequired, value: schema.default ?? "" });
+  const input = h("input", {
+    type: isNumber ? "number" : "text",
+    step: schema.type === "integer" ? "1" : isNumber ? "any" : null,
+    required: isRequired,
+    value: schema.default ?? "",
+  });
   const value = () => (input.value === "" ? undefined : isNumber ? Number(input.value) : input.value);
   return { name, element: wrap(input), value };
 }

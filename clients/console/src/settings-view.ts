@@ -19,14 +19,24 @@ export class SettingsView {
   readonly #servers = h("div", {});
   readonly #rows = h("tbody", {});
   readonly #layers = h("ol", { class: "layers" });
-  readonly #filter = h("input", { type: "search", "aria-label": "Filter the configuration", placeholder: "Filter keys and values" });
+  readonly #filter = h("input", {
+    type: "search",
+    "aria-label": "Filter the configuration",
+    placeholder: "Filter keys and values",
+  });
   #entries: [key: string, value: unknown, origin: string][] = [];
 
   constructor(session: Session, models: Models) {
     this.#session = session;
     this.#models = models;
     this.#filter.addEventListener("input", () => this.#drawRows());
-    const head = h("tr", {}, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, "Value"), h("th", { scope: "col" }, "From"));
+    const head = h(
+      "tr",
+      {},
+      h("th", { scope: "col" }, "Key"),
+      h("th", { scope: "col" }, "Value"),
+      h("th", { scope: "col" }, "From"),
+    );
     this.element = h(
       "section",
       { class: "page", "aria-labelledby": "settings-title", tabindex: "-1" },
@@ -39,7 +49,11 @@ export class SettingsView {
       h("h2", {}, "Configuration"),
       this.#editor(),
       this.#filter,
-      h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Effective configuration" }, h("table", {}, h("thead", {}, head), this.#rows)),
+      h(
+        "div",
+        { class: "table", tabindex: "0", role: "region", "aria-label": "Effective configuration" },
+        h("table", {}, h("thead", {}, head), this.#rows),
+      ),
       h("h2", {}, "Layers, the strongest first"),
       this.#layers,
     );
@@ -51,9 +65,18 @@ export class SettingsView {
     const { client } = this.#session;
     const problem = (place: Element) => (error: unknown) => fill(place, h("span", { class: "problem" }, said(error)));
     await Promise.all([
-      client.accountRead({}).then((it) => this.#drawAccount(it)).catch(problem(this.#account)),
-      client.mcpServerStatusList({}).then((it) => this.#drawServers(it)).catch(problem(this.#servers)),
-      client.configRead({ includeLayers: true, cwd: cwd ?? null }).then((it) => this.#drawConfig(it)).catch(problem(this.#layers)),
+      client
+        .accountRead({})
+        .then((it) => this.#drawAccount(it))
+        .catch(problem(this.#account)),
+      client
+        .mcpServerStatusList({})
+        .then((it) => this.#drawServers(it))
+        .catch(problem(this.#servers)),
+      client
+        .configRead({ includeLayers: true, cwd: cwd ?? null })
+        .then((it) => this.#drawConfig(it))
+        .catch(problem(this.#layers)),
     ]);
   }
 
@@ -65,40 +88,67 @@ export class SettingsView {
       return h("label", { class: "field" }, label, select);
     };
     const models = [...new Set([...this.#models.all.map(({ model }) => model), ...Object.keys(prices)])];
-    const head = h("tr", {}, ...["Model", "Input", "Cached input", "Output"].map((it) => h("th", { scope: "col" }, it)));
+    const head = h(
+      "tr",
+      {},
+      ...["Model", "Input", "Cached input", "Output"].map((it) => h("th", { scope: "col" }, it)),
+    );
     fill(
       this.#own,
       h("h2", {}, "This page"),
       pick("theme", "Colours", ["system", "light", "dark"], theme),
       pick("diff", "Diffs", ["unified", "split"], diff),
       h("h2", {}, "Prices"),
-      h("p", { class: "dim" }, "Dollars for a million tokens. With prices, usage is also shown as cost. They are kept in this browser."),
-      h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Prices" }, h("table", {}, h("thead", {}, head), h("tbody", {}, ...models.map((model) => priceRow(model, prices[model]))))),
+      h(
+        "p",
+        { class: "dim" },
+        "Dollars for a million tokens. With prices, usage is also shown as cost. They are kept in this browser.",
+      ),
+      h(
+        "div",
+        { class: "table", tabindex: "0", role: "region", "aria-label": "Prices" },
+        h("table", {}, h("thead", {}, head), h("tbody", {}, ...models.map((model) => priceRow(model, prices[model])))),
+      ),
     );
   }
 
   #drawAccount({ account, requiresOpenaiAuth }: protocol.GetAccountResponse): void {
     const text =
-      account === null ? (requiresOpenaiAuth ? "Not logged in. Run `quipu login`." : "The model provider needs no login here.")
-      : account.type === "chatgpt" ? `ChatGPT: ${account.email} (${account.planType})`
-      : "An API key";
+      account === null
+        ? requiresOpenaiAuth
+          ? "Not logged in. Run `quipu login`."
+          : "The model provider needs no login here."
+        : account.type === "chatgpt"
+          ? `ChatGPT: ${account.email} (${account.planType})`
+          : "An API key";
     fill(this.#account, text);
   }
 
   #drawServers({ data }: protocol.ListMcpServerStatusResponse): void {
     if (data.length === 0) return fill(this.#servers, h("p", { class: "dim" }, "None is configured."));
-    const rows = data.map(({ name, tools, authStatus }) => h("li", {}, h("strong", {}, name), ` · ${Object.keys(tools).length} tools · ${authStatus}`));
+    const rows = data.map(({ name, tools, authStatus }) =>
+      h("li", {}, h("strong", {}, name), ` · ${Object.keys(tools).length} tools · ${authStatus}`),
+    );
     return fill(this.#servers, h("ul", {}, ...rows));
   }
 
   #drawConfig({ config, origins, layers }: protocol.ConfigReadResponse): void {
-    this.#entries = flat(config as Record<string, unknown>).map(([key, value]) => [key, value, originOf(origins[key]?.name)]);
+    this.#entries = flat(config as Record<string, unknown>).map(([key, value]) => [
+      key,
+      value,
+      originOf(origins[key]?.name),
+    ]);
     this.#drawRows();
     const one = ({ name, config: own, disabledReason }: protocol.ConfigLayer) =>
       h(
         "li",
         {},
-        h("details", {}, h("summary", {}, originOf(name), disabledReason && ` (does not count: ${disabledReason})`), h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": originOf(name) }, json(own))),
+        h(
+          "details",
+          {},
+          h("summary", {}, originOf(name), disabledReason && ` (does not count: ${disabledReason})`),
+          h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": originOf(name) }, json(own)),
+        ),
       );
     fill(this.#layers, ...(layers ?? []).map(one));
   }
@@ -106,13 +156,28 @@ export class SettingsView {
   #drawRows(): void {
     const term = this.#filter.value.trim().toLowerCase();
     const found = this.#entries.filter((entry) => entry.join(" ").toLowerCase().includes(term));
-    fill(this.#rows, ...found.map(([key, value, origin]) => h("tr", {}, h("td", {}, h("code", {}, key)), h("td", {}, h("code", {}, json(value))), h("td", { class: "dim" }, origin))));
+    fill(
+      this.#rows,
+      ...found.map(([key, value, origin]) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, h("code", {}, key)),
+          h("td", {}, h("code", {}, json(value))),
+          h("td", { class: "dim" }, origin),
+        ),
+      ),
+    );
   }
 
   /** Sets one key of the user's file. */
   #editor(): HTMLElement {
     const key = h("input", { type: "text", "aria-label": "Key", placeholder: "key, such as model", required: true });
-    const value = h("input", { type: "text", "aria-label": "Value as JSON or text; empty removes the key", placeholder: "value (JSON or text); empty removes it" });
+    const value = h("input", {
+      type: "text",
+      "aria-label": "Value as JSON or text; empty removes the key",
+      placeholder: "value (JSON or text); empty removes it",
+    });
     const element = h("form", { class: "inline-form" }, key, value, h("button", {}, "Set in config.toml"));
     element.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -144,7 +209,13 @@ function parsed(text: string): protocol.JsonValue {
 function priceRow(model: string, prices: Prices | undefined): HTMLElement {
   const now: Prices = prices ?? { input: 0, cached: 0, output: 0 };
   const cell = (kind: keyof Prices) => {
-    const input = h("input", { type: "number", min: "0", step: "any", value: prices ? now[kind] : "", "aria-label": `${kind} price of ${model}` });
+    const input = h("input", {
+      type: "number",
+      min: "0",
+      step: "any",
+      value: prices ? now[kind] : "",
+      "aria-label": `${kind} price of ${model}`,
+    });
     input.addEventListener("change", () => {
       now[kind] = Number(input.value);
       choose({ prices: { ...choices().prices, [model]: now } });

@@ -13,13 +13,22 @@ const PAGE = 50;
 const SETTLE_MS = 200;
 
 const KINDS: protocol.ThreadSourceKind[] = ["cli", "vscode", "exec", "appServer", "subAgent", "unknown"];
-const FILTERS = [["all", "All threads"], ["running", "Running"], ["waiting", "Waiting for you"], ["archived", "Archived"]] as const;
+const FILTERS = [
+  ["all", "All threads"],
+  ["running", "Running"],
+  ["waiting", "Waiting for you"],
+  ["archived", "Archived"],
+] as const;
 
 /** The list beside the thread. */
 export class Sidebar {
   readonly element: HTMLElement;
   readonly search = h("input", { type: "search", placeholder: "Search threads", "aria-label": "Search threads" });
-  readonly #filter = h("select", { "aria-label": "Filter" }, ...FILTERS.map(([value, text]) => h("option", { value }, text)));
+  readonly #filter = h(
+    "select",
+    { "aria-label": "Filter" },
+    ...FILTERS.map(([value, text]) => h("option", { value }, text)),
+  );
   readonly #directory = h("select", { "aria-label": "Directory" });
   readonly #list = h("ul", { class: "threads" });
   readonly #more = h("button", { type: "button", class: "quiet", onclick: () => void this.#load(false) }, "Load more");
@@ -110,7 +119,8 @@ export class Sidebar {
   #shown(): Thread[] {
     const filter = this.#filter.value;
     if (filter === "running") return this.#threads.filter(({ status }) => status?.type === "active");
-    if (filter === "waiting") return this.#threads.filter(({ id, status }) => isWaiting(status) || this.#session.questions.of(id).length > 0);
+    if (filter === "waiting")
+      return this.#threads.filter(({ id, status }) => isWaiting(status) || this.#session.questions.of(id).length > 0);
     return this.#threads;
   }
 
@@ -125,7 +135,11 @@ export class Sidebar {
   #drawDirectories(): void {
     const chosen = this.#directory.value;
     const all = [...new Set([chosen, ...this.#threads.map(({ cwd }) => cwd ?? "")])].filter((it) => it !== "").sort();
-    fill(this.#directory, h("option", { value: "" }, "All directories"), ...all.map((it) => h("option", { value: it, selected: it === chosen }, it)));
+    fill(
+      this.#directory,
+      h("option", { value: "" }, "All directories"),
+      ...all.map((it) => h("option", { value: it, selected: it === chosen }, it)),
+    );
   }
 
   #entry(thread: Thread): HTMLElement {
@@ -135,17 +149,35 @@ export class Sidebar {
     const state = questions > 0 || isWaiting(thread.status) ? "waiting" : isActive ? "running" : "";
     const open = h(
       "a",
-      { href: `#/t/${thread.id}`, "data-thread": thread.id, "aria-current": isCurrent ? "page" : null, title: `${thread.preview ?? ""}\n${thread.cwd ?? ""}` },
+      {
+        href: `#/t/${thread.id}`,
+        "data-thread": thread.id,
+        "aria-current": isCurrent ? "page" : null,
+        title: `${thread.preview ?? ""}\n${thread.cwd ?? ""}`,
+      },
       h("span", { class: "name" }, titleOf(thread)),
       h("span", { class: "dim when" }, [state, ago(thread.updatedAt ?? 0)].filter((it) => it !== "").join(" · ")),
-      questions > 0 && h("span", { class: "badge" }, questions, h("span", { class: "hidden-text" }, questions === 1 ? " question" : " questions")),
+      questions > 0 &&
+        h(
+          "span",
+          { class: "badge" },
+          questions,
+          h("span", { class: "hidden-text" }, questions === 1 ? " question" : " questions"),
+        ),
     );
     const isArchived = this.#filter.value === "archived";
     const restore = async () => {
-      await this.#session.client.threadUnarchive({ threadId: thread.id }).catch((error: unknown) => note(said(error), "problem"));
+      await this.#session.client
+        .threadUnarchive({ threadId: thread.id })
+        .catch((error: unknown) => note(said(error), "problem"));
       this.refresh();
     };
-    return h("li", { class: state }, open, isArchived && h("button", { type: "button", class: "quiet small", onclick: () => void restore() }, "Restore"));
+    return h(
+      "li",
+      { class: state },
+      open,
+      isArchived && h("button", { type: "button", class: "quiet small", onclick: () => void restore() }, "Restore"),
+    );
   }
 
   #arrows(event: KeyboardEvent): void {

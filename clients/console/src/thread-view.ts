@@ -31,9 +31,17 @@ export class ThreadView {
   readonly #menu = h("div", { class: "menu-items" });
   readonly #dock = h("div", { class: "dock", "aria-label": "Questions", role: "region" });
   readonly #usage = h("div", { class: "usage-strip" });
-  readonly #cwd = h("input", { type: "text", "aria-label": "Working directory", placeholder: "working directory of the server" });
+  readonly #cwd = h("input", {
+    type: "text",
+    "aria-label": "Working directory",
+    placeholder: "working directory of the server",
+  });
   readonly #fresh: HTMLElement;
-  readonly #end = h("button", { type: "button", class: "to-end", hidden: true, onclick: () => this.#list.toEnd() }, "↓ Latest");
+  readonly #end = h(
+    "button",
+    { type: "button", class: "to-end", hidden: true, onclick: () => this.#list.toEnd() },
+    "↓ Latest",
+  );
   readonly #options: TurnOptions;
   readonly #context: TranscriptContext;
   readonly #rows: Rows;
@@ -67,15 +75,35 @@ export class ThreadView {
   }
 
   #layout(): HTMLElement {
-    const menu = h("details", { class: "menu" }, h("summary", { role: "button", "aria-label": "Actions of the thread" }, "⋯"), this.#menu);
+    const menu = h(
+      "details",
+      { class: "menu" },
+      h("summary", { role: "button", "aria-label": "Actions of the thread" }, "⋯"),
+      this.#menu,
+    );
     menu.addEventListener("click", (event) => {
       if (event.target instanceof HTMLButtonElement) menu.open = false;
     });
     menu.addEventListener("keydown", (event) => {
       if (event.key === "Escape") menu.open = false;
     });
-    const head = h("header", { class: "thread-head" }, h("div", { class: "titles" }, this.#title, this.#place), this.#usage, menu);
-    return h("section", { class: "thread-view", "aria-label": "Thread" }, head, this.#fresh, this.#list.element, this.#end, this.#dock, this.composer.element);
+    const head = h(
+      "header",
+      { class: "thread-head" },
+      h("div", { class: "titles" }, this.#title, this.#place),
+      this.#usage,
+      menu,
+    );
+    return h(
+      "section",
+      { class: "thread-view", "aria-label": "Thread" },
+      head,
+      this.#fresh,
+      this.#list.element,
+      this.#end,
+      this.#dock,
+      this.composer.element,
+    );
   }
 
   #listen(): void {
@@ -115,7 +143,8 @@ export class ThreadView {
       const state = await this.#session.follow(threadId).catch((error: unknown) => this.#session.peek(threadId, error));
       if (this.#wanted !== threadId) return;
       this.#show(state);
-      if (!this.#session.followed.has(threadId)) note("Another program works on this thread. This is what is stored of it.");
+      if (!this.#session.followed.has(threadId))
+        note("Another program works on this thread. This is what is stored of it.");
     } catch (error) {
       note(`The thread cannot be opened: ${said(error)}`, "problem");
     }
@@ -265,7 +294,11 @@ export class ThreadView {
 
   async #findFiles(query: string) {
     const root = this.#state?.settings?.cwd ?? (this.#cwd.value.trim() || ".");
-    const { files } = await this.#session.client.fuzzyFileSearch({ query, roots: [root], cancellationToken: "composer" });
+    const { files } = await this.#session.client.fuzzyFileSearch({
+      query,
+      roots: [root],
+      cancellationToken: "composer",
+    });
     return files;
   }
 
@@ -299,7 +332,11 @@ export class ThreadView {
 
   async archive(): Promise<void> {
     const state = this.#state;
-    if (!state || !(await confirmed("Archive the thread?", "It leaves the list; the filter “Archived” shows it.", "Archive"))) return;
+    if (
+      !state ||
+      !(await confirmed("Archive the thread?", "It leaves the list; the filter “Archived” shows it.", "Archive"))
+    )
+      return;
     await this.#session.client.archiveThread(state.id);
     this.#session.followed.delete(state.id);
     location.hash = "#/";
@@ -313,25 +350,50 @@ export class ThreadView {
   }
 
   #touchAll(): void {
-    for (const turn of this.#state?.turns ?? []) for (const id of turn.items.keys()) this.#list.touch(`${turn.id}/${id}`);
+    for (const turn of this.#state?.turns ?? [])
+      for (const id of turn.items.keys()) this.#list.touch(`${turn.id}/${id}`);
   }
 
   async #review(): Promise<void> {
     const state = this.#state;
-    const kinds = [["uncommittedChanges", "Uncommitted changes"], ["baseBranch", "Changes against a branch"], ["commit", "A commit"], ["custom", "As I describe"]] as const;
+    const kinds = [
+      ["uncommittedChanges", "Uncommitted changes"],
+      ["baseBranch", "Changes against a branch"],
+      ["commit", "A commit"],
+      ["custom", "As I describe"],
+    ] as const;
     const answer = await dialog<{ type: string; detail: string }>("Review", (close) => {
-      const type = h("select", { "aria-label": "What to review" }, ...kinds.map(([value, text]) => h("option", { value }, text)));
-      const detail = h("input", { type: "text", "aria-label": "Branch, commit or instructions", placeholder: "branch, commit or instructions" });
-      const start = h("button", { type: "button", class: "primary", onclick: () => close({ type: type.value, detail: detail.value.trim() }) }, "Start");
-      return [type, detail, h("div", { class: "buttons" }, start, h("button", { type: "button", onclick: () => close() }, "Cancel"))];
+      const type = h(
+        "select",
+        { "aria-label": "What to review" },
+        ...kinds.map(([value, text]) => h("option", { value }, text)),
+      );
+      const detail = h("input", {
+        type: "text",
+        "aria-label": "Branch, commit or instructions",
+        placeholder: "branch, commit or instructions",
+      });
+      const start = h(
+        "button",
+        { type: "button", class: "primary", onclick: () => close({ type: type.value, detail: detail.value.trim() }) },
+        "Start",
+      );
+      return [
+        type,
+        detail,
+        h("div", { class: "buttons" }, start, h("button", { type: "button", onclick: () => close() }, "Cancel")),
+      ];
     });
     if (!answer || !state) return;
     const { type, detail } = answer;
     const target =
-      type === "baseBranch" ? { type, branch: detail || "main" } as const
-      : type === "commit" ? { type, sha: detail } as const
-      : type === "custom" ? { type, instructions: detail } as const
-      : { type: "uncommittedChanges" } as const;
+      type === "baseBranch"
+        ? ({ type, branch: detail || "main" } as const)
+        : type === "commit"
+          ? ({ type, sha: detail } as const)
+          : type === "custom"
+            ? ({ type, instructions: detail } as const)
+            : ({ type: "uncommittedChanges" } as const);
     await this.#session.client.startReview({ threadId: state.id, delivery: "inline", target });
   }
 
@@ -359,4 +421,3 @@ export function announce(text: string): void {
   const place = document.querySelector("#announce");
   if (place) place.textContent = text;
 }
-

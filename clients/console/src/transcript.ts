@@ -63,8 +63,28 @@ class Foot implements RowView {
     const isRunning = status === "inProgress";
     refill(
       this.element,
-      plan && plan.length > 0 && h("ul", { class: "plan", "aria-label": "Plan" }, ...plan.map((step) => h("li", { class: step.status }, h("span", { role: "img", "aria-label": step.status }, STEPS[step.status]), ` ${step.step}`))),
-      ...(pending ?? []).map((text) => h("div", { class: "pending" }, h("span", { class: "label" }, "You, not read yet"), h("div", { class: "said" }, text))),
+      plan &&
+        plan.length > 0 &&
+        h(
+          "ul",
+          { class: "plan", "aria-label": "Plan" },
+          ...plan.map((step) =>
+            h(
+              "li",
+              { class: step.status },
+              h("span", { role: "img", "aria-label": step.status }, STEPS[step.status]),
+              ` ${step.step}`,
+            ),
+          ),
+        ),
+      ...(pending ?? []).map((text) =>
+        h(
+          "div",
+          { class: "pending" },
+          h("span", { class: "label" }, "You, not read yet"),
+          h("div", { class: "said" }, text),
+        ),
+      ),
       retry !== undefined && h("div", { class: "problem" }, retry),
       error !== undefined && h("div", { class: "problem" }, error),
       h(
@@ -72,7 +92,13 @@ class Foot implements RowView {
         { class: `turn-state ${status}` },
         h("span", { class: isRunning ? "pulse" : "" }, STATES[status]),
         this.#usage(turn),
-        !isRunning && !this.#state.running && h("button", { type: "button", class: "quiet small", onclick: () => this.#context.rollback(this.#id) }, "Roll back"),
+        !isRunning &&
+          !this.#state.running &&
+          h(
+            "button",
+            { type: "button", class: "quiet small", onclick: () => this.#context.rollback(this.#id) },
+            "Roll back",
+          ),
       ),
     );
   }
@@ -81,6 +107,10 @@ class Foot implements RowView {
     if (!usage || usage.totalTokens === 0) return false;
     const price = cost(usage, this.#state.settings?.model);
     const title = `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached), ${count(usage.outputTokens)} out`;
-    return h("span", { class: "dim", title }, `${tokens(usage.totalTokens)} tokens${price === undefined ? "" : ` · ${dollars(price)}`}`);
+    return h(
+      "span",
+      { class: "dim", title },
+      `${tokens(usage.totalTokens)} tokens${price === undefined ? "" : ` · ${dollars(price)}`}`,
+    );
   }
 }

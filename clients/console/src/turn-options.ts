@@ -80,7 +80,9 @@ export class TurnOptions {
       this.element,
       select("Model", names, now.model, (model) => this.#choose({ model })),
       this.#effort,
-      select("Sandbox", SANDBOXES, sandbox, (type) => this.#choose({ sandboxPolicy: { type } as protocol.SandboxPolicy })),
+      select("Sandbox", SANDBOXES, sandbox, (type) =>
+        this.#choose({ sandboxPolicy: { type } as protocol.SandboxPolicy }),
+      ),
       select("Approvals", POLICIES, policy, (it) => this.#choose({ approvalPolicy: it as protocol.AskForApproval })),
     );
   }
@@ -89,7 +91,15 @@ export class TurnOptions {
   #drawEffort(): void {
     const now = { ...this.#settings, ...this.#chosen };
     const efforts = this.#models().find(({ model }) => model === now.model)?.supportedReasoningEfforts ?? [];
-    fill(this.#effort, select("Effort", efforts.map(({ reasoningEffort: it }) => [it, it]), now.effort ?? undefined, (effort) => this.#choose({ effort: effort as protocol.ReasoningEffort })));
+    fill(
+      this.#effort,
+      select(
+        "Effort",
+        efforts.map(({ reasoningEffort: it }) => [it, it]),
+        now.effort ?? undefined,
+        (effort) => this.#choose({ effort: effort as protocol.ReasoningEffort }),
+      ),
+    );
   }
 
   /** Only what depends on the choice is drawn again: a selection that is replaced forgets what was typed to find an entry. */
@@ -99,7 +109,12 @@ export class TurnOptions {
   }
 }
 
-function select(label: string, options: [string, string][], value: string | undefined, changed: (value: string) => void): HTMLElement {
+function select(
+  label: string,
+  options: [string, string][],
+  value: string | undefined,
+  changed: (value: string) => void,
+): HTMLElement {
   const isKnown = options.some(([it]) => it === value);
   const element = h(
     "select",

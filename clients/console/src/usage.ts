@@ -16,7 +16,8 @@ export function usagePlot(state: ThreadState): HTMLElement | undefined {
   if (!usage) return undefined;
   const { total, last, modelContextWindow } = usage;
   const price = cost(total, state.settings?.model);
-  const share = modelContextWindow === null ? "" : ` · context ${Math.round((100 * last.totalTokens) / modelContextWindow)}%`;
+  const share =
+    modelContextWindow === null ? "" : ` · context ${Math.round((100 * last.totalTokens) / modelContextWindow)}%`;
   const text = `${tokens(total.totalTokens)} tokens${price === undefined ? "" : ` · ${dollars(price)}`}${share}`;
   const counted = state.turns.flatMap((turn) => (turn.usage ? [turn.usage] : [])).slice(-BARS);
   const title = `${count(total.inputTokens)} read, of which ${count(total.cachedInputTokens)} cached; ${count(total.outputTokens)} written`;
@@ -34,5 +35,13 @@ function bars(turns: protocol.TokenUsageBreakdown[]): HTMLElement {
     return [bar("bar-in", HEIGHT - read, read), bar("bar-out", HEIGHT - read - written, written)];
   });
   const label = `Tokens of the last ${turns.length} turns; the most were ${count(most)}`;
-  return h("span", { class: "plot" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": label }, ...shapes));
+  return h(
+    "span",
+    { class: "plot" },
+    svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": label },
+      ...shapes,
+    ),
+  );
 }

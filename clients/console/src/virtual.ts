@@ -33,6 +33,7 @@ export class VirtualList {
   #shown = new Map<string, RowView>();
   #dirty = new Set<string>();
   #isAtEnd = true;
+  #top = 0;
   #width = 0;
   readonly #observer: ResizeObserver;
   readonly #schedule = perFrame(() => this.#layout());
@@ -42,7 +43,10 @@ export class VirtualList {
     this.element.append(this.#above, this.#below);
     this.element.addEventListener("scroll", () => {
       const { scrollTop, clientHeight, scrollHeight } = this.element;
-      this.#isAtEnd = scrollTop + clientHeight >= scrollHeight - NEAR;
+      // Only who goes up leaves the end; a list that grows, or a view that shrinks, does not.
+      if (scrollTop + clientHeight >= scrollHeight - NEAR) this.#isAtEnd = true;
+      else if (scrollTop < this.#top - 1) this.#isAtEnd = false;
+      this.#top = scrollTop;
       this.#schedule();
     });
     this.#observer = new ResizeObserver(() => this.#schedule());

@@ -8,15 +8,21 @@ import { check, choose, clean, ended, say, script, visit } from "./support.mjs";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const command = (cmd) => ({ calls: [{ name: "exec_command", arguments: { cmd } }] });
 const PATCH = "*** Begin Patch\n*** Add File: notes.md\n+# Notes\n+\n+- one\n+- two\n*** End Patch";
-const TEXT = "## Done\n\nThe file **notes.md** has `two` lines.\n\n1. first\n2. second\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\ncat notes.md\n```\n\nSee <https://example.com/docs>.";
+const TEXT =
+  "## Done\n\nThe file **notes.md** has `two` lines.\n\n1. first\n2. second\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\ncat notes.md\n```\n\nSee <https://example.com/docs>.";
 
 /** Everything that the check finds, in the words of its rules. */
 async function axe(page) {
   // The page's own policy forbids other scripts, so that the check runs beside it.
   const session = await page.context().newCDPSession(page);
   await session.send("Runtime.evaluate", { expression: AXE });
-  const run = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html.slice(0, 160)).join(' | ')}`))";
-  const { result, exceptionDetails } = await session.send("Runtime.evaluate", { expression: run, awaitPromise: true, returnByValue: true });
+  const run =
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html.slice(0, 160)).join(' | ')}`))";
+  const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
+    expression: run,
+    awaitPromise: true,
+    returnByValue: true,
+  });
   assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
   return result.value;
 }
@@ -24,8 +30,19 @@ async function axe(page) {
 async function conversation(page) {
   await choose(page, "Approvals", "untrusted");
   await choose(page, "Sandbox", "workspaceWrite");
-  const plan = [{ step: "Write the notes", status: "completed" }, { step: "Read them", status: "in_progress" }];
-  await say(page, script({ reasoning: "First the **notes**.", calls: [{ name: "update_plan", arguments: { plan } }] }, { patch: PATCH }, command("cat notes.md"), { text: TEXT }));
+  const plan = [
+    { step: "Write the notes", status: "completed" },
+    { step: "Read them", status: "in_progress" },
+  ];
+  await say(
+    page,
+    script(
+      { reasoning: "First the **notes**.", calls: [{ name: "update_plan", arguments: { plan } }] },
+      { patch: PATCH },
+      command("cat notes.md"),
+      { text: TEXT },
+    ),
+  );
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await ended(page);
 }
@@ -46,7 +63,11 @@ for (const theme of ["light", "dark"]) {
     assert.deepEqual(await axe(page), [], "a turn");
     await page.locator(".menu summary").click();
     assert.deepEqual(await axe(page), [], "the menu");
-    for (const [view, heading] of [["Questions", "Questions"], ["Runners", "Runners"], ["Settings", "Settings"]]) {
+    for (const [view, heading] of [
+      ["Questions", "Questions"],
+      ["Runners", "Runners"],
+      ["Settings", "Settings"],
+    ]) {
       await page.getByRole("navigation").getByRole("link", { name: view }).click();
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
       if (view === "Settings") await page.getByRole("cell", { name: "model_provider", exact: true }).waitFor();
@@ -63,7 +84,8 @@ check("a whole turn by keyboard alone", async ({ place, person }) => {
   const { url } = await place.serve();
   const page = await visit(await person(), url);
   const { keyboard } = page;
-  const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
+  const focused = () =>
+    page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
   const tabTo = async (name) => {
     for (let step = 0; step < 60; step++) {
       if ((await focused()) === name) return;

@@ -100,7 +100,10 @@ check("patches are shown in both ways, and declined ones are not made", async ({
   await menu(page, "Side-by-side diffs");
   await page.locator(".item.fileChange .diff.split").last().waitFor();
   const row = page.locator(".item.fileChange .diff.split").last().locator("tr", { hasText: "were" });
-  assert.deepEqual((await row.locator("td.text").allInnerTexts()).map((it) => it.trim()), ["are", "were"]);
+  assert.deepEqual(
+    (await row.locator("td.text").allInnerTexts()).map((it) => it.trim()),
+    ["are", "were"],
+  );
   clean(page);
 });
 
@@ -108,7 +111,16 @@ check("a command's output comes while it runs, with colours and its exit code", 
   const { url } = await place.serve();
   const page = await visit(await person(), url);
   await choose(page, "Sandbox", "workspaceWrite");
-  await say(page, script(command("printf '10%%\\r\\033[31m55%%\\033[0m\\r\\033[32mgreen\\033[0m first\\n'; while [ ! -e go ]; do sleep 0.05; done; echo second; exit 3", { yield_time_ms: 20000 }), { text: "over" }));
+  await say(
+    page,
+    script(
+      command(
+        "printf '10%%\\r\\033[31m55%%\\033[0m\\r\\033[32mgreen\\033[0m first\\n'; while [ ! -e go ]; do sleep 0.05; done; echo second; exit 3",
+        { yield_time_ms: 20000 },
+      ),
+      { text: "over" },
+    ),
+  );
   await page.locator(".terminal", { hasText: "green first" }).waitFor();
   await page.locator(".state", { hasText: "running" }).waitFor();
   await page.locator(".terminal .t-fg2", { hasText: "green" }).waitFor();
@@ -133,13 +145,21 @@ check("files are found by @, and images are pasted", async ({ place, person }) =
   assert.equal(await message(page).inputValue(), "look at src/walrus_handler.rs ");
   await option.waitFor({ state: "hidden" });
   // A pixel, as the clipboard would give it, and again as it is dropped.
-  for (const way of ["paste", "drop"]) await message(page).evaluate((field, kind) => {
-    const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (it) => it.charCodeAt(0));
-    const data = new DataTransfer();
-    data.items.add(new File([bytes], "pixel.png", { type: "image/png" }));
-    const options = { bubbles: true, cancelable: true };
-    field.dispatchEvent(kind === "paste" ? new ClipboardEvent(kind, { clipboardData: data, ...options }) : new DragEvent(kind, { dataTransfer: data, ...options }));
-  }, way);
+  for (const way of ["paste", "drop"])
+    await message(page).evaluate((field, kind) => {
+      const bytes = Uint8Array.from(
+        atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="),
+        (it) => it.charCodeAt(0),
+      );
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], "pixel.png", { type: "image/png" }));
+      const options = { bubbles: true, cancelable: true };
+      field.dispatchEvent(
+        kind === "paste"
+          ? new ClipboardEvent(kind, { clipboardData: data, ...options })
+          : new DragEvent(kind, { dataTransfer: data, ...options }),
+      );
+    }, way);
   await page.getByRole("img", { name: "Attached image 2" }).waitFor();
   await page.getByRole("button", { name: "Remove image 2" }).click();
   await page.getByRole("img", { name: "Attached image 2" }).waitFor({ state: "detached" });
@@ -169,7 +189,12 @@ check("a draft survives a reload, and a refused message stays", async ({ place, 
 check("a review, a compaction, and what a turn cost", async ({ place, person }) => {
   const { url } = await place.serve();
   const page = await visit(await person(), url);
-  await page.evaluate(() => localStorage.setItem("quipu.choices", JSON.stringify({ prices: { offline: { input: 10, cached: 1, output: 100 } } })));
+  await page.evaluate(() =>
+    localStorage.setItem(
+      "quipu.choices",
+      JSON.stringify({ prices: { offline: { input: 10, cached: 1, output: 100 } } }),
+    ),
+  );
   await say(page, script({ text: "counted", usage: { input: 1000, cached: 0, output: 100, reasoning: 0 } }));
   await ended(page);
   await page.locator(".turn-state", { hasText: "1.1k tokens · $0.0200" }).waitFor();
@@ -234,7 +259,17 @@ check("settings show where each value comes from, and set one", async ({ place, 
 check("a question with a form is answered", async ({ place, person }) => {
   const { url } = await place.serve(0, ["--enable", "default_mode_request_user_input"]);
   const page = await visit(await person(), url);
-  const questions = [{ id: "colour", header: "Colour", question: "Which colour?", options: [{ label: "Red", description: "warm" }, { label: "Blue", description: "cold" }] }];
+  const questions = [
+    {
+      id: "colour",
+      header: "Colour",
+      question: "Which colour?",
+      options: [
+        { label: "Red", description: "warm" },
+        { label: "Blue", description: "cold" },
+      ],
+    },
+  ];
   await say(page, script({ calls: [{ name: "request_user_input", arguments: { questions } }] }, { text: "thanks" }));
   const card = page.getByRole("region", { name: "The agent asks" });
   await card.getByLabel("Blue").check();
@@ -249,7 +284,14 @@ check("permissions are granted for the turn", async ({ place, person }) => {
   await choose(page, "Approvals", "on-request");
   await choose(page, "Sandbox", "readOnly");
   const permissions = { file_system: { write: [place.work] } };
-  await say(page, script({ calls: [{ name: "request_permissions", arguments: { reason: "To write the notes.", permissions } }] }, command("echo yes > granted"), { text: "written" }));
+  await say(
+    page,
+    script(
+      { calls: [{ name: "request_permissions", arguments: { reason: "To write the notes.", permissions } }] },
+      command("echo yes > granted"),
+      { text: "written" },
+    ),
+  );
   const card = page.getByRole("region", { name: "May the agent have more permissions?" });
   await card.getByText("To write the notes.").waitFor();
   await card.getByRole("button", { name: "Grant for this turn" }).click();
@@ -261,7 +303,13 @@ check("permissions are granted for the turn", async ({ place, person }) => {
 check("an agent of the agent leads to its thread", async ({ place, person }) => {
   const { url } = await place.serve(0, ["--enable", "multi_agent"]);
   const page = await visit(await person(), url);
-  await say(page, script({ calls: [{ name: "spawn_agent", arguments: { message: script({ text: "from below" }), task_name: "below" } }] }, { text: "from above" }));
+  await say(
+    page,
+    script(
+      { calls: [{ name: "spawn_agent", arguments: { message: script({ text: "from below" }), task_name: "below" } }] },
+      { text: "from above" },
+    ),
+  );
   await ended(page);
   const item = page.locator(".item.collabAgentToolCall").first();
   await item.waitFor();

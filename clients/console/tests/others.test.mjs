@@ -10,7 +10,10 @@ import { check, choose, clean, ended, picture, say, script, visit } from "./supp
 const SERVER = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
 
 check("MCP tools show text and images, and their questions are forms", async ({ place, person }) => {
-  writeFileSync(join(place.home, "config.toml"), `[mcp_servers.test]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}]\n`);
+  writeFileSync(
+    join(place.home, "config.toml"),
+    `[mcp_servers.test]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}]\n`,
+  );
   const { url } = await place.serve();
   const page = await visit(await person(), url);
   await choose(page, "Approvals", "on-request");
@@ -24,7 +27,10 @@ check("MCP tools show text and images, and their questions are forms", async ({ 
   for (const tool of await page.locator(".item.mcpToolCall summary").all()) await tool.click();
   await page.getByText("<b>a pixel</b>").waitFor();
   assert.equal(await page.getByRole("img", { name: "image of the tool" }).evaluate((it) => it.naturalWidth), 1);
-  await page.getByText('accept: {"name":"Ada","count":3}').or(page.getByText('accept: {"count":3,"name":"Ada"}')).waitFor();
+  await page
+    .getByText('accept: {"name":"Ada","count":3}')
+    .or(page.getByText('accept: {"count":3,"name":"Ada"}'))
+    .waitFor();
   await page.getByRole("navigation").getByRole("link", { name: "Settings" }).click();
   await page.getByText("2 tools").waitFor();
   clean(page);
@@ -35,7 +41,10 @@ check("an image that the agent looks at is shown", async ({ place, person }) => 
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   writeFileSync(join(place.work, "pixel.png"), Buffer.from(pixel, "base64"));
   const page = await visit(await person(), url);
-  await say(page, script({ calls: [{ name: "view_image", arguments: { path: join(place.work, "pixel.png") } }] }, { text: "seen" }));
+  await say(
+    page,
+    script({ calls: [{ name: "view_image", arguments: { path: join(place.work, "pixel.png") } }] }, { text: "seen" }),
+  );
   await ended(page);
   assert.equal(await page.locator(".item.imageView img").evaluate((it) => it.naturalWidth), 1);
   clean(page);
@@ -70,17 +79,27 @@ check("runners are shown and asked to do things", async ({ place, person }) => {
   await picture(page, "console-runner");
   await page.getByRole("button", { name: "Poll now" }).click();
   await page.locator(".note", { hasText: "refresh" }).waitFor();
-  await page.getByRole("button", { name: /^(cancel|retry) hello$/ }).first().click();
+  await page
+    .getByRole("button", { name: /^(cancel|retry) hello$/ })
+    .first()
+    .click();
   await page.locator(".note", { hasText: /hello: (cancel|retry)/ }).waitFor();
   await runner.kill("SIGTERM");
   await page.getByText("It is not running.").waitFor();
 });
 
 check("what is wrong with the configuration is said", async ({ place, person }) => {
-  writeFileSync(join(place.home, "config.toml"), 'approval_policy = "perhaps"\n\n[mcp_servers.gone]\ncommand = "/no/such/program"\n');
+  writeFileSync(
+    join(place.home, "config.toml"),
+    'approval_policy = "perhaps"\n\n[mcp_servers.gone]\ncommand = "/no/such/program"\n',
+  );
   const { url } = await place.serve();
   const page = await visit(await person(), url);
-  await page.locator(".note.problem", { hasText: "approval_policy" }).or(page.locator(".note.problem", { hasText: "config" })).first().waitFor();
+  await page
+    .locator(".note.problem", { hasText: "approval_policy" })
+    .or(page.locator(".note.problem", { hasText: "config" }))
+    .first()
+    .waitFor();
   writeFileSync(join(place.home, "config.toml"), '[mcp_servers.gone]\ncommand = "/no/such/program"\n');
   await say(page, script({ text: "all the same" }));
   await ended(page);

@@ -22,7 +22,8 @@ const watchFrames = () => {
   };
 };
 
-const shown = ({ frames, median, p95, longest }) => `${frames} frames, median ${median.toFixed(1)} ms, 95% ${p95.toFixed(1)} ms, longest ${longest.toFixed(1)} ms`;
+const shown = ({ frames, median, p95, longest }) =>
+  `${frames} frames, median ${median.toFixed(1)} ms, 95% ${p95.toFixed(1)} ms, longest ${longest.toFixed(1)} ms`;
 
 check("the first paint takes less than a second", async ({ place, person }) => {
   const { url } = await place.serve();
@@ -56,7 +57,9 @@ check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
     return most;
   });
   const frames = await page.evaluate(() => window.framesSeen());
-  console.log(`2,000 turns: open after ${opened.toFixed(0)} ms; scrolling: ${shown(frames)}; at most ${made} rows made`);
+  console.log(
+    `2,000 turns: open after ${opened.toFixed(0)} ms; scrolling: ${shown(frames)}; at most ${made} rows made`,
+  );
   assert.ok(made < 120, `${made} rows`);
   assert.ok(frames.median < 25, shown(frames));
   await page.evaluate(() => (document.querySelector(".transcript").scrollTop = 0));
@@ -71,7 +74,9 @@ check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
     };
     list.scrollTop -= 5000;
     await frames();
-    const row = [...list.querySelectorAll(".row")].find((it) => it.getBoundingClientRect().top >= list.getBoundingClientRect().top);
+    const row = [...list.querySelectorAll(".row")].find(
+      (it) => it.getBoundingClientRect().top >= list.getBoundingClientRect().top,
+    );
     const before = row.getBoundingClientRect().top;
     list.scrollTop -= 10;
     await frames();
@@ -102,7 +107,13 @@ check("a stream of 20,000 deltas stays smooth", async ({ place, person }) => {
 check("output of many megabytes is bounded", async ({ place, person }) => {
   const { url } = await place.serve();
   const page = await visit(await person(), url);
-  await say(page, script({ calls: [{ name: "exec_command", arguments: { cmd: "seq 1 200000", yield_time_ms: 10000 } }] }, { text: "counted" }));
+  await say(
+    page,
+    script(
+      { calls: [{ name: "exec_command", arguments: { cmd: "seq 1 200000", yield_time_ms: 10000 } }] },
+      { text: "counted" },
+    ),
+  );
   await ended(page);
   const length = await page.locator(".terminal").evaluate((it) => it.textContent.length);
   assert.ok(length > 1000 && length <= 260_000, `${length} characters`);

@@ -11,11 +11,27 @@ function answer(number, { reasoning, text, call, patch }) {
   const items = [
     reasoning && { type: "reasoning", id: `${id}-r`, summary: [{ type: "summary_text", text: reasoning }] },
     text && { type: "message", id: `${id}-m`, role: "assistant", content: [{ type: "output_text", text }] },
-    call && { type: "function_call", id: `${id}-c`, call_id: `${id}-c`, name: call[0], arguments: JSON.stringify(call[1]) },
+    call && {
+      type: "function_call",
+      id: `${id}-c`,
+      call_id: `${id}-c`,
+      name: call[0],
+      arguments: JSON.stringify(call[1]),
+    },
     patch && { type: "custom_tool_call", id: `${id}-p`, call_id: `${id}-p`, name: "apply_patch", input: patch },
   ].filter(Boolean);
-  const usage = { input_tokens: 2100 + 900 * number, input_tokens_details: { cached_tokens: 1800 }, output_tokens: 180 + 40 * number, output_tokens_details: { reasoning_tokens: 60 }, total_tokens: 2280 + 940 * number };
-  return [event("response.created", { response: { id } }), ...items.map((item) => event("response.output_item.done", { item })), event("response.completed", { response: { id, usage } })].join("");
+  const usage = {
+    input_tokens: 2100 + 900 * number,
+    input_tokens_details: { cached_tokens: 1800 },
+    output_tokens: 180 + 40 * number,
+    output_tokens_details: { reasoning_tokens: 60 },
+    total_tokens: 2280 + 940 * number,
+  };
+  return [
+    event("response.created", { response: { id } }),
+    ...items.map((item) => event("response.output_item.done", { item })),
+    event("response.completed", { response: { id, usage } }),
+  ].join("");
 }
 
 /** Serves stories: the steps by a word of the prompt. */

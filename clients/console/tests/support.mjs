@@ -23,7 +23,11 @@ const CHROMIUM = process.env.CHROMIUM ?? paths.find((path) => existsSync(path));
 
 /** Why tests are skipped, or `false`. With `QUIPU_CI_ALL` nothing may be lacking. */
 const skip = (() => {
-  const lacking = !QUIPU ? "no quipu binary; build it or set QUIPU_BIN" : !CHROMIUM ? "no Chromium; install it or set CHROMIUM" : false;
+  const lacking = !QUIPU
+    ? "no quipu binary; build it or set QUIPU_BIN"
+    : !CHROMIUM
+      ? "no Chromium; install it or set CHROMIUM"
+      : false;
   if (lacking && process.env.QUIPU_CI_ALL) throw new Error(`${lacking}, and QUIPU_CI_ALL demands it`);
   return lacking;
 })();
@@ -65,7 +69,15 @@ class Place {
 
   /** A server without authentication, on a port. */
   async serve(port = 0, more = []) {
-    const args = ["app-server", "-c", 'model_provider="offline"', "--listen", `ws://127.0.0.1:${port}`, "--console", ...more];
+    const args = [
+      "app-server",
+      "-c",
+      'model_provider="offline"',
+      "--listen",
+      `ws://127.0.0.1:${port}`,
+      "--console",
+      ...more,
+    ];
     const { found, kill } = await this.start(args, /console: (http:\S+)\n[\s\S]*note/);
     return { url: found, port: Number(new URL(found).port), kill };
   }
@@ -75,7 +87,10 @@ class Place {
     const sockets = new Set();
     const wire = createServer((client) => {
       const server = connect(port, "127.0.0.1");
-      for (const [from, to] of [[client, server], [server, client]]) {
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ]) {
         sockets.add(from);
         from.pipe(to);
         from.on("error", () => to.destroy()).on("close", () => (sockets.delete(from), to.destroy()));
@@ -89,9 +104,16 @@ class Place {
 
   /** A stored thread of many turns: one that was run, repeated. */
   async longThread(turns) {
-    const steps = [{ reasoning: "One thing after the other.", calls: [{ name: "exec_command", arguments: { cmd: "seq 1 12" } }] }, { text: "# Done\n\nA **paragraph** of text with `code`, and a list:\n\n- one\n- two\n\n```sh\nls -l\n```" }];
+    const steps = [
+      { reasoning: "One thing after the other.", calls: [{ name: "exec_command", arguments: { cmd: "seq 1 12" } }] },
+      { text: "# Done\n\nA **paragraph** of text with `code`, and a list:\n\n- one\n- two\n\n```sh\nls -l\n```" },
+    ];
     const env = { ...process.env, QUIPU_HOME: this.home, CODEX_HOME: this.home };
-    const run = spawn(QUIPU, ["exec", "--skip-git-repo-check", "-c", 'model_provider="offline"', script(...steps)], { cwd: this.work, env, stdio: "ignore" });
+    const run = spawn(QUIPU, ["exec", "--skip-git-repo-check", "-c", 'model_provider="offline"', script(...steps)], {
+      cwd: this.work,
+      env,
+      stdio: "ignore",
+    });
     await once(run, "exit");
     const file = readdirSync(join(this.home, "sessions"), { recursive: true }).find((name) => name.endsWith(".jsonl"));
     const path = join(this.home, "sessions", file);
@@ -126,13 +148,20 @@ class Browser {
 
   static async launch() {
     const browser = new Browser();
-    browser.#browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+    browser.#browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+    });
     return browser;
   }
 
   /** A person with their own storage. */
   async person(options = {}) {
-    const context = await this.#browser.newContext({ viewport: { width: 1200, height: 800 }, reducedMotion: "reduce", ...options });
+    const context = await this.#browser.newContext({
+      viewport: { width: 1200, height: 800 },
+      reducedMotion: "reduce",
+      ...options,
+    });
     context.setDefaultTimeout(20_000);
     return context;
   }
@@ -164,7 +193,8 @@ export function check(name, run) {
       const pages = people.flatMap((it) => it.pages());
       const directory = process.env.QUIPU_FAILURES;
       for (const [at, page] of pages.entries()) {
-        if (directory) await page.screenshot({ path: join(directory, `${name.replaceAll(/\W+/g, "-")}-${at}.png`) }).catch(() => {});
+        if (directory)
+          await page.screenshot({ path: join(directory, `${name.replaceAll(/\W+/g, "-")}-${at}.png`) }).catch(() => {});
         if (page.problems?.length > 0) process.stderr.write(`page ${at}: ${page.problems.join("; ")}\n`);
       }
       throw error;
@@ -190,7 +220,13 @@ export async function visit(context, url, hash = "") {
   const { origin } = new URL(url);
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
-  page.on("request", (request) => /^(data|blob):/.test(request.url()) || new URL(request.url()).origin === origin || page.foreign.push(request.url()));
+  page.on(
+    "request",
+    (request) =>
+      /^(data|blob):/.test(request.url()) ||
+      new URL(request.url()).origin === origin ||
+      page.foreign.push(request.url()),
+  );
   page.on("dialog", (dialog) => (page.problems.push(`a dialog: ${dialog.message()}`), dialog.dismiss()));
   if (process.env.QUIPU_FRESH_ASSETS) await page.route(/console\.(js|css)$/, fresh);
   await page.goto(url + hash);

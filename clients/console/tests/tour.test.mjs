@@ -33,16 +33,31 @@ const PATCH = `*** Begin Patch
  
  main(sys.argv[1:])
 *** End Patch`;
-const plan = (...states) => ["Read the script", "Add the flag", "Try it"].map((step, at) => ({ step, status: states[at] }));
+const plan = (...states) =>
+  ["Read the script", "Add the flag", "Try it"].map((step, at) => ({ step, status: states[at] }));
 const WALRUS = [{ text: "The garden has **12** beds; the walrus is in the third." }];
 const FLAG = [
-  { reasoning: "**Reading the script first.** The output is printed in one place, so the flag can be read there.", text: "I will read the script first.", call: ["exec_command", { cmd: "cat report.py" }] },
+  {
+    reasoning: "**Reading the script first.** The output is printed in one place, so the flag can be read there.",
+    text: "I will read the script first.",
+    call: ["exec_command", { cmd: "cat report.py" }],
+  },
   { call: ["update_plan", { plan: plan("completed", "in_progress", "pending") }] },
   { patch: PATCH },
   { call: ["update_plan", { plan: plan("completed", "completed", "in_progress") }] },
-  { text: "Now I try it on two files.", call: ["exec_command", { cmd: "printf 'a.rs 12\\nb.rs 30\\n' | python3 report.py --json > out.json; cat out.json; printf '\\033[32m1 passed\\033[0m\\n'" }] },
+  {
+    text: "Now I try it on two files.",
+    call: [
+      "exec_command",
+      {
+        cmd: "printf 'a.rs 12\\nb.rs 30\\n' | python3 report.py --json > out.json; cat out.json; printf '\\033[32m1 passed\\033[0m\\n'",
+      },
+    ],
+  },
   { call: ["update_plan", { plan: plan("completed", "completed", "completed") }] },
-  { text: "`report.py` has a flag **`--json`** now:\n\n| call | prints |\n|---|---|\n| `report.py` | `2 files, 42 lines` |\n| `report.py --json` | `{\"files\": 2, \"lines\": 42}` |\n\nThe default output is unchanged." },
+  {
+    text: '`report.py` has a flag **`--json`** now:\n\n| call | prints |\n|---|---|\n| `report.py` | `2 files, 42 lines` |\n| `report.py --json` | `{"files": 2, "lines": 42}` |\n\nThe default output is unchanged.',
+  },
 ];
 
 check("a piece of work, with pictures", async ({ place, person }) => {
@@ -53,7 +68,12 @@ check("a piece of work, with pictures", async ({ place, person }) => {
     const { found: address } = await place.start(["console", "--no-open"], /console: (http:\S+)\n/);
     const context = await person({ viewport: { width: 1080, height: 720 } });
     const page = await visit(context, address);
-    await page.evaluate(() => localStorage.setItem("quipu.choices", JSON.stringify({ prices: { "story-1": { input: 2, cached: 0.2, output: 8 } } })));
+    await page.evaluate(() =>
+      localStorage.setItem(
+        "quipu.choices",
+        JSON.stringify({ prices: { "story-1": { input: 2, cached: 0.2, output: 8 } } }),
+      ),
+    );
     await say(page, "Which bed is the walrus in?");
     await ended(page);
     await page.getByRole("link", { name: "New thread" }).click();
