@@ -287,6 +287,9 @@ pub struct AppServerArgs {
     pub analytics_default_enabled: bool,
     #[command(flatten)]
     pub auth: AuthArgs,
+    /// Also serve `/metrics` for Prometheus on the websocket's port, to those who may connect
+    #[arg(long)]
+    pub metrics: bool,
     /// Also serve the console, a page in the browser, on the websocket's port
     #[arg(long)]
     pub console: bool,

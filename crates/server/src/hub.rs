@@ -234,6 +234,11 @@ impl Hub {
             .collect()
     }
 
+    /// How many connections there are.
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Every connection.
     pub fn all(&self) -> Vec<Arc<Client>> {
         self.lock().values().cloned().collect()

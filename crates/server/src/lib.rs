@@ -31,6 +31,7 @@ mod identity;
 mod lanes;
 mod listen;
 mod mcp;
+mod metrics;
 mod models;
 mod models_cache;
 mod paging;

@@ -231,7 +231,7 @@ impl Server {
     /// Where threads report what happens in them, as the settings say when the first thread is loaded.
     pub(crate) fn reporting(&self) -> &Reporting {
         self.reporting
-            .get_or_init(|| telemetry::start(&self.settings.config))
+            .get_or_init(|| telemetry::start(&self.settings.config, self.settings.metrics))
     }
 
     /// The client of a provider; threads of one provider share its connections.

@@ -31,6 +31,8 @@ pub struct Settings {
     pub cloud: CloudTiming,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
+    /// Whether listeners serve `/metrics`.
+    pub metrics: bool,
     /// Whether changes in the directories of skills are told. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
@@ -55,6 +57,7 @@ impl Settings {
             threads_per_client: 5_000,
             cloud: CloudTiming::default(),
             source: Source::default(),
+            metrics: false,
             watch_skills: true,
             programs: LazyLock::new(Box::new(|| None)),
         }

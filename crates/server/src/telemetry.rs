@@ -18,7 +18,7 @@ pub(crate) struct Reporting {
 }
 
 /// Starts what the settings ask for. Settings that cannot be used are no reason to work without telling why.
-pub(crate) fn start(config: &Loader) -> Reporting {
+pub(crate) fn start(config: &Loader, scraped: bool) -> Reporting {
     let Ok(snapshot) = config.load_or_defaults() else {
         return Reporting::default();
     };
@@ -32,6 +32,7 @@ pub(crate) fn start(config: &Loader) -> Reporting {
         logs: collector(settings.logs),
         traces: collector(settings.traces),
         metrics: collector(settings.metrics),
+        scraped,
     };
     let telemetry = Telemetry::start(&options).unwrap_or_else(|error| {
         tracing::error!(%error, "failed to set up telemetry");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use crate::encode::{Field, Message};
-use crate::record::{Attribute, attributes, nanos};
+use crate::record::{Attribute, Value, attributes, nanos};
 
 /// Upper bounds of the ranges that durations are counted in, in milliseconds.
 const BOUNDS: [u64; 10] = [
@@ -64,6 +64,38 @@ impl Metrics {
         true
     }
 
+    /// The metrics in the text format of Prometheus: names with `_`, times in seconds.
+    pub(crate) fn prometheus(&self) -> String {
+        let mut text = String::new();
+        let mut last = "";
+        for ((name, by), sum) in &self.sums {
+            let shown = name.replace('.', "_");
+            if *name != last {
+                text += &format!("# TYPE {shown}_total counter\n");
+                last = name;
+            }
+            text += &format!("{shown}_total{} {sum}\n", labels(by, None));
+        }
+        for ((name, by), durations) in &self.durations {
+            let shown = name.trim_end_matches("_ms").replace('.', "_") + "_seconds";
+            if *name != last {
+                text += &format!("# TYPE {shown} histogram\n");
+                last = name;
+            }
+            let mut count = 0;
+            for (index, bucket) in durations.buckets.iter().enumerate() {
+                count += bucket;
+                let bound = BOUNDS.get(index).map(|it| *it as f64 / 1000.0);
+                let bound = bound.map_or("+Inf".to_owned(), |it| it.to_string());
+                text += &format!("{shown}_bucket{} {count}\n", labels(by, Some(&bound)));
+            }
+            let sum = durations.sum as f64 / 1000.0;
+            text += &format!("{shown}_sum{} {sum}\n", labels(by, None));
+            text += &format!("{shown}_count{} {}\n", labels(by, None), durations.count);
+        }
+        text
+    }
+
     /// The metrics as they are now.
     pub(crate) fn messages(&self) -> Vec<Message> {
         let now = SystemTime::now();
@@ -104,6 +136,26 @@ impl Metrics {
     }
 }
 
+/// The attributes of a series, and the bound of a bucket.
+fn labels(by: &[Attribute], bound: Option<&str>) -> String {
+    let value = |value: &Value| match value {
+        Value::Text(text) => text
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n"),
+        Value::Int(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+    };
+    let own = by
+        .iter()
+        .map(|(name, it)| format!("{}=\"{}\"", name.replace('.', "_"), value(it)));
+    let all: Vec<String> = own.chain(bound.map(|it| format!("le=\"{it}\""))).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("{{{}}}", all.join(",")),
+    }
+}
+
 fn named(name: &str, unit: &str) -> Message {
     Message::default()
         .with(1, "name", Field::Text(name.to_owned()))
@@ -133,6 +185,29 @@ mod tests {
         assert!(!metrics.add("n", 1, vec![("id", (-1).into())]));
         assert!(metrics.add("n", 1, vec![("id", 0.into())]));
         assert_eq!(metrics.messages().len(), MAX_SERIES);
+    }
+
+    #[test]
+    fn prometheus_reads_escaped_labels_and_cumulative_buckets() {
+        let mut metrics = Metrics::new();
+        metrics.add("codex.turns", 2, vec![("status", "a\"b\n".into())]);
+        metrics.record("codex.turn.duration_ms", 20, Vec::new());
+        metrics.record("codex.turn.duration_ms", 9_999_999, Vec::new());
+        let text = metrics.prometheus();
+        for line in [
+            "# TYPE codex_turns_total counter",
+            "codex_turns_total{status=\"a\\\"b\\n\"} 2",
+            "# TYPE codex_turn_duration_seconds histogram",
+            "codex_turn_duration_seconds_bucket{le=\"0.01\"} 0",
+            "codex_turn_duration_seconds_bucket{le=\"0.05\"} 1",
+            "codex_turn_duration_seconds_bucket{le=\"+Inf\"} 2",
+            "codex_turn_duration_seconds_count 2",
+        ] {
+            assert!(
+                text.lines().any(|it| it == line),
+                "{line} is not in\n{text}"
+            );
+        }
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Options {
     pub traces: Option<Collector>,
     /// Where metrics go.
     pub metrics: Option<Collector>,
+    /// Metrics are added up for [`prometheus`](Telemetry::prometheus), collector or not.
+    pub scraped: bool,
 }
 
 /// Takes reports. Clones share one queue; without a collector all calls do nothing.
@@ -50,6 +52,8 @@ enum Item {
     Record(Record),
     /// Answered when everything before it was sent.
     Flush(oneshot::Sender<()>),
+    /// Answered with the metrics as they are.
+    Scrape(oneshot::Sender<String>),
 }
 
 impl Telemetry {
@@ -70,7 +74,7 @@ impl Telemetry {
         let (logs, traces, metrics) = (
             sender.logs.is_some(),
             sender.traces.is_some(),
-            sender.metrics.is_some(),
+            sender.metrics.is_some() || options.scraped,
         );
         if !(logs || traces || metrics) {
             return Ok(Telemetry::default());
@@ -140,6 +144,14 @@ impl Telemetry {
         }
     }
 
+    /// The metrics in the text format of Prometheus; none if they are not added up.
+    pub async fn prometheus(&self) -> Option<String> {
+        let inner = self.0.as_ref().filter(|inner| inner.metrics)?;
+        let (done, text) = oneshot::channel();
+        inner.queue.send(Item::Scrape(done)).await.ok()?;
+        text.await.ok()
+    }
+
     /// Waits until what was reported is sent, but not longer than `limit`.
     pub async fn flush(&self, limit: Duration) {
         let Some(inner) = &self.0 else { return };
@@ -195,6 +207,11 @@ impl Sender {
                     Some(Item::Record(record)) => {
                         self.take(record, &mut logs, &mut spans);
                         logs.len() + spans.len() >= BATCH
+                    }
+                    Some(Item::Scrape(done)) => {
+                        // The one who asked may have gone.
+                        done.send(self.totals.prometheus()).ok();
+                        false
                     }
                     Some(Item::Flush(flushed)) => {
                         done = Some(flushed);

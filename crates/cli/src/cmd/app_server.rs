@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quipu_config::{Env, Home, Loader, Overrides};
 use quipu_console::Console;
 use quipu_rpc::site::Site;
-use quipu_server::{Admission, Listen, Listening, Server, WebSocketAuth};
+use quipu_server::{Admission, Listen, Listening, Server, Settings, WebSocketAuth};
 
 use super::{console, generate};
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
@@ -35,15 +35,20 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
         let console = Console::new(admission.auth != WebSocketAuth::None);
         console::site(console, &config)
     });
+    if args.metrics && !matches!(args.listen, Listen::WebSocket(_)) {
+        return Err("`--metrics` needs `--listen ws://IP:PORT`".into());
+    }
     let has_page = args.console;
-    serve(config, args.listen, admission, site, |place, logging| {
+    let mut settings = quipu_embed::settings(config);
+    settings.metrics = args.metrics;
+    serve(settings, args.listen, admission, site, |place, logging| {
         banner::show(place, has_page, logging);
     })
 }
 
 /// Serves until the last client is done or a signal comes.
 pub fn serve(
-    config: Loader,
+    settings: Settings,
     listen: Listen,
     admission: Admission,
     site: Option<Arc<dyn Site>>,
@@ -51,8 +56,8 @@ pub fn serve(
 ) -> Result<(), String> {
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
-    let logging = Logging::start(&config, None);
-    let server = Server::new(quipu_embed::settings(config));
+    let logging = Logging::start(&settings.config, None);
+    let server = Server::new(settings);
     let announce = |place: &Listening| announce(place, &logging);
     let served = runtime.block_on(quipu_server::run(server, listen, admission, site, announce));
     // Reading standard input may hold a thread that nothing can wake.

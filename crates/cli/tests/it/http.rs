@@ -1,10 +1,12 @@
 //! The HTTP side of the websocket listener: probes, refusals, and what precedes an upgrade.
 
 use quipu_testkit::client::within;
+use quipu_testkit::conversation::Conversation;
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::support::websocket_server;
+use crate::support::{app_server, websocket_server};
 
 /// The whole answer to a request head without its last blank line.
 pub async fn ask(url: &str, head: &str) -> String {
@@ -80,5 +82,33 @@ async fn requests_other_than_upgrades_are_answered() {
             "{head}: {answer}"
         );
         assert!(answer.contains(part), "{head}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_served_to_those_who_may_connect() {
+    let mut plain = websocket_server();
+    let url = plain.url().await;
+    let answer = ask(&url, "GET /metrics HTTP/1.1").await;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+
+    let launch = app_server(["--listen", "ws://127.0.0.1:0", "--metrics"]);
+    let mut process = launch.start();
+    let url = process.url().await;
+    let mut client = Conversation::start(process.websocket(&[]).await).await;
+    let started = client.call("thread/start", json!({})).await;
+    let input = json!([{ "type": "text", "text": "hello" }]);
+    let params = json!({ "threadId": started["thread"]["id"], "input": input });
+    client.call("turn/start", params).await;
+    client.skip_to("turn/completed").await;
+    let answer = ask(&url, "GET /metrics HTTP/1.1").await;
+    for line in [
+        "content-type: text/plain; version=0.0.4",
+        "codex_turns_total{status=\"completed\"} 1",
+        "quipu_threads_loaded 1",
+        "# TYPE codex_turn_duration_seconds histogram",
+        "quipu_build_info{version=",
+    ] {
+        assert!(answer.contains(line), "{line} is not in {answer}");
     }
 }

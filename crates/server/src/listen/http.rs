@@ -12,6 +12,7 @@ use super::admission::SUBPROTOCOL;
 use super::{Admission, MESSAGE_LIMIT};
 use crate::Server;
 use crate::connection::serve_guest;
+use crate::metrics;
 use crate::peer::Guest;
 
 /// What a listener shows of itself before a client is upgraded.
@@ -70,6 +71,23 @@ async fn answer(
     if let Some(page) = front.page(request.head()) {
         return respond(request, &page).await;
     }
+    if is_metrics(&server, request.head(), &front.admission) {
+        let body = metrics::text(&server).await;
+        let headers = [("content-type", "text/plain; version=0.0.4")];
+        return request
+            .respond(Response {
+                status: 200,
+                headers: &headers,
+                body: &body,
+            })
+            .await;
+    }
+    if is_probe(request.head())
+        && front.admission.allows_origin(request.head())
+        && !metrics::responds(&server).await
+    {
+        return request.respond(Answer::status(503).response()).await;
+    }
     if let Some(answer) = plain_answer(request.head(), &front.admission) {
         if answer.status == 401 {
             let reason = &answer.body;
@@ -87,6 +105,19 @@ async fn answer(
         }
         Err(UpgradeError::Io(error)) => Err(error),
     }
+}
+
+/// Whether an admitted request asks for the metrics, where they are served.
+fn is_metrics(server: &Server, head: &Head, admission: &Admission) -> bool {
+    server.settings.metrics
+        && head.method == "GET"
+        && head.path == "/metrics"
+        && admission.allows_origin(head)
+        && admission.check(head).is_ok()
+}
+
+fn is_probe(head: &Head) -> bool {
+    matches!(head.path.as_str(), "/readyz" | "/healthz")
 }
 
 async fn respond(request: HttpRequest, page: &Page) -> io::Result<()> {
@@ -133,7 +164,7 @@ fn plain_answer(head: &Head, admission: &Admission) -> Option<Answer> {
     if !admission.allows_origin(head) {
         return Some(Answer::status(403));
     }
-    if matches!(head.path.as_str(), "/readyz" | "/healthz") {
+    if is_probe(head) {
         return Some(match head.method.as_str() {
             "GET" | "HEAD" => Answer::status(200),
             _ => Answer {

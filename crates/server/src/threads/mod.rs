@@ -85,6 +85,11 @@ impl Threads {
         self.lock().get(id).cloned()
     }
 
+    /// How many are loaded.
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Whether a client that may have `most` threads loaded may load one more.
     pub fn has_room(&self, client: ClientId, most: usize) -> Result<(), Refusal> {
         let loaded = self.lock();

@@ -208,6 +208,9 @@ impl Reader {
     /// What an answer used. The protocol has no place for what it cost, so the ledger and the log say it.
     fn counted(&self, usage: &Usage) -> TokenUsageBreakdown {
         let (dollars, thread) = self.asked.counter.count(usage);
+        if let (Some(report), Some(dollars)) = (&self.report, dollars) {
+            report.cost(dollars);
+        }
         tracing::info!(
             thread = %self.thread_id,
             model = self.asked.model,

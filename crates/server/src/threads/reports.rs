@@ -133,6 +133,15 @@ impl RequestReport {
         self.ended(None);
     }
 
+    /// What the answer cost.
+    pub fn cost(&self, dollars: f64) {
+        // Not negative, and no answer costs billions.
+        let micros = (dollars * 1_000_000.0).round() as u64;
+        let model = self.about.iter().filter(|(name, _)| *name == "model");
+        let by = model.cloned().collect();
+        self.telemetry.add("quipu.cost.micro_dollars", micros, by);
+    }
+
     fn ended(&self, failure: Option<String>) {
         let span = self
             .timer

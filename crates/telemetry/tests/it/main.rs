@@ -25,6 +25,7 @@ fn started(collector: &Collector, encoding: Encoding) -> Telemetry {
         logs: target(collector.url("/v1/logs"), encoding),
         traces: target(collector.url("/v1/traces"), encoding),
         metrics: target(collector.url("/v1/metrics"), encoding),
+        scraped: false,
     };
     Telemetry::start(&options).unwrap()
 }
@@ -143,6 +144,7 @@ async fn a_collector_that_hangs_costs_records_and_no_time() {
         logs: target(endpoint, Encoding::Json),
         traces: None,
         metrics: None,
+        scraped: false,
     };
     let telemetry = Telemetry::start(&options).unwrap();
     let began = Instant::now();
@@ -166,6 +168,7 @@ async fn mistakes_in_the_settings_are_named() {
             logs: Some(collector),
             traces: None,
             metrics: None,
+            scraped: false,
         };
         Telemetry::start(&options).err().unwrap()
     };

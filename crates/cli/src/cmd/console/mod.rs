@@ -67,7 +67,8 @@ fn serve(config: Loader, args: &ConsoleArgs, known: Option<Place>) -> Result<Exi
     let console = Console::with_codes(token.clone(), codes);
     let site = site(console, &config);
     let listen = Listen::WebSocket(SocketAddr::from((Ipv4Addr::LOCALHOST, wanted)));
-    app_server::serve(config, listen, admission, Some(site), |listening, _| {
+    let settings = quipu_embed::settings(config);
+    app_server::serve(settings, listen, admission, Some(site), |listening, _| {
         let Listening::WebSocket(address) = listening else {
             return;
         };
