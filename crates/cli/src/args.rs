@@ -20,8 +20,10 @@ use crate::threads::args::ThreadsArgs;
 pub struct Args {
     #[command(flatten)]
     pub config: ConfigArgs,
+    #[command(flatten)]
+    pub chat: ChatArgs,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Settings for this run. They are declared before and after the subcommand, rather than once as
@@ -78,6 +80,10 @@ pub enum Command {
     Eval(EvalArgs),
     /// Run a short demo of the server without a model
     Demo,
+    /// Chat in the terminal, as without a command
+    Chat(PromptArgs),
+    /// Be an agent for editors, over the Agent Client Protocol
+    Acp(AcpArgs),
     /// Offer the agent as a tool to other agents, over MCP
     McpServer(McpServerArgs),
     /// Work through the issues of a tracker, unattended
@@ -133,6 +139,70 @@ pub struct RemoteArgs {
     /// Environment variable with the bearer token for `--remote ws://…`
     #[arg(long, value_name = "NAME", requires = "remote")]
     pub remote_auth_token_env: Option<String>,
+}
+
+/// How to chat. Declared before the subcommand and after `chat`, as [`ConfigArgs`] are.
+#[derive(Debug, Default, ClapArgs)]
+pub struct ChatArgs {
+    #[command(flatten)]
+    pub remote: RemoteArgs,
+    /// Continue a conversation; choose one if no id is given
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub resume: Option<String>,
+    /// Model of a new conversation
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Directory to work in
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Do not use colour
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+impl ChatArgs {
+    /// Lays arguments that were given later over these.
+    pub fn extend(self, later: ChatArgs) -> ChatArgs {
+        let remote = match later.remote.remote {
+            Some(_) => later.remote,
+            None => self.remote,
+        };
+        ChatArgs {
+            remote,
+            resume: later.resume.or(self.resume),
+            model: later.model.or(self.model),
+            cwd: later.cwd.or(self.cwd),
+            no_color: later.no_color || self.no_color,
+        }
+    }
+
+    /// Whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        self.remote.remote.is_none()
+            && self.resume.is_none()
+            && self.model.is_none()
+            && self.cwd.is_none()
+            && !self.no_color
+    }
+}
+
+#[derive(Debug, Default, ClapArgs)]
+pub struct PromptArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    #[command(flatten)]
+    pub chat: ChatArgs,
+    /// What to say first
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct AcpArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 #[derive(Debug, ClapArgs)]

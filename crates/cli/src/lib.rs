@@ -35,7 +35,16 @@ pub fn main() -> ExitCode {
         .mut_subcommand("exec", |exec| exec.version(version));
     let matches = command.clone().get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let done = match args.command {
+    let Some(chosen) = args.command else {
+        return cmd::chat::run_alone(args.chat, &args.config, command);
+    };
+    if !args.chat.is_empty() && !matches!(chosen, Command::Chat(_)) {
+        eprintln!("Error: options before a command are for the chat; give them after the command");
+        return ExitCode::from(2);
+    }
+    let done = match chosen {
+        Command::Chat(chat) => cmd::chat::run(chat, args.chat, &args.config),
+        Command::Acp(acp) => cmd::acp::run(acp, &args.config),
         Command::AppServer(server) => {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }

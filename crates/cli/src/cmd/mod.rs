@@ -1,7 +1,9 @@
 //! One file per subcommand.
 
 mod account;
+pub mod acp;
 pub mod app_server;
+pub mod chat;
 pub mod completions;
 pub mod config;
 pub mod console;

@@ -5,6 +5,7 @@ mod adapter;
 mod agents;
 mod arguments;
 mod auth;
+mod chat;
 mod client;
 mod console;
 mod costs;

@@ -1,0 +1,23 @@
+//! An agent for editors (Zed, JetBrains, Neovim, Emacs) over the Agent Client Protocol. It is an ordinary client of the
+//! app-server protocol: a session is a thread, a prompt is a turn.
+//!
+//! `docs/acp.md` says how to set up editors and what is mapped to what.
+
+#![deny(missing_docs)]
+
+mod account;
+mod agent;
+mod commands;
+mod diff;
+mod editor;
+mod handler;
+mod history;
+mod input;
+mod permission;
+mod serve;
+mod session;
+mod settings;
+mod tool_call;
+mod turn;
+
+pub use serve::serve;

@@ -1,0 +1,79 @@
+//! What the server reports about the open conversation.
+
+use quipu_client::wire::{ServerNotification, Turn, TurnStatus};
+
+use super::App;
+use crate::item;
+use crate::style::{Line, Look};
+use crate::wrap::clean;
+
+impl App {
+    /// Takes a notification; those of other threads are not shown.
+    pub fn notified(&mut self, notification: &ServerNotification) {
+        use ServerNotification as Told;
+        let about =
+            |thread: &str| Some(thread) == self.open.as_ref().map(|it| it.thread_id.as_str());
+        match notification {
+            Told::TurnStarted(it) if about(&it.thread_id) => {
+                self.turn_id = Some(it.turn.id.clone());
+                self.is_sending = false;
+            }
+            Told::TurnCompleted(it) if about(&it.thread_id) => self.turn_ended(&it.turn),
+            Told::ItemStarted(it) if about(&it.thread_id) => self.transcript.item_started(&it.item),
+            Told::ItemCompleted(it) if about(&it.thread_id) => self.transcript.item_ended(&it.item),
+            Told::ItemAgentMessageDelta(it) if about(&it.thread_id) => {
+                self.transcript.stream(&it.item_id, &it.delta);
+            }
+            Told::ItemPlanDelta(it) if about(&it.thread_id) => {
+                self.transcript.stream(&it.item_id, &it.delta);
+            }
+            Told::ItemReasoningSummaryTextDelta(it) if about(&it.thread_id) => {
+                let text = clean(&it.delta).replace("**", "");
+                if let Some(line) = text.lines().next().filter(|it| it.len() > 8) {
+                    self.transcript.activity = format!("thinking: {line}");
+                }
+            }
+            Told::ItemCommandExecutionOutputDelta(it) if about(&it.thread_id) => {
+                self.transcript.command_printed(&it.delta);
+            }
+            Told::TurnPlanUpdated(it) if about(&it.thread_id) => {
+                self.transcript.extend(item::plan(it));
+            }
+            Told::ThreadTokenUsageUpdated(it) if about(&it.thread_id) => {
+                self.usage = Some(it.token_usage.clone());
+            }
+            Told::Error(it) if about(&it.thread_id) && it.will_retry => {
+                self.transcript.activity = clean(&it.error.message);
+            }
+            Told::ConfigWarning(it) => self.alert(clean(&it.summary)),
+            Told::ModelRerouted(it) if about(&it.thread_id) => {
+                let text = format!(
+                    "the provider used {} instead of {}",
+                    it.to_model, it.from_model
+                );
+                self.alert(clean(&text));
+            }
+            _ => {}
+        }
+    }
+
+    fn turn_ended(&mut self, turn: &Turn) {
+        self.transcript.end_turn();
+        self.turn_id = None;
+        self.is_sending = false;
+        self.forget_settled();
+        match (&turn.status, &turn.error) {
+            (TurnStatus::Interrupted, _) => self.print(Line::new("* stopped", Look::Alert)),
+            (TurnStatus::Failed, Some(error)) => {
+                let text = format!("The turn failed: {}", clean(&error.message));
+                self.alert(text);
+            }
+            (TurnStatus::Failed, None) => self.alert("The turn failed"),
+            _ => {}
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        if !waiting.is_empty() {
+            self.send(waiting.join("\n"));
+        }
+    }
+}
