@@ -33,15 +33,13 @@ pub fn run(args: ConsoleArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let config = app_server::load(Env::from_process(), overrides)?;
     let home = config.home().path().to_owned();
     let known = Place::read(&home)?;
-    if let Some(place) = known
-        .as_ref()
-        .filter(|it| args.port.is_none_or(|port| port == it.port))
+    let asked_for = |place: &&Place| args.port.is_none_or(|port| port == place.port);
+    if let Some(place) = known.as_ref().filter(asked_for)
+        && let Some(code) = place.address().code(&place.token)
     {
-        if let Some(code) = place.address().code(&place.token) {
-            eprintln!("joining the console that is running");
-            show(&place.address().page(Some(&code)), args.no_open);
-            return Ok(ExitCode::SUCCESS);
-        }
+        eprintln!("joining the console that is running");
+        show(&place.address().page(Some(&code)), args.no_open);
+        return Ok(ExitCode::SUCCESS);
     }
     serve(config, &args, known)
 }
