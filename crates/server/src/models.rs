@@ -53,7 +53,11 @@ pub(crate) async fn list(
     } else {
         Vec::new()
     };
-    catalogue::list(provider, remote)
+    let mut models = catalogue::list(provider, remote);
+    if models_cache::file(server, provider).is_some() {
+        models.sort_by_key(|model| model.priority);
+    }
+    models
 }
 
 /// What is known about a model, with what the settings say and what is assumed of its window if nobody

@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::RealtimeSetup;
@@ -61,7 +62,7 @@ pub struct RealtimeAudio {
 }
 
 /// What comes from the provider.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum RealtimeEvent {
     /// Sound for the user.
     Audio(RealtimeAudio),
@@ -72,8 +73,8 @@ pub enum RealtimeEvent {
         /// What was said since the last one.
         text: String,
     },
-    /// Something without an event of its own.
-    Item(Value),
+    /// Something without an event of its own, as received where it could be.
+    Item(Box<RawValue>),
     /// Work for the agent.
     Handover {
         /// What the result must name.
@@ -81,7 +82,7 @@ pub enum RealtimeEvent {
         /// The work.
         text: String,
         /// The request for it, as clients see it.
-        item: Value,
+        item: Box<RawValue>,
     },
     /// The conversation failed; it is the last event.
     Failed(String),
@@ -167,7 +168,7 @@ struct Message {
     channels: Option<u16>,
     samples_per_channel: Option<u32>,
     item_id: Option<String>,
-    item: Option<Value>,
+    item: Option<Box<RawValue>>,
     response: Option<Value>,
     response_id: Option<String>,
     handoff_id: Option<String>,
@@ -270,13 +271,13 @@ impl Protocol {
                 message.handoff_id?,
                 message.item_id.unwrap_or_default(),
                 message.input_transcript.unwrap_or_default(),
-            ),
+            )?,
             _ => return None,
         })
     }
 
     fn second(&mut self, message: Message, text: &[u8]) -> (Vec<RealtimeEvent>, Vec<String>) {
-        let whole = || serde_json::from_slice(text).unwrap_or_default();
+        let whole = || serde_json::from_slice(text).ok().map(RealtimeEvent::Item);
         let mut messages = Vec::new();
         let said =
             |role, text: Option<String>| text.map(|text| RealtimeEvent::Transcript { role, text });
@@ -293,29 +294,37 @@ impl Protocol {
                 said("assistant", message.delta)
             }
             "conversation.item.added" => message.item.map(RealtimeEvent::Item),
-            "conversation.item.done" => message.item.and_then(|item| self.called(&item)),
+            "conversation.item.done" => {
+                let item = message.item.as_ref();
+                let item = item.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                item.and_then(|item: Value| self.called(&item))
+            }
             "response.created" => {
                 self.responding = true;
-                Some(RealtimeEvent::Item(whole()))
+                whole()
             }
             "response.done" => {
                 messages.extend(self.response_ended());
                 let output = message.response.as_ref().map(|it| &it["output"]);
                 let items = output.and_then(Value::as_array).into_iter().flatten();
                 let handover = items.filter_map(|item| self.called(item)).next();
-                Some(handover.unwrap_or_else(|| RealtimeEvent::Item(whole())))
+                handover.or_else(whole)
             }
             "response.cancelled" => {
                 messages.extend(self.response_ended());
                 let nested = message.response.as_ref().and_then(|it| it["id"].as_str());
                 let id = nested.map(str::to_owned).or(message.response_id);
-                let item = json!({ "type": "response.cancelled", "response_id": id });
-                Some(RealtimeEvent::Item(item))
+                made(&Cancelled {
+                    r#type: "response.cancelled",
+                    response_id: id,
+                })
             }
             "input_audio_buffer.speech_started" => {
                 messages.extend(self.interrupted(message.item_id.as_deref()));
-                let item = json!({ "type": message.kind, "item_id": message.item_id });
-                Some(RealtimeEvent::Item(item))
+                made(&SpeechStarted {
+                    r#type: "input_audio_buffer.speech_started",
+                    item_id: message.item_id,
+                })
             }
             _ => None,
         };
@@ -366,29 +375,30 @@ impl Protocol {
             .filter_map(|field| parsed[*field].as_str());
         let work = fields.map(str::trim).find(|text| !text.is_empty());
         let work = work.map_or(arguments, str::to_owned);
-        Some(self.handover(text("call_id"), text("id"), work))
+        self.handover(text("call_id"), text("id"), work)
     }
 
-    fn handover(&mut self, id: String, item_id: String, input: String) -> RealtimeEvent {
+    fn handover(&mut self, id: String, item_id: String, input: String) -> Option<RealtimeEvent> {
         let said = std::mem::take(&mut self.said);
         let lines = said.iter().map(|(role, text)| format!("{role}: {text}"));
         let lines: Vec<String> = lines.collect();
-        let transcript: Vec<Value> = said
-            .into_iter()
-            .map(|(role, text)| json!({ "role": role, "text": text }))
-            .collect();
-        let item = json!({
-            "type": "handoff_request",
-            "handoff_id": id,
-            "item_id": item_id,
-            "input_transcript": input,
-            "active_transcript": transcript,
-        });
+        let spoken = |(role, text): &(&'static str, String)| Spoken {
+            role,
+            text: text.clone(),
+        };
+        let request = HandoffRequest {
+            r#type: "handoff_request",
+            handoff_id: &id,
+            item_id: &item_id,
+            input_transcript: &input,
+            active_transcript: said.iter().map(spoken).collect(),
+        };
+        let item = to_raw_value(&request).ok()?;
         let text = match lines.is_empty() {
             true => input,
             false => lines.join("\n"),
         };
-        RealtimeEvent::Handover { id, text, item }
+        Some(RealtimeEvent::Handover { id, text, item })
     }
 
     /// Keeps what was said, as much as a hand-over may have.
@@ -405,6 +415,39 @@ impl Protocol {
         }
         RealtimeEvent::Transcript { role, text }
     }
+}
+
+/// Work for the agent, as clients see it.
+#[derive(Serialize)]
+struct HandoffRequest<'a> {
+    r#type: &'static str,
+    handoff_id: &'a str,
+    item_id: &'a str,
+    input_transcript: &'a str,
+    active_transcript: Vec<Spoken>,
+}
+
+#[derive(Serialize)]
+struct Spoken {
+    role: &'static str,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Cancelled {
+    r#type: &'static str,
+    response_id: Option<String>,
+}
+
+#[derive(Serialize)]
+struct SpeechStarted {
+    r#type: &'static str,
+    item_id: Option<String>,
+}
+
+/// An item that is not passed on as it came.
+fn made(item: &impl Serialize) -> Option<RealtimeEvent> {
+    to_raw_value(item).ok().map(RealtimeEvent::Item)
 }
 
 fn audio(message: Message) -> Option<RealtimeEvent> {
@@ -510,7 +553,8 @@ mod tests {
                 r#"{"type":"x"}"#,
                 r#"{"type":"error"}"#,
             ] {
-                assert_eq!(protocol.receive(text.as_bytes()), (Vec::new(), Vec::new()));
+                let (events, messages) = protocol.receive(text.as_bytes());
+                assert!(events.is_empty() && messages.is_empty(), "{text}");
             }
         }
     }

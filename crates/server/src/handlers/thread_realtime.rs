@@ -3,58 +3,68 @@
 
 use std::sync::Arc;
 
+use quipu_wire::method::Method;
 use quipu_wire::method::request::{
     ThreadRealtimeAppendAudio, ThreadRealtimeAppendText, ThreadRealtimeStart, ThreadRealtimeStop,
 };
 use quipu_wire::{
-    ThreadRealtimeAppendAudioParams, ThreadRealtimeAppendAudioResponse,
-    ThreadRealtimeAppendTextParams, ThreadRealtimeAppendTextResponse, ThreadRealtimeStartParams,
-    ThreadRealtimeStartResponse, ThreadRealtimeStopParams, ThreadRealtimeStopResponse,
+    ThreadRealtimeAppendAudioParams, ThreadRealtimeAppendTextParams, ThreadRealtimeStartParams,
+    ThreadRealtimeStopParams,
 };
-use tokio::sync::oneshot;
 
-use super::Handler;
+use super::ReplyHandler;
 use crate::threads::{self, Message, RealtimeMessage, RealtimeRequest};
-use crate::{Cx, Refusal};
+use crate::{Cx, Reply};
 
-impl Handler for ThreadRealtimeStart {
-    async fn run(cx: Cx, params: ThreadRealtimeStartParams) -> Result<Self::Result, Refusal> {
+impl ReplyHandler for ThreadRealtimeStart {
+    async fn handle(cx: Cx, params: ThreadRealtimeStartParams, reply: Reply<Self>) {
         let thread_id = params.thread_id.clone();
-        ask(&cx, &thread_id, RealtimeRequest::Start(params)).await?;
-        Ok(ThreadRealtimeStartResponse {})
+        ask(cx, &thread_id, reply, |reply| {
+            RealtimeRequest::Start(params, reply)
+        })
+        .await;
     }
 }
 
-impl Handler for ThreadRealtimeAppendAudio {
-    async fn run(cx: Cx, params: ThreadRealtimeAppendAudioParams) -> Result<Self::Result, Refusal> {
-        ask(&cx, &params.thread_id, RealtimeRequest::Audio(params.audio)).await?;
-        Ok(ThreadRealtimeAppendAudioResponse {})
+impl ReplyHandler for ThreadRealtimeAppendAudio {
+    async fn handle(cx: Cx, params: ThreadRealtimeAppendAudioParams, reply: Reply<Self>) {
+        let audio = params.audio;
+        ask(cx, &params.thread_id, reply, |reply| {
+            RealtimeRequest::Audio(audio, reply)
+        })
+        .await;
     }
 }
 
-impl Handler for ThreadRealtimeAppendText {
-    async fn run(cx: Cx, params: ThreadRealtimeAppendTextParams) -> Result<Self::Result, Refusal> {
-        ask(&cx, &params.thread_id, RealtimeRequest::Text(params.text)).await?;
-        Ok(ThreadRealtimeAppendTextResponse {})
+impl ReplyHandler for ThreadRealtimeAppendText {
+    async fn handle(cx: Cx, params: ThreadRealtimeAppendTextParams, reply: Reply<Self>) {
+        let text = params.text;
+        ask(cx, &params.thread_id, reply, |reply| {
+            RealtimeRequest::Text(text, reply)
+        })
+        .await;
     }
 }
 
-impl Handler for ThreadRealtimeStop {
-    async fn run(cx: Cx, params: ThreadRealtimeStopParams) -> Result<Self::Result, Refusal> {
-        ask(&cx, &params.thread_id, RealtimeRequest::Stop).await?;
-        Ok(ThreadRealtimeStopResponse {})
+impl ReplyHandler for ThreadRealtimeStop {
+    async fn handle(cx: Cx, params: ThreadRealtimeStopParams, reply: Reply<Self>) {
+        ask(cx, &params.thread_id, reply, RealtimeRequest::Stop).await;
     }
 }
 
-async fn ask(cx: &Cx, thread_id: &str, request: RealtimeRequest) -> Result<(), Refusal> {
-    let thread = threads::loaded(&cx.server, thread_id)?;
-    let (done, taken) = oneshot::channel();
-    let client = Arc::clone(&cx.client);
+async fn ask<M: Method>(
+    cx: Cx,
+    thread_id: &str,
+    reply: Reply<M>,
+    request: impl FnOnce(Reply<M>) -> RealtimeRequest,
+) {
+    let thread = match threads::loaded(&cx.server, thread_id) {
+        Ok(thread) => thread,
+        Err(error) => return reply.send(Err(error)).await,
+    };
     let ask = RealtimeMessage::Ask {
-        client,
-        request,
-        done,
+        client: Arc::clone(&cx.client),
+        request: request(reply),
     };
     thread.send(Message::Realtime(ask)).await;
-    taken.await.map_err(|_| Refusal::ThreadUnloading)?
 }

@@ -10,13 +10,18 @@ use quipu_model::{
     RealtimeVersion,
 };
 use quipu_prompt::realtime as prompt;
+use quipu_wire::method::request::{
+    ThreadRealtimeAppendAudio, ThreadRealtimeAppendText, ThreadRealtimeStart, ThreadRealtimeStop,
+};
 use quipu_wire::{
-    Json, RealtimeConversationVersion, ServerNotification, ThreadItem, ThreadRealtimeAudioChunk,
+    Json, RealtimeConversationVersion, ServerNotification, ThreadItem,
+    ThreadRealtimeAppendAudioResponse, ThreadRealtimeAppendTextResponse, ThreadRealtimeAudioChunk,
     ThreadRealtimeClosedNotification, ThreadRealtimeErrorNotification,
     ThreadRealtimeItemAddedNotification, ThreadRealtimeOutputAudioDeltaNotification,
-    ThreadRealtimeStartParams, ThreadRealtimeStartedNotification,
-    ThreadRealtimeTranscriptUpdatedNotification, UserInput,
+    ThreadRealtimeStartParams, ThreadRealtimeStartResponse, ThreadRealtimeStartedNotification,
+    ThreadRealtimeStopResponse, ThreadRealtimeTranscriptUpdatedNotification, UserInput,
 };
+use serde_json::value::RawValue;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -29,6 +34,7 @@ use super::sampling::history_item;
 use super::session::Session;
 use super::turn_start::too_long;
 use crate::Refusal;
+use crate::Reply;
 use crate::hub::Client;
 
 /// What waits to be sent to the provider at most. Sound beyond that is dropped.
@@ -40,7 +46,6 @@ pub(crate) enum RealtimeMessage {
     Ask {
         client: Arc<Client>,
         request: RealtimeRequest,
-        done: oneshot::Sender<Result<(), Refusal>>,
     },
     /// The connection of this number is open.
     Started { number: u64 },
@@ -50,10 +55,10 @@ pub(crate) enum RealtimeMessage {
 
 /// What a client wants.
 pub(crate) enum RealtimeRequest {
-    Start(ThreadRealtimeStartParams),
-    Audio(ThreadRealtimeAudioChunk),
-    Text(String),
-    Stop,
+    Start(ThreadRealtimeStartParams, Reply<ThreadRealtimeStart>),
+    Audio(ThreadRealtimeAudioChunk, Reply<ThreadRealtimeAppendAudio>),
+    Text(String, Reply<ThreadRealtimeAppendText>),
+    Stop(Reply<ThreadRealtimeStop>),
 }
 
 /// The conversation of a thread, if there is one.
@@ -171,19 +176,7 @@ pub(super) fn instructions(actor: &Actor) -> Option<String> {
 /// Deals with a message about the conversation.
 pub(super) async fn receive(actor: &mut Actor, message: RealtimeMessage) {
     match message {
-        RealtimeMessage::Ask {
-            client,
-            request,
-            done,
-        } => {
-            let outcome = ask(actor, client, request).await;
-            let stopped = matches!(outcome, Ok(true));
-            // The requester may have stopped waiting.
-            done.send(outcome.map(drop)).ok();
-            if stopped {
-                closed(actor, "requested").await;
-            }
-        }
+        RealtimeMessage::Ask { client, request } => ask(actor, client, request).await,
         RealtimeMessage::Started { number } => started(actor, number).await,
         RealtimeMessage::Event { number, event } => {
             let current = actor.realtime.running.as_ref();
@@ -194,28 +187,47 @@ pub(super) async fn receive(actor: &mut Actor, message: RealtimeMessage) {
     }
 }
 
-/// Does what a client wants; `true` if that was to stop.
-async fn ask(
-    actor: &mut Actor,
-    client: Arc<Client>,
-    request: RealtimeRequest,
-) -> Result<bool, Refusal> {
-    if !actor.session.has_feature(Feature::RealtimeConversation) {
-        let id = &actor.handle.id;
-        let text = format!("thread {id} does not support realtime conversation");
-        return Err(Refusal::invalid_request(text));
+/// Does what a client wants. The answer comes before anything that follows from it.
+async fn ask(actor: &mut Actor, client: Arc<Client>, request: RealtimeRequest) {
+    let allowed = match actor.session.has_feature(Feature::RealtimeConversation) {
+        true => Ok(()),
+        false => {
+            let id = &actor.handle.id;
+            let text = format!("thread {id} does not support realtime conversation");
+            Err(Refusal::invalid_request(text))
+        }
+    };
+    if allowed.is_ok() {
+        actor.add_follower(client).await;
     }
-    actor.add_follower(client).await;
     match request {
-        RealtimeRequest::Start(params) => start(actor, params)?,
-        RealtimeRequest::Audio(audio) => actor.realtime.send(RealtimeInput::Audio(audio.data))?,
-        RealtimeRequest::Text(text) => actor.realtime.send(RealtimeInput::Text(text))?,
-        RealtimeRequest::Stop => {
-            actor.realtime.stop();
-            return Ok(true);
+        RealtimeRequest::Start(params, reply) => {
+            let started = allowed.and_then(|()| start(actor, params));
+            let answer = started.map(|()| ThreadRealtimeStartResponse {});
+            reply.send(answer).await;
+        }
+        RealtimeRequest::Audio(audio, reply) => {
+            let input = RealtimeInput::Audio(audio.data);
+            let sent = allowed.and_then(|()| actor.realtime.send(input));
+            let answer = sent.map(|()| ThreadRealtimeAppendAudioResponse {});
+            reply.send(answer).await;
+        }
+        RealtimeRequest::Text(text, reply) => {
+            let input = RealtimeInput::Text(text);
+            let sent = allowed.and_then(|()| actor.realtime.send(input));
+            let answer = sent.map(|()| ThreadRealtimeAppendTextResponse {});
+            reply.send(answer).await;
+        }
+        RealtimeRequest::Stop(reply) => {
+            let stops = allowed.is_ok();
+            let answer = allowed.map(|()| ThreadRealtimeStopResponse {});
+            reply.send(answer).await;
+            if stops {
+                actor.realtime.stop();
+                closed(actor, "requested").await;
+            }
         }
     }
-    Ok(false)
 }
 
 /// Begins a conversation in place of the one that there may be.
@@ -346,9 +358,9 @@ async fn heard(actor: &mut Actor, event: RealtimeEvent) {
                 },
             )
         }
-        RealtimeEvent::Item(item) => return item_added(actor, &item).await,
+        RealtimeEvent::Item(item) => return item_added(actor, item).await,
         RealtimeEvent::Handover { id, text, item } => {
-            item_added(actor, &item).await;
+            item_added(actor, item).await;
             return take_over(actor, id, text).await;
         }
         RealtimeEvent::Failed(message) => {
@@ -370,8 +382,9 @@ async fn heard(actor: &mut Actor, event: RealtimeEvent) {
     actor.audience.notify(&notification).await;
 }
 
-async fn item_added(actor: &mut Actor, item: &serde_json::Value) {
-    let Ok(item) = Json::new(item) else {
+async fn item_added(actor: &mut Actor, item: Box<RawValue>) {
+    let Ok(item) = Json::try_from(item) else {
+        tracing::warn!("realtime item nested too deeply; dropped");
         return;
     };
     let thread_id = actor.handle.id.to_string();
