@@ -44,6 +44,7 @@ struct Inner {
     link: Link,
     session: Arc<Session>,
     info: ClientInfo,
+    announces_elicitation: bool,
     tool_timeout: Duration,
     tools: Mutex<Arc<[Tool]>>,
 }
@@ -103,6 +104,7 @@ impl Client {
             link,
             session,
             info: info.clone(),
+            announces_elicitation: spec.announces_elicitation,
             tool_timeout: spec.tool_timeout,
             tools: Mutex::new(Arc::from([])),
         }));
@@ -263,8 +265,15 @@ impl Client {
         }
         const METHOD: &str = "initialize";
         let info = &self.0.info;
-        let params =
-            |_| json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": info });
+        let capabilities = match self.0.announces_elicitation {
+            true => json!({ "elicitation": { "form": {} } }),
+            false => json!({}),
+        };
+        let params = |_| {
+            json!({
+                "protocolVersion": PROTOCOL, "capabilities": capabilities, "clientInfo": info,
+            })
+        };
         let result = self.request_once(METHOD, params, limit, None).await?;
         let agreed: Agreed = read(METHOD, &result)?;
         if let Link::Http(http) = &self.0.link {

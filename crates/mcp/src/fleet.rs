@@ -11,7 +11,7 @@ use crate::client::{Client, ClientInfo};
 use crate::error::StartError;
 use crate::names;
 use crate::session::Question;
-use crate::spec::ServerSpec;
+use crate::spec::{Connector, ServerSpec, ToolOffer};
 use crate::types::Tool;
 
 /// Questions of one server that may wait to be taken.
@@ -56,6 +56,10 @@ pub struct OfferedTool {
     pub server: String,
     /// The tool itself.
     pub tool: Tool,
+    /// What models read after its description.
+    pub note: Option<String>,
+    /// The app that it belongs to.
+    pub connector: Option<Connector>,
 }
 
 /// Why there is no client for a server.
@@ -184,8 +188,8 @@ impl Fleet {
         let mut seen = BTreeSet::new();
         let mut offered = Vec::new();
         for (server, member) in self.0.iter() {
-            for tool in member.tools() {
-                let qualified = names::qualified(server, &tool.name);
+            for (tool, offer) in member.tools() {
+                let qualified = names::qualified(server, offered_name(&tool, &offer));
                 if !seen.insert(qualified.clone()) {
                     tracing::warn!(server, tool = tool.name, "a tool's name is taken already");
                     continue;
@@ -194,6 +198,8 @@ impl Fleet {
                     qualified,
                     server: server.clone(),
                     tool,
+                    note: offer.note,
+                    connector: offer.connector,
                 });
             }
         }
@@ -216,8 +222,8 @@ impl Fleet {
         let Some(member) = self.0.get(server) else {
             return Vec::new();
         };
-        let named = |tool: Tool| {
-            let qualified = names::qualified(server, &tool.name);
+        let named = |(tool, offer): (Tool, ToolOffer)| {
+            let qualified = names::qualified(server, offered_name(&tool, &offer));
             let short = qualified.strip_prefix(&prefix).map(str::to_owned);
             (short.unwrap_or(qualified), tool)
         };
@@ -253,12 +259,14 @@ impl Member {
         settled.map_or(State::Starting, |state| state.clone())
     }
 
-    fn tools(&self) -> Vec<Tool> {
+    fn tools(&self) -> Vec<(Tool, ToolOffer)> {
         match &*self.state.borrow() {
             State::Ready(client) => {
                 let tools = client.tools();
-                let used = tools.iter().filter(|tool| self.spec.uses(&tool.name));
-                used.cloned().collect()
+                let offered = tools
+                    .iter()
+                    .filter_map(|tool| Some((tool.clone(), self.spec.offer(tool)?)));
+                offered.collect()
             }
             State::Starting | State::Failed(_) => Vec::new(),
         }
@@ -269,6 +277,10 @@ impl Drop for Member {
     fn drop(&mut self) {
         self.starting.abort();
     }
+}
+
+fn offered_name<'a>(tool: &'a Tool, offer: &'a ToolOffer) -> &'a str {
+    offer.name.as_deref().unwrap_or(&tool.name)
 }
 
 async fn start(

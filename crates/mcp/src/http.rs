@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use quipu_sse::Parser;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
@@ -39,8 +40,16 @@ pub struct Endpoint {
     pub bearer: Option<String>,
     /// A login, used where the configuration has no token.
     pub grant: Option<Arc<Grant>>,
+    /// A login that somebody else keeps fresh.
+    pub login: Option<Arc<dyn TokenSource>>,
     /// More certificate authorities to trust, as a PEM file.
     pub certificates: Option<std::path::PathBuf>,
+}
+
+/// Supplies the headers of a login, as they are when a request is sent.
+pub trait TokenSource: Send + Sync {
+    /// Names in lower case, and values, which are secret.
+    fn headers(&self) -> BoxFuture<'_, Vec<(&'static str, String)>>;
 }
 
 /// Headers and tokens are secret, so only the address is shown.
@@ -57,7 +66,8 @@ impl Endpoint {
     #[must_use]
     pub fn has_token(&self) -> bool {
         let is_authorization = |name: &str| name.eq_ignore_ascii_case("authorization");
-        self.bearer.is_some() || self.headers.iter().any(|(name, _)| is_authorization(name))
+        let in_headers = self.headers.iter().any(|(name, _)| is_authorization(name));
+        in_headers || self.bearer.is_some() || self.login.is_some()
     }
 }
 
@@ -67,6 +77,7 @@ pub(crate) struct Http {
     url: Url,
     headers: HeaderMap,
     grant: Option<Arc<Grant>>,
+    login: Option<Arc<dyn TokenSource>>,
     session: Arc<Session>,
     /// What came to be agreed on: the server's name for the session, the protocol's version, the token.
     agreed: Mutex<HeaderMap>,
@@ -96,6 +107,7 @@ pub(crate) fn connect(endpoint: &Endpoint, session: &Arc<Session>) -> Result<Lin
         url,
         headers,
         grant: endpoint.grant.clone().filter(|_| !endpoint.has_token()),
+        login: endpoint.login.clone(),
         session: Arc::clone(session),
         agreed: Mutex::default(),
         listener: Mutex::default(),
@@ -192,6 +204,14 @@ impl Http {
 
     /// Sends a request with all that every request carries; a token that is refused is renewed once.
     async fn send(&self, build: impl Fn() -> RequestBuilder) -> Result<Response, Error> {
+        if let Some(login) = &self.login {
+            for (name, value) in login.headers().await {
+                if let Ok(mut value) = HeaderValue::from_str(&value) {
+                    value.set_sensitive(true);
+                    self.agree(HeaderName::from_static(name), value);
+                }
+            }
+        }
         let mut token = match &self.grant {
             Some(grant) => grant.token(&self.client).await,
             None => None,

@@ -23,6 +23,8 @@ pub struct Tool {
     pub input_schema: Arc<RawValue>,
     /// What it says about its dangers.
     pub hints: Hints,
+    /// What it says to those who know the server.
+    pub meta: Option<Arc<RawValue>>,
     /// All of it, as the server wrote it.
     pub raw: Arc<RawValue>,
 }
@@ -47,6 +49,8 @@ struct ToolFields {
     description: Option<String>,
     input_schema: Box<RawValue>,
     annotations: Option<Hints>,
+    #[serde(rename = "_meta")]
+    meta: Option<Box<RawValue>>,
 }
 
 impl Tool {
@@ -62,6 +66,7 @@ impl Tool {
             description: fields.description,
             input_schema: fields.input_schema.into(),
             hints: fields.annotations.unwrap_or_default(),
+            meta: fields.meta.map(Arc::from),
             raw: raw.into(),
         })
     }

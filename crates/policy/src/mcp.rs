@@ -65,6 +65,12 @@ pub fn mcp_tool_question(server: &str, tool: &str) -> String {
     format!("Allow the {server} MCP server to run tool \"{tool}\"?")
 }
 
+/// The question before a tool of an app is called.
+#[must_use]
+pub fn app_tool_question(app: &str, tool: &str) -> String {
+    format!("Allow {app} to run tool \"{tool}\"?")
+}
+
 /// Whether questions of MCP servers reach the client; otherwise they are declined.
 #[must_use]
 pub fn mcp_may_elicit(policy: &AskForApproval) -> bool {

@@ -2,6 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, ToolEvent, Waiting};
+use quipu_mcp::OfferedTool;
 use quipu_policy::guardian::Assessment;
 use quipu_wire::{Json, ServerRequest};
 
@@ -30,7 +31,7 @@ pub trait Host: Send + Sync {
     fn with_toolbox(&self, access: Access) -> BoxFuture<'_, ()>;
 
     /// Saves that a tool of an MCP server may be called without asking.
-    fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()>;
+    fn always_allow<'a>(&'a self, tool: &'a OfferedTool) -> BoxFuture<'a, ()>;
 
     /// The agents that the thread started, if it can have any.
     fn agents(&self) -> Option<&dyn Agents>;

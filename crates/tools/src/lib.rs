@@ -50,7 +50,7 @@ pub use clock::Clock;
 pub use guardian::Action;
 pub use hooks::Advice;
 pub use host::{Answer, Host};
-pub use mcp::{McpScope, elicitation_request, reaction};
+pub use mcp::{Approvals, McpScope, ToolApprovals, elicitation_request, reaction};
 pub use network::Network;
 pub use sandboxing::{Guarded, hidden as hidden_from_commands, policy as sandbox_policy};
 pub use scope::{Drops, Features, Scope, ShellTool};

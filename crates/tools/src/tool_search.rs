@@ -6,6 +6,7 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use quipu_prompt::apps;
 use quipu_wire::{DynamicToolSpec, Json};
 use serde::Deserialize;
 
@@ -116,7 +117,8 @@ fn tool_search(run: &Running) -> Finished {
     told.into()
 }
 
-/// The names of the deferred tools that the calls in a history have found, or called unseen.
+/// The names of the deferred tools that the calls in a history have found, or called unseen, and those of the apps
+/// that the user mentioned.
 pub fn found_tools(tools: &[DynamicToolSpec], mcp: &McpScope, history: &[Json]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Call {
@@ -139,6 +141,11 @@ pub fn found_tools(tools: &[DynamicToolSpec], mcp: &McpScope, history: &[Json]) 
             let hits = search(&deferred, &query, limit.unwrap_or(LIMIT));
             found.extend(hits.into_iter().map(|tool| tool.name.clone()));
         }
+    }
+    let known = mcp.apps();
+    for id in history.iter().filter_map(apps::noted) {
+        let tools = known.get(id).map(|app| app.tools.iter().cloned());
+        found.extend(tools.into_iter().flatten());
     }
     found.retain(|name| deferred.iter().any(|it| it.name == *name));
     found

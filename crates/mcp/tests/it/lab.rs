@@ -29,6 +29,8 @@ fn spec(transport: Transport) -> ServerSpec {
         tool_timeout: Duration::from_secs(20),
         enabled_tools: None,
         disabled_tools: Vec::new(),
+        announces_elicitation: false,
+        rules: None,
     }
 }
 
@@ -61,6 +63,7 @@ pub fn endpoint(url: String) -> Endpoint {
         headers: Vec::new(),
         bearer: None,
         grant: None,
+        login: None,
         certificates: None,
     }
 }

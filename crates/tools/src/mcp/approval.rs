@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use quipu_engine::Waiting;
 use quipu_mcp::OfferedTool;
-use quipu_policy::mcp::{ToolApprovalMode, ToolHints, mcp_tool_needs_question, mcp_tool_question};
+use quipu_policy::mcp::{
+    ToolApprovalMode, ToolHints, app_tool_question, mcp_tool_needs_question, mcp_tool_question,
+};
 use quipu_wire::{
     Json, McpElicitationObjectType, McpElicitationSchema, McpServerElicitationAction,
     McpServerElicitationRequest, McpServerElicitationRequestParams,
@@ -43,6 +45,14 @@ struct Meta<'a> {
     tool_title: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connector_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connector_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connector_description: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_params: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +103,7 @@ pub(super) async fn approve(
         run.agree(move |it| it.approvals_mut().accept_mcp_tool(&accepted.0, &accepted.1))
             .await;
         if persist == Persist::Always {
-            run.host.always_allow(server, tool).await;
+            run.host.always_allow(offered).await;
         }
     }
     Ok(())
@@ -106,13 +116,17 @@ async fn elicit(
     arguments: Option<&Json>,
     may_persist: bool,
 ) -> Result<Option<Persist>, String> {
-    let tool = &offered.tool;
+    let (tool, app) = (&offered.tool, offered.connector.as_ref());
     let parsed = arguments.map(Json::to_value);
     let meta = Meta {
         codex_approval_kind: "mcp_tool_call",
         persist: may_persist.then_some(["session", "always"]),
         tool_title: tool.title.as_deref(),
         tool_description: tool.description.as_deref(),
+        source: app.map(|_| "connector"),
+        connector_id: app.map(|app| app.id.as_str()),
+        connector_name: app.and_then(|app| app.name.as_deref()),
+        connector_description: app.and_then(|app| app.description.as_deref()),
         tool_params: arguments,
         tool_params_display: parsed.as_ref().and_then(Value::as_object).map(|members| {
             let shown = |(name, value)| Param {
@@ -132,7 +146,7 @@ async fn elicit(
         server_name: offered.server.clone(),
         request: McpServerElicitationRequest::Form {
             meta: Json::new(&meta).ok(),
-            message: mcp_tool_question(&offered.server, &tool.name),
+            message: question(offered),
             requested_schema: McpElicitationSchema {
                 schema: None,
                 kind: McpElicitationObjectType::Object,
@@ -153,6 +167,15 @@ async fn elicit(
         McpServerElicitationAction::Accept => Ok(response.meta.as_ref().and_then(persisted)),
         McpServerElicitationAction::Decline => Err(REJECTED.to_owned()),
         McpServerElicitationAction::Cancel => Err(CANCELLED.to_owned()),
+    }
+}
+
+/// The question, in the name of the app if the tool belongs to one.
+fn question(offered: &OfferedTool) -> String {
+    let tool = &offered.tool.name;
+    match &offered.connector {
+        Some(app) => app_tool_question(app.name.as_deref().unwrap_or(&app.id), tool),
+        None => mcp_tool_question(&offered.server, tool),
     }
 }
 
@@ -178,7 +201,7 @@ async fn ask(run: &Running, offered: &OfferedTool) -> Result<Option<Persist>, St
         questions: vec![ToolRequestUserInputQuestion {
             id: id.clone(),
             header: "Approve app tool call?".to_owned(),
-            question: mcp_tool_question(&offered.server, &offered.tool.name),
+            question: question(offered),
             is_other: false,
             is_secret: false,
             options: Some(vec![

@@ -5,8 +5,8 @@ use std::time::Instant;
 use quipu_engine::{CallKind, ToolDelta};
 use quipu_mcp::{CallEvent, CallResult, OfferedTool, ToolCall};
 use quipu_wire::{Json, McpToolCallResult, SandboxPolicy, TooDeep};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::{Shown, approval, elicitation, millis, output};
@@ -104,7 +104,7 @@ async fn perform(
     let call = client.call_tool(ToolCall {
         name: tool,
         arguments: raw.as_deref(),
-        meta: vec![("x-codex-turn-metadata".to_owned(), turn_metadata(run))],
+        meta: meta(run, offered),
         events,
     });
     tokio::pin!(call);
@@ -133,8 +133,23 @@ async fn attend(run: &Running, server: &str, event: CallEvent) {
     }
 }
 
+/// What a server learns beside the arguments. An app gets back what it said about the tool to those who know it.
+fn meta(run: &Running, offered: &OfferedTool) -> Vec<(String, Value)> {
+    const OF_APP: &str = "_codex_apps";
+    let turn = ("x-codex-turn-metadata".to_owned(), turn_metadata(run));
+    let own = offered
+        .tool
+        .meta
+        .as_ref()
+        .filter(|_| offered.connector.is_some());
+    let own = own.and_then(|meta| serde_json::from_str::<Value>(meta.get()).ok());
+    let own = own.and_then(|meta| meta.get(OF_APP).cloned());
+    let own = own.map(|own| (OF_APP.to_owned(), own));
+    std::iter::once(turn).chain(own).collect()
+}
+
 /// What a server is told about the turn.
-fn turn_metadata(run: &Running) -> serde_json::Value {
+fn turn_metadata(run: &Running) -> Value {
     let sandbox = match run.scope.sandbox {
         SandboxPolicy::DangerFullAccess => "none",
         SandboxPolicy::ExternalSandbox { .. } => "external",

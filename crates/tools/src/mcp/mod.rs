@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use quipu_mcp::{Fleet, OfferedTool};
 use quipu_policy::mcp::ToolApprovalMode;
+use quipu_prompt::apps::App;
 use quipu_wire::{Json, McpToolCallError, McpToolCallResult, McpToolCallStatus, ThreadItem};
 
 pub(crate) use call::{call, is_mcp_tool};
@@ -27,8 +28,10 @@ use crate::tool_search::Deferred;
 #[derive(Debug, Clone, Default)]
 pub struct McpScope {
     pub fleet: Fleet,
-    /// The approval of single tools: by server, then by tool.
-    pub approvals: Arc<BTreeMap<String, BTreeMap<String, ToolApprovalMode>>>,
+    /// Which tools are asked about whatever they say of themselves, and which are not.
+    pub approvals: Arc<Approvals>,
+    /// The tools of apps are among those of the servers.
+    pub has_apps: bool,
     /// Users are asked about a call as if the server asked; otherwise as if the agent did.
     pub asks_by_elicitation: bool,
     /// How many tools are listed to the model; it has to search for the others.
@@ -37,6 +40,24 @@ pub struct McpScope {
 
 /// What models can read of the schemas that servers give.
 static REDUCED: Memo<String> = Memo::new();
+
+/// Whether calls are asked about, as the configuration says.
+#[derive(Debug, Clone, Default)]
+pub struct Approvals {
+    /// By server.
+    pub servers: BTreeMap<String, ToolApprovals>,
+    /// By app.
+    pub apps: BTreeMap<String, ToolApprovals>,
+}
+
+/// Whether calls of the tools of one server or app are asked about.
+#[derive(Debug, Clone, Default)]
+pub struct ToolApprovals {
+    /// Tools that are not named.
+    pub others: ToolApprovalMode,
+    /// Tools by name.
+    pub tools: BTreeMap<String, ToolApprovalMode>,
+}
 
 /// The tools of the servers that are ready and that the model is offered: those that are listed, and those that it
 /// found.
@@ -68,17 +89,46 @@ fn described(offered: OfferedTool) -> Deferred {
         let schema = serde_json::from_str(text).unwrap_or_default();
         schema::reduced(&schema).into()
     });
+    let description = offered.tool.description.unwrap_or_default();
+    let description = match &offered.note {
+        Some(note) if description.trim().is_empty() => note.clone(),
+        Some(note) => format!("{}\n{note}", description.trim_end()),
+        None => description,
+    };
     Deferred {
         name: offered.qualified,
-        description: offered.tool.description.unwrap_or_default(),
+        description,
         schema,
     }
 }
 
 impl McpScope {
+    /// The apps that have tools, by id, with the names of the tools.
+    #[must_use]
+    pub fn apps(&self) -> BTreeMap<String, App> {
+        let mut apps = BTreeMap::new();
+        if !self.has_apps {
+            return apps;
+        }
+        for offered in self.fleet.tools() {
+            if let Some(app) = offered.connector {
+                let known = apps.entry(app.id.clone()).or_insert_with(|| App {
+                    name: app.name.unwrap_or_else(|| app.id.clone()),
+                    id: app.id,
+                    tools: Vec::new(),
+                });
+                known.tools.push(offered.qualified);
+            }
+        }
+        apps
+    }
+
     fn approval_mode(&self, offered: &OfferedTool) -> ToolApprovalMode {
-        let tools = self.approvals.get(&offered.server);
-        let mode = tools.and_then(|tools| tools.get(&offered.tool.name));
+        let approvals = match &offered.connector {
+            Some(app) => self.approvals.apps.get(&app.id),
+            None => self.approvals.servers.get(&offered.server),
+        };
+        let mode = approvals.map(|it| it.tools.get(&offered.tool.name).unwrap_or(&it.others));
         mode.copied().unwrap_or_default()
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, CallKind, ToolCall, ToolEvent, Waiting};
-use quipu_mcp::{ClientInfo, Fleet, ServerSpec, StartError, Transport};
+use quipu_mcp::{ClientInfo, Fleet, OfferedTool, ServerSpec, StartError, Transport};
 use quipu_policy::guardian::Assessment;
 use quipu_policy::rules::Rules;
 use quipu_prompt::budget::Budget;
@@ -189,6 +189,8 @@ fn fleet() -> Fleet {
         tool_timeout: Duration::from_secs(1),
         enabled_tools: None,
         disabled_tools: Vec::new(),
+        announces_elicitation: false,
+        rules: None,
     };
     let info = ClientInfo {
         name: "test".to_owned(),
@@ -226,7 +228,7 @@ impl Host for ScriptedHost {
         async { access(&mut *self.toolbox.lock().await) }.boxed()
     }
 
-    fn always_allow<'a>(&'a self, _server: &'a str, _tool: &'a str) -> BoxFuture<'a, ()> {
+    fn always_allow<'a>(&'a self, _tool: &'a OfferedTool) -> BoxFuture<'a, ()> {
         std::future::ready(()).boxed()
     }
 
