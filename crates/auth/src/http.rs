@@ -67,14 +67,23 @@ pub(crate) struct Answer {
 pub(crate) fn send(
     request: RequestBuilder,
 ) -> Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>> {
-    Box::pin(async {
-        let late = |_| Err(format!("no answer within {} seconds", TIMEOUT.as_secs()));
-        let answered = tokio::time::timeout(TIMEOUT, answer(request)).await;
+    send_within(request, TIMEOUT, MAX_BODY)
+}
+
+/// The same with other limits.
+pub(crate) fn send_within(
+    request: RequestBuilder,
+    limit: Duration,
+    max_body: usize,
+) -> Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>> {
+    Box::pin(async move {
+        let late = |_| Err(format!("no answer within {} seconds", limit.as_secs()));
+        let answered = tokio::time::timeout(limit, answer(request, max_body)).await;
         answered.unwrap_or_else(late)
     })
 }
 
-async fn answer(request: RequestBuilder) -> Result<Answer, String> {
+async fn answer(request: RequestBuilder, max_body: usize) -> Result<Answer, String> {
     let mut response = request.send().await.map_err(|error| describe(&error))?;
     let status = response.status();
     let header = response.headers().get(reqwest::header::CONTENT_TYPE);
@@ -82,7 +91,7 @@ async fn answer(request: RequestBuilder) -> Result<Answer, String> {
     let content_type = content_type.to_owned();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| describe(&error))? {
-        if body.len() + chunk.len() > MAX_BODY {
+        if body.len() + chunk.len() > max_body {
             return Err("the answer is too long".to_owned());
         }
         body.extend_from_slice(&chunk);

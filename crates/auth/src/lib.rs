@@ -11,6 +11,7 @@
 mod accounts;
 mod authority;
 mod backend;
+mod backend_request;
 mod browser;
 mod claims;
 mod device;
@@ -27,6 +28,7 @@ mod usage;
 
 pub use accounts::{Accounts, LoginError};
 pub use authority::Authority;
+pub use backend_request::{BackendError, BackendRequest, service_url};
 pub use browser::{BrowserLogin, StartError};
 pub use claims::{Claims, InvalidToken};
 pub use device::{DeviceLogin, NoDeviceCode};

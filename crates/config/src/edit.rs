@@ -215,6 +215,13 @@ impl Loader {
         Ok(())
     }
 
+    /// Saves in the user's file that a tool of an app may be called without asking.
+    pub fn approve_app_tool(&self, app: &str, tool: &str) -> Result<(), WriteError> {
+        let edit = Edit::set(&["apps", app, "tools", tool, "approval_mode"], "approve");
+        self.change_user_file(None, |text| apply(text, &[edit]))?;
+        Ok(())
+    }
+
     /// Changes the text of the user's file under a lock and gives the layers as they are then.
     fn change_user_file(
         &self,

@@ -122,13 +122,13 @@ features! {
     /// One agent per line of a table.
     EnableFanout = "enable_fanout", Stage::NoEffect, false;
     /// Connected apps.
-    Apps = "apps", Stage::NoEffect, true;
+    Apps = "apps", Stage::Stable, true;
     /// The model looks up MCP tools instead of seeing all of them.
     ToolSearch = "tool_search", Stage::NoEffect, false;
     /// The model may suggest apps and plugins to install.
     ToolSuggest = "tool_suggest", Stage::NoEffect, true;
     /// Skills, MCP servers and apps of installed plugins.
-    Plugins = "plugins", Stage::NoEffect, true;
+    Plugins = "plugins", Stage::Stable, true;
     /// Images made by the model.
     ImageGeneration = "image_generation", Stage::UnderDevelopment, false;
     /// MCP servers that a named skill needs are installed, if the user agrees.

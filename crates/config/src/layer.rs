@@ -115,6 +115,12 @@ impl Stack {
         self.layers.iter().filter(|layer| layer.is_enabled())
     }
 
+    /// The layers that count and are not a project's, which must not decide where secrets are sent.
+    pub(crate) fn own(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        let is_project = |it: &&Layer| matches!(it.source, ConfigLayerSource::Project { .. });
+        self.enabled().filter(move |it| !is_project(it))
+    }
+
     /// The user's own layer.
     pub fn user(&self) -> Option<&Layer> {
         self.layers

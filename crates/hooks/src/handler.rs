@@ -75,10 +75,17 @@ impl Hooks {
     /// Reads the `hooks.json` of each of these directories, and says what is left out.
     #[must_use]
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> (Hooks, Vec<Problem>) {
+        let file = |directory: &P| directory.as_ref().join("hooks.json");
+        let files: Vec<PathBuf> = directories.iter().map(file).collect();
+        Hooks::read(&files)
+    }
+
+    /// Reads these files, each of the form of a `hooks.json`, and says what is left out.
+    #[must_use]
+    pub fn read<P: AsRef<Path>>(files: &[P]) -> (Hooks, Vec<Problem>) {
         let (mut hooks, mut problems) = (Hooks::default(), Vec::new());
-        for directory in directories {
-            let path = directory.as_ref().join("hooks.json");
-            file::read(&path, &mut hooks.handlers, &mut problems);
+        for path in files {
+            file::read(path.as_ref(), &mut hooks.handlers, &mut problems);
         }
         (hooks, problems)
     }

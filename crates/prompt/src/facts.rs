@@ -7,6 +7,7 @@ use quipu_wire::{
 };
 
 use super::base;
+use super::plugins::Plugin;
 use super::skills::Skill;
 
 /// What the model is told about its situation, gathered for one turn.
@@ -47,6 +48,10 @@ pub struct Facts {
     pub project_instructions: Option<String>,
     /// The skills at hand.
     pub skills: Arc<[Skill]>,
+    /// Whether tools of apps are offered.
+    pub has_apps: bool,
+    /// The plugins in force.
+    pub plugins: Arc<[Plugin]>,
     /// Agents that this thread started and that are still there.
     pub subagents: Vec<Subagent>,
     /// The trailer that names the agent in commits, if it should add one.
@@ -123,6 +128,7 @@ impl Facts {
             collaboration_mode: Some(self.collaboration_mode.clone()),
             developer_instructions: self.developer_instructions.clone(),
             realtime: self.realtime.is_some(),
+            plugins: Some(self.plugins.iter().map(|it| it.id.clone()).collect()),
         }
     }
 }
@@ -153,4 +159,6 @@ pub struct Baseline {
     pub developer_instructions: Option<String>,
     /// Whether the user speaks.
     pub realtime: bool,
+    /// The ids of the plugins in force; `None` if that is not known.
+    pub plugins: Option<Vec<String>>,
 }

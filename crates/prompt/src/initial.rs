@@ -5,7 +5,7 @@ use quipu_wire::Json;
 
 use super::facts::Facts;
 use super::message::{developer_sections, user_sections};
-use super::{environment, permissions, realtime, sections, skills};
+use super::{apps, environment, permissions, plugins, realtime, sections, skills};
 
 /// The whole context. `previous_model` is the model of the turn before, if there was one.
 pub fn initial(facts: &Facts, previous_model: Option<&str>) -> Vec<Json> {
@@ -17,7 +17,9 @@ pub fn initial(facts: &Facts, previous_model: Option<&str>) -> Vec<Json> {
         sections::collaboration_mode(&facts.collaboration_mode),
         facts.realtime.as_deref().map(realtime::started),
         sections::personality(facts).filter(|_| facts.base_lacks_manner()),
+        facts.has_apps.then(apps::section),
         skills::section(&facts.skills),
+        plugins::section(&facts.plugins),
         sections::commit_attribution(facts),
     ];
     let user = [

@@ -59,18 +59,32 @@ pub fn mentioned_plugins(inputs: &[UserInput]) -> Vec<&str> {
     mentions(inputs, "plugin://")
 }
 
+/// The ids after a scheme, in mentions of their own and in links of the text, each once.
 fn mentions<'a>(inputs: &'a [UserInput], scheme: &str) -> Vec<&'a str> {
     let mut found = Vec::new();
-    for input in inputs {
-        if let UserInput::Mention { path, .. } = input
-            && let Some(id) = path.strip_prefix(scheme)
-            && !id.is_empty()
-            && !found.contains(&id)
-        {
+    let mut add = |path: &'a str| {
+        let id = path.trim().strip_prefix(scheme);
+        if let Some(id) = id.filter(|id| !id.is_empty() && !found.contains(id)) {
             found.push(id);
+        }
+    };
+    for input in inputs {
+        match input {
+            UserInput::Mention { path, .. } => add(path),
+            UserInput::Text { text, .. } => links(text).for_each(&mut add),
+            _ => {}
         }
     }
     found
+}
+
+/// The targets of links whose text begins with `@` or `$`, such as `[@name](target)`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split('[').skip(1).filter_map(|link| {
+        let (name, after) = link.split_once("](")?;
+        let (target, _) = after.split_once(')')?;
+        name.starts_with(['@', '$']).then_some(target)
+    })
 }
 
 fn picture(parts: &mut Vec<ContentItem>, opening: String, image_url: String) {

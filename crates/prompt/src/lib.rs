@@ -4,9 +4,11 @@
 //! anything else.
 //!
 //! What a turn adds to the history, in order: [`initial::initial`] at first and after a compaction, else
-//! [`update::update`]; then [`input::user_message`]; then the skills it names ([`skills::load`]).
+//! [`update::update`]; then [`input::user_message`]; then the skills it names ([`skills::load`])
+//! and notes about the plugins and apps it mentions ([`plugins::note`], [`apps::note`]).
 
 pub mod agents_md;
+pub mod apps;
 pub mod base;
 pub mod budget;
 pub mod citation;
@@ -23,6 +25,7 @@ pub mod notes;
 mod output;
 pub mod permissions;
 pub mod plan;
+pub mod plugins;
 pub mod realtime;
 pub mod review;
 pub mod sections;

@@ -56,6 +56,7 @@ pub fn baseline(stored: &TurnContext) -> Option<Baseline> {
             .and_then(|mode| mode.parse().ok()),
         developer_instructions: stored.developer_instructions.clone(),
         realtime: stored.realtime_active.unwrap_or_default(),
+        plugins: None,
     })
 }
 

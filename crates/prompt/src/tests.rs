@@ -8,11 +8,11 @@ use quipu_wire::{
 };
 use serde_json::Value;
 
-use super::facts::{Escalation, Facts, ModelFacts, NetworkHosts, Subagent};
+use super::facts::{Baseline, Escalation, Facts, ModelFacts, NetworkHosts, Subagent};
 use super::initial::initial;
 use super::skills::Skill;
 use super::update::update;
-use super::{base, input, message, permissions, stored};
+use super::{base, input, message, permissions, plugins, stored};
 
 /// An item of a history, from its JSON.
 pub(crate) fn history_item(json: &str) -> HistoryItem {
@@ -59,6 +59,8 @@ fn facts() -> Facts {
         developer_instructions: None,
         project_instructions: None,
         skills: [].into(),
+        has_apps: false,
+        plugins: [].into(),
         subagents: Vec::new(),
         commit_attribution: None,
         escalation: Escalation::default(),
@@ -422,7 +424,12 @@ fn turn_contexts_are_written_and_read_as_rollouts_have_them() {
             developer_instructions: Some("D".into()),
             ..facts()
         };
-        assert_eq!(told, facts.baseline());
+        // Rollouts do not say which plugins were in force.
+        let known = Baseline {
+            plugins: None,
+            ..facts.baseline()
+        };
+        assert_eq!(told, known);
         assert!(update(&facts, &told).is_empty());
         let written = serde_json::to_string(&stored::turn_context(&facts, "t1")).unwrap();
         assert_eq!(written, line);
@@ -502,6 +509,36 @@ fn an_input_becomes_one_message() {
         ["abc"]
     );
     assert!(input::mentioned_plugins(&[mention]).is_empty());
+    let links = UserInput::Text {
+        text: "[@demo](plugin://demo@mkt) [$cal]( app://c ) [x](app://no) [@demo](plugin://demo@mkt) [$".into(),
+        text_elements: Vec::new(),
+    };
+    let links = std::slice::from_ref(&links);
+    assert_eq!(input::mentioned_plugins(links), ["demo@mkt"]);
+    assert_eq!(input::mentioned_apps(links), ["c"]);
+}
+
+#[test]
+fn plugins_that_come_or_go_are_listed_anew() {
+    let before = facts();
+    let plugin = plugins::Plugin {
+        id: "demo@mkt".into(),
+        prefix: "demo".into(),
+        name: "Demo".into(),
+        description: None,
+        has_skills: false,
+        servers: Vec::new(),
+        apps: Vec::new(),
+    };
+    let after = Facts {
+        plugins: [plugin].into(),
+        ..facts()
+    };
+    let text = |now: &Facts, told: &Facts| update(now, &told.baseline())[0].get().to_owned();
+    assert!(text(&after, &before).contains("- `Demo`"));
+    let gone = text(&before, &after);
+    assert!(gone.contains("replace those from before") && !gone.contains("Demo"));
+    assert!(update(&after, &after.baseline()).is_empty());
 }
 
 /// The notes are those of the reference program.

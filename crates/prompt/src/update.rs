@@ -1,11 +1,11 @@
 //! What changed since the model was last told: only that, so that a provider's cache of the history stays
-//! good. What is read once for a thread (AGENTS.md, skills) is not repeated.
+//! good. What is read once for a thread (AGENTS.md, skills) is not repeated, unless plugins came or went.
 
 use quipu_wire::Json;
 
 use super::facts::{Baseline, Facts};
 use super::message::{developer_sections, user_sections};
-use super::{environment, permissions, realtime, sections};
+use super::{environment, permissions, plugins, realtime, sections, skills};
 
 /// The messages that bring the model up to date.
 pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
@@ -16,6 +16,10 @@ pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
     let mode_changed = told.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
     let manner_changed =
         told.personality != facts.personality || (switched && facts.base_lacks_manner());
+    let plugins_changed = told.plugins.as_ref().is_some_and(|told| {
+        let now = facts.plugins.iter().map(|plugin| &plugin.id);
+        !now.eq(told)
+    });
     let developer = [
         switched.then(sections::model_switch),
         permissions_changed.then(|| permissions::block(facts)),
@@ -26,6 +30,9 @@ pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
         sections::collaboration_mode(&facts.collaboration_mode).filter(|_| mode_changed),
         realtime::change(told.realtime, facts.realtime.as_deref()),
         sections::personality_change(facts).filter(|_| manner_changed),
+        plugins_changed.then(|| plugins::CHANGED.to_owned()),
+        skills::section(&facts.skills).filter(|_| plugins_changed),
+        plugins::section(&facts.plugins).filter(|_| plugins_changed),
     ];
     let moved = told.cwd != facts.cwd;
     let environment_changed = moved

@@ -4,7 +4,15 @@ use super::words::{STRING_MAP, STRINGS, carrying, plain};
 use super::{I64, Kind, Section, U32, U64, USIZE, key, tui};
 use Kind::{Bool, Path, Str, Word};
 
-pub static ANALYTICS: Section = Section::new("AnalyticsConfigToml", &[tui("enabled", Bool)]);
+pub static ANALYTICS: Section = Section::new(
+    "AnalyticsConfigToml",
+    &[key(
+        "enabled",
+        Bool,
+        "Events about the use of plugins and apps are sent to the ChatGPT backend. The official program does that unless it is switched off.",
+    )
+    .default("false")],
+);
 
 static BUDGET_LIMIT: Section = Section::new(
     "BudgetLimitToml",

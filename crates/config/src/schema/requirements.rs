@@ -176,7 +176,7 @@ pub static REQUIREMENTS: Section = Section::new(
             super::map(&Kind::Table(&MCP_SERVER)),
             "The only MCP servers that may be used, by name.",
         ),
-        key("apps", Kind::Table(&APPS), "Apps switched off, by id.").no_effect(),
+        key("apps", Kind::Table(&APPS), "Apps switched off, by id."),
         key(
             "rules",
             Kind::Table(&RULES),

@@ -134,7 +134,7 @@ const UNIFIED: Key = key(
     Bool,
     "Old: use `features.unified_exec`.",
 );
-const ANALYTICS_TABLE: Key = tui("analytics", Kind::Table(&ANALYTICS));
+const ANALYTICS_TABLE: Key = key("analytics", Kind::Table(&ANALYTICS), "Events about use.");
 const WINDOWS_TABLE: Key =
     key("windows", Kind::Table(&WINDOWS), "Settings on Windows.").no_effect();
 
@@ -245,8 +245,8 @@ pub static ROOT: Section = Section::new(
         key("mcp_oauth_callback_port", U16, "Port of the login page for MCP servers.").default("any free one"),
         key("mcp_oauth_callback_url", Str, "Address of that page as the browser sees it.").default("on loopback"),
         key("agents", Kind::Table(&AGENTS), "Agents started by the model, and roles for them by name."),
-        key("apps", Kind::Table(&APPS), "Connected apps by id.").no_effect(),
-        key("plugins", map(&Kind::Table(&PLUGIN)), "Plugins by id.").shown("{}").no_effect(),
+        key("apps", Kind::Table(&APPS), "Connected apps by id."),
+        key("plugins", map(&Kind::Table(&PLUGIN)), "Plugins by id. A project cannot set them.").shown("{}"),
         key("skills", Kind::Table(&SKILLS), "Skills."),
         key("tool_suggest", Kind::Table(&TOOL_SUGGEST), "What the model may suggest to install.").no_effect(),
         key("memories", Kind::Table(&MEMORIES), "Notes that outlive threads.").no_effect(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::providers::Secret;
 use crate::requirements::{Limit, McpIdentity};
@@ -124,6 +125,15 @@ impl Snapshot {
             .into_iter()
             .map(|(name, toml)| (name.clone(), server(&name, toml, limit)))
             .collect()
+    }
+
+    /// A server that a plugin brings, in the words of `[mcp_servers]`; `None` if it cannot be one. The
+    /// administrator's limits hold for it as for others.
+    pub fn plugin_mcp_server(&self, name: &str, json: Value) -> Option<McpServer> {
+        let toml: ServerToml = serde_json::from_value(json).ok()?;
+        let is_one = toml.command.as_ref().is_some_and(|it| !it.is_empty()) == toml.url.is_empty();
+        let limit = self.requirements().mcp_servers.as_ref();
+        is_one.then(|| server(name, toml, limit))
     }
 }
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use quipu_wire::ConfigLayerSource;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::providers::Secret;
 use crate::Table;
-use crate::layer::{self, Layer, Stack};
+use crate::layer::{self, Stack};
 use crate::load::LoadError;
 use crate::snapshot::Snapshot;
 
@@ -130,21 +129,18 @@ impl Snapshot {
     }
 
     fn feedback_endpoint(&self) -> Option<String> {
-        let mut set = own_layers(self.stack())
+        let mut set = self
+            .stack()
+            .own()
             .filter_map(|it| it.config.get("feedback")?.get("endpoint")?.as_str());
         set.next_back().map(str::to_owned)
     }
 }
 
 /// A project must not have anything sent to its own address, so its files do not count.
-fn own_layers(stack: &Stack) -> impl DoubleEndedIterator<Item = &Layer> {
-    let is_project = |it: &&Layer| matches!(it.source, ConfigLayerSource::Project { .. });
-    stack.enabled().filter(move |it| !is_project(it))
-}
-
 fn otel(stack: &Stack) -> OtelToml {
     let mut merged = Table::new();
-    for layer in own_layers(stack) {
+    for layer in stack.own() {
         if let Some(Value::Object(otel)) = layer.config.get("otel") {
             layer::merge(&mut merged, otel);
         }

@@ -258,7 +258,7 @@ const READERS: &[Reader] = &[
     ),
     read(
         "mcp_servers.NAME",
-        "&McpServer",
+        "letspec=ServerSpec{",
         &[
             "enabled",
             "required",
@@ -277,6 +277,46 @@ const READERS: &[Reader] = &[
     read("agents", ".agents()", &["max_threads", "max_depth"]),
     read("agents.NAME", ".roles", &["description", "config_file"]),
     read("agents.NAME", "roles::session(", &["nickname_candidates"]),
+    read(
+        "plugins.NAME",
+        "Manifest::read(",
+        &["enabled=enabled_plugins"],
+    ),
+    read(
+        "apps._default",
+        "AppToolHints{",
+        &[
+            "enabled=is_tool_enabled",
+            "destructive_enabled=destructive",
+            "open_world_enabled=open_world",
+        ],
+    ),
+    read(
+        "apps.NAME",
+        "AppToolHints{",
+        &[
+            "enabled=is_tool_enabled",
+            "destructive_enabled=destructive",
+            "open_world_enabled=open_world",
+            "default_tools_enabled=is_tool_enabled",
+        ],
+    ),
+    read(
+        "apps.NAME",
+        ".apps()",
+        &["default_tools_approval_mode=approvals"],
+    ),
+    read(
+        "apps.NAME.tools.NAME",
+        "AppToolHints{",
+        &["enabled=is_tool_enabled"],
+    ),
+    read(
+        "apps.NAME.tools.NAME",
+        ".apps()",
+        &["approval_mode=approvals"],
+    ),
+    read("analytics", "settings", &["enabled=analytics"]),
     read("skills.bundled", ".skills()", &["enabled=bundled"]),
     read(
         "skills.config",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_config::settings::{
-    CredentialsStore, Exporter, Inherit, McpToolApproval, McpTransport, SkillSelector,
+    AppToolHints, CredentialsStore, Exporter, Inherit, McpToolApproval, McpTransport, SkillSelector,
 };
 use quipu_config::{Env, Home, HomeError, LoadRequest, Loader, Overrides, Snapshot};
 use quipu_wire::{AskForApproval, Personality, SandboxPolicy, WebSearchMode};
@@ -307,4 +307,66 @@ fn thread_overrides_lie_over_flags_and_under_profiles() {
             .as_deref(),
         Some("flag")
     );
+}
+
+#[test]
+fn a_project_decides_neither_where_tokens_are_sent_nor_which_plugins_there_are() {
+    let world = World::new();
+    world.config(
+        "chatgpt_base_url = \"http://mine\"\n[plugins.\"own@m\"]\n[plugins.\"off@m\"]\nenabled = false\n\
+         [projects.\"$D/w\"]\ntrust_level = \"trusted\"\n",
+    );
+    world.write(
+        "w/.codex/config.toml",
+        "chatgpt_base_url = \"http://theirs\"\n[analytics]\nenabled = true\n\
+         [plugins.\"theirs@m\"]\nenabled = true\n[plugins.\"off@m\"]\nenabled = true\n",
+    );
+    let config = snapshot(&world);
+    assert_eq!(config.merged()["chatgpt_base_url"], "http://theirs");
+    assert_eq!(config.account().chatgpt_base_url, "http://mine");
+    assert!(!config.analytics());
+    assert_eq!(config.enabled_plugins(), ["own@m"]);
+    world.config("[analytics]\nenabled = true\n[plugins.\"own@m\"]\n[features]\nplugins = false\n");
+    let config = snapshot(&world);
+    assert!(config.analytics());
+    assert_eq!(config.enabled_plugins(), [] as [&str; 0]);
+}
+
+#[test]
+fn apps_and_their_tools_are_switched() {
+    let world = World::new();
+    world.config(
+        "[apps._default]\ndestructive_enabled = false\n[apps.off]\nenabled = false\n\
+         [apps.few]\ndefault_tools_enabled = false\n[apps.few.tools.one]\nenabled = true\n\
+         [apps.bold]\ndestructive_enabled = true\nopen_world_enabled = false\n",
+    );
+    world.write("e/requirements.toml", "[apps.forbidden]\nenabled = false\n");
+    let apps = snapshot(&world).apps();
+    let (plain, destructive) = (AppToolHints::default(), true);
+    let destroys = AppToolHints {
+        destructive,
+        ..plain
+    };
+    let reaches_out = AppToolHints {
+        open_world: true,
+        ..plain
+    };
+    for (app, tool, hints, expected) in [
+        ("any", "t", plain, true),
+        ("any", "t", destroys, false),
+        ("any", "t", reaches_out, true),
+        ("off", "t", plain, false),
+        ("few", "t", plain, false),
+        ("few", "one", destroys, true),
+        ("bold", "t", destroys, true),
+        ("bold", "t", reaches_out, false),
+        ("forbidden", "t", plain, false),
+    ] {
+        assert_eq!(
+            apps.is_tool_enabled(app, tool, hints),
+            expected,
+            "{app} {tool}"
+        );
+    }
+    assert!(apps.is_enabled("any") && !apps.is_enabled("off"));
 }

@@ -155,6 +155,11 @@ impl Thread {
         self.shared.settings.compact_at = compact_at;
     }
 
+    /// Sets whether the user has hooks. Those of the session's start do not run any more.
+    pub fn set_hooks(&mut self, hooks: bool) {
+        self.shared.settings.hooks = hooks;
+    }
+
     /// Sets what the model's history says after an interrupted turn.
     pub fn set_interrupt_note(&mut self, note: Json) {
         self.shared.settings.interrupt_note = Some(note);

@@ -1,4 +1,4 @@
-//! `marketplace.json`: which plugins there are, where they lie, and who may install them.
+//! `marketplace.json`: which plugins there are, where they are, and who may install them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,24 +9,34 @@ use super::PluginError;
 
 /// The longest file that is read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// Where the file lies below the marketplace's root.
-const PLACE: &str = ".agents/plugins/marketplace.json";
+/// Where the file is below the marketplace's root.
+pub(super) const PLACE: &str = ".agents/plugins/marketplace.json";
 /// The name of this product in a list of products.
 const PRODUCT: &str = "codex";
+
+const OUTSIDE: &str = "local plugin source path must stay within the marketplace root";
 
 #[derive(Deserialize)]
 pub(super) struct Marketplace {
     pub name: String,
-    plugins: Vec<Offer>,
+    pub interface: Option<Interface>,
+    pub plugins: Vec<Offer>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Interface {
+    pub display_name: Option<String>,
 }
 
 /// A plugin on offer.
 #[derive(Deserialize)]
 pub(super) struct Offer {
-    name: String,
+    pub name: String,
     source: Source,
     #[serde(default)]
-    policy: OfferPolicy,
+    pub policy: OfferPolicy,
+    pub category: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -35,10 +45,26 @@ enum Source {
     Local { path: String },
 }
 
+/// A word that nobody knows is a mistake, unlike on the wire.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Installation {
+    NotAvailable,
+    Available,
+    InstalledByDefault,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Authentication {
+    OnInstall,
+    OnUse,
+}
+
 #[derive(Deserialize, Default)]
-struct OfferPolicy {
-    installation: Option<PluginInstallPolicy>,
-    authentication: Option<PluginAuthPolicy>,
+pub(super) struct OfferPolicy {
+    installation: Option<Installation>,
+    authentication: Option<Authentication>,
     /// Absent means all.
     products: Option<Vec<String>>,
 }
@@ -56,7 +82,7 @@ impl Marketplace {
                 let text = format!("marketplace file `{}` does not exist", path.display());
                 return Err(PluginError::Refused(text));
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(PluginError::Unreadable(error)),
         };
         let marketplace: Marketplace =
             serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
@@ -67,37 +93,71 @@ impl Marketplace {
         Ok(marketplace)
     }
 
+    /// The plugin of this name.
+    pub fn find(&self, name: &str) -> Option<&Offer> {
+        self.plugins.iter().find(|offer| offer.name == name)
+    }
+
+    /// The error about a name that no plugin has.
+    pub fn not_found(&self, name: &str) -> PluginError {
+        let market = &self.name;
+        PluginError::Refused(format!(
+            "plugin `{name}` was not found in marketplace `{market}`"
+        ))
+    }
+
     /// The plugin of this name that this product may install, its directory, and when to log in for it.
     pub fn offer(
         &self,
         path: &Path,
         name: &str,
     ) -> Result<(PathBuf, PluginAuthPolicy), PluginError> {
-        let market = &self.name;
-        let Some(offer) = self.plugins.iter().find(|offer| offer.name == name) else {
-            return Err(PluginError::Refused(format!(
-                "plugin `{name}` was not found in marketplace `{market}`"
-            )));
-        };
-        let policy = &offer.policy;
-        let for_us = policy.products.as_ref().is_none_or(|products| {
-            let named = |product: &String| product.eq_ignore_ascii_case(PRODUCT);
-            products.iter().any(named)
-        });
-        if !for_us || policy.installation == Some(PluginInstallPolicy::NOTAVAILABLE) {
+        let offer = self.find(name).ok_or_else(|| self.not_found(name))?;
+        let unavailable = offer.policy.installation() == PluginInstallPolicy::NOTAVAILABLE;
+        if unavailable || !offer.is_for_us() {
+            let market = &self.name;
             return Err(PluginError::Refused(format!(
                 "plugin `{name}` is not available for install in marketplace `{market}`"
             )));
         }
-        let directory = root(path).and_then(|root| offer.directory(root));
-        let directory = directory.map_err(|reason| PluginError::Refused(reason.to_owned()))?;
-        let login = policy.authentication;
-        Ok((directory, login.unwrap_or(PluginAuthPolicy::ONINSTALL)))
+        let refused = |reason: &str| PluginError::Refused(reason.to_owned());
+        let root = root(path).map_err(refused)?;
+        let directory = offer.directory(root).map_err(refused)?;
+        if directory.exists() && offer.source(root).is_none() && directory.is_dir() {
+            return Err(refused(OUTSIDE));
+        }
+        Ok((directory, offer.policy.authentication()))
+    }
+}
+
+impl OfferPolicy {
+    pub fn installation(&self) -> PluginInstallPolicy {
+        match self.installation {
+            Some(Installation::NotAvailable) => PluginInstallPolicy::NOTAVAILABLE,
+            Some(Installation::InstalledByDefault) => PluginInstallPolicy::INSTALLEDBYDEFAULT,
+            Some(Installation::Available) | None => PluginInstallPolicy::AVAILABLE,
+        }
+    }
+
+    pub fn authentication(&self) -> PluginAuthPolicy {
+        match self.authentication {
+            Some(Authentication::OnUse) => PluginAuthPolicy::ONUSE,
+            Some(Authentication::OnInstall) | None => PluginAuthPolicy::ONINSTALL,
+        }
     }
 }
 
 impl Offer {
-    fn directory(&self, root: &Path) -> Result<PathBuf, &'static str> {
+    /// Whether it is meant for this product.
+    pub fn is_for_us(&self) -> bool {
+        self.policy.products.as_ref().is_none_or(|products| {
+            let named = |product: &String| product.eq_ignore_ascii_case(PRODUCT);
+            products.iter().any(named)
+        })
+    }
+
+    /// Where the file says that it is.
+    pub fn directory(&self, root: &Path) -> Result<PathBuf, &'static str> {
         let Source::Local { path } = &self.source;
         let Some(path) = path.strip_prefix("./") else {
             return Err("local plugin source path must start with `./`");
@@ -107,9 +167,17 @@ impl Offer {
         }
         let normal = |part| matches!(part, Component::Normal(_));
         if !Path::new(path).components().all(normal) {
-            return Err("local plugin source path must stay within the marketplace root");
+            return Err(OUTSIDE);
         }
         Ok(root.join(path))
+    }
+
+    /// Its directory, if there is one and no link on the way leads out of the marketplace.
+    pub fn source(&self, root: &Path) -> Option<PathBuf> {
+        let directory = self.directory(root).ok()?;
+        let real = directory.canonicalize().ok()?;
+        let inside = real.starts_with(root.canonicalize().ok()?);
+        (inside && real.is_dir()).then_some(directory)
     }
 }
 

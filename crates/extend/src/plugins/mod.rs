@@ -1,17 +1,58 @@
-//! Plugins: directories of skills, servers and apps that a marketplace offers. They can be installed and
-//! removed, in the form that all programs of the home share; nothing uses them yet.
+//! Plugins: directories of skills, MCP servers, apps and hooks that a marketplace offers. They are installed
+//! in the home directory, in the form that all programs of the home share, and are in force while the
+//! user's settings switch them on.
 
+mod contents;
+mod copy;
 mod id;
 mod install;
+mod installed;
+mod list;
+mod manifest;
 mod marketplace;
+mod sync;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+pub use contents::Contents;
 pub use id::PluginId;
-pub use install::{Installed, install, uninstall};
+pub use install::{Offered, uninstall};
+pub use installed::{Plugin, active};
+pub use list::{Details, Marketplaces, read};
+pub(crate) use manifest::FILE as MANIFEST;
+pub use sync::{RemotePlugin, Sync};
 
-/// Why a plugin was not installed or removed. The texts are those clients know.
+/// The name of the version that comes from a directory of this machine.
+const VERSION: &str = "local";
+
+/// The name of the provider's own marketplace.
+pub const CURATED: &str = "openai-curated";
+
+/// Where the provider's marketplace is kept, if any program of the home has fetched it.
+pub fn curated_root(home: &Path) -> PathBuf {
+    home.join(".tmp/plugins")
+}
+
+/// Whether any program of the home has fetched the provider's marketplace.
+pub fn has_curated(home: &Path) -> bool {
+    curated_root(home).join(marketplace::PLACE).is_file()
+}
+
+/// The version of the provider's marketplace that is kept.
+fn curated_version(home: &Path) -> Result<String, PluginError> {
+    let text = quipu_disk::read_text(&home.join(".tmp/plugins.sha"), 1024).unwrap_or_default();
+    let version = text.trim();
+    let is_name = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match is_name {
+        true => Ok(version.to_owned()),
+        false => Err(PluginError::Refused(
+            "local curated marketplace sha is not available".to_owned(),
+        )),
+    }
+}
+
+/// Why a plugin was not installed, read or removed. The texts are those clients know.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     /// The caller named something that is not there or not allowed.
@@ -25,6 +66,9 @@ pub enum PluginError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The marketplace's file cannot be read.
+    #[error("failed to read marketplace file: {0}")]
+    Unreadable(io::Error),
     /// The operating system said no.
     #[error("{0}")]
     Io(#[from] io::Error),

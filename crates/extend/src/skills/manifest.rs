@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::yaml::{self, YamlError};
+use crate::plugins;
 
 /// The longest `SKILL.md` that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -49,11 +50,13 @@ struct Metadata {
     short_description: Option<String>,
 }
 
-pub(super) fn read(file: &Path) -> Result<Manifest, ManifestError> {
+/// Reads a skill; `plugin` brings it, if that is known already.
+pub(super) fn read(file: &Path, plugin: Option<&str>) -> Result<Manifest, ManifestError> {
     let text = quipu_disk::read_text(file, MAX_BYTES)?;
     let directory = file.parent().unwrap_or(file);
     let mut manifest = parse(&text, &directory_name(directory))?;
-    if let Some(plugin) = plugin_name(directory) {
+    let plugin = plugin.map(str::to_owned);
+    if let Some(plugin) = plugin.or_else(|| plugin_name(directory)) {
         manifest.name = format!("{plugin}:{}", manifest.name);
     }
     limit("name", &manifest.name, MAX_NAME)?;
@@ -101,7 +104,7 @@ fn limit(field: &'static str, text: &str, limit: usize) -> Result<(), ManifestEr
     Ok(())
 }
 
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -118,7 +121,7 @@ fn plugin_name(directory: &Path) -> Option<String> {
     }
     let file = directory
         .ancestors()
-        .map(|dir| dir.join(".codex-plugin/plugin.json"))
+        .map(|dir| dir.join(plugins::MANIFEST))
         .find(|file| file.is_file())?;
     let text = quipu_disk::read_text(&file, MAX_BYTES).ok()?;
     let plugin: Plugin = serde_json::from_str(&text).ok()?;

@@ -14,9 +14,12 @@ use quipu_config::settings::{SkillSelector, SkillSwitch};
 use quipu_config::{Env, Files, Snapshot};
 use quipu_wire::{SkillErrorInfo, SkillMetadata, SkillScope};
 
+use crate::plugins::{self, Plugin};
+
 use roots::Root;
 
 pub use bundled::install_bundled;
+pub(crate) use manifest::one_line;
 
 /// The skills for a directory.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,8 @@ pub struct Skills {
     pub errors: Vec<SkillErrorInfo>,
     /// The directories that were looked into.
     pub directories: Vec<PathBuf>,
+    /// The plugins in force, whose skills are among those found.
+    pub plugins: Vec<Plugin>,
     /// All that was looked at, to tell whether another look could find anything else.
     seen: Files,
 }
@@ -46,12 +51,24 @@ pub fn find(snapshot: &Snapshot, env: &Env, extra: &[PathBuf]) -> Skills {
     let settings = snapshot.skills();
     let mut skills = Skills::default();
     let mut seen = HashSet::new();
-    for root in roots::of(snapshot, env, settings.bundled, extra) {
-        for file in walk::skill_files(&root, &mut skills) {
-            if seen.insert(canonical(&file)) {
-                skills.add(&root, &file, &settings.switches);
-            }
-        }
+    let plugins = plugins::active(snapshot);
+    for root in roots::of(snapshot, env, settings.bundled, &plugins, extra) {
+        skills.look(&root, &settings.switches, &mut seen);
+    }
+    let files = plugins.iter().flat_map(Plugin::files);
+    files.for_each(|file| skills.seen.note(&file));
+    skills.plugins = plugins;
+    skills.found.sort_by(|a, b| order(a).cmp(&order(b)));
+    skills
+}
+
+/// The skills of a plugin, which need not be installed.
+pub fn of_plugin(snapshot: &Snapshot, plugin: &Plugin) -> Skills {
+    let settings = snapshot.skills();
+    let mut skills = Skills::default();
+    let mut seen = HashSet::new();
+    for root in roots::of_plugin(plugin) {
+        skills.look(&root, &settings.switches, &mut seen);
     }
     skills.found.sort_by(|a, b| order(a).cmp(&order(b)));
     skills
@@ -68,9 +85,17 @@ impl Skills {
         self.seen.looks_unchanged()
     }
 
+    fn look(&mut self, root: &Root, switches: &[SkillSwitch], seen: &mut HashSet<PathBuf>) {
+        for file in walk::skill_files(root, self) {
+            if seen.insert(canonical(&file)) {
+                self.add(root, &file, switches);
+            }
+        }
+    }
+
     fn add(&mut self, root: &Root, file: &Path, switches: &[SkillSwitch]) {
         self.seen.note(file);
-        let manifest = match manifest::read(file) {
+        let manifest = match manifest::read(file, root.plugin.as_deref()) {
             Ok(manifest) => manifest,
             // What comes with the program is not the user's to mend.
             Err(_) if root.scope == SkillScope::System => return,

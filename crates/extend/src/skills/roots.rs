@@ -7,11 +7,30 @@ use quipu_config::{Env, PROJECT_DIRECTORY, SYSTEM_DIRECTORY, Snapshot};
 use quipu_wire::SkillScope;
 
 use super::bundled;
+use crate::plugins::Plugin;
 
 /// A directory with skills.
 pub(super) struct Root {
     pub path: PathBuf,
     pub scope: SkillScope,
+    /// The plugin that brings it.
+    pub plugin: Option<String>,
+}
+
+impl Root {
+    /// Whether links in it are followed. What others wrote must not lead out of its directory.
+    pub fn follows_links(&self) -> bool {
+        self.scope != SkillScope::System && self.plugin.is_none()
+    }
+}
+
+/// The directories with skills of a plugin.
+pub(super) fn of_plugin(plugin: &Plugin) -> impl Iterator<Item = Root> {
+    plugin.contents.skills.iter().map(|path| Root {
+        path: path.clone(),
+        scope: SkillScope::User,
+        plugin: Some(plugin.id.plugin().to_owned()),
+    })
 }
 
 /// The directories that count for these settings; they need not exist.
@@ -19,6 +38,7 @@ pub(super) fn of(
     snapshot: &Snapshot,
     env: &Env,
     with_bundled: bool,
+    plugins: &[Plugin],
     extra: &[PathBuf],
 ) -> Vec<Root> {
     let home = snapshot.home().path();
@@ -27,7 +47,7 @@ pub(super) fn of(
         .map(|project| project.directories())
         .unwrap_or_default();
     let mut roots = Vec::new();
-    let mut add = |path: PathBuf, scope| roots.push(Root { path, scope });
+    let mut add = |path, scope| roots.push(plain(path, scope));
     for directory in project.iter().rev().map(|dir| dir.join(PROJECT_DIRECTORY)) {
         if directory != home {
             add(directory.join("skills"), SkillScope::Repo);
@@ -44,6 +64,8 @@ pub(super) fn of(
         Path::new(SYSTEM_DIRECTORY).join("skills"),
         SkillScope::Admin,
     );
+    roots.extend(plugins.iter().flat_map(of_plugin));
+    let mut add = |path, scope| roots.push(plain(path, scope));
     for dir in &project {
         add(dir.join(".agents/skills"), SkillScope::Repo);
     }
@@ -52,4 +74,12 @@ pub(super) fn of(
         add(path, SkillScope::User);
     }
     roots
+}
+
+fn plain(path: PathBuf, scope: SkillScope) -> Root {
+    Root {
+        path,
+        scope,
+        plugin: None,
+    }
 }

@@ -4,8 +4,6 @@ use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quipu_wire::SkillScope;
-
 use super::Skills;
 use super::roots::Root;
 
@@ -17,7 +15,7 @@ const MAX_DIRECTORYS: usize = 2000;
 
 /// The skills of a directory, those nearest to it first. What was looked into is noted.
 pub(super) fn skill_files(root: &Root, noted: &mut Skills) -> Vec<PathBuf> {
-    let follow_links = root.scope != SkillScope::System;
+    let follow_links = root.follows_links();
     let mut found = Vec::new();
     let mut queue = VecDeque::from([(root.path.clone(), 0)]);
     let mut seen = HashSet::new();
