@@ -7,9 +7,12 @@
 
 mod accounts;
 mod agents;
+mod analytics;
 mod announce;
+mod apps;
 mod blocking;
 mod budgets;
+mod chatgpt;
 mod clock;
 mod cloud;
 mod commands;
@@ -37,6 +40,7 @@ mod models_cache;
 mod paging;
 mod peer;
 mod platform;
+mod plugins;
 mod providers;
 mod questions;
 mod refusal;

@@ -1,19 +1,28 @@
-//! MCP servers as the configuration describes them, with every variable looked up.
+//! MCP servers of the configuration and of plugins, with every variable looked up.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quipu_config::settings::{McpOauthStore, McpServer, McpToolApproval, McpTransport};
 use quipu_config::{Loader, Snapshot};
 use quipu_mcp::oauth::{Grant, Store};
-use quipu_mcp::{ClientInfo, Endpoint, Program, ServerSpec, StartError, Transport};
+use quipu_mcp::{
+    ClientInfo, Endpoint, Program, ServerSpec, StartError, Tool, ToolOffer, ToolRules, Transport,
+};
 use quipu_model::Secrets;
 use quipu_policy::mcp::ToolApprovalMode;
+use quipu_tools::{Approvals, ToolApprovals};
 
 use crate::Server;
+use crate::apps::{self, AppRules, AppsLogin};
 use crate::settings::PROTOCOL_VERSION;
+
+/// How long the server of apps may take to start, and one call of its tools.
+const APPS_STARTUP: Duration = Duration::from_secs(30);
+const APPS_TOOL: Duration = Duration::from_secs(120);
 
 /// Variables that every program gets.
 const PASSED_ON: [&str; 11] = [
@@ -54,15 +63,139 @@ pub(crate) fn client_info() -> ClientInfo {
     }
 }
 
+/// The servers of the configuration and of plugins.
+#[derive(Default)]
+pub(crate) struct Configured {
+    /// By name.
+    pub servers: BTreeMap<String, McpServer>,
+    /// What is made of the tools of some of them.
+    rules: BTreeMap<String, Arc<dyn ToolRules>>,
+    /// The tools of apps are among them.
+    pub has_apps: bool,
+}
+
+impl Configured {
+    /// The servers that count for these settings. A server of a plugin takes no name that is taken already.
+    pub fn new(server: &Server, snapshot: &Arc<Snapshot>) -> Configured {
+        let mut configured = Configured {
+            servers: snapshot.mcp_servers(),
+            ..Configured::default()
+        };
+        for plugin in server.plugins(snapshot) {
+            for (name, it) in plugin.contents.mcp_servers {
+                if configured.servers.contains_key(&name) {
+                    continue;
+                }
+                let rules = OfPlugin(plugin.display_name.clone());
+                configured.rules.insert(name.clone(), Arc::new(rules));
+                configured.servers.insert(name, it);
+            }
+        }
+        configured
+    }
+
+    /// The same with the server of apps, if there are apps. It takes its name, whoever has it.
+    pub fn with_apps(server: &Server, snapshot: &Arc<Snapshot>) -> Configured {
+        let mut configured = Configured::new(server, snapshot);
+        if apps::are_on(server, snapshot) {
+            let rules = AppRules {
+                settings: snapshot.apps(),
+                plugins: apps::plugin_apps(server, snapshot),
+            };
+            let name = apps::SERVER.to_owned();
+            configured.rules.insert(name.clone(), Arc::new(rules));
+            configured.servers.insert(name, apps_server(snapshot));
+            configured.has_apps = true;
+        }
+        configured
+    }
+
+    /// Whether a server is the one of apps.
+    pub fn is_apps(&self, name: &str) -> bool {
+        self.has_apps && name == apps::SERVER
+    }
+
+    /// Only these servers.
+    pub fn keep(&mut self, names: &[String]) {
+        self.servers.retain(|name, _| names.contains(name));
+    }
+}
+
+/// The tools of a server that a plugin brings: models read which plugin it is.
+#[derive(Debug)]
+struct OfPlugin(String);
+
+impl ToolRules for OfPlugin {
+    fn offer(&self, _: &Tool) -> Option<ToolOffer> {
+        Some(ToolOffer {
+            note: Some(plugin_note(&[&self.0])),
+            ..ToolOffer::default()
+        })
+    }
+}
+
+/// What models read about a tool that comes with plugins.
+pub(crate) fn plugin_note(plugins: &[&str]) -> String {
+    format!("(Plugin: {})", plugins.join(", "))
+}
+
+/// The server of apps, as if it were configured.
+fn apps_server(snapshot: &Snapshot) -> McpServer {
+    McpServer {
+        transport: McpTransport::Http {
+            url: apps::server_url(snapshot),
+            bearer_token_env_var: None,
+            http_headers: BTreeMap::new(),
+            env_http_headers: BTreeMap::new(),
+            oauth_resource: None,
+        },
+        enabled: true,
+        forbidden: false,
+        required: false,
+        startup_timeout: APPS_STARTUP,
+        tool_timeout: APPS_TOOL,
+        enabled_tools: None,
+        disabled_tools: Vec::new(),
+        scopes: None,
+        tools: BTreeMap::new(),
+    }
+}
+
+/// The server of apps with all of its tools.
+pub(crate) fn apps_spec(server: &Server, snapshot: &Snapshot) -> ServerSpec {
+    ServerSpec {
+        transport: Transport::Http(apps_endpoint(server, apps::server_url(snapshot))),
+        required: false,
+        startup_timeout: APPS_STARTUP,
+        tool_timeout: APPS_TOOL,
+        enabled_tools: None,
+        disabled_tools: Vec::new(),
+        announces_elicitation: true,
+        rules: None,
+    }
+}
+
+fn apps_endpoint(server: &Server, url: String) -> Endpoint {
+    Endpoint {
+        url,
+        headers: Vec::new(),
+        bearer: None,
+        grant: None,
+        login: Some(Arc::new(AppsLogin(server.weak()))),
+        certificates: certificates(server),
+    }
+}
+
 /// The servers that are switched on.
-pub(crate) fn specs(
-    server: &Server,
-    configured: &BTreeMap<String, McpServer>,
-) -> BTreeMap<String, ServerSpec> {
-    let enabled = configured.iter().filter(|(_, it)| it.enabled);
+pub(crate) fn specs(server: &Server, configured: &Configured) -> BTreeMap<String, ServerSpec> {
+    let enabled = configured.servers.iter().filter(|(_, it)| it.enabled);
     enabled
         .map(|(name, it)| {
+            let is_apps = configured.is_apps(name);
             let transport = match transport(server, name, &it.transport) {
+                Ok(Transport::Http(endpoint)) if is_apps => {
+                    Transport::Http(apps_endpoint(server, endpoint.url))
+                }
                 Ok(transport) => transport,
                 Err(error) => Transport::Unusable(error),
             };
@@ -73,6 +206,8 @@ pub(crate) fn specs(
                 tool_timeout: it.tool_timeout,
                 enabled_tools: it.enabled_tools.clone(),
                 disabled_tools: it.disabled_tools.clone(),
+                announces_elicitation: is_apps,
+                rules: configured.rules.get(name).cloned(),
             };
             (name.clone(), spec)
         })
@@ -80,9 +215,9 @@ pub(crate) fn specs(
 }
 
 /// Adds the tokens and keys that servers are given, by the name of a variable or as they are.
-pub(crate) fn add_secrets(server: &Server, snapshot: &Snapshot, secrets: &mut Secrets) {
+pub(crate) fn add_secrets(server: &Server, snapshot: &Arc<Snapshot>, secrets: &mut Secrets) {
     let env = server.settings.config.env();
-    for (name, it) in &snapshot.mcp_servers() {
+    for (name, it) in &Configured::new(server, snapshot).servers {
         match &it.transport {
             McpTransport::Stdio {
                 env: own, env_vars, ..
@@ -120,23 +255,34 @@ fn is_secret_name(name: &str) -> bool {
         .any(|mark| name.contains(mark))
 }
 
-/// Which tools are asked about whatever they say of themselves, and which are not.
-pub(crate) fn approvals(
-    configured: &BTreeMap<String, McpServer>,
-) -> BTreeMap<String, BTreeMap<String, ToolApprovalMode>> {
-    let mode = |mode: &McpToolApproval| match mode {
+/// Which tools are asked about whatever they say of themselves, and which are not: by server, and by app.
+pub(crate) fn approvals(configured: &Configured, settings: &Snapshot) -> Approvals {
+    let servers = configured.servers.iter();
+    let apps = settings.apps().approvals().into_iter();
+    Approvals {
+        servers: servers
+            .map(|(name, it)| (name.clone(), tool_approvals(&it.tools, None)))
+            .collect(),
+        apps: apps
+            .map(|(id, it)| (id, tool_approvals(&it.tools, it.others)))
+            .collect(),
+    }
+}
+
+fn tool_approvals(
+    tools: &BTreeMap<String, McpToolApproval>,
+    others: Option<McpToolApproval>,
+) -> ToolApprovals {
+    let mode = |mode: McpToolApproval| match mode {
         McpToolApproval::Auto => ToolApprovalMode::Auto,
         McpToolApproval::Prompt => ToolApprovalMode::Prompt,
         McpToolApproval::Approve => ToolApprovalMode::Approve,
     };
-    let tools = |it: &McpServer| {
-        let tools = it.tools.iter();
-        tools.map(|(tool, it)| (tool.clone(), mode(it))).collect()
-    };
-    configured
-        .iter()
-        .map(|(name, it)| (name.clone(), tools(it)))
-        .collect()
+    let tools = tools.iter();
+    ToolApprovals {
+        others: others.map(mode).unwrap_or_default(),
+        tools: tools.map(|(tool, it)| (tool.clone(), mode(*it))).collect(),
+    }
 }
 
 fn transport(
@@ -194,6 +340,7 @@ fn transport(
                 headers: own.chain(looked_up).collect(),
                 bearer: bearer.map(|it| token(server, name, it)).transpose()?,
                 grant: grant(server, name, url),
+                login: None,
                 certificates: certificates(server),
             }))
         }

@@ -16,12 +16,7 @@ pub(crate) fn page<T>(
     what: &str,
 ) -> Result<Page<T>, Refusal> {
     let total = entries.len();
-    let start = match cursor {
-        None => 0,
-        Some(text) => text
-            .parse()
-            .map_err(|_| Refusal::InvalidCursor(text.to_owned()))?,
-    };
+    let start = check_cursor(cursor)?;
     if start > total {
         let text = format!("cursor {start} exceeds total {what} {total}");
         return Err(Refusal::invalid_request(text));
@@ -32,6 +27,12 @@ pub(crate) fn page<T>(
         data: entries.into_iter().skip(start).take(end - start).collect(),
         next_cursor: (end < total).then(|| end.to_string()),
     })
+}
+
+/// Where a page begins, for lists that cost something to make.
+pub(crate) fn check_cursor(cursor: Option<&str>) -> Result<usize, Refusal> {
+    let invalid = |text: &str| Refusal::InvalidCursor(text.to_owned());
+    cursor.map_or(Ok(0), |text| text.parse().map_err(|_| invalid(text)))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use crate::accounts::{self, CommandCredentials, LoginCredentials, Logins, PrintedTokens};
 use crate::agents::Agents;
 use crate::announce::Announcer;
+use crate::apps;
 use crate::budgets::Budgets;
 use crate::cloud::Cloud;
 use crate::commands::Commands;
@@ -30,6 +31,7 @@ use crate::lanes::Lanes;
 use crate::mcp;
 use crate::models::RemoteModels;
 use crate::platform;
+use crate::plugins::RemotePlugins;
 use crate::questions::QuestionIds;
 use crate::search::Searches;
 use crate::settings::Settings;
@@ -80,6 +82,8 @@ pub struct Server {
     pub(crate) mcp_logins: LazyLogins,
     pub(crate) cloud: Cloud,
     pub(crate) remote_models: RemoteModels,
+    pub(crate) remote_plugins: RemotePlugins,
+    pub(crate) apps: apps::Kept,
     pub(crate) printed_tokens: PrintedTokens,
     /// What answers of models cost.
     pub(crate) ledger: Arc<Ledger>,
@@ -125,6 +129,8 @@ impl Server {
             mcp_logins,
             cloud: Cloud::default(),
             remote_models: RemoteModels::default(),
+            remote_plugins: RemotePlugins::default(),
+            apps: apps::Kept::default(),
             printed_tokens: PrintedTokens::default(),
             ledger,
             models: Mutex::default(),
@@ -209,6 +215,11 @@ impl Server {
     /// The directory that relative paths of requests are resolved against.
     pub(crate) fn cwd(&self) -> &Path {
         self.settings.config.env().cwd()
+    }
+
+    /// For parts that the server owns.
+    pub(crate) fn weak(&self) -> Weak<Server> {
+        Weak::clone(&self.this)
     }
 
     /// The directory of all state.

@@ -1,5 +1,6 @@
 //! Scripted model over real HTTP, scripted client, fixtures, fault injection.
 
+pub mod backend;
 pub mod browser;
 pub mod client;
 pub mod collector;

@@ -1,6 +1,6 @@
 //! `experimentalFeature/enablement/set`: switches features until the server ends.
 
-use quipu_config::LoadRequest;
+use quipu_config::{Feature, LoadRequest};
 use quipu_wire::method::request::ExperimentalFeatureEnablementSet;
 use quipu_wire::{
     ExperimentalFeatureEnablementSetParams, ExperimentalFeatureEnablementSetResponse,
@@ -8,7 +8,7 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Refusal, Server};
+use crate::{Cx, Refusal, Server, apps};
 
 impl Handler for ExperimentalFeatureEnablementSet {
     async fn run(
@@ -17,10 +17,12 @@ impl Handler for ExperimentalFeatureEnablementSet {
     ) -> Result<Self::Result, Refusal> {
         let set = blocking(&cx.server, move |server| set(server, params)).await;
         let answer = set.and_then(|answer| answer);
-        if answer.is_ok() {
-            cx.server.threads.reload_settings().await;
+        let answer = answer?;
+        cx.server.threads.reload_settings().await;
+        if answer.enablement.get(Feature::Apps.name()) == Some(&true) {
+            apps::refresh(&cx.server, cx.config().await?);
         }
-        answer
+        Ok(answer)
     }
 }
 

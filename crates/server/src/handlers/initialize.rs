@@ -8,7 +8,7 @@ use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::hub::Introduction;
 use crate::identity::is_header_value;
-use crate::{Cx, Refusal, Reply, cloud, startup_warnings};
+use crate::{Cx, Refusal, Reply, cloud, plugins, startup_warnings};
 
 impl ReplyHandler for Initialize {
     async fn handle(cx: Cx, params: InitializeParams, reply: Reply<Self>) {
@@ -29,6 +29,7 @@ impl ReplyHandler for Initialize {
         tracing::info!(client, name, "client initialized");
         // From here on the client also receives what is sent to everyone.
         cx.client.introduce(introduction);
+        plugins::start_up(&cx.server);
     }
 }
 

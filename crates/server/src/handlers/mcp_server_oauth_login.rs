@@ -15,7 +15,8 @@ use quipu_wire::{
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::{Cx, Refusal, mcp};
+use crate::mcp::{self, Configured};
+use crate::{Cx, Refusal, Server};
 
 /// How long the user may take if the client does not say.
 const DEFAULT_SECONDS: i64 = 300;
@@ -59,8 +60,11 @@ async fn request(cx: &Cx, params: McpServerOauthLoginParams) -> Result<LoginRequ
     .await?
     .map_err(Refusal::config_unreadable)?;
     let name = params.name;
-    let configured = snapshot
-        .mcp_servers()
+    let settings = Arc::clone(&snapshot);
+    let configured = move |server: &Arc<Server>| Configured::new(server, &settings);
+    let mut configured = blocking(&cx.server, configured).await?;
+    let configured = configured
+        .servers
         .remove(&name)
         .ok_or_else(|| Refusal::invalid_request(format!("No MCP server named '{name}' found.")))?;
     let McpTransport::Http {

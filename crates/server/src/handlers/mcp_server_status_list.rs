@@ -1,7 +1,7 @@
 //! `mcpServerStatus/list`: what the configured MCP servers offer. They are started for the answer and ended
 //! after it, so it takes as long as the slowest of them.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use quipu_config::LoadRequest;
@@ -17,8 +17,9 @@ use tokio::sync::mpsc;
 
 use super::Handler;
 use crate::blocking::blocking;
+use crate::mcp::{self, Configured};
 use crate::paging::page;
-use crate::{Cx, Refusal, Server, mcp};
+use crate::{Cx, Refusal, Server};
 
 impl Handler for McpServerStatusList {
     async fn run(cx: Cx, params: ListMcpServerStatusParams) -> Result<Self::Result, Refusal> {
@@ -35,26 +36,30 @@ async fn list(
     })
     .await?
     .map_err(Refusal::config_unreadable)?;
-    let configured: Vec<(String, McpServer)> = snapshot.mcp_servers().into_iter().collect();
+    let settings = Arc::clone(&snapshot);
+    let configured = move |server: &Arc<Server>| Configured::with_apps(server, &settings);
+    let mut wanted = blocking(&cx.server, configured).await?;
+    let names: Vec<String> = wanted.servers.keys().cloned().collect();
     let cursor = params.cursor.as_deref();
     // Only the servers of the page are started.
-    let page = page(configured, cursor, params.limit, "MCP servers")?;
-    let wanted: BTreeMap<String, McpServer> = page.data.into_iter().collect();
+    let page = page(names, cursor, params.limit, "MCP servers")?;
+    wanted.keep(&page.data);
     Ok(ListMcpServerStatusResponse {
         data: statuses(&cx.server, &wanted).await,
         next_cursor: page.next_cursor,
     })
 }
 
-async fn statuses(server: &Server, wanted: &BTreeMap<String, McpServer>) -> Vec<McpServerStatus> {
+async fn statuses(server: &Server, wanted: &Configured) -> Vec<McpServerStatus> {
     // Nobody is told how they start, and their questions are dropped, which cancels them.
     let (events, mut told) = mpsc::channel(1);
     tokio::spawn(async move { while told.recv().await.is_some() {} });
     let specs = mcp::specs(server, wanted);
     let fleet = Fleet::start(specs, &mcp::client_info(), &events);
     let each = wanted
+        .servers
         .iter()
-        .map(|(name, configured)| status(server, &fleet, name, configured));
+        .map(|(name, it)| status(server, &fleet, name, (it, wanted.is_apps(name))));
     join_all(each).await
 }
 
@@ -62,7 +67,7 @@ async fn status(
     server: &Server,
     fleet: &Fleet,
     name: &str,
-    configured: &McpServer,
+    (configured, is_apps): (&McpServer, bool),
 ) -> McpServerStatus {
     let offers = async {
         let client = fleet.client(name).await.ok();
@@ -77,8 +82,13 @@ async fn status(
             tokio::join!(all(Listing::Resources), all(Listing::ResourceTemplates));
         (tools, resources, templates)
     };
-    let (auth_status, (tools, resources, templates)) =
-        tokio::join!(auth_status(server, name, configured), offers);
+    let auth_status = async {
+        match is_apps {
+            true => McpAuthStatus::BearerToken,
+            false => auth_status(server, name, configured).await,
+        }
+    };
+    let (auth_status, (tools, resources, templates)) = tokio::join!(auth_status, offers);
     McpServerStatus {
         name: name.to_owned(),
         tools,

@@ -1,17 +1,62 @@
-//! `plugin/read`: no plugin can be used yet, which is what the feature means while it is off.
+//! `plugin/read`: a plugin of a marketplace with all that it brings.
 
-use quipu_wire::PluginReadParams;
+use std::sync::Arc;
+
+use quipu_config::{Feature, Snapshot};
+use quipu_extend::plugins::{self, Details};
+use quipu_extend::skills;
 use quipu_wire::method::request::PluginRead;
+use quipu_wire::{PluginDetail, PluginReadParams, PluginReadResponse, SkillSummary};
 
 use super::Handler;
-use crate::{Cx, Refusal};
+use crate::blocking::blocking;
+use crate::plugins::refusal;
+use crate::{Cx, Refusal, apps};
 
 impl Handler for PluginRead {
-    async fn run(cx: Cx, _params: PluginReadParams) -> Result<Self::Result, Refusal> {
-        let refused = match cx.config().await {
-            Ok(_) => Refusal::invalid_request("plugins feature is disabled"),
-            Err(error) => error,
-        };
-        Err(refused)
+    async fn run(cx: Cx, params: PluginReadParams) -> Result<Self::Result, Refusal> {
+        let settings = cx.config().await?;
+        if !settings.features().enabled(Feature::Plugins) {
+            return Err(Refusal::invalid_request("plugins feature is disabled"));
+        }
+        let of_files = Arc::clone(&settings);
+        let read = blocking(&cx.server, move |_| read(&of_files, params));
+        let (mut plugin, ids) = read.await??;
+        plugin.apps = apps::summaries(&cx.server, &settings, &ids, false).await;
+        Ok(PluginReadResponse { plugin })
     }
+}
+
+/// What the files say about a plugin, and the ids of its apps.
+fn read(
+    settings: &Arc<Snapshot>,
+    params: PluginReadParams,
+) -> Result<(PluginDetail, Vec<String>), Refusal> {
+    let file = params.marketplace_path.as_path();
+    let details = plugins::read(settings, file, &params.plugin_name);
+    let details = details.map_err(|error| refusal(&error, "read plugin details"))?;
+    let Details {
+        marketplace,
+        summary,
+        plugin,
+    } = details;
+    let skills = skills::of_plugin(settings, &plugin).found.into_iter();
+    let skills = skills.map(|skill| SkillSummary {
+        name: skill.metadata.name,
+        description: skill.metadata.description,
+        short_description: skill.metadata.short_description,
+        interface: skill.metadata.interface,
+        path: skill.metadata.path,
+        enabled: skill.metadata.enabled,
+    });
+    let detail = PluginDetail {
+        marketplace_name: marketplace,
+        marketplace_path: params.marketplace_path,
+        summary,
+        description: plugin.description,
+        skills: skills.collect(),
+        apps: Vec::new(),
+        mcp_servers: plugin.contents.mcp_servers.into_keys().collect(),
+    };
+    Ok((detail, plugin.contents.apps))
 }

@@ -65,7 +65,7 @@ impl Actor {
     /// Runs the thread until it is unloaded. What it does is boxed, so that a thread that waits is small.
     pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
         skills::follow(&self, false);
-        self.reports.start(&self.session);
+        self.reports.start(&self.server, &self.session);
         loop {
             let idle = self.server.settings.idle;
             let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, Purpose, ToolCall, ToolEvent, Waiting};
+use quipu_mcp::OfferedTool;
 use quipu_model::catalogue::ModelInfo;
 use quipu_model::{Client as ModelClient, HistoryItem, ModelEvent, Request};
 use quipu_policy::guardian::Assessment;
@@ -251,7 +252,7 @@ impl Host for ReviewerHost {
         })
     }
 
-    fn always_allow<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, ()> {
+    fn always_allow<'a>(&'a self, _: &'a OfferedTool) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 

@@ -55,15 +55,30 @@ impl ThreadHooks {
         if !session.has_feature(Feature::CodexHooks) {
             return Default::default();
         }
-        let (hooks, problems) = Hooks::load(&config_directories(server, &session.snapshot));
+        let (hooks, problems) = Hooks::read(&hook_files(server, session));
         let hooks = Arc::new(hooks);
         let problems = problems.iter().map(warning).collect();
         (ThreadHooks { hooks, resumed }, problems)
     }
 
+    /// Reads the hooks again, since the settings changed. What of their files is not in force was said before.
+    pub fn renew(&mut self, server: &Server, session: &Session) {
+        let (hooks, _) = ThreadHooks::load(server, session, self.resumed);
+        self.hooks = hooks.hooks;
+    }
+
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }
+}
+
+/// The files with hooks: of the configuration's directories, then of plugins.
+fn hook_files(server: &Server, session: &Session) -> Vec<PathBuf> {
+    let directories = config_directories(server, &session.snapshot).into_iter();
+    let own = directories.map(|directory| directory.join("hooks.json"));
+    let plugins = server.plugins(&session.snapshot).into_iter();
+    own.chain(plugins.flat_map(|plugin| plugin.contents.hooks))
+        .collect()
 }
 
 fn warning(problem: &Problem) -> ConfigWarningNotification {

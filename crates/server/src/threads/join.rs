@@ -20,6 +20,7 @@ impl Actor {
             thread: self.audience.thread(self.engine.status()),
             cwd: self.session.cwd.clone(),
             ephemeral: self.recorder.is_ephemeral(),
+            settings: Arc::clone(&self.session.snapshot),
             rollout: self.recorder.rollout(),
             live: self
                 .engine

@@ -34,7 +34,12 @@ pub(crate) enum McpMessage {
     /// Nobody waits for the answer of a question any more.
     QuestionOver { question: QuestionId },
     /// A tool may be called from now on without asking.
-    AlwaysAllow { server: String, tool: String },
+    AlwaysAllow {
+        server: String,
+        tool: String,
+        /// The app that the tool belongs to.
+        app: Option<String>,
+    },
 }
 
 /// The MCP servers of a thread.
@@ -46,8 +51,8 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Starts the servers that the settings name, without waiting for them.
-    pub fn start(server: &Server, snapshot: &Snapshot, handle: &ThreadHandle) -> Servers {
-        let configured = snapshot.mcp_servers();
+    pub fn start(server: &Server, snapshot: &Arc<Snapshot>, handle: &ThreadHandle) -> Servers {
+        let configured = mcp::Configured::with_apps(server, snapshot);
         let specs = mcp::specs(server, &configured);
         let fleet = if specs.is_empty() {
             Fleet::default()
@@ -67,7 +72,8 @@ impl Servers {
         Servers {
             scope: McpScope {
                 fleet,
-                approvals: Arc::new(mcp::approvals(&configured)),
+                approvals: Arc::new(mcp::approvals(&configured, snapshot)),
+                has_apps: configured.has_apps,
                 asks_by_elicitation: features.enabled(Feature::ToolCallMcpElicitation),
                 max_listed: snapshot.tools().mcp_listed,
             },
@@ -91,7 +97,9 @@ impl Actor {
             } => self.servers_settled(sample, &turn_id, purpose).await,
             McpMessage::Reload => self.sampler.mcp_mut().stale = true,
             McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
-            McpMessage::AlwaysAllow { server, tool } => always_allow(self, &server, &tool),
+            McpMessage::AlwaysAllow { server, tool, app } => {
+                always_allow(self, &server, &tool, app.as_deref());
+            }
         }
     }
 
@@ -175,10 +183,12 @@ impl Actor {
 }
 
 /// Saves that a tool may be called without asking.
-fn always_allow(actor: &Actor, server: &str, tool: &str) {
+fn always_allow(actor: &Actor, server: &str, tool: &str, app: Option<&str>) {
     let (loader, snapshot) = (&actor.server.settings.config, &actor.session.snapshot);
-    let written =
-        tokio::task::block_in_place(|| loader.approve_mcp_tool(snapshot.stack(), server, tool));
+    let written = tokio::task::block_in_place(|| match app {
+        Some(app) => loader.approve_app_tool(app, tool),
+        None => loader.approve_mcp_tool(snapshot.stack(), server, tool),
+    });
     if let Err(error) = written {
         tracing::warn!(server, tool, %error, "failed to save the approval of a tool");
     }

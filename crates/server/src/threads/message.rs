@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quipu_config::Snapshot;
 use quipu_engine::{
     CallId, HookRunId, HooksDone, ModelEvent, SampleId, ThreadId, ToolDelta, ToolEvent, TurnId,
     Waiting,
@@ -219,6 +220,8 @@ pub(crate) struct ThreadSnapshot {
     /// Where its commands run now.
     pub cwd: PathBuf,
     pub ephemeral: bool,
+    /// What its configuration says.
+    pub settings: Arc<Snapshot>,
     /// The rollout, if it is on disk.
     pub rollout: Option<PathBuf>,
     /// The running turn, with its items so far.

@@ -3,6 +3,7 @@
 
 mod actor;
 mod agent;
+mod app_usage;
 mod audience;
 pub(crate) mod child;
 mod compact;

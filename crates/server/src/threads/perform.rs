@@ -8,6 +8,7 @@ use quipu_engine::{Effect, Input, Record, TurnId};
 use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
+use super::app_usage;
 use super::audience;
 use super::compact;
 use super::message::Message;
@@ -166,6 +167,7 @@ impl Actor {
         self.audience.track(notification);
         self.reports.track(&self.session, notification);
         self.realtime.track(notification);
+        app_usage::track(&self.server, &self.session, &self.sampler, notification);
         match notification {
             ServerNotification::TurnStarted(_) => self.agent.turn_started(),
             ServerNotification::TurnCompleted(_) => {

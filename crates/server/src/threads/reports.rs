@@ -13,6 +13,7 @@ use quipu_wire::{
 
 use super::session::Session;
 use crate::Server;
+use crate::mcp::Configured;
 
 /// Reports what happens in one thread, if there are collectors.
 pub(super) struct Reports {
@@ -178,14 +179,15 @@ impl Reports {
     }
 
     /// The thread was loaded.
-    pub fn start(&self, session: &Session) {
+    pub fn start(&self, server: &Server, session: &Session) {
         if !self.telemetry.is_on() {
             return;
         }
         let mut about = self.about(session);
         let approval = serde_json::to_value(&session.approval_policy).unwrap_or_default();
         let approval = approval.as_str().unwrap_or("granular");
-        let servers: Vec<_> = session.snapshot.mcp_servers().into_keys().collect();
+        let servers = Configured::new(server, &session.snapshot).servers;
+        let servers: Vec<_> = servers.into_keys().collect();
         about.extend([
             ("provider_name", session.provider.id.as_str().into()),
             ("approval_policy", approval.into()),

@@ -1,25 +1,32 @@
-//! The skills of a loaded thread. The model is told of them once; which ones the person can name is looked
-//! up when they do.
+//! The skills and plugins of a loaded thread. The model learns of them once; which ones the person can name is
+//! looked up when they do.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_extend::skills;
-use quipu_wire::{ServerNotification, SkillsChangedNotification, UserInput};
+use quipu_extend::apps::slug;
+use quipu_extend::{plugins as extend, skills};
+use quipu_prompt::apps::{self, App};
+use quipu_prompt::input::{mentioned_apps, mentioned_plugins};
+use quipu_tools::McpScope;
+use quipu_wire::{Json, ServerNotification, SkillsChangedNotification, UserInput};
 
 use super::actor::Actor;
 use super::message::Message;
 use super::session::Session;
 use crate::Server;
 use crate::skills::Followed;
-use quipu_prompt::skills::Skill;
+use quipu_prompt::plugins::{self, Plugin};
+use quipu_prompt::skills::{Skill, named};
 
 /// What a thread knows of its skills.
 pub(super) struct ThreadSkills {
     pub found: Arc<skills::Skills>,
     /// Those that are switched on.
     pub offered: Arc<[Skill]>,
+    /// The plugins in force.
+    pub plugins: Arc<[Plugin]>,
     /// Keeps their directories watched.
     followed: Option<Followed>,
     /// The MCP servers of skills that the user was asked about.
@@ -39,8 +46,10 @@ impl ThreadSkills {
             path: skill.metadata.path.clone(),
             implicit: skill.implicit,
         });
+        let plugins = found.plugins.iter().map(|it| plugin(it, &found.found));
         ThreadSkills {
             offered: offered.collect(),
+            plugins: plugins.collect(),
             found,
             followed: None,
             servers_asked: BTreeSet::new(),
@@ -48,11 +57,71 @@ impl ThreadSkills {
     }
 }
 
+/// A plugin as the model meets it.
+fn plugin(plugin: &extend::Plugin, skills: &[skills::Skill]) -> Plugin {
+    let prefix = plugin.id.plugin().to_owned();
+    let is_own = |skill: &skills::Skill| {
+        let rest = skill.metadata.name.strip_prefix(&prefix);
+        skill.metadata.enabled && rest.is_some_and(|rest| rest.starts_with(':'))
+    };
+    Plugin {
+        id: plugin.id.to_string(),
+        name: plugin.display_name.clone(),
+        description: plugin.description.clone(),
+        has_skills: skills.iter().any(is_own),
+        servers: plugin.contents.mcp_servers.keys().cloned().collect(),
+        apps: plugin.contents.apps.clone(),
+        prefix,
+    }
+}
+
+impl ThreadSkills {
+    /// The skills that an input names. A name that is an app's as well means neither.
+    pub fn named(&self, input: &[UserInput], mcp: &McpScope) -> Vec<&Skill> {
+        let apps = mcp.apps().into_values();
+        let apps: Vec<String> = apps.map(|app| slug(&app.name)).collect();
+        named(input, &self.offered, &apps)
+    }
+
+    /// Notes about the plugins and apps that an input mentions.
+    pub fn notes(&self, input: &[UserInput], mcp: &McpScope) -> Vec<Json> {
+        let (plugins, apps) = (mentioned_plugins(input), mentioned_apps(input));
+        if plugins.is_empty() && apps.is_empty() {
+            return Vec::new();
+        }
+        let known = mcp.apps();
+        let plugins = plugins.into_iter();
+        let plugins = plugins.filter_map(|id| self.plugins.iter().find(|it| it.id == id));
+        let plugins =
+            plugins.filter_map(|plugin| plugins::note(plugin, &apps_of(plugin, mcp, &known)));
+        let apps = apps.into_iter().filter(|_| mcp.has_apps);
+        let apps = apps.map(|id| apps::note(&app(id, &known)));
+        plugins.chain(apps).collect()
+    }
+}
+
+/// An app that was mentioned. Its server may still be starting, and then only the id is known.
+fn app(id: &str, known: &BTreeMap<String, App>) -> App {
+    known.get(id).cloned().unwrap_or_else(|| App {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        tools: Vec::new(),
+    })
+}
+
+/// The names of the apps of a plugin, if there are apps.
+fn apps_of(plugin: &Plugin, mcp: &McpScope, known: &BTreeMap<String, App>) -> Vec<String> {
+    let own = plugin.apps.iter().filter(|_| mcp.has_apps);
+    own.map(|id| app(id, known).name).collect()
+}
+
 impl Actor {
     /// Reads the user's settings again.
     pub(super) fn reload_settings(&mut self) {
         self.session.reload(&self.server);
         self.renew_skills();
+        self.hooks.renew(&self.server, &self.session);
+        self.engine.set_hooks(!self.hooks.is_empty());
     }
 
     /// Looks at the skills again.

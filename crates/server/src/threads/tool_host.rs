@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, ToolEvent, TurnId, Waiting};
+use quipu_mcp::OfferedTool;
 use quipu_policy::guardian::Assessment;
 use quipu_tools::agents::Agents;
 use quipu_tools::{Access, Action, Advice, Answer, Host};
@@ -93,10 +94,13 @@ impl Host for ThreadHost {
         })
     }
 
-    fn always_allow<'a>(&'a self, server: &'a str, tool: &'a str) -> BoxFuture<'a, ()> {
+    fn always_allow<'a>(&'a self, tool: &'a OfferedTool) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let (server, tool) = (server.to_owned(), tool.to_owned());
-            let allowed = McpMessage::AlwaysAllow { server, tool };
+            let allowed = McpMessage::AlwaysAllow {
+                server: tool.server.clone(),
+                tool: tool.tool.name.clone(),
+                app: tool.connector.as_ref().map(|app| app.id.clone()),
+            };
             self.thread.send(Message::Mcp(allowed)).await;
         })
     }

@@ -123,6 +123,8 @@ impl Actor {
             developer_instructions: session.developer_instructions.clone(),
             project_instructions: prompt.project_instructions.clone(),
             skills: Arc::clone(&prompt.skills.offered),
+            has_apps: self.sampler.mcp().has_apps,
+            plugins: Arc::clone(&prompt.skills.plugins),
             subagents: self.subagents(),
             commit_attribution: self.commit_attribution(),
             escalation: Escalation {

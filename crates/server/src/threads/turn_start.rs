@@ -69,7 +69,8 @@ impl Actor {
     }
 
     pub(super) fn user_message(&self, content: Vec<UserInput>) -> UserMessage {
-        let named = skills::named(&content, &self.sampler.prompt().skills().offered, &[]);
+        let skills = self.sampler.prompt().skills();
+        let named = skills.named(&content, self.sampler.mcp());
         let is_image = |input: &UserInput| matches!(input, UserInput::LocalImage { .. });
         if named.is_empty() && !content.iter().any(is_image) {
             return self.read_message(content, Vec::new());
@@ -89,7 +90,12 @@ impl Actor {
                     None
                 }
             });
-        let history = message.into_iter().chain(bodies).collect();
+        let notes = self
+            .sampler
+            .prompt()
+            .skills()
+            .notes(&content, self.sampler.mcp());
+        let history = message.into_iter().chain(bodies).chain(notes).collect();
         UserMessage {
             item_id: uuid::Uuid::new_v4().to_string().into(),
             content,

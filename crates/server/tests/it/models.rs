@@ -191,14 +191,15 @@ async fn features_are_listed_and_switched() {
         entries.find(|it| it["name"] == name).unwrap()["enabled"] == true
     };
     assert!(enabled("tool_call_mcp_elicitation").await);
-    let set = json!({ "enablement": { "apps": true, "tool_call_mcp_elicitation": false } });
+    let set = json!({ "enablement": { "apps": false, "tool_call_mcp_elicitation": false } });
     let echo = client
         .call_raw("experimentalFeature/enablement/set", &set)
         .await;
     assert_eq!(echo.unwrap(), set);
     assert!(!enabled("tool_call_mcp_elicitation").await);
     assert!(!enabled("unified_exec").await);
-    for without_effect in ["apps", "plugins", "js_repl"] {
+    assert!(!enabled("apps").await);
+    for without_effect in ["js_repl", "undo"] {
         assert!(!enabled(without_effect).await, "{without_effect}");
     }
     assert!(enabled("steer").await, "what was removed is as it is");
