@@ -41,7 +41,7 @@ pub struct Accounts {
     pub(crate) storage: Arc<Storage>,
     pub(crate) authority: Authority,
     pub(crate) http: Http,
-    /// Held by whoever refreshes tokens.
+    /// Held while tokens are refreshed.
     pub(crate) refreshing: tokio::sync::Mutex<()>,
     memory: Arc<Mutex<Option<Kept>>>,
     lost: Mutex<Option<Lost>>,
@@ -112,7 +112,7 @@ impl Accounts {
 
     /// Stores a login over the one before it. If it had to go into the file because the keyring cannot be used, why.
     pub fn store(&self, record: Record, keep: Keep) -> io::Result<Option<Unusable>> {
-        // Others may hold up the file, and must not hold up whoever asks for the login.
+        // Others may hold up the file, and must not hold up those that ask for the login.
         let (kept, unusable) = match keep {
             Keep::Memory => (Some(Kept::Own(record)), None),
             keep => (None, self.storage.write(&record, keep)?),

@@ -1,4 +1,4 @@
-//! What a token says about its owner. Signatures are not checked: whoever accepts the token does that.
+//! What a token says about its owner. Signatures are not checked: the server that accepts the token does that.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

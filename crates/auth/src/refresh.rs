@@ -83,7 +83,7 @@ struct NewTokens {
 
 impl Accounts {
     /// The login in use, with tokens that are not due for a refresh. If they cannot be refreshed, the old
-    /// ones are better than none: whoever is asked next says what is wrong with them.
+    /// ones are better than none: the server that is asked next says what is wrong with them.
     pub async fn fresh(&self, agent: &Agent) -> Option<Login> {
         let login = self.current()?;
         if let Login::ChatGpt(chatgpt) = &login

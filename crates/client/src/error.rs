@@ -101,7 +101,7 @@ pub enum TurnLimit {
     Total(Duration),
 }
 
-/// Why a connection ended. Whoever waited on it gets the same cause.
+/// Why a connection ended. All that waited on it get the same cause.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {

@@ -11,7 +11,7 @@ use crate::Table;
 pub enum Stage {
     /// Ready.
     Stable,
-    /// Not ready; whoever switches it on is warned.
+    /// Not ready; a user who switches it on is warned.
     UnderDevelopment,
     /// Works, but is no longer the way to do it.
     Deprecated,

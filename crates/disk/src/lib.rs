@@ -1,4 +1,4 @@
-//! Files that others can touch too: a sandboxed command, another program, whoever made the repository.
+//! Files that others can touch too: a sandboxed command, another program, the author of the repository.
 //! What they leave where a file is expected cannot make the program wait or grow without end, nor can a tree of
 //! directories by its depth.
 

@@ -1,4 +1,4 @@
-//! Locks between programs. Whoever can read a file can also lock it, a sandboxed command too, so a lock
+//! Locks between programs. A program that can read a file can also lock it, a sandboxed command too, so a lock
 //! is waited for only so long.
 
 use std::fs::{File, OpenOptions};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::read::require_regular;
 
-/// How long others may hold a lock. Whoever writes a small file is done sooner.
+/// How long others may hold a lock. A writer of a small file is done sooner.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(10);

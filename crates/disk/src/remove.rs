@@ -1,4 +1,4 @@
-//! Removing a directory with all it holds, however deep it is nested. Whoever may write to it can make it tens
+//! Removing a directory with all it holds, however deep it is nested. A program that may write to it can make it tens
 //! of thousands of levels deep within a second, so neither the stack nor the open files grow with the depth.
 
 use std::io;

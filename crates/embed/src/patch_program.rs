@@ -32,7 +32,7 @@ pub fn maybe_run() -> Option<i32> {
         (Some(_), Some(_)) => failed(USAGE, "Error: apply_patch accepts exactly one argument.\n"),
         (None, _) => from_stdin(),
     };
-    // Whoever does not read what is said has the exit code.
+    // A caller that does not read the output has the exit code.
     io::stdout().write_all(output.stdout.as_bytes()).ok();
     io::stderr().write_all(output.stderr.as_bytes()).ok();
     Some(output.exit_code)

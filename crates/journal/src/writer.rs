@@ -1,4 +1,4 @@
-//! One writer per thread, among all programs that share the home: whoever writes to a thread holds an
+//! One writer per thread, among all programs that share the home: the one that writes to a thread holds an
 //! exclusive lock on a file named after it, which is how the official program does it, too.
 //!
 //! Nothing here waits. A lock that somebody else has is an answer: the thread has a writer. The file is

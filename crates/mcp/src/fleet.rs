@@ -239,7 +239,7 @@ impl Fleet {
             State::Failed(error) => return Err(NoClient::Failed(error)),
             _ => member.restart.lock().await,
         };
-        // Whoever had the lock before may have started it.
+        // The holder of the lock before may have started it.
         match member.settled().await {
             State::Ready(client) if !client.is_closed() => return Ok(client),
             _ => {}

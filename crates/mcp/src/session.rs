@@ -115,7 +115,7 @@ impl Session {
             state.closed = Some(why);
         }
         for (_, pending) in state.pending.drain() {
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             pending.answer.send(Err(Error::Closed(why))).ok();
         }
         drop(state);
@@ -141,7 +141,7 @@ impl Session {
         match Incoming::read(text) {
             Some(Incoming::Answer { id, outcome }) => {
                 if let Some(pending) = self.lock().pending.remove(&id) {
-                    // Whoever asked may have stopped waiting.
+                    // The caller may have stopped waiting.
                     pending.answer.send(outcome).ok();
                 }
             }

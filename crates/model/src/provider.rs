@@ -88,7 +88,7 @@ impl AuthCommand {
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ProviderConfig {
-    /// The key under `model_providers`; set by whoever read the file.
+    /// The key under `model_providers`; set by the reader of the file.
     #[serde(skip)]
     pub id: String,
     /// The name shown to people; the id when empty.

@@ -1,4 +1,4 @@
-//! A directory that is held on to while its files are written. A policy has agreed to a path; whoever may write in the
+//! A directory that is held on to while its files are written. A policy has agreed to a path; a program that may write in the
 //! workspace could put a link in the place of one of its directories before the patch gets there.
 
 use std::ffi::OsStr;

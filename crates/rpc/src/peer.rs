@@ -1,4 +1,4 @@
-//! One connection with calls in both directions, for whoever owns exactly one: the client library
+//! One connection with calls in both directions, for programs that own exactly one: the client library
 //! and the test kit. (The server multiplexes many and builds on the parts instead.)
 //!
 //! Answers never queue behind other messages: the reading task gives each to its waiter the moment

@@ -108,7 +108,7 @@ impl Calls {
         }
     }
 
-    /// Hands an answer to whoever waits for it.
+    /// Hands an answer to the caller that waits for it.
     pub fn answer(&self, answer: Answer) -> Arrival {
         let Id::Integer(id) = answer.id else {
             return Arrival::Unknown;

@@ -1,5 +1,5 @@
 //! JSON that is carried, not looked into. Params and results pass through a connection as slices
-//! of the message they came in; whoever knows their type decodes them, once.
+//! of the message they came in; the code that knows their type decodes them, once.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl RawJson {
 }
 
 /// Why a value does not fit a type: what the decoder says, without the position, which would count
-/// from the start of the value and mean nothing to whoever wrote the message around it.
+/// from the start of the value and mean nothing to the author of the message around it.
 #[derive(Debug)]
 pub struct DecodeError(serde_json::Error);
 

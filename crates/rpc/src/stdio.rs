@@ -86,7 +86,7 @@ impl AsyncWrite for Socket {
         Poll::Ready(Ok(()))
     }
 
-    /// The end of the process closes it, for whoever else holds it may go on.
+    /// The end of the process closes it, since other holders may go on.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

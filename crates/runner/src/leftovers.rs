@@ -69,7 +69,7 @@ mod system {
         let pids = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
         let found = pids.filter(|pid: &i32| is_marked(*pid, marks));
         let killed = found.filter_map(Pid::from_raw).map(|pid| {
-            // Whoever is gone already need not be killed.
+            // A process that is gone already need not be killed.
             kill_process(pid, Signal::KILL).ok();
         });
         killed.count()

@@ -53,7 +53,7 @@ pub(crate) fn send_now(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Closes every descriptor from `first` on, whoever left it open.
+/// Closes every descriptor from `first` on, also those that others left open.
 pub(crate) fn close_from(first: RawFd) {
     #[cfg(target_os = "linux")]
     // SAFETY: called before this process opens descriptors of its own.

@@ -102,7 +102,7 @@ pub enum Network {
     /// Nothing outside the sandbox. With namespaces, commands still have a loopback interface of
     /// their own, so that a test can talk to the server it started.
     Off,
-    /// Nothing outside the sandbox but what the owner of the command lets through: whoever connects to
+    /// Nothing outside the sandbox but what the owner of the command lets through: a process that connects to
     /// [`GATE_PORT`] of the command's own loopback interface arrives at its [`Gate`](crate::Gate). Only
     /// namespaces can enforce this.
     Gate,

@@ -80,7 +80,7 @@ impl Process {
         self.write_stdin_from(&mut bytes).await
     }
 
-    /// The same; whoever gives up waiting finds in `bytes` what was not written.
+    /// The same; a caller that stops waiting finds in `bytes` what was not written.
     pub async fn write_stdin_from(&self, bytes: &mut &[u8]) -> Result<(), StdinError> {
         let mut stdin = self.stdin.lock().await;
         let stdin = stdin.as_mut().ok_or(StdinError::Closed)?;

@@ -39,7 +39,7 @@ pub(crate) struct Roots {
     stray: Option<Stray>,
 }
 
-/// A name that may not mean what whoever gave it meant.
+/// A name that may not mean what its author meant.
 struct Stray {
     name: PathBuf,
     link: PathBuf,

@@ -256,7 +256,7 @@ async fn receive(cx: &Cx, message: Bytes) {
     }
 }
 
-/// Gives an answer to whoever asked. One that cannot be understood counts as a refusal of what was asked for; since
+/// Gives an answer to the task that asked. One that cannot be understood counts as a refusal of what was asked for; since
 /// an answer has none itself, the client is told so under no id: its own requests may have the same ids as ours. The
 /// problem may quote the answer, which may be secret, so the log has no part of it.
 async fn settle(cx: &Cx, question: &Question, answer: Answer) {

@@ -1,4 +1,4 @@
-//! What is known of a repository without running `git`: its files are read directly. Whoever works in a
+//! What is known of a repository without running `git`: its files are read directly. A user that works in a
 //! directory can put there what they like, so these files are small, regular and make sense, or are left out.
 
 use std::path::{Component, Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The app-server: connections, router, lanes, handlers, thread actors, effects, outbox.
 //!
 //! The way of a request: `connection` reads a frame; answers to our own questions go
-//! straight to whoever waits for them, requests go to the `router`, which decodes, gates and hands them
+//! straight to the tasks that wait for them, requests go to the `router`, which decodes, gates and hands them
 //! to their lane; a file in `handlers` does the work and answers through a `Reply`.
 //! This crate is the only one that knows both the wire and the engine, and it decides little itself.
 

@@ -1,6 +1,6 @@
 //! Telemetry for the owner's collector: log events, spans and metrics, sent by OTLP over HTTP.
 //!
-//! Whoever reports something never waits: records go into a bounded queue, a task sends them in batches, and what
+//! A caller that reports something never waits: records go into a bounded queue, a task sends them in batches, and what
 //! does not fit is dropped and counted. The usual crates (opentelemetry with its OTLP exporter) would bring a second
 //! HTTP stack, a protobuf compiler's output and some forty crates; what is used of the format is written by hand here.
 

@@ -231,7 +231,7 @@ impl Sender {
                 self.send_metrics().await;
             }
             if let Some(done) = done {
-                // Whoever waited may have given up.
+                // The caller may have stopped waiting.
                 done.send(()).ok();
             }
         }

@@ -157,7 +157,7 @@ proptest! {
             ids.dedup();
             assert_eq!(ids.len(), events.len());
             assert!(events.len() <= count);
-            // Whoever comes next is not held up.
+            // The next call is not held up.
             let arguments = json!({ "id": 99, "fate": "Succeed" });
             assert!(lab.toolbox.call("act", "99", &arguments).await.success);
         });

@@ -1,5 +1,5 @@
 //! A new process in a home of many bytes: 1,000 threads whose files end in a hole, as a crash of the machine
-//! leaves them. Holes take no room on the disk, but whoever reads whole files reads all of them.
+//! leaves them. Holes take no room on the disk, but a program that reads whole files reads all of them.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;

@@ -119,7 +119,7 @@ impl Output {
     }
 
     /// Tells how it ended, and with what code the process is to exit. Programs are not told of an end that
-    /// a signal caused: whoever sent it knows, and takes a failed turn for a fault.
+    /// a signal caused: its sender knows, and takes a failed turn for a fault.
     pub fn end(self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
         let (outcome, failure) = match done {
             Ok(done) if done.turn.status == TurnStatus::Interrupted => {
@@ -189,7 +189,7 @@ fn print(line: &Line) {
     }
 }
 
-/// Whoever closed standard output does not want the rest.
+/// A reader that closed standard output does not want the rest.
 fn write(text: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text).ok();

@@ -313,7 +313,7 @@ async fn signals_interrupt_the_turn_and_end_the_process() {
         while let Some(line) = within("a line", lines.next_line()).await.unwrap() {
             rest.push(serde_json::from_str::<Value>(&line).unwrap());
         }
-        // Whoever sent the signal knows; a failed turn would be news of something else.
+        // The sender of the signal knows; a failed turn would be news of something else.
         let ended = |it: &Value| {
             it["type"]
                 .as_str()

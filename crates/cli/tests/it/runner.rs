@@ -253,7 +253,7 @@ async fn a_service_that_is_killed_loses_nothing_and_works_on_nothing_twice() {
     let place =
         Place::new("agent: { max_turns: 1, max_concurrent_agents: 3, max_retry_backoff_ms: 200 }");
     let twice = place.path("issues/twice");
-    // Whoever works on an issue holds a lock of its workspace, which the kernel releases with the process.
+    // A worker holds a lock of its workspace, which the kernel releases with the process.
     let work = |name: &str| {
         let cmd = format!(
             "flock -n -E 9 lock sleep 0.3; if [ $? = 9 ]; then echo {name} >> twice; fi; cp twice {} 2>/dev/null; true",

@@ -100,7 +100,7 @@ impl Desk {
         }
     }
 
-    /// Answers whoever asks for new tokens on the way.
+    /// Answers requests for new tokens on the way.
     async fn end_of_turn(&mut self, client: &mut Conversation) {
         loop {
             let message = client.next().await;

@@ -1,5 +1,5 @@
 //! The managed network: hosts that commands may reach through a gate of this program. An administrator
-//! switches it on for everybody, a permission profile for whoever chose it.
+//! switches it on for everybody, a permission profile for those that choose it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Edits change what they should and nothing else, whoever else is writing.
+//! Edits change what they should and nothing else, also while others write.
 
 use std::fs;
 use std::path::Path;

@@ -80,7 +80,7 @@ pub struct NetworkRule {
     pub protocol: NetworkProtocol,
     /// What to do.
     pub decision: NetworkDecision,
-    /// Why, in the words of whoever wrote the rule.
+    /// Why, in the words of the rule's author.
     pub justification: Option<String>,
 }
 

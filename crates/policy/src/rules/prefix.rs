@@ -40,7 +40,7 @@ pub struct PrefixRule {
     pattern: Vec<Vec<String>>,
     /// What to do with a command that starts so.
     pub decision: Decision,
-    /// Why, in the words of whoever wrote the rule.
+    /// Why, in the words of the rule's author.
     pub justification: Option<String>,
 }
 

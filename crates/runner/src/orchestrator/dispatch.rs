@@ -124,7 +124,7 @@ impl Orchestrator {
         self.dispatch(now, issue, None, &mut Vec::new());
     }
 
-    /// Whether an issue may be worked on, whoever works on it now and whether there is a place.
+    /// Whether an issue may be worked on, regardless of who works on it now and whether there is a place.
     pub(super) fn eligible(&self, now: Millis, issue: &Issue) -> Verdict {
         if let Some(member) = issue.missing() {
             return Verdict::Malformed(member);

@@ -266,7 +266,7 @@ impl Service {
     fn answer(&mut self, query: Query) -> bool {
         let now = time::now();
         match query {
-            // Whoever gave up waiting needs no answer.
+            // A caller that stopped waiting needs no answer.
             Query::State(answer) => drop(answer.send(orchestrator::state(&self.machine, now))),
             Query::Issue(identifier, answer) => {
                 let places = self.store.places();

@@ -99,7 +99,7 @@ async fn outcome(
         why = stopped => Err(attempt.given_up(why.unwrap_or(Stop::Cancelled))),
         granted = attempt.granted(server) => granted,
     };
-    // Whoever took it out was told that it ends.
+    // The request that took it out has announced its end.
     let taken = server.logins.take(id).is_none();
     let record = match granted {
         Ok(_) if taken => return Err(attempt.given_up(Stop::Cancelled)),

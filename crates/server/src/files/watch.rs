@@ -201,7 +201,7 @@ fn places(path: &Path) -> Vec<(PathBuf, Option<OsString>)> {
 }
 
 impl Routes {
-    /// Hands an event to whoever is interested.
+    /// Hands an event to the watches that it concerns.
     fn take(&self, event: &Event) {
         if event.need_rescan() {
             // Events were lost: everything may have changed.

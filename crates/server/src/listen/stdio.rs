@@ -13,7 +13,7 @@ use crate::connection::Session;
 use crate::peer::Peer;
 use crate::platform::input_is_closed;
 
-/// How long running turns may go on after a signal. Shorter than for a service: whoever started this
+/// How long running turns may go on after a signal. Shorter than for a service: the program that started this
 /// process waits for its end, often for five seconds.
 const DRAIN: Duration = Duration::from_secs(3);
 

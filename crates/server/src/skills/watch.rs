@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::Server;
 use crate::threads::Message;
 
-/// How long changes are gathered: whoever writes a skill makes a directory first and then the file.
+/// How long changes are gathered: the author of a skill makes a directory first and then the file.
 const GATHER: Duration = Duration::from_millis(100);
 /// How long nothing is reported after something was.
 const PAUSE: Duration = Duration::from_secs(10);

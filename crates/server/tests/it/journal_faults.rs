@@ -27,7 +27,7 @@ fn stored(path: &Path) -> BTreeMap<String, usize> {
     found
 }
 
-/// Whoever reads the rollout at the moment a client is told of an item finds that item.
+/// A reader of the rollout at the moment a client is notified of an item finds that item.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_reported_is_stored() {
     let stage = Stage::new().await;

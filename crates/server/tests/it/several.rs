@@ -65,7 +65,7 @@ async fn everybody_hears_of_threads_and_only_followers_of_their_turns() {
     );
 }
 
-/// Whoever was not asked cannot answer, whatever it guesses or remembers.
+/// A client that was not asked cannot answer, whatever it guesses or remembers.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_those_who_were_asked_may_answer() {
     let stage = Stage::new().await;

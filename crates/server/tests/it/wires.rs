@@ -156,7 +156,7 @@ async fn a_strict_output_schema_fails_the_turn() {
     next_turn_works(&stage, &mut client, &thread).await;
 }
 
-/// Tokens of a turn and of the thread, whoever counted them.
+/// Tokens of a turn and of the thread, counted by provider or server.
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_is_reported_for_every_provider() {
     for wire in WIRES {

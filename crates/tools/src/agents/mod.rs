@@ -1,5 +1,5 @@
 //! Agents that the model starts: threads of their own that work on a part of the task. The tools here read
-//! arguments and show what happens; the threads are run by whoever implements [`Agents`].
+//! arguments and show what happens; the threads are run by the implementation of [`Agents`].
 
 mod close_agent;
 mod input;

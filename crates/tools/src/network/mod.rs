@@ -20,7 +20,7 @@ pub use settings::Network;
 /// Connections of one command that are served at once; more wait.
 const MAX_CONNECTIONS: usize = 128;
 
-/// The first byte of whoever speaks SOCKS5; HTTP begins with a letter.
+/// The first byte of a SOCKS5 connection; HTTP begins with a letter.
 const SOCKS_VERSION: u8 = 5;
 
 /// Where a command finds its gate.

@@ -55,7 +55,7 @@ pub(super) enum Answer {
 
 impl Listener {
     pub(super) fn new(fd: OwnedFd) -> Self {
-        // Since Linux 6.6: hand the processor over to whoever waits. Older kernels do without.
+        // Since Linux 6.6: hand the processor over to the waiting process. Older kernels do without.
         let (set_flags, sync_wake_up) = (libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, 1_u64);
         // SAFETY: the request takes flags in place of an address.
         unsafe { libc::ioctl(fd.as_raw_fd(), set_flags as _, sync_wake_up) };

@@ -301,7 +301,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
     }),
 ];
 
-/// Opens without waiting for whoever is at the other end.
+/// Opens without waiting for the other end.
 fn open_at_once(path: &Path, access: libc::c_int) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(access == libc::O_RDWR).write(true);

@@ -279,7 +279,7 @@ fn unshare(what: libc::c_int) -> io::Result<()> {
     system_call(libc::SYS_unshare, &[what as usize]).map(drop)
 }
 
-/// Runs a program that makes whoever runs it root; it comes back here.
+/// Runs a program that makes its user root; it comes back here.
 #[expect(clippy::disallowed_methods, reason = "an attacker runs what it likes")]
 fn become_root() -> io::Result<()> {
     if std::env::var_os("SECOND_LIFE").is_some() {

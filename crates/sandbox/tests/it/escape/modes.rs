@@ -136,7 +136,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
         )?;
         lends(&path)
     }),
-    // Whoever may not keep the bits loses them by writing.
+    // A user that may not keep the bits loses them by writing.
     ("write a set-user-id program that is there", ForRoot, || {
         let path = workspace("lender");
         fs::OpenOptions::new().write(true).open(&path)?;

@@ -52,7 +52,7 @@ pub const ATTACKS: &[(&str, Works, Deed)] = &[
             1,
             0,
         ];
-        // Nothing is at that address; whoever may write there is told so.
+        // Nothing is at that address; a process that may write there gets that error.
         match system_call(libc::SYS_process_vm_writev, &arguments) {
             Err(error) if error.raw_os_error() != Some(libc::EFAULT) => Err(error),
             _ => Ok(()),
