@@ -37,18 +37,21 @@ impl Responder {
     pub async fn result<T: Serialize + ?Sized>(self, result: &T) -> Result<(), CloseReason> {
         let explain =
             |error| ErrorObject::internal(format!("the result cannot be written as JSON: {error}"));
-        self.result_or(result, explain).await
-    }
-
-    /// Answers with a result that is made while it is written, or with the error that explains why that
-    /// failed.
-    pub async fn result_or<T: Serialize + ?Sized>(
-        self,
-        result: &T,
-        explain: impl FnOnce(serde_json::Error) -> ErrorObject,
-    ) -> Result<(), CloseReason> {
         let message = write::result(&self.id, result)
             .or_else(|error| write::error(&self.id, &explain(error)));
+        self.answer(message).await
+    }
+
+    /// Answers with a result that `write` adds as JSON text, or with the error that says why it could not.
+    pub async fn result_with(
+        self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), ErrorObject>,
+    ) -> Result<(), CloseReason> {
+        let message = match write::result_with(&self.id, write) {
+            Ok(Ok(message)) => Ok(message),
+            Ok(Err(error)) => write::error(&self.id, &error),
+            Err(error) => Err(error),
+        };
         self.answer(message).await
     }
 

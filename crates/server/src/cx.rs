@@ -6,7 +6,6 @@ use std::sync::Arc;
 use quipu_config::{LoadRequest, Snapshot};
 use quipu_rpc::{CloseReason, Responder};
 use quipu_wire::method::Method;
-use serde::Serialize;
 
 use crate::Refusal;
 use crate::blocking::blocking;
@@ -56,11 +55,11 @@ impl<M: Method> Reply<M> {
         note_failure::<M>(sent);
     }
 
-    /// Answers with something that writes the same JSON as the result would, without being one; if that
-    /// fails midway, with the error that `explain` gives.
-    pub async fn send_as(self, result: &impl Serialize, explain: impl FnOnce() -> Refusal) {
-        let sent = self.responder.result_or(result, |_| explain().into()).await;
-        note_failure::<M>(sent);
+    /// Answers with what `write` adds, which must be the same JSON as the result would be; if that fails midway,
+    /// with its error.
+    pub async fn send_with(self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Refusal>) {
+        let write = |out: &mut Vec<u8>| write(out).map_err(Into::into);
+        note_failure::<M>(self.responder.result_with(write).await);
     }
 }
 

@@ -14,7 +14,8 @@ impl ReplyHandler for FsReadFile {
         // The answer is written while the file is read, so both happen where blocking is fine.
         let answered =
             tokio::task::spawn_blocking(move || match Content::open(params.path.as_path()) {
-                Ok(content) => runtime.block_on(reply.send_as(&content, || content.failure())),
+                Ok(content) => runtime
+                    .block_on(reply.send_with(|out| content.write(out).map_err(Refusal::from))),
                 Err(error) => runtime.block_on(reply.send(Err(Refusal::from(error)))),
             });
         if let Err(error) = answered.await {
