@@ -8,8 +8,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// Connections held at once. Each costs a file descriptor, of which a process often has no more than this.
-const MAX_CONNECTIONS: usize = 1000;
+use crate::platform;
+
+/// Connections held at once, at least and at most. Each costs a file descriptor; half of those that the process may have
+/// are for connections, the others for threads and their commands.
+const FEWEST: usize = 1_000;
+const MOST: usize = 10_000;
 
 /// The places of a listener.
 #[derive(Clone)]
@@ -18,6 +22,8 @@ pub(crate) struct Places(Arc<Shared>);
 struct Shared {
     /// How long a connection may take to introduce itself.
     patience: Duration,
+    /// How many there are.
+    count: usize,
     state: Mutex<State>,
 }
 
@@ -31,14 +37,18 @@ struct State {
 
 impl Places {
     pub fn new(patience: Duration) -> Places {
-        let state = Mutex::default();
-        Places(Arc::new(Shared { patience, state }))
+        let files = platform::max_open_files().unwrap_or_default();
+        Places(Arc::new(Shared {
+            patience,
+            count: (files / 2).clamp(FEWEST, MOST),
+            state: Mutex::default(),
+        }))
     }
 
     /// A place for a new connection: a free one, or that of the oldest connection that has not introduced itself.
     pub fn take(&self) -> Option<Place> {
         let mut state = self.lock();
-        if state.taken < MAX_CONNECTIONS {
+        if state.taken < self.0.count {
             state.taken += 1;
         } else {
             let (_, oldest) = state.strangers.pop_first()?;
@@ -123,7 +133,7 @@ mod tests {
     async fn the_oldest_stranger_makes_room_and_clients_do_not() {
         let places = Places::new(PATIENCE);
         let mut taken: Vec<Place> = std::iter::from_fn(|| places.take())
-            .take(MAX_CONNECTIONS)
+            .take(places.0.count)
             .collect();
         taken[0].introduce();
         taken.push(places.take().unwrap());

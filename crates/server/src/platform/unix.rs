@@ -89,3 +89,14 @@ fn is_shell(path: &Path) -> bool {
         && name.is_some_and(|name| name.ends_with("sh"))
         && metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
+
+/// How many files this process may have open.
+pub(crate) fn max_open_files() -> Option<usize> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the call writes to the value that it is given and keeps nothing.
+    let read = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    (read == 0).then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
+}

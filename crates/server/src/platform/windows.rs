@@ -103,3 +103,8 @@ pub(crate) fn stop_signals() -> [io::Result<Signal>; 2] {
 pub(crate) fn shell(_: &Env) -> String {
     "powershell.exe".to_owned()
 }
+
+/// There is no such limit.
+pub(crate) fn max_open_files() -> Option<usize> {
+    Some(usize::MAX)
+}

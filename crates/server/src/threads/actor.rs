@@ -67,7 +67,7 @@ impl Actor {
         skills::follow(&self, false);
         self.reports.start(&self.server, &self.session);
         loop {
-            let idle = self.server.settings.idle;
+            let idle = self.patience();
             let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));
             let message = match tokio::time::timeout(wait, mailbox.recv()).await {
                 Ok(Some(message)) => message,
@@ -76,6 +76,8 @@ impl Actor {
                     Box::pin(self.decline_unattended()).await;
                     continue;
                 }
+                // Other threads were unloaded, so that this one may stay.
+                Err(_) if idle < self.patience() => continue,
                 Err(_) if Box::pin(self.idle(&mut mailbox)).await => return,
                 Err(_) => continue,
             };

@@ -2,6 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use quipu_engine::TurnId;
@@ -12,6 +13,7 @@ use quipu_wire::{
 };
 
 use super::live::LiveItems;
+use super::unfollowed::{Counted, Unfollowed};
 use crate::hub::{Client, ClientId};
 use crate::questions::{Asker, Question, QuestionId};
 
@@ -31,6 +33,9 @@ pub(super) struct Audience {
     scratch: Vec<u8>,
     /// Whether a status of the thread is among what is held.
     holds_status: bool,
+    unfollowed: Unfollowed,
+    /// Set while there are no subscribers.
+    alone: Option<Counted>,
 }
 
 /// How many turns that are over are distinguished from ids that never were a turn's. Those end the running turn,
@@ -45,7 +50,7 @@ struct Subscriber {
 
 impl Audience {
     /// The audience of a thread, of which its turns are not kept.
-    pub fn new(clients: &[Arc<Client>], thread: Thread) -> Audience {
+    pub fn new(clients: &[Arc<Client>], thread: Thread, unfollowed: &Unfollowed) -> Audience {
         let mut audience = Audience {
             subscribers: Vec::new(),
             thread: Thread {
@@ -56,6 +61,8 @@ impl Audience {
             ended: VecDeque::new(),
             scratch: Vec::new(),
             holds_status: false,
+            unfollowed: unfollowed.clone(),
+            alone: Some(unfollowed.count()),
         };
         for client in clients {
             audience.add(Arc::clone(client));
@@ -68,6 +75,7 @@ impl Audience {
         if !self.has(client.id) {
             let held = VecDeque::new();
             self.subscribers.push(Subscriber { client, held });
+            self.alone = None;
         }
     }
 
@@ -75,7 +83,11 @@ impl Audience {
     pub fn remove(&mut self, id: ClientId) -> bool {
         let before = self.subscribers.len();
         self.subscribers.retain(|it| it.client.id != id);
-        self.subscribers.len() < before
+        let was = self.subscribers.len() < before;
+        if was && self.subscribers.is_empty() {
+            self.alone = Some(self.unfollowed.count());
+        }
+        was
     }
 
     pub fn has(&self, id: ClientId) -> bool {
@@ -92,6 +104,12 @@ impl Audience {
             .iter()
             .map(|it| Arc::clone(&it.client))
             .collect()
+    }
+
+    /// How long the thread may be idle before it gives up what it has in memory, if that is usually so long.
+    pub fn patience(&self, usual: Duration) -> Duration {
+        let alone = self.alone.as_ref();
+        alone.map_or(usual, |it| it.patience(usual))
     }
 
     pub fn is_empty(&self) -> bool {

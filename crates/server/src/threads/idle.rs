@@ -2,6 +2,8 @@
 //! gives its history back. The rollout has it, and the next turn reads it again. A thread that was just
 //! resumed begins like that, so that looking at an old thread does not cost what going on with it does.
 
+use std::time::Duration;
+
 use quipu_wire::ThreadClosedNotification;
 use quipu_wire::method::event;
 use tokio::sync::mpsc;
@@ -11,6 +13,16 @@ use super::message::Message;
 use crate::Refusal;
 
 impl Actor {
+    /// How long nothing may happen before the thread gives up what it has in memory. An agent stays as long as the
+    /// thread that started it.
+    pub fn patience(&self) -> Duration {
+        let usual = self.server.settings.idle;
+        match self.agent.is_agent() {
+            true => usual,
+            false => self.audience.patience(usual),
+        }
+    }
+
     /// Nothing has happened for a while; whether the thread was unloaded.
     pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
         let is_stored = self.recorder.rollout().is_some();

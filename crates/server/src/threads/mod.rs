@@ -45,6 +45,7 @@ mod tool_sets;
 mod tools;
 mod turn_context;
 mod turn_start;
+mod unfollowed;
 mod view;
 mod web_search;
 
@@ -66,6 +67,7 @@ pub(crate) use realtime::{RealtimeMessage, RealtimeRequest};
 pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};
 use tool_sets::ToolSets;
+use unfollowed::Unfollowed;
 pub(crate) use view::{from_summary, stored_git, wire_git};
 
 /// Threads that all clients may have loaded.
@@ -78,6 +80,7 @@ pub(crate) struct Threads {
     /// The instructions of the last thread, which most have in common.
     instructions: Mutex<Option<Weak<str>>>,
     tool_sets: ToolSets,
+    unfollowed: Unfollowed,
 }
 
 impl Threads {

@@ -77,7 +77,7 @@ pub(super) fn open(
             parts.usage,
             parts.raw_items,
         ),
-        audience: Audience::new(followers, parts.thread),
+        audience: Audience::new(followers, parts.thread, &server.threads.unfollowed),
         recorder: Recorder::new(handle.id.clone(), parts.log, parts.history_state),
         questions: Questions::new(handle.clone()),
         sampler: Sampler::new(

@@ -40,6 +40,24 @@ async fn an_idle_thread_that_nobody_follows_is_unloaded() {
     assert!(stage.last_request().contains("hello"));
 }
 
+/// Clients that come and go must not fill the memory with what they left.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_some_threads_stay_loaded_that_nobody_follows() {
+    const LEFT: usize = 103;
+    let stage = Stage::new().await;
+    let mut watcher = stage.client().await;
+    for _ in 0..LEFT {
+        let (mut client, thread) = stage.thread().await;
+        stage.play([json!({ "text": "hello" })]);
+        run(&mut client, &thread, "hi").await;
+    }
+    for _ in 0..LEFT - 100 {
+        watcher.skip_to("thread/closed").await;
+    }
+    let loaded = watcher.call("thread/loaded/list", json!({})).await;
+    assert!(loaded["data"].as_array().unwrap().len() <= 100);
+}
+
 /// The rollout has the history, so that is where the next turn finds it: with what was put there.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_thread_keeps_its_history_on_disk_only() {
