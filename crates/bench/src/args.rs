@@ -50,6 +50,9 @@ pub struct Args {
     /// Give each server the same work every second for so long, and watch its memory and CPU
     #[arg(long, value_name = "MINUTES", group = "kind", value_parser = minutes)]
     pub soak: Option<Duration>,
+    /// With `--soak`: turns of all kinds, forks, interrupts, archives, settings, and clients that come and go
+    #[arg(long, requires = "soak")]
+    pub mixed: bool,
     /// Measure the service `quipu runner` with 0, 50 and 500 agents instead of the table
     #[arg(long, group = "kind")]
     pub runner: bool,

@@ -65,7 +65,7 @@ fn bar(svg: &mut Svg, scale: &Scale, top: f64, line: &Line, ratio: f64) {
     let (from, to) = (scale.x(1.0), scale.x(ratio));
     let met = goal(line);
     let class = match line.goal {
-        Goal::None => "c2",
+        Goal::Limit(_) | Goal::None => "c2",
         _ if met.ends_with("held") => "c0",
         _ => "c1",
     };
@@ -77,7 +77,7 @@ fn bar(svg: &mut Svg, scale: &Scale, top: f64, line: &Line, ratio: f64) {
         svg.line((x, top + 2.0), (x, top + ROW - 2.0), "goal");
     }
     let figure = match line.goal {
-        Goal::None => short(ratio),
+        Goal::Limit(_) | Goal::None => short(ratio),
         _ => format!("{}, goal {met}", short(ratio)),
     };
     svg.text(
@@ -91,7 +91,7 @@ fn bar(svg: &mut Svg, scale: &Scale, top: f64, line: &Line, ratio: f64) {
 fn goal_value(goal: Goal) -> Option<f64> {
     match goal {
         Goal::AtMost(value) | Goal::AtLeast(value) => Some(value),
-        Goal::None => None,
+        Goal::Limit(_) | Goal::None => None,
     }
 }
 

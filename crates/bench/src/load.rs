@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::ground::{Home, Subject};
+use crate::ground::{Ground, Home, Subject};
 use crate::session::{hello, turn_params};
 use crate::{Result, usage};
 
@@ -134,10 +134,7 @@ async fn connect(process: &mut ServerProcess, load: Load) -> Result<Vec<Watcher>
     let url = process.url().await;
     let mut watchers: Vec<Watcher> = Vec::with_capacity(connections);
     for number in 0..connections {
-        let connection = websocket::connect(&url, &[], MESSAGE_LIMIT, PATIENCE).await?;
-        let (peer, inbox) = Peer::start(connection, PeerOptions::default());
-        peer.call("initialize", &hello()).within(PATIENCE).await?;
-        peer.notify("initialized", &json!({}))?;
+        let (peer, inbox) = client(&url).await?;
         let (method, params) = match number.checked_sub(threads) {
             None => ("thread/start", json!({"cwd": process.directory()})),
             Some(later) => {
@@ -231,4 +228,72 @@ impl Watcher {
         }
         Err(format!("closed: {}", self.inbox.closed().await).into())
     }
+}
+
+/// A server and any number of websocket clients that only ask.
+pub struct Clients {
+    process: ServerProcess,
+    url: String,
+    peers: Vec<Peer>,
+    _home: Home,
+}
+
+impl Clients {
+    pub async fn start(ground: &Ground<'_>) -> Result<Clients> {
+        let home = Home::new(ground.model())?;
+        let listen = ["--listen", "ws://127.0.0.1:0"];
+        let mut process = home.launch(&ground.subject().program, &listen).start();
+        Ok(Clients {
+            url: process.url().await,
+            process,
+            peers: Vec::new(),
+            _home: home,
+        })
+    }
+
+    pub fn count(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// Connects so many more.
+    pub async fn connect(&mut self, count: usize) -> Result<()> {
+        for _ in 0..count {
+            let (peer, mut inbox) = client(&self.url).await?;
+            tokio::spawn(async move { while inbox.next().await.is_some() {} });
+            self.peers.push(peer);
+        }
+        Ok(())
+    }
+
+    /// Lets a client start so many threads.
+    pub async fn load(&self, client: usize, count: usize) -> Result<()> {
+        let params = json!({"cwd": self.process.directory()});
+        let peer = &self.peers[client];
+        for first in (0..count).step_by(AT_ONCE) {
+            let asked =
+                (first..count.min(first + AT_ONCE)).map(|_| peer.call("thread/start", &params));
+            for call in asked.collect::<Vec<_>>() {
+                call.within(PATIENCE).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory of the server in MB, once it has come to rest.
+    pub async fn memory(&self) -> Result<f64> {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        usage::memory(self.process.pid())
+    }
+}
+
+/// Requests of one client that are answered side by side.
+const AT_ONCE: usize = 50;
+
+/// A client that has introduced itself.
+pub async fn client(url: &str) -> Result<(Peer, Inbox)> {
+    let connection = websocket::connect(url, &[], MESSAGE_LIMIT, PATIENCE).await?;
+    let (peer, inbox) = Peer::start(connection, PeerOptions::default());
+    peer.call("initialize", &hello()).within(PATIENCE).await?;
+    peer.notify("initialized", &json!({}))?;
+    Ok((peer, inbox))
 }

@@ -5,8 +5,11 @@ mod args;
 mod chart;
 mod curves;
 mod fetch;
+mod files;
+mod floor;
 mod ground;
 mod load;
+mod mixed;
 mod outcome;
 mod plot;
 mod report;
@@ -47,6 +50,7 @@ async fn run(args: Args) -> Result<()> {
         let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
         return show(&Outcome::parse(&text)?, &args);
     }
+    files::raise_limit();
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let model = format!("http://{}/v1", listener.local_addr()?);
     tokio::spawn(quipu_testkit::model::serve(listener));
@@ -57,7 +61,9 @@ async fn run(args: Args) -> Result<()> {
     if args.runner {
         return runner::run(&subjects[0], args.quick).await;
     }
-    let outcome = if let Some(time) = args.soak {
+    let outcome = if let Some(time) = args.soak.filter(|_| args.mixed) {
+        Outcome::Mixed(mixed::run(&subjects, &model, time).await?)
+    } else if let Some(time) = args.soak {
         Outcome::Soak(soak::run(&subjects, &model, time).await?)
     } else if args.curves {
         Outcome::Curves(curves::run(&subjects, &model, args.quick).await?)

@@ -15,6 +15,7 @@ use crate::soak::Soaks;
 pub enum Outcome {
     Table(Report),
     Soak(Soaks),
+    Mixed(Soaks),
     Curves(Growth),
 }
 
@@ -32,7 +33,7 @@ impl Outcome {
     pub fn text(&self) -> String {
         match self {
             Outcome::Table(report) => report.table(),
-            Outcome::Soak(soaks) => soaks.table(),
+            Outcome::Soak(soaks) | Outcome::Mixed(soaks) => soaks.table(),
             Outcome::Curves(growth) => growth.table(),
         }
     }
@@ -42,6 +43,7 @@ impl Outcome {
         let mark = match self {
             Outcome::Table(_) => "<!-- table -->\n",
             Outcome::Soak(_) => "<!-- soak -->\n",
+            Outcome::Mixed(_) => "<!-- mixed -->\n",
             Outcome::Curves(_) => "<!-- curves -->\n",
         };
         let Some((before, after)) = page.split_once(mark) else {
@@ -59,6 +61,7 @@ impl Outcome {
         Ok(match self {
             Outcome::Table(report) => chart::chart(report)?,
             Outcome::Soak(soaks) => plot("50 threads at work", &soaks.panels()),
+            Outcome::Mixed(soaks) => plot("Work of all kinds", &soaks.panels()),
             Outcome::Curves(growth) => plot("Cost against size", &growth.panels()),
         })
     }

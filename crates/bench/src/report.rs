@@ -157,6 +157,10 @@ pub fn goal(line: &Line) -> String {
     let (text, holds) = match (line.goal, line.ratios.first()) {
         (Goal::AtMost(goal), Some(ratio)) => (format!("≤ {goal}"), *ratio <= goal),
         (Goal::AtLeast(goal), Some(ratio)) => (format!("≥ {goal}"), *ratio >= goal),
+        (Goal::Limit(goal), _) => {
+            let own = line.results.first().map_or(f64::NAN, |it| it.median);
+            (format!("≤ {goal} {}", line.unit), own <= goal)
+        }
         _ => return "—".to_owned(),
     };
     format!("{text} {}", if holds { "held" } else { "missed" })

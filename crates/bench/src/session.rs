@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use quipu_rpc::{Event, Inbox, Peer, PeerOptions, RawJson};
+use quipu_rpc::{Event, Inbox, Notification, Peer, PeerOptions, RawJson};
 use quipu_testkit::process::{Launch, ServerProcess};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,6 +52,10 @@ impl Session {
     /// From before the process was made until `initialize` was answered.
     pub fn greeted_after(&self) -> Duration {
         self.greeted_after
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.process.pid()
     }
 
     /// Processor time of the server so far.
@@ -155,13 +159,50 @@ impl Session {
         Ok(())
     }
 
+    /// One turn on every thread, all at once; the longest time between two deltas of the same one.
+    pub async fn longest_gap(&mut self, threads: &[String], prompt: &str) -> Result<Duration> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Of {
+            thread_id: String,
+        }
+        let ask = |thread: &String| self.peer.call("turn/start", &turn_params(thread, prompt));
+        let asked: Vec<_> = threads.iter().map(ask).collect();
+        let mut last: std::collections::HashMap<String, Instant> = Default::default();
+        let (mut longest, mut running) = (Duration::ZERO, threads.len());
+        while running > 0 {
+            let event = self.notification().await?;
+            let params = event.params.as_ref().map_or(&b"{}"[..], |it| it.as_bytes());
+            match event.method.as_str() {
+                "item/agentMessage/delta" => {
+                    let Of { thread_id } = serde_json::from_slice(params)?;
+                    let now = Instant::now();
+                    if let Some(before) = last.insert(thread_id, now) {
+                        longest = longest.max(now - before);
+                    }
+                }
+                "turn/completed" => running -= 1,
+                _ => {}
+            }
+        }
+        for call in asked {
+            call.within(PATIENCE).await?;
+        }
+        Ok(longest)
+    }
+
     async fn next(&mut self) -> Result<Notice> {
+        let it = self.notification().await?;
+        Notice::read(&it.method, it.params.as_ref())
+    }
+
+    async fn notification(&mut self) -> Result<Notification> {
         let event = match self.inbox.next().now_or_never() {
             Some(event) => event,
             None => tokio::time::timeout(PATIENCE, self.inbox.next()).await?,
         };
         match event {
-            Some(Event::Notification(it)) => Notice::read(&it.method, it.params.as_ref()),
+            Some(Event::Notification(it)) => Ok(it),
             Some(Event::Request(it)) => Err(format!("the server asks {}", it.method).into()),
             Some(_) => Err("the server sends what is no message".into()),
             None => Err(format!("the server has ended: {}", self.process.stderr()).into()),

@@ -12,7 +12,7 @@ use crate::plot::{Panel, Series};
 use crate::report::{rounded, short};
 use crate::rows::median;
 use crate::session::Session;
-use crate::{Result, progress};
+use crate::{Result, progress, usage};
 
 /// Each takes a turn every second.
 const THREADS: usize = 50;
@@ -29,26 +29,65 @@ const COMMAND: &str =
 /// What every server did.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Soaks {
-    servers: Vec<Soak>,
+    pub servers: Vec<Soak>,
 }
 
 /// What one server did.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Soak {
-    subject: String,
-    turns: usize,
-    samples: Vec<Sample>,
+pub struct Soak {
+    pub subject: String,
+    pub turns: usize,
+    pub samples: Vec<Sample>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sample {
+pub struct Sample {
     /// Since the beginning.
     second: f64,
     memory_mb: f64,
     /// Of one processor, since the sample before.
     cpu_percent: f64,
+}
+
+/// Samples a server once in a while.
+pub struct Sampler {
+    pid: i32,
+    start: Instant,
+    sampled: Instant,
+    used: Duration,
+    pub samples: Vec<Sample>,
+}
+
+impl Sampler {
+    pub fn new(pid: i32) -> Result<Sampler> {
+        let start = Instant::now();
+        Ok(Sampler {
+            pid,
+            start,
+            sampled: start,
+            used: usage::cpu(pid)?,
+            samples: Vec::new(),
+        })
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    pub fn sample(&mut self) -> Result<()> {
+        let (now, cpu) = (Instant::now(), usage::cpu(self.pid)?);
+        let used = cpu.saturating_sub(self.used);
+        let share = used.as_secs_f64() / (now - self.sampled).as_secs_f64();
+        self.samples.push(Sample {
+            second: rounded((now - self.start).as_secs_f64()),
+            memory_mb: rounded(usage::memory(self.pid)?),
+            cpu_percent: rounded(share * 100.0),
+        });
+        (self.sampled, self.used) = (now, cpu);
+        Ok(())
+    }
 }
 
 /// Soaks one server after the other.
@@ -66,24 +105,16 @@ async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
     let ground = Ground::new(subject, model, false)?;
     let mut session = ground.start().await?;
     let mut threads = session.threads(THREADS).await?;
-    let mut samples = Vec::new();
+    let mut sampler = Sampler::new(session.pid())?;
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let start = Instant::now();
-    let (mut sampled, mut used) = (start, session.cpu()?);
-    while start.elapsed() < time {
+    while sampler.elapsed() < time {
         ticks.tick().await;
         second_of_work(&mut session, &mut threads).await?;
-        let (now, cpu) = (Instant::now(), session.cpu()?);
-        let share = (cpu - used).as_secs_f64() / (now - sampled).as_secs_f64();
-        samples.push(Sample {
-            second: rounded((now - start).as_secs_f64()),
-            memory_mb: rounded(session.memory_now()?),
-            cpu_percent: rounded(share * 100.0),
-        });
-        (sampled, used) = (now, cpu);
+        sampler.sample()?;
     }
     session.finish().await?;
+    let samples = sampler.samples;
     Ok(Soak {
         subject: subject.name.clone(),
         turns: samples.len() * THREADS,

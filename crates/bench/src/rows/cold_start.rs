@@ -14,7 +14,7 @@ impl Row for ColdStart {
         &[Figure {
             name: "cold start to `initialize` answered",
             unit: "ms",
-            goal: Goal::AtMost(0.10),
+            goal: Goal::AtMost(0.03),
         }]
     }
 

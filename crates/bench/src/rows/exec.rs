@@ -20,12 +20,12 @@ impl Row for Exec {
             Figure {
                 name: "`exec` of a short prompt, from start to exit",
                 unit: "ms",
-                goal: Goal::AtMost(0.10),
+                goal: Goal::AtMost(0.05),
             },
             Figure {
                 name: "`exec` of a short prompt, CPU",
                 unit: "ms",
-                goal: Goal::AtMost(0.10),
+                goal: Goal::AtMost(0.05),
             },
         ]
     }

@@ -14,7 +14,7 @@ impl Row for IdleMemory {
         &[Figure {
             name: "idle memory",
             unit: "MB",
-            goal: Goal::AtMost(0.25),
+            goal: Goal::AtMost(0.15),
         }]
     }
 

@@ -13,14 +13,17 @@ mod idle_memory;
 mod large_patch;
 mod list_cold;
 mod list_stored;
+mod loaded;
 mod output_lines;
 mod parallel;
 mod read_file;
 mod resume;
+mod streaming;
 mod thread_start;
 mod tool_call;
 mod turn;
 mod typescript;
+mod websockets;
 
 use std::time::Duration;
 
@@ -65,28 +68,33 @@ pub trait Row: Sync {
 pub struct Figure {
     pub name: &'static str,
     pub unit: &'static str,
-    /// What Quipu's ratio to the first peer should be.
+    /// What Quipu's figure, or its ratio to the first peer, should be.
     pub goal: Goal,
 }
 
-/// A ratio to reach.
+/// What is to be reached.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Goal {
     AtMost(f64),
     AtLeast(f64),
+    /// What Quipu's own figure must not exceed, where there is nothing to compare it with.
+    Limit(f64),
     /// Shown for what it tells, not to be reached.
     None,
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 25] = [
+pub static ALL: [&dyn Row; 28] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
     &turn::Turn,
     &deltas::Deltas,
     &parallel::Parallel,
+    &loaded::Loaded,
+    &streaming::Streaming,
+    &websockets::WebSockets,
     &tool_call::ToolCall,
     &command_exec::FREE,
     &command_exec::SANDBOXED,

@@ -20,7 +20,7 @@ impl Row for Parallel {
             Figure {
                 name: "turns per second, 40 threads at once",
                 unit: "1/s",
-                goal: Goal::AtLeast(30.0),
+                goal: Goal::AtLeast(80.0),
             },
             Figure {
                 name: "one turn among 40 threads, CPU",

@@ -23,12 +23,12 @@ impl Row for ReadFile {
             Figure {
                 name: "`fs/readFile` of 16 MB",
                 unit: "ms",
-                goal: Goal::AtMost(1.0),
+                goal: Goal::AtMost(0.5),
             },
             Figure {
                 name: "`fs/readFile` of 16 MB, CPU",
                 unit: "ms",
-                goal: Goal::AtMost(1.0),
+                goal: Goal::AtMost(0.5),
             },
             Figure {
                 name: "most memory while 16 MB are read",

@@ -20,7 +20,7 @@ impl Row for Resume {
         &[Figure {
             name: "resume of 400 turns",
             unit: "ms",
-            goal: Goal::AtMost(0.10),
+            goal: Goal::AtMost(0.04),
         }]
     }
 

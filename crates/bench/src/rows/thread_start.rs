@@ -16,7 +16,7 @@ impl Row for ThreadStart {
         &[Figure {
             name: "`thread/start`",
             unit: "ms",
-            goal: Goal::AtMost(0.10),
+            goal: Goal::AtMost(0.02),
         }]
     }
 

@@ -18,12 +18,12 @@ impl Row for ToolCall {
             Figure {
                 name: "one tool call (`true`) in a turn",
                 unit: "ms",
-                goal: Goal::AtMost(0.08),
+                goal: Goal::AtMost(0.03),
             },
             Figure {
                 name: "one tool call (`true`) in a turn, CPU",
                 unit: "ms",
-                goal: Goal::AtMost(0.08),
+                goal: Goal::AtMost(0.03),
             },
         ]
     }

@@ -1,10 +1,13 @@
 //! A short turn: what the server itself adds when the model answers at once.
 
 use super::{Figure, Goal, Row, Values, median, ms};
+use crate::floor;
 use crate::ground::Ground;
 
 const THREADS: usize = 20;
 const TURNS_EACH: usize = 5;
+/// How often the floor is measured.
+const FLOORS: usize = 100;
 
 pub struct Turn;
 
@@ -23,12 +26,17 @@ impl Row for Turn {
             Figure {
                 name: "one turn, CPU",
                 unit: "ms",
-                goal: Goal::AtMost(0.04),
+                goal: Goal::AtMost(0.015),
             },
             Figure {
                 name: "first delta after `turn/start`",
                 unit: "ms",
                 goal: Goal::AtMost(0.05),
+            },
+            Figure {
+                name: "one turn, times its floor",
+                unit: "×",
+                goal: Goal::Limit(3.0),
             },
         ]
     }
@@ -47,7 +55,9 @@ impl Row for Turn {
                 }
             }
             let cpu = ms(session.cpu_since(before)?) / wholes.len() as f64;
-            Ok(vec![median(wholes), cpu, median(firsts)])
+            let floor = floor::turn(ground.model(), ground.count(FLOORS)).await?;
+            let whole = median(wholes);
+            Ok(vec![whole, cpu, median(firsts), whole / ms(floor)])
         })
     }
 }
