@@ -15,6 +15,9 @@ use crate::{Result, usage};
 /// How long anything may take before the measurement is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Requests that wait for an answer at once, where there are many.
+const AT_ONCE: usize = 100;
+
 /// A server that has been greeted. It is killed when dropped.
 pub struct Session {
     peer: Peer,
@@ -166,8 +169,14 @@ impl Session {
         struct Of {
             thread_id: String,
         }
-        let ask = |thread: &String| self.peer.call("turn/start", &turn_params(thread, prompt));
-        let asked: Vec<_> = threads.iter().map(ask).collect();
+        let ask = |peer: &Peer, thread: &str| peer.call("turn/start", &turn_params(thread, prompt));
+        let mut rest = threads.iter();
+        // A server need not take more requests of one client at once.
+        let mut asked: Vec<_> = rest
+            .by_ref()
+            .take(AT_ONCE)
+            .map(|it| ask(&self.peer, it))
+            .collect();
         let mut last: std::collections::HashMap<String, Instant> = Default::default();
         let (mut longest, mut running) = (Duration::ZERO, threads.len());
         while running > 0 {
@@ -181,6 +190,7 @@ impl Session {
                         longest = longest.max(now - before);
                     }
                 }
+                "turn/started" => asked.extend(rest.next().map(|it| ask(&self.peer, it))),
                 "turn/completed" => running -= 1,
                 _ => {}
             }
