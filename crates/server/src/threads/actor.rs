@@ -21,7 +21,7 @@ use super::reports::Reports;
 use super::sampling::Sampler;
 use super::session::Session;
 use super::tools::Tools;
-use super::{skill_servers, skills};
+use super::{idle, skill_servers, skills};
 use crate::Server;
 use crate::agents;
 use crate::fail;
@@ -67,7 +67,7 @@ impl Actor {
         skills::follow(&self, false);
         self.reports.start(&self.server, &self.session);
         loop {
-            let idle = self.patience();
+            let idle = idle::patience(&self);
             let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));
             let message = match tokio::time::timeout(wait, mailbox.recv()).await {
                 Ok(Some(message)) => message,
@@ -76,8 +76,8 @@ impl Actor {
                     Box::pin(self.decline_unattended()).await;
                     continue;
                 }
-                // Other threads were unloaded, so that this one may stay.
-                Err(_) if idle < self.patience() => continue,
+                // If others were unloaded meanwhile, this one may stay.
+                Err(_) if idle < idle::patience(&self) => continue,
                 Err(_) if Box::pin(self.idle(&mut mailbox)).await => return,
                 Err(_) => continue,
             };

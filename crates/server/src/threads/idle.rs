@@ -12,17 +12,17 @@ use super::actor::Actor;
 use super::message::Message;
 use crate::Refusal;
 
-impl Actor {
-    /// How long nothing may happen before the thread gives up what it has in memory. An agent stays as long as the
-    /// thread that started it.
-    pub fn patience(&self) -> Duration {
-        let usual = self.server.settings.idle;
-        match self.agent.is_agent() {
-            true => usual,
-            false => self.audience.patience(usual),
-        }
+/// How long nothing may happen before a thread gives up what it has in memory. An agent stays as long as the thread that
+/// started it.
+pub(super) fn patience(actor: &Actor) -> Duration {
+    let usual = actor.server.settings.idle;
+    match actor.agent.is_agent() {
+        true => usual,
+        false => actor.audience.patience(usual),
     }
+}
 
+impl Actor {
     /// Nothing has happened for a while; whether the thread was unloaded.
     pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
         let is_stored = self.recorder.rollout().is_some();

@@ -9,7 +9,7 @@ use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
 
 use super::actor::Actor;
 use super::app_usage;
-use super::audience;
+use super::audience::{self, Audience};
 use super::compact;
 use super::message::Message;
 use super::records::{self, Writing};
@@ -17,6 +17,15 @@ use crate::announce::Announcement;
 
 /// The time that cancelled tools have to end by themselves.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Whether notifications that are held may leave after this effect.
+fn keeps_held(effect: &Effect, audience: &Audience) -> bool {
+    match effect {
+        Effect::Notify(_) | Effect::Broadcast(_) | Effect::Record(_) => true,
+        Effect::Sync => audience.holds_status(),
+        _ => false,
+    }
+}
 
 impl Actor {
     /// Performs effects and the ones that follow from them.
@@ -29,12 +38,7 @@ impl Actor {
     pub async fn perform_holding(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            let may_wait = match &effect {
-                Effect::Notify(_) | Effect::Broadcast(_) | Effect::Record(_) => true,
-                Effect::Sync => self.audience.holds_status(),
-                _ => false,
-            };
-            if !may_wait {
+            if !keeps_held(&effect, &self.audience) {
                 self.audience.release().await;
             }
             if effect == Effect::Sync {
