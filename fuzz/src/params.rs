@@ -17,7 +17,7 @@ pub fn check(data: &[u8]) {
 }
 
 macro_rules! all {
-    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))?;)*) => {
+    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))? $(, $bound:ident $version:literal)?;)*) => {
         fn check_all(text: &str) {
             $(check_one::<<request::$name as Method>::Params>($wire, text);)*
         }

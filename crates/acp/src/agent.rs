@@ -19,8 +19,8 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Client as EditorRole, Error, Result};
 use futures_util::FutureExt as _;
 use quipu_client::wire::{
-    ThreadArchiveParams, ThreadListParams, ThreadResumeParams, ThreadStartParams,
-    ThreadUnsubscribeParams,
+    ThreadArchiveParams, ThreadListCwdFilter, ThreadListParams, ThreadResumeParams,
+    ThreadStartParams, ThreadUnsubscribeParams,
 };
 use quipu_client::{Client, Connect, Timeouts};
 use serde_json::Value;
@@ -245,7 +245,9 @@ impl Agent {
         let params = ThreadListParams {
             cursor: request.cursor,
             limit: Some(PAGE),
-            cwd: request.cwd.map(|it| it.display().to_string()),
+            cwd: request
+                .cwd
+                .map(|it| ThreadListCwdFilter::One(it.display().to_string())),
             ..ThreadListParams::default()
         };
         let client = self.client(editor).await?;

@@ -26,6 +26,17 @@ pub struct Args {
     pub command: Option<Command>,
 }
 
+/// The generations of the protocol that `generate-json-schema` and `generate-ts` print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolVersion {
+    #[value(name = "0.118")]
+    V0_118,
+    #[value(name = "0.166")]
+    V0_166,
+    /// Everything that the server speaks
+    Union,
+}
+
 /// Settings for this run. They are declared before and after the subcommand, rather than once as
 /// global, because of a global option given in both places only the later values would count.
 #[derive(Debug, Default, ClapArgs)]
@@ -349,9 +360,12 @@ pub struct AppServerArgs {
     pub command: Option<AppServerCommand>,
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH` or `off`
+    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH`, `unix://` (a socket in the home directory) or `off`
     #[arg(long, value_name = "URL", default_value = "stdio://")]
     pub listen: Listen,
+    /// Listen on standard input and output, as `--listen stdio://` does
+    #[arg(long, conflicts_with = "listen")]
+    pub stdio: bool,
     /// Accepted for compatibility; nothing is collected
     #[arg(long)]
     pub analytics_default_enabled: bool,
@@ -388,6 +402,9 @@ pub struct AuthArgs {
     /// File with the capability token
     #[arg(long, value_name = "PATH")]
     pub ws_token_file: Option<PathBuf>,
+    /// SHA-256 digest of the capability token in hexadecimal, instead of a file with the token
+    #[arg(long, value_name = "HEX", conflicts_with = "ws_token_file")]
+    pub ws_token_sha256: Option<String>,
     /// File with the secret that tokens are signed with
     #[arg(long, value_name = "PATH")]
     pub ws_shared_secret_file: Option<PathBuf>,
@@ -413,6 +430,14 @@ pub enum AuthMode {
 
 #[derive(Debug, Subcommand)]
 pub enum AppServerCommand {
+    /// Connect standard input and output to a server that listens on a unix socket
+    Proxy {
+        #[command(flatten)]
+        config: ConfigArgs,
+        /// Socket of the server; the one of `--listen unix://` if omitted
+        #[arg(long, value_name = "SOCKET_PATH")]
+        sock: Option<PathBuf>,
+    },
     /// Write the protocol as TypeScript
     #[command(name = "generate-ts")]
     TypeScript {
@@ -427,6 +452,9 @@ pub enum AppServerCommand {
         /// Include experimental methods and fields
         #[arg(long)]
         experimental: bool,
+        /// The generation of the protocol to print
+        #[arg(long, value_enum, default_value = "0.118")]
+        protocol: ProtocolVersion,
     },
     /// Write the protocol as JSON Schema
     #[command(name = "generate-json-schema")]
@@ -439,6 +467,9 @@ pub enum AppServerCommand {
         /// Include experimental methods and fields
         #[arg(long)]
         experimental: bool,
+        /// The generation of the protocol to print
+        #[arg(long, value_enum, default_value = "0.118")]
+        protocol: ProtocolVersion,
     },
     /// Write the generated part of the TypeScript client
     #[command(name = "generate-ts-client", hide = true)]

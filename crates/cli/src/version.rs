@@ -1,10 +1,13 @@
 //! The name this program was started under. As `codex` or `codex-app-server` it speaks as that program
 //! does, so that clients which look for it need only a path.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use quipu_server::PROTOCOL_VERSION;
+use quipu_config::{Env, Overrides};
+use quipu_server::{PROTOCOL_VERSION, announced_version};
+
+use crate::cmd::app_server;
 
 /// The program that callers believe they start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,28 +43,43 @@ impl ProgramName {
         }
     }
 
-    /// What follows the name in `--version`.
+    /// What follows the name in `--version`. Under its own name there is a second line, which clients look for to know
+    /// what they can use.
     pub fn version(self) -> String {
+        let announced = announced();
         match self {
-            ProgramName::Quipu => {
-                format!(
-                    "{} (app-server protocol {PROTOCOL_VERSION})",
-                    env!("CARGO_PKG_VERSION")
-                )
-            }
-            ProgramName::Codex | ProgramName::CodexAppServer => PROTOCOL_VERSION.to_owned(),
+            ProgramName::Quipu => format!(
+                "{} (app-server protocol {announced})\ncodex-cli {announced}",
+                env!("CARGO_PKG_VERSION")
+            ),
+            ProgramName::Codex | ProgramName::CodexAppServer => announced,
         }
     }
 
     /// The command line, with the subcommand that the stand-alone server's name implies.
     pub fn arguments(self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = std::env::args_os().collect();
-        let asks_about_itself = arguments
-            .get(1)
-            .is_some_and(|it| it == "--version" || it == "-V");
-        if self == ProgramName::CodexAppServer && !asks_about_itself {
+        if self == ProgramName::CodexAppServer
+            && !asks_for_version(arguments.iter().skip(1).take(1))
+        {
             arguments.insert(1, "app-server".into());
         }
         arguments
     }
+}
+
+/// The version that the configuration announces. It is read only if it will be shown.
+fn announced() -> String {
+    if !asks_for_version(std::env::args_os().skip(1)) {
+        return PROTOCOL_VERSION.to_owned();
+    }
+    let config = app_server::unchecked(Env::from_process(), Overrides::default());
+    config.map_or_else(
+        |_| PROTOCOL_VERSION.to_owned(),
+        |config| announced_version(&config),
+    )
+}
+
+fn asks_for_version(mut arguments: impl Iterator<Item = impl AsRef<OsStr>>) -> bool {
+    arguments.any(|it| it.as_ref() == "--version" || it.as_ref() == "-V")
 }

@@ -42,6 +42,7 @@ pub use load::{LoadError, LoadRequest, Loader, SYSTEM_DIRECTORY, SystemPaths};
 pub use overrides::{OverrideError, Overrides};
 pub use project::{PROJECT_DIRECTORY, Project, Trust};
 pub use read::ReadError;
+pub use settings::PermissionProfile;
 pub use snapshot::Snapshot;
 pub use warning::StartUp;
 

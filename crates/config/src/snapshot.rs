@@ -14,7 +14,9 @@ use crate::layer::Stack;
 use crate::load::{LoadError, Loader, Reading, check_stack};
 use crate::project::{self, Project, Trust};
 use crate::requirements::Requirements;
-use crate::settings::{self, Agents, Instructions, ModelCatalog, Permissions, Place, Tools};
+use crate::settings::{
+    self, Agents, Instructions, ModelCatalog, PermissionProfile, Permissions, Place, Tools,
+};
 
 /// The configuration for one directory at one moment. `Debug` does not show settings, which may hold
 /// secrets.
@@ -146,6 +148,11 @@ impl Snapshot {
     /// When to ask and what commands may touch.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
+    }
+
+    /// The permission profiles to choose from.
+    pub fn permission_profiles(&self) -> Vec<PermissionProfile> {
+        settings::permission_profiles(&self.view(), &self.cwd)
     }
 
     /// Settings of single tools.

@@ -22,6 +22,8 @@ pub enum Input {
     },
     /// A client, or the server itself, ends the running turn.
     Interrupt { reply: Option<ReplyToken> },
+    /// The server itself starts a turn, with a message for the model that clients do not see.
+    Continue { turn_id: TurnId, note: Json },
     /// A client asks for compaction, in a turn of this id.
     Compact { turn_id: TurnId },
     /// A client asks for a review.

@@ -15,6 +15,9 @@ use crate::fit::fit;
 use crate::ids::{HookRunId, ItemId, ReplyToken, ThreadId, TurnId};
 use crate::input::{HookReport, Input, ToolDelta, ToolEvent};
 
+/// A time that is filled in when the notification is sent: the engine has no clock.
+pub const UNSTAMPED: i64 = 0;
+
 /// The effects of the current step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Out {
@@ -128,6 +131,7 @@ impl TurnOut<'_> {
             item,
             thread_id,
             turn_id,
+            started_at_ms: UNSTAMPED,
         };
         self.notify(ServerNotification::ItemStarted(params));
     }
@@ -139,6 +143,7 @@ impl TurnOut<'_> {
             item,
             thread_id,
             turn_id,
+            completed_at_ms: UNSTAMPED,
         };
         self.notify(ServerNotification::ItemCompleted(params));
     }

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quipu_wire::{
-    HookEventName, HookExecutionMode, HookHandlerType, HookRunStatus, HookRunSummary, HookScope,
+    HookEventName, HookExecutionMode, HookHandlerType, HookMetadata, HookRunStatus, HookRunSummary,
+    HookScope, HookSource, HookTrustStatus,
 };
+
+use sha2::{Digest as _, Sha256};
 
 use crate::file::{self, Problem};
 use crate::matcher::Matcher;
@@ -39,6 +42,48 @@ impl Handler {
             HookEventName::Unrecognized => "unknown",
         };
         format!("{event}:{}:{}", self.order, self.source.display())
+    }
+
+    /// The `hooks.json` that declares it.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// What clients see of it.
+    #[must_use]
+    pub fn metadata(&self, source: HookSource) -> HookMetadata {
+        let is_managed = source == HookSource::System;
+        let declared = format!(
+            "{}\0{}\0{}\0{:?}",
+            self.event,
+            self.command,
+            self.timeout.as_secs(),
+            self.matcher.pattern()
+        );
+        HookMetadata {
+            key: self.id(),
+            event_name: self.event,
+            handler_type: HookHandlerType::Command,
+            command: self.command.clone(),
+            is_async: false,
+            matcher: self.matcher.pattern().map(str::to_owned),
+            timeout_sec: self.timeout.as_secs(),
+            status_message: self.status_message.clone(),
+            additional_context_limit: None,
+            source_path: self.source.to_string_lossy().into_owned(),
+            source,
+            plugin_id: None,
+            environment_id: None,
+            display_order: self.order,
+            enabled: true,
+            is_managed,
+            current_hash: format!("sha256:{}", hex(&Sha256::digest(declared))),
+            trust_status: match is_managed {
+                true => HookTrustStatus::Managed,
+                false => HookTrustStatus::Trusted,
+            },
+        }
     }
 
     /// A run that has begun.
@@ -95,6 +140,11 @@ impl Hooks {
         self.handlers.is_empty()
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Handler> {
+        self.handlers.iter()
+    }
+
     /// The handlers of an event. Those of tools match the name of the tool, those of a session's start
     /// what it starts from; the others have nothing to match.
     pub fn matching(&self, event: HookEventName, subject: &str) -> Vec<&Handler> {
@@ -102,4 +152,8 @@ impl Hooks {
             |handler: &&Handler| handler.event == event && handler.matcher.matches(subject);
         self.handlers.iter().filter(is_meant).collect()
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

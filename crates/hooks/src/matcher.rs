@@ -5,7 +5,7 @@ use regex_automata::util::syntax;
 
 /// Matches everything, or what a regular expression finds anywhere in it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Matcher(Option<Regex>);
+pub(crate) struct Matcher(Option<(String, Regex)>);
 
 impl Matcher {
     /// An absent or empty pattern and `*` match everything. The error says what is wrong with the pattern.
@@ -13,9 +13,11 @@ impl Matcher {
         let pattern = pattern.filter(|pattern| !pattern.is_empty() && *pattern != "*");
         // Tools and sources have ASCII names.
         let ascii = syntax::Config::new().unicode(false).utf8(false);
-        let build = |pattern| {
+        let build = |pattern: &str| {
             let built = Regex::builder().syntax(ascii).build(pattern);
-            built.map_err(|error| error.to_string())
+            built
+                .map(|regex| (pattern.to_owned(), regex))
+                .map_err(|error| error.to_string())
         };
         Ok(Matcher(pattern.map(build).transpose()?))
     }
@@ -23,7 +25,12 @@ impl Matcher {
     pub fn matches(&self, subject: &str) -> bool {
         self.0
             .as_ref()
-            .is_none_or(|pattern| pattern.is_match(subject))
+            .is_none_or(|(_, regex)| regex.is_match(subject))
+    }
+
+    /// The regular expression, if there is one.
+    pub fn pattern(&self) -> Option<&str> {
+        self.0.as_ref().map(|(pattern, _)| pattern.as_str())
     }
 }
 

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Query::default()
         };
         let by_directory = Query {
-            cwd: Some("/project/7".into()),
+            cwds: Some(vec!["/project/7".into()]),
             ..Query::default()
         };
         let store = open();

@@ -20,16 +20,20 @@ pub struct Query {
     pub after: Option<Cursor>,
     /// How many at most; at least one.
     pub limit: usize,
-    /// The order, newest first.
+    /// What the list is ordered by.
     pub sort: ThreadSortKey,
+    /// The oldest first, instead of the newest.
+    pub ascending: bool,
     /// Only threads of these providers, and those that name none; `None` is all.
     pub providers: Option<Vec<String>>,
     /// Only threads of these sources; empty is the interactive ones.
     pub sources: Vec<ThreadSourceKind>,
     /// Archived threads, instead of live ones.
     pub archived: bool,
-    /// Only threads that began in exactly this directory.
-    pub cwd: Option<String>,
+    /// Only threads that began in exactly one of these directories; `None` is all.
+    pub cwds: Option<Vec<String>>,
+    /// Threads that are left out.
+    pub excluded: Vec<Uuid>,
     /// Only threads whose preview contains this text.
     pub search: Option<String>,
 }
@@ -40,10 +44,12 @@ impl Default for Query {
             after: None,
             limit: 25,
             sort: ThreadSortKey::CreatedAt,
+            ascending: false,
             providers: None,
             sources: Vec::new(),
             archived: false,
-            cwd: None,
+            cwds: None,
+            excluded: Vec::new(),
             search: None,
         }
     }

@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use crate::chain::{self, Chain};
 use crate::error::{Error, Result};
-use crate::event::{Event, TokenCount, TokenUsageInfo};
+use crate::event::{Event, ThreadRolledBack, TokenCount, TokenUsageInfo};
 use crate::history::{History, SpanReader};
 use crate::items;
 use crate::reader::{Fault, RawRecord, Span, Warnings, read_records, split};
@@ -54,20 +54,26 @@ impl Replay {
 
     /// Reads a rollout and what it begins with.
     pub(crate) fn of_chain(chain: Chain, path: &Path) -> Result<Self> {
+        Self::without_last(0, chain, path)
+    }
+
+    /// Reads a rollout and what it begins with, as if its last turns had been taken back.
+    pub(crate) fn without_last(turns: u32, chain: Chain, path: &Path) -> Result<Self> {
         let meta = chain.meta.clone();
         let own_start = chain.own_start();
-        Self::read_as(meta, own_start, chain, path)
+        Self::read_as(meta, (own_start, turns), chain, path)
     }
 
     /// Reads an open rollout that is whole by itself; `path` only serves messages.
     pub fn read<R: Read + Seek>(source: R, path: &Path) -> Result<Self> {
-        Self::read_as(None, 0, source, path)
+        Self::read_as(None, (0, 0), source, path)
     }
 
-    /// Reads a rollout whose own lines begin at `own_start`. The thread is `meta`, else what comes first.
+    /// Reads a rollout whose own lines begin at `own_start`. The thread is `meta`, else what comes first. The last
+    /// turns are left out, as many as `dropped`.
     fn read_as<R: Read + Seek>(
         meta: Option<SessionMeta>,
-        own_start: u64,
+        (own_start, dropped): (u64, u32),
         mut source: R,
         path: &Path,
     ) -> Result<Self> {
@@ -87,6 +93,7 @@ impl Replay {
             ControlFlow::Continue(())
         })
         .map_err(unreadable)?;
+        replayer.take_back(dropped);
         replayer.finish(source, warnings).map_err(unreadable)?
     }
 
@@ -234,6 +241,15 @@ impl Replayer {
         self.turns.apply(record.span.offset, event);
         self.follow_turns(by_user);
         Ok(())
+    }
+
+    /// Drops the last turns.
+    fn take_back(&mut self, turns: u32) {
+        if turns > 0 {
+            let event = Event::ThreadRolledBack(ThreadRolledBack { num_turns: turns });
+            self.turns.apply(u64::MAX, event);
+            self.follow_turns(false);
+        }
     }
 
     /// Sets a mark for a turn that was opened, and goes back when turns were taken back. A turn

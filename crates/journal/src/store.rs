@@ -71,6 +71,11 @@ impl Store {
         Replay::of_chain(self.chain(path)?, path)
     }
 
+    /// Reads a thread back as if its last turns had been taken back.
+    pub fn replay_without(&self, path: &Path, turns: u32) -> Result<Replay> {
+        Replay::without_last(turns, self.chain(path)?, path)
+    }
+
     /// The items of a history that was found in the rollout at `path`.
     pub fn history(&self, history: &History, path: &Path) -> Result<LoadedHistory> {
         let read = history.read(self.chain(path)?);
@@ -189,6 +194,21 @@ impl Store {
             moved = Ok(self.relocate(&path, self.home.join(ARCHIVED).join(name))?);
         }
         moved
+    }
+
+    /// Removes a thread for good, archived or not, unless another process writes to it.
+    pub fn delete(&self, id: Uuid) -> Result<()> {
+        let _writer = self.writers.take(id)?;
+        let mut files = self.with_index(|index| index.files(id, false))?;
+        files.extend(self.with_index(|index| index.files(id, true))?);
+        if files.is_empty() {
+            return Err(Error::NotFound(id));
+        }
+        for path in files {
+            fs::remove_file(&path).map_err(|source| Error::io("delete", &path, source))?;
+            self.touched.add(&path);
+        }
+        Ok(())
     }
 
     /// Moves an archived thread back, as changed now.

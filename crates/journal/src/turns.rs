@@ -189,6 +189,7 @@ impl TurnBuilder {
         let turn = Turn {
             id,
             items: Vec::new(),
+            items_view: None,
             status,
             error: None,
         };

@@ -15,6 +15,7 @@ pub mod citation;
 pub mod compaction;
 pub mod environment;
 pub mod facts;
+pub mod goal;
 pub mod guardian;
 pub mod history;
 pub mod image;

@@ -7,6 +7,11 @@ pub(crate) fn timestamp() -> String {
     Utc::now().format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// Now, in Unix milliseconds.
+pub(crate) fn unix_milliseconds() -> i64 {
+    Utc::now().timestamp_millis()
+}
+
 /// Now, in seconds.
 pub(crate) fn unix_seconds() -> i64 {
     Utc::now().timestamp()

@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use quipu_rpc::{Id, Outbox, write};
+use quipu_rpc::{Id, Outbox};
 use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
 use quipu_wire::method::event::ConfigWarning;
 use tokio::sync::watch;
 
+use crate::emit;
 use crate::questions::{Asked, Question};
 use crate::room::Room;
+use crate::words::Words;
 
 /// Problems per client that are remembered as told; a client does not hear of more.
 const MAX_WARNED: usize = 256;
@@ -52,6 +54,8 @@ pub(crate) struct Client {
     /// What it asked and was not answered yet.
     pub room: Arc<Room>,
     asked: Mutex<Asked>,
+    /// The words of the protocol that it has used.
+    pub words: Words,
     /// The problems of the configuration that it was told about.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
@@ -152,8 +156,13 @@ impl Client {
 
 /// Serialises a notification once, for any number of receivers.
 pub(crate) fn encode<N: Notification>(params: &N::Params) -> Option<Bytes> {
-    match write::notification(N::NAME, params) {
-        Ok(message) => Some(message),
+    let message = emit::Message {
+        method: N::NAME,
+        params,
+    };
+    let mut bytes = Vec::with_capacity(256);
+    match emit::write(&message, &mut bytes) {
+        Ok(()) => Some(bytes.into()),
         Err(error) => {
             tracing::error!(method = N::NAME, %error, "failed to serialize notification");
             None
@@ -196,6 +205,7 @@ impl Hub {
             introduction: OnceLock::new(),
             room,
             asked: Mutex::default(),
+            words: Words::default(),
             warned: Mutex::default(),
             left: watch::Sender::new(false),
         });

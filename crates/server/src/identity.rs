@@ -4,11 +4,9 @@
 mod platform;
 mod terminal;
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 use quipu_config::Env;
-
-use crate::settings::PROTOCOL_VERSION;
 
 /// The variable that overrides the name taken from the first client.
 const OVERRIDE: &str = "CODEX_INTERNAL_ORIGINATOR_OVERRIDE";
@@ -19,10 +17,15 @@ pub(crate) struct Identity {
     /// `(<os> <os version>; <arch>) <terminal>`, which does not change.
     surroundings: OnceLock<String>,
     latest: Mutex<Option<String>>,
+    /// What this server says it is the like of.
+    version: Version,
 }
 
+/// A version that is looked up when it is needed.
+type Version = LazyLock<String, Box<dyn FnOnce() -> String + Send>>;
+
 impl Identity {
-    pub fn new(env: &Env) -> Identity {
+    pub fn new(env: &Env, version: impl FnOnce() -> String + Send + 'static) -> Identity {
         let overridden = env.get(OVERRIDE).filter(|name| is_header_value(name));
         Identity {
             originator: overridden
@@ -31,6 +34,7 @@ impl Identity {
                 .unwrap_or_default(),
             surroundings: OnceLock::new(),
             latest: Mutex::default(),
+            version: LazyLock::new(Box::new(version)),
         }
     }
 
@@ -40,6 +44,11 @@ impl Identity {
         let suffix = format!("{name}; {version}").trim().to_owned();
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(suffix);
         self.user_agent(env)
+    }
+
+    /// The version that clients are told.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// The name of the program that drives this process.
@@ -52,7 +61,7 @@ impl Identity {
         let surroundings = self
             .surroundings
             .get_or_init(|| format!("({}) {}", platform::describe(), terminal::token(env)));
-        let mut agent = format!("{}/{PROTOCOL_VERSION} {surroundings}", self.originator());
+        let mut agent = format!("{}/{} {surroundings}", self.originator(), self.version());
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(latest) = &*latest {
             agent.extend([" (", latest, ")"]);
@@ -82,7 +91,7 @@ mod tests {
     #[test]
     fn the_first_client_names_the_process_and_the_latest_is_added() {
         let env = env(&[("TERM", "xterm")]);
-        let identity = Identity::new(&env);
+        let identity = Identity::new(&env, || "0.118.0".to_owned());
         let first = identity.introduce(&env, "first", "1");
         assert!(first.starts_with("first/0.118.0 ("), "{first}");
         assert!(first.ends_with(") xterm (first; 1)"), "{first}");
@@ -95,10 +104,10 @@ mod tests {
     #[test]
     fn the_environment_overrides_every_client() {
         let env = env(&[(OVERRIDE, "ide")]);
-        let agent = Identity::new(&env).introduce(&env, "client", "1");
+        let agent = Identity::new(&env, || "0.118.0".to_owned()).introduce(&env, "client", "1");
         assert!(agent.starts_with("ide/0.118.0 ("), "{agent}");
         let bad = self::env(&[(OVERRIDE, "a\nb")]);
-        let agent = Identity::new(&bad).introduce(&bad, "client", "1");
+        let agent = Identity::new(&bad, || "0.118.0".to_owned()).introduce(&bad, "client", "1");
         assert!(agent.starts_with("client/0.118.0 ("), "{agent}");
     }
 
@@ -113,7 +122,7 @@ mod tests {
             ("  ", "1", ["  /", "(; 1)"]),
             ("", "", ["/", "(;)"]),
         ] {
-            let agent = Identity::new(&env).introduce(&env, name, version);
+            let agent = Identity::new(&env, || "0.118.0".to_owned()).introduce(&env, name, version);
             let [start, end] = expected;
             assert!(agent.starts_with(start) && agent.ends_with(end), "{agent}");
         }

@@ -23,14 +23,18 @@ mod connection;
     reason = "texts for apps and sub-agents wait for the tools that use them"
 )]
 mod cx;
+mod emit;
 mod fail;
 mod feedback;
 mod files;
 mod git;
 mod git_command;
+mod goals;
 mod handlers;
+mod history;
 mod hub;
 mod identity;
+mod kept;
 mod lanes;
 mod listen;
 mod mcp;
@@ -53,8 +57,11 @@ mod settings;
 mod skills;
 mod startup_warnings;
 mod telemetry;
+mod text_search;
 mod threads;
+mod unsupported;
 mod windows;
+mod words;
 
 pub use cloud::CloudTiming;
 pub use commands::configured_command;
@@ -65,7 +72,7 @@ pub use listen::{
 pub use quipu_journal::Source;
 pub use quipu_prompt::image::check_image;
 pub use server::Server;
-pub use settings::{PROTOCOL_VERSION, Programs, Settings};
+pub use settings::{PROTOCOL_VERSION, Programs, Settings, announced_version};
 
 pub(crate) use config_directories::config_directories;
 pub(crate) use cx::{Cx, Reply};

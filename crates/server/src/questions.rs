@@ -22,7 +22,7 @@ pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 pub(crate) type Asker = Arc<dyn Fn(QuestionId, Outcome) + Send + Sync>;
 
 macro_rules! checks {
-    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty $(, $bound:ident $version:literal)?;)*) => {
         /// Whether an answer to this method can be understood; why not otherwise.
         pub(crate) fn check(method: &str, result: &RawJson) -> Result<(), String> {
             let text = std::str::from_utf8(result.as_bytes()).map_err(|error| error.to_string())?;

@@ -54,6 +54,15 @@ pub(crate) enum Refusal {
     NoActiveTurn,
     #[error("expected active turn id `{expected}` but found `{actual}`")]
     WrongTurn { expected: String, actual: String },
+    #[error("expected active turn id {expected} but found {actual}")]
+    InterruptsAnother { expected: String, actual: String },
+    #[error("{method} is not supported: {reason}")]
+    Unsupported {
+        method: String,
+        reason: &'static str,
+    },
+    #[error("turn not found: {0}")]
+    TurnNotFound(String),
     #[error("cannot steer a {0} turn")]
     NotSteerable(NonSteerableTurnKind),
     #[error("Cannot rollback while a turn is in progress.")]
@@ -117,6 +126,7 @@ impl Refusal {
             Refusal::Internal(_) | Refusal::ConfigUnreadable(_) | Refusal::RolloutLost(_) => {
                 codes::INTERNAL_ERROR
             }
+            Refusal::Unsupported { .. } => codes::METHOD_NOT_FOUND,
             Refusal::InvalidParams(_) | Refusal::InputTooLong { .. } => codes::INVALID_PARAMS,
             Refusal::Overloaded | Refusal::NoRoom(_) | Refusal::TooManyThreads { .. } => {
                 codes::OVERLOADED

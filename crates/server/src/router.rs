@@ -9,12 +9,12 @@ use quipu_wire::method::{CLIENT_REQUESTS, Lane, Method, Stability, request};
 
 use crate::handlers::Dispatch;
 use crate::lanes::{self, Job, Key};
-use crate::{Cx, Refusal, Reply, fail};
+use crate::{Cx, Refusal, Reply, fail, unsupported};
 
 macro_rules! routes {
     ($(
         $(#[doc = $doc:literal])+
-        $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))?;
+        $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))? $(, $bound:ident $version:literal)?;
     )*) => {
         /// Gives a request to its handler, or answers why not.
         pub(crate) async fn route(cx: Cx, request: Request) {
@@ -134,6 +134,10 @@ pub(crate) async fn refuse(cx: &Cx, id: Id, error: &ErrorObject) {
 }
 
 fn unknown_method(name: &str) -> Refusal {
+    if let Some(reason) = unsupported::reason(name) {
+        let method = name.to_owned();
+        return Refusal::Unsupported { method, reason };
+    }
     static KNOWN: LazyLock<String> = LazyLock::new(|| {
         let names = CLIENT_REQUESTS.iter().map(|row| format!("`{}`", row.name));
         names.collect::<Vec<_>>().join(", ")

@@ -34,7 +34,7 @@ use crate::platform;
 use crate::plugins::RemotePlugins;
 use crate::questions::QuestionIds;
 use crate::search::Searches;
-use crate::settings::Settings;
+use crate::settings::{Settings, announced_version};
 use crate::skills::Skills;
 use crate::telemetry::{self, Reporting};
 use crate::threads::{Message, Threads};
@@ -88,7 +88,8 @@ pub struct Server {
     /// What answers of models cost.
     pub(crate) ledger: Arc<Ledger>,
     models: Mutex<HashMap<String, ModelClient>>,
-    /// Set once everything ends: clients need no word of every thread that is unloaded then.
+    /// Set once everything ends: clients need no word of every thread that is unloaded then, and threads start no turns
+    /// by themselves.
     pub(crate) stopping: AtomicBool,
 }
 
@@ -96,7 +97,9 @@ impl Server {
     /// Makes a server. Nothing is read, started or connected before the first request that needs it.
     #[must_use]
     pub fn new(settings: Settings) -> Arc<Server> {
-        let identity = Identity::new(settings.config.env());
+        let config = Arc::clone(&settings.config);
+        let version = move || announced_version(&config);
+        let identity = Identity::new(settings.config.env(), version);
         let config = Arc::clone(&settings.config);
         let store: LazyStore = LazyLock::new(Box::new(move || open_store(&config)));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
@@ -176,13 +179,13 @@ impl Server {
 
     /// Ends what is still running and tells clients so, within bounds.
     pub(crate) async fn interrupt(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
         for client in self.hub.all() {
             client.leave();
         }
         let threads = self.threads.all();
         let ended = threads.iter().map(|thread| async move {
             thread.idle(true).await;
-            self.stopping.store(true, Ordering::Relaxed);
             thread.close().await;
         });
         if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {

@@ -4,13 +4,33 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use quipu_config::Loader;
+use quipu_config::{LoadRequest, Loader};
 use quipu_journal::Source;
 
 use crate::cloud::CloudTiming;
 
-/// The version of the protocol this server speaks; clients compare it with what they need.
-pub const PROTOCOL_VERSION: &str = "0.118.0";
+/// The version that this server announces, unless `announced_version` in the configuration names another. Clients compare
+/// it with what they need; none refuses a higher one than it knows.
+pub const PROTOCOL_VERSION: &str = "0.166.0";
+
+/// The version that a server with this configuration announces.
+#[must_use]
+pub fn announced_version(config: &Loader) -> String {
+    let snapshot = config.load(&LoadRequest::default()).ok();
+    let chosen = snapshot.and_then(|it| it.session().announced_version);
+    let Some(chosen) = chosen else {
+        return PROTOCOL_VERSION.to_owned();
+    };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    if chosen.split('.').count() == 3 && chosen.split('.').all(is_number) {
+        return chosen;
+    }
+    tracing::warn!(
+        announced_version = chosen,
+        "invalid version; use three numbers with dots between them"
+    );
+    PROTOCOL_VERSION.to_owned()
+}
 
 /// What the process knows before the first client connects.
 pub struct Settings {

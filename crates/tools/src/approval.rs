@@ -1,5 +1,7 @@
 //! Asking the user about a command or a patch, and what the answer means.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use quipu_engine::Waiting;
 use quipu_patch::Change;
 use quipu_policy::commands::{CommandQuestion, CommandRequest};
@@ -132,6 +134,7 @@ fn command_request(run: &Running, question: &CommandQuestion, shown: &Shown) -> 
         thread_id: run.scope.thread_id.to_string(),
         turn_id: run.scope.turn_id.to_string(),
         item_id: run.id().to_string(),
+        started_at_ms: now_ms(),
         approval_id: None,
         reason: question.reason.clone(),
         network_approval_context: None,
@@ -146,11 +149,18 @@ fn command_request(run: &Running, question: &CommandQuestion, shown: &Shown) -> 
     ServerRequest::ItemCommandExecutionRequestApproval(params)
 }
 
+/// When a question is asked, in Unix milliseconds.
+pub(crate) fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |it| i64::try_from(it.as_millis()).unwrap_or(i64::MAX))
+}
+
 fn patch_request(run: &Running, reason: Option<String>) -> ServerRequest {
     let params = FileChangeRequestApprovalParams {
         thread_id: run.scope.thread_id.to_string(),
         turn_id: run.scope.turn_id.to_string(),
         item_id: run.id().to_string(),
+        started_at_ms: now_ms(),
         reason,
         grant_root: None,
     };

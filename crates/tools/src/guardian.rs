@@ -24,9 +24,9 @@ pub struct Action {
 impl Action {
     pub(crate) fn command(asked: Asked<'_>) -> Action {
         let Asked { shown, request } = asked;
-        let tool = match request.tool {
-            CommandTool::Shell => "shell",
-            CommandTool::ExecCommand => "exec_command",
+        let (tool, source) = match request.tool {
+            CommandTool::Shell => ("shell", "shell"),
+            CommandTool::ExecCommand => ("exec_command", "unifiedExec"),
         };
         let mut planned = json!({
             "tool": tool,
@@ -46,7 +46,11 @@ impl Action {
         }
         Action {
             target: None,
-            shown: json!({ "tool": tool, "command": shown.command, "cwd": shown.cwd }).into(),
+            shown: json!({
+                "tool": tool, "command": shown.command, "cwd": shown.cwd,
+                "type": "command", "source": source,
+            })
+            .into(),
             planned,
         }
     }
@@ -60,7 +64,7 @@ impl Action {
         });
         Action {
             target: Some(target.question_id()),
-            shown: planned.clone().into(),
+            shown: with(&planned, json!({ "type": "networkAccess" })),
             planned,
         }
     }
@@ -71,9 +75,13 @@ impl Action {
         if let Some(arguments) = arguments {
             planned["arguments"] = arguments.to_value();
         }
+        let later = json!({
+            "type": "mcpToolCall", "toolName": tool,
+            "connectorId": null, "connectorName": null, "toolTitle": null,
+        });
         Action {
             target: None,
-            shown: shown.into(),
+            shown: with(&shown, later),
             planned,
         }
     }
@@ -86,10 +94,19 @@ impl Action {
         planned["patch"] = patch.into();
         Action {
             target: None,
-            shown: shown.into(),
+            shown: with(&shown, json!({ "type": "applyPatch" })),
             planned,
         }
     }
+}
+
+/// An action with the members that clients of later versions read.
+fn with(shown: &Value, later: Value) -> Json {
+    let mut shown = shown.clone();
+    if let (Value::Object(shown), Value::Object(later)) = (&mut shown, later) {
+        shown.extend(later);
+    }
+    shown.into()
 }
 
 impl Running {

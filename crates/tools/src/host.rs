@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use quipu_engine::{CallId, ToolEvent, Waiting};
 use quipu_mcp::OfferedTool;
 use quipu_policy::guardian::Assessment;
-use quipu_wire::{Json, ServerRequest};
+use quipu_wire::{Json, ServerRequest, ThreadGoalStatus};
 
 use crate::agents::Agents;
 use crate::guardian::Action;
@@ -32,6 +32,11 @@ pub trait Host: Send + Sync {
 
     /// Saves that a tool of an MCP server may be called without asking.
     fn always_allow<'a>(&'a self, tool: &'a OfferedTool) -> BoxFuture<'a, ()>;
+
+    /// Says how far the thread's goal has come; the answer is for the model.
+    fn update_goal(&self, _status: ThreadGoalStatus) -> BoxFuture<'_, String> {
+        Box::pin(async { "the thread has no goal".to_owned() })
+    }
 
     /// The agents that the thread started, if it can have any.
     fn agents(&self) -> Option<&dyn Agents>;

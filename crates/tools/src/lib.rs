@@ -39,6 +39,7 @@ mod text;
 mod tool;
 mod tool_search;
 mod toolbox;
+mod update_goal;
 mod update_plan;
 mod user_shell;
 mod view_image;

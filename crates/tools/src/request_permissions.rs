@@ -10,6 +10,7 @@ use quipu_wire::{
 };
 use serde::Deserialize;
 
+use crate::approval::now_ms;
 use crate::call::{Finished, Running};
 use crate::schema::describe;
 use crate::scope::Scope;
@@ -71,6 +72,8 @@ async fn request_permissions(run: &Running) -> Finished {
         thread_id: run.scope.thread_id.to_string(),
         turn_id: run.scope.turn_id.to_string(),
         item_id: run.id().to_string(),
+        started_at_ms: now_ms(),
+        cwd: run.scope.cwd.to_string_lossy().into_owned(),
         reason,
         permissions: wanted.clone(),
     });

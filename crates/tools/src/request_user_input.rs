@@ -103,6 +103,7 @@ async fn request_user_input(run: &Running) -> Finished {
         turn_id: run.scope.turn_id.to_string(),
         item_id: run.id().to_string(),
         questions: questions.collect(),
+        is_blocking: true,
     });
     let answers = match run.ask(request, Some(Waiting::UserInput)).await {
         None => return "request_user_input was cancelled before receiving a response".into(),

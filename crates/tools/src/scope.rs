@@ -50,6 +50,8 @@ pub struct Scope {
     pub mcp: McpScope,
     /// The user plans, the agent must not act.
     pub plan_mode: bool,
+    /// The thread has a goal that it works towards.
+    pub has_goal: bool,
     pub accepts_images: bool,
     /// How the provider may search the web, if at all.
     pub web_search: Option<WebSearch>,

@@ -15,6 +15,7 @@ use crate::shell_command::ShellCommand;
 use crate::spec::Spec;
 use crate::tool::Tool;
 use crate::tool_search::ToolSearch;
+use crate::update_goal::UpdateGoal;
 use crate::update_plan::UpdatePlan;
 use crate::view_image::ViewImage;
 use crate::web_search::ProviderSearch;
@@ -30,6 +31,7 @@ static TOOLS: &[&dyn Tool] = &[
     &ResourceTool::ListTemplates,
     &ResourceTool::Read,
     &UpdatePlan,
+    &UpdateGoal,
     &RequestUserInput,
     &RequestPermissions,
     &ToolSearch,

@@ -11,11 +11,11 @@ use quipu_policy::permissions::Grants;
 use quipu_policy::rules::Rules;
 use quipu_policy::session::SessionApprovals;
 use quipu_policy::settings::Settings;
-use quipu_wire::{AskForApproval, SandboxPolicy};
+use quipu_wire::{AskForApproval, SandboxPolicy, ThreadBackgroundTerminal};
 use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::call::{Finished, Running};
-use crate::exec::Sessions;
+use crate::exec::{Session, Sessions};
 use crate::host::Host;
 use crate::scope::Scope;
 use crate::tool::{Parallel, Reach};
@@ -180,6 +180,26 @@ impl Toolbox {
     #[must_use]
     pub fn has_processes(&self) -> bool {
         self.sessions.any_alive()
+    }
+
+    /// The processes of earlier calls that still run.
+    #[must_use]
+    pub fn terminals(&self) -> Vec<ThreadBackgroundTerminal> {
+        let terminal = |session: &Session| ThreadBackgroundTerminal {
+            item_id: session.shown.id.to_string(),
+            process_id: session.id.to_string(),
+            command: session.shown.command.clone(),
+            cwd: session.shown.cwd.clone(),
+            os_pid: None,
+            cpu_percent: None,
+            rss_kb: None,
+        };
+        self.sessions.alive().map(terminal).collect()
+    }
+
+    /// Ends a process of an earlier call; `false` if none has this number.
+    pub fn kill_process(&mut self, id: &str) -> bool {
+        self.sessions.kill(id)
     }
 
     /// Ends the processes of earlier calls that were started with more rights than these.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::Type;
 
-use crate::options::{Absence, DefaultValue, TypeOptions};
+use crate::options::{Absence, DefaultValue, EraOptions, TypeOptions};
 use crate::serde_code::{WireField, inner};
 
 /// `impl Describe` for a named type with the given shape.
@@ -73,10 +73,7 @@ fn field(field: &WireField) -> TokenStream {
         }
     };
     let experimental = options.experimental.is_some();
-    let since = match &options.since {
-        None => quote!(None),
-        Some(version) => quote!(Some(#version)),
-    };
+    let era = era(&options.era);
     let (write_only, bigint, unknown) = (options.write_only, options.bigint, options.unknown);
     let (described, flatten) = (options.described, options.flatten);
     quote! {
@@ -87,13 +84,27 @@ fn field(field: &WireField) -> TokenStream {
             absence: crate::describe::Absence::#absence,
             default: #default,
             experimental: #experimental,
-            since: #since,
+            era: #era,
             write_only: #write_only,
             bigint: #bigint,
             unknown: #unknown,
             described: #described,
             flatten: #flatten,
         }
+    }
+}
+
+/// The constant for the protocol versions that have something.
+pub fn era(era: &EraOptions) -> TokenStream {
+    let (since, until) = (text(&era.since), text(&era.until));
+    quote!(crate::describe::Era { since: #since, until: #until })
+}
+
+/// A constant text, if there is one.
+pub fn text(text: &Option<String>) -> TokenStream {
+    match text {
+        None => quote!(None),
+        Some(text) => quote!(Some(#text)),
     }
 }
 

@@ -207,6 +207,9 @@ fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Co
     let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let aliases = alias_pairs(ident, variants);
+    // Messages name the words of the base version, as its server does.
+    let base = variants.iter().filter(|it| it.options.era.since.is_none());
+    let base: Vec<_> = base.map(|variant| &variant.name).collect();
     let rust_name = ident.to_string();
     let (unrecognized, unrecognized_text, fallback) = if options.exhaustive {
         (None, None, quote!(None))
@@ -247,7 +250,8 @@ fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Co
         impl<'de> serde::Deserialize<'de> for #ident {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 const NAMES: &[&str] = &[#(#names),*];
-                crate::codec::string_enum(deserializer, #rust_name, NAMES, #ident::ALL, &[#(#aliases),*], #fallback)
+                const BASE: &[&str] = &[#(#base),*];
+                crate::codec::string_enum(deserializer, #rust_name, (NAMES, BASE), #ident::ALL, &[#(#aliases),*], #fallback)
             }
         }
     };
@@ -459,12 +463,16 @@ fn description(
         };
         let apart = own.apart || options.apart;
         let closed = own.closed;
+        let era = describe::era(&own.era);
+        let also = describe::text(&own.also);
         quote!(crate::describe::Variant {
             name: #name,
             doc: #doc,
             content: crate::describe::Content::#content,
             apart: #apart,
             closed: #closed,
+            era: #era,
+            also: #also,
         })
     });
     let kind = if options.untagged {

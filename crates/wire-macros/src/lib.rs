@@ -25,8 +25,11 @@
 //! Options on a field: `rename`, `alias`, `nullable` / `optional` / `sparse` / `omitted` (how absence is written),
 //! `default` (shown in the schema; `= "json"` for a value), `hidden_default`, `write_only`, `bigint`,
 //! `unknown`, `described` (an any-JSON field whose schema is `{}` rather than `true`), `flatten`,
-//! `experimental = "descriptor"` (with `sent`: still sent to clients without the capability), `nested`.
-//! Options on a variant: `rename`, `alias`, `apart`, `closed`, `experimental`.
+//! `experimental = "descriptor"` (with `sent`: still sent to clients without the capability), `nested`,
+//! `since = "0.166"` and `until = "0.118"` (the first and last protocol version that has it; a member with `since`
+//! and `hidden_default` is always sent, but servers of earlier versions leave it out).
+//! Options on a variant: `rename`, `alias`, `apart`, `closed`, `experimental`, `since`, `until`,
+//! `also` (an alias that later protocol versions list beside the name).
 //!
 //! Unless `exhaustive`, an enum gains a variant `Unrecognized` that keeps what a newer peer sent;
 //! decoding under `codec::strict` refuses it instead.

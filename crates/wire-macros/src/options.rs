@@ -68,14 +68,23 @@ impl TypeOptions {
     }
 }
 
+/// The protocol versions that added and dropped a member or variant; schemas of others leave it out.
+#[derive(Default)]
+pub struct EraOptions {
+    pub since: Option<String>,
+    pub until: Option<String>,
+}
+
 /// Options on an enum variant.
 #[derive(Default)]
 pub struct VariantOptions {
     pub rename: Option<String>,
+    pub also: Option<String>,
     pub aliases: Vec<String>,
     pub apart: bool,
     pub closed: bool,
     pub experimental: Option<String>,
+    pub era: EraOptions,
 }
 
 impl VariantOptions {
@@ -86,9 +95,16 @@ impl VariantOptions {
             match word(meta)?.as_str() {
                 "rename" => options.rename = Some(string(meta)?),
                 "alias" => options.aliases.push(string(meta)?),
+                "also" => {
+                    let other = string(meta)?;
+                    options.aliases.push(other.clone());
+                    options.also = Some(other);
+                }
                 "apart" => options.apart = true,
                 "closed" => options.closed = true,
                 "experimental" => options.experimental = Some(string(meta)?),
+                "since" => options.era.since = Some(string(meta)?),
+                "until" => options.era.until = Some(string(meta)?),
                 _ => return Err(meta.error("unknown option for a variant")),
             }
             Ok(())
@@ -131,8 +147,7 @@ pub struct FieldOptions {
     pub described: bool,
     pub flatten: bool,
     pub experimental: Option<String>,
-    /// The protocol version that added the field; schemas of earlier ones leave it out.
-    pub since: Option<String>,
+    pub era: EraOptions,
     pub sent: bool,
     pub nested: bool,
 }
@@ -160,7 +175,8 @@ impl FieldOptions {
                 "described" => options.described = true,
                 "flatten" => options.flatten = true,
                 "experimental" => options.experimental = Some(string(meta)?),
-                "since" => options.since = Some(string(meta)?),
+                "since" => options.era.since = Some(string(meta)?),
+                "until" => options.era.until = Some(string(meta)?),
                 "sent" => options.sent = true,
                 "nested" => options.nested = true,
                 _ => return Err(meta.error("unknown option for a field")),

@@ -254,7 +254,7 @@ fn wrong_kind(text: &str, expected: &str) -> String {
 pub(crate) fn string_enum<'de, D: Deserializer<'de>, T: Copy + 'static>(
     deserializer: D,
     type_name: &'static str,
-    names: &'static [&'static str],
+    (names, base): (&'static [&'static str], &'static [&'static str]),
     values: &'static [T],
     aliases: &'static [(&'static str, T)],
     fallback: Option<T>,
@@ -265,6 +265,7 @@ pub(crate) fn string_enum<'de, D: Deserializer<'de>, T: Copy + 'static>(
         StringEnum {
             type_name,
             names,
+            base,
             values,
             aliases,
             fallback,
@@ -275,6 +276,8 @@ pub(crate) fn string_enum<'de, D: Deserializer<'de>, T: Copy + 'static>(
 struct StringEnum<T: 'static> {
     type_name: &'static str,
     names: &'static [&'static str],
+    /// Those that messages name.
+    base: &'static [&'static str],
     values: &'static [T],
     aliases: &'static [(&'static str, T)],
     fallback: Option<T>,
@@ -309,6 +312,7 @@ impl<'de, T: Copy> DeserializeSeed<'de> for StringEnum<T> {
             fn visit_str<E: de::Error>(self, found: &str) -> Result<T, E> {
                 let StringEnum {
                     names,
+                    base,
                     values,
                     aliases,
                     fallback,
@@ -321,8 +325,8 @@ impl<'de, T: Copy> DeserializeSeed<'de> for StringEnum<T> {
                     return Ok(*value);
                 }
                 match fallback {
-                    Some(value) => refuse_if_strict(found, names).map(|()| value),
-                    None => Err(E::unknown_variant(found, names)),
+                    Some(value) => refuse_if_strict(found, base).map(|()| value),
+                    None => Err(E::unknown_variant(found, base)),
                 }
             }
         }

@@ -78,6 +78,26 @@ pub struct Variant {
     /// Its own entry in JSON Schema, not grouped with the other plain strings.
     pub apart: bool,
     pub closed: bool,
+    pub era: Era,
+    /// Another spelling, which versions after the base list too. It is read, never written.
+    pub also: Option<&'static str>,
+}
+
+/// The protocol versions that have something; no bound where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Era {
+    /// The version that added it, if that is later than the base version.
+    pub since: Option<&'static str>,
+    /// The last version that has it.
+    pub until: Option<&'static str>,
+}
+
+impl Era {
+    /// Every version.
+    pub const ALWAYS: Era = Era {
+        since: None,
+        until: None,
+    };
 }
 
 /// What a variant holds.
@@ -96,9 +116,7 @@ pub struct Field {
     /// The JSON that stands for an absent member; empty when the schema does not show it.
     pub default: Option<&'static str>,
     pub experimental: bool,
-    /// The protocol version that added it, if that is later than the base version. Such a member is read and
-    /// documented; the schemas of the base version leave it out.
-    pub since: Option<&'static str>,
+    pub era: Era,
     pub write_only: bool,
     /// TypeScript says `bigint`.
     pub bigint: bool,

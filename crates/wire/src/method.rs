@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::describe::{Describe, Ty};
+use crate::describe::{Describe, Era, Ty};
 use crate::gate::Gated;
 use crate::*;
 
@@ -79,6 +79,7 @@ pub struct MethodInfo {
     pub name: &'static str,
     pub doc: &'static str,
     pub stability: Stability,
+    pub era: Era,
     /// What it must stay in order with, in words.
     pub lane: &'static str,
     pub params: Ty,
@@ -138,10 +139,28 @@ macro_rules! lane {
     };
 }
 
+macro_rules! era {
+    () => {
+        Era::ALWAYS
+    };
+    (since $version:literal) => {
+        Era {
+            since: Some($version),
+            until: None,
+        }
+    };
+    (until $version:literal) => {
+        Era {
+            since: None,
+            until: Some($version),
+        }
+    };
+}
+
 macro_rules! declare_requests {
     ($(
         $(#[doc = $doc:literal])+
-        $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))?;
+        $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))? $(, $bound:ident $version:literal)?;
     )*) => {
         /// Requests that clients send, one marker type each.
         pub mod request {
@@ -172,6 +191,7 @@ macro_rules! declare_requests {
             name: $wire,
             doc: concat!($($doc),+),
             stability: stability!($stability),
+            era: era!($($bound $version)?),
             lane: concat!(stringify!($lane), $("(", stringify!($key), ")")?),
             params: <$params as Describe>::TY,
             result: Some(<$result as Describe>::TY),
@@ -182,7 +202,7 @@ macro_rules! declare_requests {
 macro_rules! declare_server_requests {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident = $wire:literal ($params:ty) -> $result:ty;
+        $name:ident = $wire:literal ($params:ty) -> $result:ty $(, $bound:ident $version:literal)?;
     )*) => {
         /// Requests that servers send, one marker type each.
         pub mod question {
@@ -251,6 +271,7 @@ macro_rules! declare_server_requests {
             name: $wire,
             doc: concat!($($doc),+),
             stability: Stability::Stable,
+            era: era!($($bound $version)?),
             lane: "",
             params: <$params as Describe>::TY,
             result: Some(<$result as Describe>::TY),
@@ -261,7 +282,7 @@ macro_rules! declare_server_requests {
 macro_rules! declare_notifications {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident = $wire:literal ($params:ty);
+        $name:ident = $wire:literal ($params:ty) $(, $bound:ident $version:literal)?;
     )*) => {
         /// Notifications that servers send, one marker type each.
         pub mod event {
@@ -316,6 +337,7 @@ macro_rules! declare_notifications {
             name: $wire,
             doc: concat!($($doc),+),
             stability: Stability::Stable,
+            era: era!($($bound $version)?),
             lane: "",
             params: <$params as Describe>::TY,
             result: None,

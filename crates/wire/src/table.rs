@@ -6,6 +6,9 @@
 //!
 //! `stability Name = "wire/name" (Params) -> Result, Lane;`
 //!
+//! `, since "0.166"` before the semicolon marks what the base version (0.118) does not have, `, until "0.118"` what later
+//! versions dropped.
+//!
 //! `legacy` rows are stable but left out of JSON Schema, as the official server does.
 
 /// Calls `$callback!` with the rows of all requests a client can send.
@@ -23,6 +26,8 @@ macro_rules! client_requests {
             stable ThreadFork = "thread/fork" (ThreadForkParams) -> ThreadForkResponse, Thread(thread_id);
             /// Moves a thread out of the ordinary lists.
             stable ThreadArchive = "thread/archive" (ThreadArchiveParams) -> ThreadArchiveResponse, Thread(thread_id);
+            /// Removes a thread for good.
+            stable ThreadDelete = "thread/delete" (ThreadDeleteParams) -> ThreadDeleteResponse, Thread(thread_id), since "0.166";
             /// Stops sending a thread's events to this connection; the last one unloads it.
             stable ThreadUnsubscribe = "thread/unsubscribe" (ThreadUnsubscribeParams) -> ThreadUnsubscribeResponse, Thread(thread_id);
             /// Counts one more question being shown outside the protocol, which pauses time limits.
@@ -41,16 +46,60 @@ macro_rules! client_requests {
             stable ThreadShellCommand = "thread/shellCommand" (ThreadShellCommandParams) -> ThreadShellCommandResponse, Thread(thread_id);
             /// Ends the thread's background terminals.
             experimental ThreadBackgroundTerminalsClean = "thread/backgroundTerminals/clean" (ThreadBackgroundTerminalsCleanParams) -> ThreadBackgroundTerminalsCleanResponse, Thread(thread_id);
+            /// Lists the thread's background terminals.
+            experimental ThreadBackgroundTerminalsList = "thread/backgroundTerminals/list" (ThreadBackgroundTerminalsListParams) -> ThreadBackgroundTerminalsListResponse, Thread(thread_id), since "0.166";
+            /// Ends one of the thread's background terminals.
+            experimental ThreadBackgroundTerminalsTerminate = "thread/backgroundTerminals/terminate" (ThreadBackgroundTerminalsTerminateParams) -> ThreadBackgroundTerminalsTerminateResponse, Thread(thread_id), since "0.166";
             /// Drops the last turns of a thread from its history.
-            stable ThreadRollback = "thread/rollback" (ThreadRollbackParams) -> ThreadRollbackResponse, Thread(thread_id);
+            stable ThreadRollback = "thread/rollback" (ThreadRollbackParams) -> ThreadRollbackResponse, Thread(thread_id), until "0.118";
+            /// Drops a turn and all after it from a thread's history.
+            stable ThreadRevert = "thread/revert" (ThreadRevertParams) -> ThreadRevertResponse, Thread(thread_id), since "0.166";
+            /// Adds items to the model's history that clients do not see.
+            stable ThreadInjectItems = "thread/inject_items" (ThreadInjectItemsParams) -> ThreadInjectItemsResponse, Thread(thread_id), since "0.166";
+            /// Changes the settings of later turns.
+            experimental ThreadSettingsUpdate = "thread/settings/update" (ThreadSettingsUpdateParams) -> ThreadSettingsUpdateResponse, Thread(thread_id), since "0.166";
+            /// Sets or changes the goal that the server pursues by itself.
+            stable ThreadGoalSet = "thread/goal/set" (ThreadGoalSetParams) -> ThreadGoalSetResponse, Thread(thread_id), since "0.166";
+            /// Reads the goal of a thread.
+            stable ThreadGoalGet = "thread/goal/get" (ThreadGoalGetParams) -> ThreadGoalGetResponse, Thread(thread_id), since "0.166";
+            /// Removes the goal of a thread.
+            stable ThreadGoalClear = "thread/goal/clear" (ThreadGoalClearParams) -> ThreadGoalClearResponse, Thread(thread_id), since "0.166";
+            /// Adds input that runs when the thread is idle.
+            experimental ThreadQueueAdd = "thread/queue/add" (ThreadQueueAddParams) -> ThreadQueueAddResponse, Thread(thread_id), since "0.166";
+            /// Lists the input that waits for the thread.
+            experimental ThreadQueueList = "thread/queue/list" (ThreadQueueListParams) -> ThreadQueueListResponse, Thread(thread_id), since "0.166";
+            /// Changes input that waits for the thread.
+            experimental ThreadQueueUpdate = "thread/queue/update" (ThreadQueueUpdateParams) -> ThreadQueueUpdateResponse, Thread(thread_id), since "0.166";
+            /// Removes input that waits for the thread.
+            experimental ThreadQueueDelete = "thread/queue/delete" (ThreadQueueDeleteParams) -> ThreadQueueDeleteResponse, Thread(thread_id), since "0.166";
+            /// Changes the order of the input that waits.
+            experimental ThreadQueueReorder = "thread/queue/reorder" (ThreadQueueReorderParams) -> ThreadQueueReorderResponse, Thread(thread_id), since "0.166";
+            /// Runs waiting input now.
+            experimental ThreadQueueStart = "thread/queue/start" (ThreadQueueStartParams) -> ThreadQueueStartResponse, Thread(thread_id), since "0.166";
             /// Lists stored threads, a page at a time.
             stable ThreadList = "thread/list" (ThreadListParams) -> ThreadListResponse, Free;
             /// Lists the threads in memory.
             stable ThreadLoadedList = "thread/loaded/list" (ThreadLoadedListParams) -> ThreadLoadedListResponse, Free;
             /// Reads a stored thread without loading it.
             stable ThreadRead = "thread/read" (ThreadReadParams) -> ThreadReadResponse, Thread(thread_id);
+            /// Lists the turns of a thread, a page at a time.
+            stable ThreadTurnsList = "thread/turns/list" (ThreadTurnsListParams) -> ThreadTurnsListResponse, Thread(thread_id), since "0.166";
+            /// Lists the items of a thread, a page at a time.
+            stable ThreadItemsList = "thread/items/list" (ThreadItemsListParams) -> ThreadItemsListResponse, Thread(thread_id), since "0.166";
+            /// Reads some items of a turn.
+            experimental ThreadItemsRead = "thread/items/read" (ThreadItemsReadParams) -> ThreadItemsReadResponse, Thread(thread_id), since "0.166";
+            /// Finds threads by a text in their messages.
+            experimental ThreadSearch = "thread/search" (ThreadSearchParams) -> ThreadSearchResponse, Free, since "0.166";
+            /// Finds a text in the messages of a thread.
+            experimental ThreadSearchOccurrences = "thread/searchOccurrences" (ThreadSearchOccurrencesParams) -> ThreadSearchOccurrencesResponse, Thread(thread_id), since "0.166";
+            /// Lists the permission profiles that can be chosen.
+            stable PermissionProfileList = "permissionProfile/list" (PermissionProfileListParams) -> PermissionProfileListResponse, Free, since "0.166";
             /// Lists the skills that apply to some directories.
             stable SkillsList = "skills/list" (SkillsListParams) -> SkillsListResponse, Free;
+            /// Sets more directories in which skills are found.
+            stable SkillsExtraRootsSet = "skills/extraRoots/set" (SkillsExtraRootsSetParams) -> SkillsExtraRootsSetResponse, Global(Config), since "0.166";
+            /// Lists the hooks that are in force.
+            stable HooksList = "hooks/list" (HooksListParams) -> HooksListResponse, Free, since "0.166";
             /// Lists the plugins of the known marketplaces.
             stable PluginList = "plugin/list" (PluginListParams) -> PluginListResponse, Free;
             /// Shows one plugin in full.
@@ -113,6 +162,10 @@ macro_rules! client_requests {
             stable ConfigMcpServerReload = "config/mcpServer/reload" (NoParams) -> McpServerRefreshResponse, Global(Config);
             /// Lists MCP servers with their tools and login state.
             stable McpServerStatusList = "mcpServerStatus/list" (ListMcpServerStatusParams) -> ListMcpServerStatusResponse, Free;
+            /// Calls a tool of a thread's MCP server.
+            stable McpServerToolCall = "mcpServer/tool/call" (McpServerToolCallParams) -> McpServerToolCallResponse, Free, since "0.166";
+            /// Reads a resource of a thread's MCP server.
+            stable McpServerResourceRead = "mcpServer/resource/read" (McpResourceReadParams) -> McpResourceReadResponse, Free, since "0.166";
             /// Prepares the Windows sandbox.
             stable WindowsSandboxSetupStart = "windowsSandbox/setupStart" (WindowsSandboxSetupStartParams) -> WindowsSandboxSetupStartResponse, Free;
             /// Begins a login.
@@ -207,6 +260,18 @@ macro_rules! server_notifications {
             ThreadArchived = "thread/archived" (ThreadArchivedNotification);
             /// A thread was moved back from the archive.
             ThreadUnarchived = "thread/unarchived" (ThreadUnarchivedNotification);
+            /// A thread was removed for good.
+            ThreadDeleted = "thread/deleted" (ThreadDeletedNotification), since "0.166";
+            /// Turns of a thread were taken back.
+            ThreadReverted = "thread/reverted" (ThreadRevertedNotification), since "0.166";
+            /// The settings of a thread changed.
+            ThreadSettingsUpdated = "thread/settings/updated" (ThreadSettingsUpdatedNotification), since "0.166";
+            /// The goal of a thread was set, changed or has come further.
+            ThreadGoalUpdated = "thread/goal/updated" (ThreadGoalUpdatedNotification), since "0.166";
+            /// The goal of a thread was removed.
+            ThreadGoalCleared = "thread/goal/cleared" (ThreadGoalClearedNotification), since "0.166";
+            /// The queue of a thread changed.
+            ThreadQueueChanged = "thread/queue/changed" (ThreadQueueChangedNotification), since "0.166";
             /// A thread was unloaded.
             ThreadClosed = "thread/closed" (ThreadClosedNotification);
             /// Skill files changed; lists of skills are out of date.
@@ -288,7 +353,7 @@ macro_rules! server_notifications {
             /// An item of the voice session, as the provider sent it.
             ThreadRealtimeItemAdded = "thread/realtime/itemAdded" (ThreadRealtimeItemAddedNotification);
             /// More of the transcript of a voice session.
-            ThreadRealtimeTranscriptUpdated = "thread/realtime/transcriptUpdated" (ThreadRealtimeTranscriptUpdatedNotification);
+            ThreadRealtimeTranscriptUpdated = "thread/realtime/transcriptUpdated" (ThreadRealtimeTranscriptUpdatedNotification), until "0.118";
             /// More sound from a voice session.
             ThreadRealtimeOutputAudioDelta = "thread/realtime/outputAudio/delta" (ThreadRealtimeOutputAudioDeltaNotification);
             /// A voice session has a problem.

@@ -42,6 +42,11 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/archive", params, options);
   }
 
+  /** Removes a thread for good. */
+  threadDelete(params: protocol.ThreadDeleteParams, options?: CallOptions): Promise<protocol.ThreadDeleteResponse> {
+    return this.request("thread/delete", params, options);
+  }
+
   /** Stops sending a thread's events to this connection; the last one unloads it. */
   threadUnsubscribe(params: protocol.ThreadUnsubscribeParams, options?: CallOptions): Promise<protocol.ThreadUnsubscribeResponse> {
     return this.request("thread/unsubscribe", params, options);
@@ -87,9 +92,79 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/backgroundTerminals/clean", params, options);
   }
 
+  /** Lists the thread's background terminals. Experimental. */
+  threadBackgroundTerminalsList(params: protocol.ThreadBackgroundTerminalsListParams, options?: CallOptions): Promise<protocol.ThreadBackgroundTerminalsListResponse> {
+    return this.request("thread/backgroundTerminals/list", params, options);
+  }
+
+  /** Ends one of the thread's background terminals. Experimental. */
+  threadBackgroundTerminalsTerminate(params: protocol.ThreadBackgroundTerminalsTerminateParams, options?: CallOptions): Promise<protocol.ThreadBackgroundTerminalsTerminateResponse> {
+    return this.request("thread/backgroundTerminals/terminate", params, options);
+  }
+
   /** Drops the last turns of a thread from its history. */
   threadRollback(params: protocol.ThreadRollbackParams, options?: CallOptions): Promise<protocol.ThreadRollbackResponse> {
     return this.request("thread/rollback", params, options);
+  }
+
+  /** Drops a turn and all after it from a thread's history. */
+  threadRevert(params: protocol.ThreadRevertParams, options?: CallOptions): Promise<protocol.ThreadRevertResponse> {
+    return this.request("thread/revert", params, options);
+  }
+
+  /** Adds items to the model's history that clients do not see. */
+  threadInjectItems(params: protocol.ThreadInjectItemsParams, options?: CallOptions): Promise<protocol.ThreadInjectItemsResponse> {
+    return this.request("thread/inject_items", params, options);
+  }
+
+  /** Changes the settings of later turns. Experimental. */
+  threadSettingsUpdate(params: protocol.ThreadSettingsUpdateParams, options?: CallOptions): Promise<protocol.ThreadSettingsUpdateResponse> {
+    return this.request("thread/settings/update", params, options);
+  }
+
+  /** Sets or changes the goal that the server pursues by itself. */
+  threadGoalSet(params: protocol.ThreadGoalSetParams, options?: CallOptions): Promise<protocol.ThreadGoalSetResponse> {
+    return this.request("thread/goal/set", params, options);
+  }
+
+  /** Reads the goal of a thread. */
+  threadGoalGet(params: protocol.ThreadGoalGetParams, options?: CallOptions): Promise<protocol.ThreadGoalGetResponse> {
+    return this.request("thread/goal/get", params, options);
+  }
+
+  /** Removes the goal of a thread. */
+  threadGoalClear(params: protocol.ThreadGoalClearParams, options?: CallOptions): Promise<protocol.ThreadGoalClearResponse> {
+    return this.request("thread/goal/clear", params, options);
+  }
+
+  /** Adds input that runs when the thread is idle. Experimental. */
+  threadQueueAdd(params: protocol.ThreadQueueAddParams, options?: CallOptions): Promise<protocol.ThreadQueueAddResponse> {
+    return this.request("thread/queue/add", params, options);
+  }
+
+  /** Lists the input that waits for the thread. Experimental. */
+  threadQueueList(params: protocol.ThreadQueueListParams, options?: CallOptions): Promise<protocol.ThreadQueueListResponse> {
+    return this.request("thread/queue/list", params, options);
+  }
+
+  /** Changes input that waits for the thread. Experimental. */
+  threadQueueUpdate(params: protocol.ThreadQueueUpdateParams, options?: CallOptions): Promise<protocol.ThreadQueueUpdateResponse> {
+    return this.request("thread/queue/update", params, options);
+  }
+
+  /** Removes input that waits for the thread. Experimental. */
+  threadQueueDelete(params: protocol.ThreadQueueDeleteParams, options?: CallOptions): Promise<protocol.ThreadQueueDeleteResponse> {
+    return this.request("thread/queue/delete", params, options);
+  }
+
+  /** Changes the order of the input that waits. Experimental. */
+  threadQueueReorder(params: protocol.ThreadQueueReorderParams, options?: CallOptions): Promise<protocol.ThreadQueueReorderResponse> {
+    return this.request("thread/queue/reorder", params, options);
+  }
+
+  /** Runs waiting input now. Experimental. */
+  threadQueueStart(params: protocol.ThreadQueueStartParams, options?: CallOptions): Promise<protocol.ThreadQueueStartResponse> {
+    return this.request("thread/queue/start", params, options);
   }
 
   /** Lists stored threads, a page at a time. */
@@ -107,9 +182,49 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/read", params, options);
   }
 
+  /** Lists the turns of a thread, a page at a time. */
+  threadTurnsList(params: protocol.ThreadTurnsListParams, options?: CallOptions): Promise<protocol.ThreadTurnsListResponse> {
+    return this.request("thread/turns/list", params, options);
+  }
+
+  /** Lists the items of a thread, a page at a time. */
+  threadItemsList(params: protocol.ThreadItemsListParams, options?: CallOptions): Promise<protocol.ThreadItemsListResponse> {
+    return this.request("thread/items/list", params, options);
+  }
+
+  /** Reads some items of a turn. Experimental. */
+  threadItemsRead(params: protocol.ThreadItemsReadParams, options?: CallOptions): Promise<protocol.ThreadItemsReadResponse> {
+    return this.request("thread/items/read", params, options);
+  }
+
+  /** Finds threads by a text in their messages. Experimental. */
+  threadSearch(params: protocol.ThreadSearchParams, options?: CallOptions): Promise<protocol.ThreadSearchResponse> {
+    return this.request("thread/search", params, options);
+  }
+
+  /** Finds a text in the messages of a thread. Experimental. */
+  threadSearchOccurrences(params: protocol.ThreadSearchOccurrencesParams, options?: CallOptions): Promise<protocol.ThreadSearchOccurrencesResponse> {
+    return this.request("thread/searchOccurrences", params, options);
+  }
+
+  /** Lists the permission profiles that can be chosen. */
+  permissionProfileList(params: protocol.PermissionProfileListParams = {}, options?: CallOptions): Promise<protocol.PermissionProfileListResponse> {
+    return this.request("permissionProfile/list", params, options);
+  }
+
   /** Lists the skills that apply to some directories. */
   skillsList(params: protocol.SkillsListParams = {}, options?: CallOptions): Promise<protocol.SkillsListResponse> {
     return this.request("skills/list", params, options);
+  }
+
+  /** Sets more directories in which skills are found. */
+  skillsExtraRootsSet(params: protocol.SkillsExtraRootsSetParams, options?: CallOptions): Promise<protocol.SkillsExtraRootsSetResponse> {
+    return this.request("skills/extraRoots/set", params, options);
+  }
+
+  /** Lists the hooks that are in force. */
+  hooksList(params: protocol.HooksListParams = {}, options?: CallOptions): Promise<protocol.HooksListResponse> {
+    return this.request("hooks/list", params, options);
   }
 
   /** Lists the plugins of the known marketplaces. */
@@ -265,6 +380,16 @@ export abstract class Methods extends ClientEmitter {
   /** Lists MCP servers with their tools and login state. */
   mcpServerStatusList(params: protocol.ListMcpServerStatusParams = {}, options?: CallOptions): Promise<protocol.ListMcpServerStatusResponse> {
     return this.request("mcpServerStatus/list", params, options);
+  }
+
+  /** Calls a tool of a thread's MCP server. */
+  mcpServerToolCall(params: protocol.McpServerToolCallParams, options?: CallOptions): Promise<protocol.McpServerToolCallResponse> {
+    return this.request("mcpServer/tool/call", params, options);
+  }
+
+  /** Reads a resource of a thread's MCP server. */
+  mcpServerResourceRead(params: protocol.McpResourceReadParams, options?: CallOptions): Promise<protocol.McpResourceReadResponse> {
+    return this.request("mcpServer/resource/read", params, options);
   }
 
   /** Prepares the Windows sandbox. */

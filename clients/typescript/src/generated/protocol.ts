@@ -48,6 +48,15 @@ authMode: AuthMode | null,
 planType: PlanType | null, };
 
 /**
+ * The permission profile that a client chose.
+ */
+export type ActivePermissionProfile = { id: string, 
+/**
+ * The profile that it is based on; always null.
+ */
+extends: string | null, };
+
+/**
  * Paths beyond the sandbox, each with everything below it; null means none.
  */
 export type AdditionalFileSystemPermissions = { read?: Array<AbsolutePathBuf> | null, write?: Array<AbsolutePathBuf> | null, 
@@ -199,7 +208,7 @@ export type ApplyPatchApprovalResponse = { decision: ReviewDecision, };
 /**
  * Who answers the agent's approval questions.
  */
-export type ApprovalsReviewer = "user" | "guardian_subagent";
+export type ApprovalsReviewer = "user" | "guardian_subagent" | "auto_review";
 
 /**
  * The table `[apps]`.
@@ -302,6 +311,11 @@ mcp_elicitations: boolean, } } | "never";
  * How requests to OpenAI are authenticated.
  */
 export type AuthMode = "apikey" | "chatgpt" | "chatgptAuthTokens";
+
+/**
+ * Who decided about an action.
+ */
+export type AutoReviewDecisionSource = "agent";
 
 /**
  * A range of bytes in a text in UTF-8.
@@ -619,6 +633,10 @@ export type CommandExecutionRequestApprovalParams = { threadId: string, turnId: 
  * The `commandExecution` item, which `item/started` may not have announced yet.
  */
 itemId: string, 
+/**
+ * When it was asked, in Unix milliseconds.
+ */
+startedAtMs?: number, 
 /**
  * Tells apart several questions about one item; absent if there is only one.
  */
@@ -1308,6 +1326,10 @@ export type FileChangeRequestApprovalParams = { threadId: string, turnId: string
  */
 itemId: string, 
 /**
+ * When it was asked, in Unix milliseconds.
+ */
+startedAtMs?: number, 
+/**
  * Set when a patch that failed is to be tried again outside the sandbox.
  */
 reason?: string | null, 
@@ -1398,6 +1420,10 @@ path: AbsolutePathBuf, };
  */
 export type FsGetMetadataResponse = { isDirectory: boolean, isFile: boolean, 
 /**
+ * Whether the path itself is a link; the other members are about what it points to.
+ */
+isSymlink?: boolean, 
+/**
  * In Unix milliseconds; 0 if unknown.
  */
 createdAtMs: number, 
@@ -1486,7 +1512,11 @@ export type FsWatchParams = {
 /**
  * A file, or a directory whose direct children count.
  */
-path: AbsolutePathBuf, };
+path: AbsolutePathBuf, 
+/**
+ * The name of the watch; if absent, the server makes one.
+ */
+watchId?: string | null, };
 
 /**
  * Result of `fs/watch`.
@@ -1795,6 +1825,11 @@ export type GuardianRiskLevel = "low" | "medium" | "high";
 export type HookCompletedNotification = { threadId: string, turnId: string | null, run: HookRunSummary, };
 
 /**
+ * Something of a `hooks.json` that is not in force.
+ */
+export type HookErrorInfo = { path: string, message: string, };
+
+/**
  * The point at which a hook runs.
  */
 export type HookEventName = "preToolUse" | "postToolUse" | "sessionStart" | "userPromptSubmit" | "stop";
@@ -1808,6 +1843,63 @@ export type HookExecutionMode = "sync" | "async";
  * What a hook is.
  */
 export type HookHandlerType = "command" | "prompt" | "agent";
+
+/**
+ * A hook in force.
+ */
+export type HookMetadata = { 
+/**
+ * Tells the hooks of the list apart.
+ */
+key: string, eventName: HookEventName, handlerType: HookHandlerType, 
+/**
+ * What the user's shell is given.
+ */
+command: string, 
+/**
+ * Whether the turn goes on meanwhile; never.
+ */
+async: boolean, 
+/**
+ * Which tools or sources it is for; null for all.
+ */
+matcher: string | null, timeoutSec: number, 
+/**
+ * What to show while it runs.
+ */
+statusMessage: string | null, 
+/**
+ * Always null.
+ */
+additionalContextLimit: number | null, 
+/**
+ * The `hooks.json` that declares it.
+ */
+sourcePath: string, source: HookSource, 
+/**
+ * Always null.
+ */
+pluginId: string | null, 
+/**
+ * Always null.
+ */
+environmentId: string | null, 
+/**
+ * The place among all hooks, counted from 0.
+ */
+displayOrder: number, 
+/**
+ * Always true.
+ */
+enabled: boolean, 
+/**
+ * Whether the administrator installed it.
+ */
+isManaged: boolean, 
+/**
+ * Changes with the command and what else is declared.
+ */
+currentHash: string, trustStatus: HookTrustStatus, };
 
 /**
  * Something that a hook had to say.
@@ -1876,9 +1968,42 @@ entries: Array<HookOutputEntry>, };
 export type HookScope = "thread" | "turn";
 
 /**
+ * Where a hook comes from.
+ */
+export type HookSource = "system" | "user" | "project";
+
+/**
  * Parameters of the notification `hook/started`.
  */
 export type HookStartedNotification = { threadId: string, turnId: string | null, run: HookRunSummary, };
+
+/**
+ * Whether a hook may run.
+ */
+export type HookTrustStatus = "managed" | "trusted";
+
+/**
+ * The hooks of one directory.
+ */
+export type HooksListEntry = { cwd: string, hooks: Array<HookMetadata>, warnings: Array<string>, errors: Array<HookErrorInfo>, };
+
+/**
+ * Parameters of `hooks/list`.
+ */
+export type HooksListParams = { 
+/**
+ * The directories to look at; the server's own if empty.
+ */
+cwds?: Array<string>, 
+/**
+ * A loaded thread, whose directory is looked at instead.
+ */
+threadId?: string | null, };
+
+/**
+ * Result of `hooks/list`.
+ */
+export type HooksListResponse = { data: Array<HooksListEntry>, };
 
 /**
  * How closely the model looks at a picture.
@@ -1936,12 +2061,28 @@ export type ItemCompletedNotification = {
 /**
  * The item in full, which replaces what the deltas added up to.
  */
-item: ThreadItem, threadId: string, turnId: string, };
+item: ThreadItem, threadId: string, turnId: string, 
+/**
+ * In Unix milliseconds.
+ */
+completedAtMs?: number, };
 
 /**
  * Parameters of the notification `item/autoApprovalReview/completed`.
  */
 export type ItemGuardianApprovalReviewCompletedNotification = { threadId: string, turnId: string, 
+/**
+ * Tells the reviews of a turn apart.
+ */
+reviewId?: string, 
+/**
+ * When the review started, in Unix milliseconds.
+ */
+startedAtMs?: number, 
+/**
+ * When it ended, in Unix milliseconds.
+ */
+completedAtMs?: number, decisionSource?: AutoReviewDecisionSource, 
 /**
  * The item that waits for the review.
  */
@@ -1955,6 +2096,14 @@ action: JsonValue | null, };
  * Parameters of the notification `item/autoApprovalReview/started`.
  */
 export type ItemGuardianApprovalReviewStartedNotification = { threadId: string, turnId: string, 
+/**
+ * Tells the reviews of a turn apart.
+ */
+reviewId?: string, 
+/**
+ * When the review started, in Unix milliseconds.
+ */
+startedAtMs?: number, 
 /**
  * The item that waits for the review.
  */
@@ -1971,7 +2120,11 @@ export type ItemStartedNotification = {
 /**
  * The item as it is now; its `id` is the `itemId` of all that follows.
  */
-item: ThreadItem, threadId: string, turnId: string, };
+item: ThreadItem, threadId: string, turnId: string, 
+/**
+ * In Unix milliseconds.
+ */
+startedAtMs?: number, };
 
 /**
  * Where a conversation came from, in the words of the first protocol version.
@@ -2233,6 +2386,28 @@ export type McpElicitationUntitledMultiSelectEnumSchema = { type: McpElicitation
 export type McpElicitationUntitledSingleSelectEnumSchema = { type: McpElicitationStringType, title?: string, description?: string, enum: Array<string>, default?: string, };
 
 /**
+ * Parameters of `mcpServer/resource/read`.
+ */
+export type McpResourceReadParams = { 
+/**
+ * A loaded thread, whose servers are meant; required.
+ */
+threadId?: string | null, 
+/**
+ * Given back in the result.
+ */
+originCallId?: string | null, server: string, uri: string, };
+
+/**
+ * Result of `mcpServer/resource/read`.
+ */
+export type McpResourceReadResponse = { 
+/**
+ * What the server sent, part by part.
+ */
+contents: Array<JsonValue>, originCallId: string | null, };
+
+/**
  * What the user did with a question of an MCP server.
  */
 export type McpServerElicitationAction = "accept" | "decline" | "cancel";
@@ -2347,6 +2522,36 @@ export type McpServerStatusUpdatedNotification = { name: string, status: McpServ
  * Set with `failed`.
  */
 error: string | null, };
+
+/**
+ * Parameters of `mcpServer/tool/call`.
+ */
+export type McpServerToolCallParams = { 
+/**
+ * A loaded thread, whose servers are meant.
+ */
+threadId: string, server: string, 
+/**
+ * The tool's own name.
+ */
+tool: string, 
+/**
+ * An object.
+ */
+arguments?: JsonValue | null, };
+
+/**
+ * Result of `mcpServer/tool/call`.
+ */
+export type McpServerToolCallResponse = { 
+/**
+ * What the server sent, part by part.
+ */
+content: Array<JsonValue>, structuredContent?: JsonValue, 
+/**
+ * Whether the tool says that it failed.
+ */
+isError?: boolean, };
 
 /**
  * Why a call brought no result.
@@ -2523,6 +2728,11 @@ modelLink: string | null,
 migrationMarkdown: string | null, };
 
 /**
+ * When the model starts agents.
+ */
+export type MultiAgentMode = "explicitRequestOnly" | "proactive" | { "custom": string };
+
+/**
  * Whether a sandbox around the server lets commands reach the network.
  */
 export type NetworkAccess = "restricted" | "enabled";
@@ -2653,6 +2863,53 @@ move_path: string | null, };
 export type PermissionGrantScope = "turn" | "session";
 
 /**
+ * Parameters of `permissionProfile/list`.
+ */
+export type PermissionProfileListParams = { 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Profiles per page; all if absent.
+ */
+limit?: number | null, 
+/**
+ * The directory whose configuration counts; the server's own if absent.
+ */
+cwd?: string | null, };
+
+/**
+ * Result of `permissionProfile/list`.
+ */
+export type PermissionProfileListResponse = { 
+/**
+ * The built-in ones first.
+ */
+data: Array<PermissionProfileSummary>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * A profile to choose.
+ */
+export type PermissionProfileSummary = { 
+/**
+ * The name to give as `permissions` in `thread/start` and `turn/start`.
+ */
+id: string, 
+/**
+ * For people; null if the configuration has none.
+ */
+description: string | null, 
+/**
+ * Whether the administrator's limits allow it.
+ */
+allowed: boolean, };
+
+/**
  * Parameters of the request `item/permissions/requestApproval`.
  */
 export type PermissionsRequestApprovalParams = { threadId: string, turnId: string, 
@@ -2660,6 +2917,14 @@ export type PermissionsRequestApprovalParams = { threadId: string, turnId: strin
  * The id of the model's call; no item is announced for it.
  */
 itemId: string, 
+/**
+ * When it was asked, in Unix milliseconds.
+ */
+startedAtMs?: number, 
+/**
+ * The working directory, which relative paths would refer to.
+ */
+cwd?: string, 
 /**
  * What the model wants the permissions for.
  */
@@ -2858,6 +3123,15 @@ export type ProfileV2 = { model: string | null, model_provider: string | null, a
 chatgpt_base_url: string | null, } & ({ [key in string]?: JsonValue });
 
 /**
+ * Input that waits.
+ */
+export type QueuedSubmission = { id: string, input: Array<UserInput>, 
+/**
+ * The client's name for the message.
+ */
+clientUserMessageId: string, };
+
+/**
  * How much of one limit on use is spent; members the provider did not report are null.
  */
 export type RateLimitSnapshot = { 
@@ -2926,7 +3200,7 @@ export type RealtimeConversationVersion = "v1" | "v2";
 /**
  * How much the model thinks before it speaks or acts.
  */
-export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | "ultra";
 
 /**
  * An effort that a model supports.
@@ -3182,7 +3456,7 @@ requestId: RequestId, };
 /**
  * Which kind of processing to ask the provider for.
  */
-export type ServiceTier = "fast" | "flex";
+export type ServiceTier = "fast" | "priority" | "flex";
 
 /**
  * What started a thread.
@@ -3329,6 +3603,20 @@ export type SkillsConfigWriteResponse = {
 effectiveEnabled: boolean, };
 
 /**
+ * Parameters of `skills/extraRoots/set`.
+ */
+export type SkillsExtraRootsSetParams = { 
+/**
+ * Directories with skills, which replace those that were set before.
+ */
+extraRoots: Array<AbsolutePathBuf>, };
+
+/**
+ * Result of `skills/extraRoots/set`.
+ */
+export type SkillsExtraRootsSetResponse = Record<string, never>;
+
+/**
  * The skills for one working directory.
  */
 export type SkillsListEntry = { 
@@ -3375,6 +3663,11 @@ export type SkillsListResponse = {
  * One entry per working directory, in the order of the request.
  */
 data: Array<SkillsListEntry>, };
+
+/**
+ * The order of a list.
+ */
+export type SortDirection = "asc" | "desc";
 
 /**
  * What a thread was started for by another thread or by the server.
@@ -3430,13 +3723,21 @@ export type TextRange = { start: TextPosition, end: TextPosition, };
  */
 export type Thread = { id: string, 
 /**
+ * The tree of threads that it belongs to; its own `id`.
+ */
+sessionId?: string, 
+/**
  * The user's first message; empty before there is one.
  */
 preview: string, 
 /**
  * Whether it lives in memory only.
  */
-ephemeral: boolean, modelProvider: string, 
+ephemeral: boolean, 
+/**
+ * Always null: there are no projects.
+ */
+projectId?: string | null, modelProvider: string, 
 /**
  * When it was started, in Unix seconds.
  */
@@ -3496,6 +3797,35 @@ export type ThreadArchiveResponse = Record<string, never>;
 export type ThreadArchivedNotification = { threadId: string, };
 
 /**
+ * A command that outlived its call.
+ */
+export type ThreadBackgroundTerminal = { 
+/**
+ * The item that started it.
+ */
+itemId: string, 
+/**
+ * The number that the model knows it by.
+ */
+processId: string, 
+/**
+ * The command line with shell quoting.
+ */
+command: string, cwd: string, 
+/**
+ * Always null.
+ */
+osPid: number | null, 
+/**
+ * Always null.
+ */
+cpuPercent: number | null, 
+/**
+ * Always null.
+ */
+rssKb: number | null, };
+
+/**
  * Parameters of `thread/backgroundTerminals/clean`.
  */
 export type ThreadBackgroundTerminalsCleanParams = { threadId: string, };
@@ -3504,6 +3834,42 @@ export type ThreadBackgroundTerminalsCleanParams = { threadId: string, };
  * Result of `thread/backgroundTerminals/clean`.
  */
 export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
+
+/**
+ * Parameters of `thread/backgroundTerminals/list`.
+ */
+export type ThreadBackgroundTerminalsListParams = { threadId: string, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Terminals per page; all if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/backgroundTerminals/list`.
+ */
+export type ThreadBackgroundTerminalsListResponse = { data: Array<ThreadBackgroundTerminal>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * Parameters of `thread/backgroundTerminals/terminate`.
+ */
+export type ThreadBackgroundTerminalsTerminateParams = { threadId: string, processId: string, };
+
+/**
+ * Result of `thread/backgroundTerminals/terminate`.
+ */
+export type ThreadBackgroundTerminalsTerminateResponse = { 
+/**
+ * Whether there was such a command.
+ */
+terminated: boolean, };
 
 /**
  * Parameters of the notification `thread/closed`: the thread is no longer loaded.
@@ -3537,6 +3903,21 @@ count: number,
  * Whether the time limits of commands stand still meanwhile; so if `count` is not 0.
  */
 paused: boolean, };
+
+/**
+ * Parameters of `thread/delete`.
+ */
+export type ThreadDeleteParams = { threadId: string, };
+
+/**
+ * Result of `thread/delete`.
+ */
+export type ThreadDeleteResponse = Record<string, never>;
+
+/**
+ * Parameters of the notification `thread/deleted`.
+ */
+export type ThreadDeletedNotification = { threadId: string, };
 
 /**
  * Parameters of `thread/fork`.
@@ -3606,7 +3987,19 @@ ephemeral?: boolean,
 /**
  * Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
  */
-persistExtendedHistory?: boolean, };
+persistExtendedHistory?: boolean, 
+/**
+ * Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
+ */
+excludeTurns?: boolean, 
+/**
+ * The last turn that is copied; the last one of all if absent.
+ */
+lastTurnId?: string | null, 
+/**
+ * The first turn that is not copied, in place of `lastTurnId`.
+ */
+beforeTurnId?: string | null, };
 
 /**
  * Result of `thread/fork`.
@@ -3624,6 +4017,109 @@ serviceTier: ServiceTier | null, cwd: string, approvalPolicy: AskForApproval, ap
  * Null leaves it to the model.
  */
 reasoningEffort: ReasoningEffort | null, };
+
+/**
+ * The goal of a thread.
+ */
+export type ThreadGoal = { threadId: string, objective: string, status: ThreadGoalStatus, 
+/**
+ * The tokens that may be used; null for no limit.
+ */
+tokenBudget: number | null, 
+/**
+ * The tokens used by turns while it was active, without those that the provider had cached.
+ */
+tokensUsed: number, 
+/**
+ * The time that such turns took.
+ */
+timeUsedSeconds: number, 
+/**
+ * In Unix seconds.
+ */
+createdAt: number, 
+/**
+ * In Unix seconds.
+ */
+updatedAt: number, };
+
+/**
+ * Parameters of `thread/goal/clear`.
+ */
+export type ThreadGoalClearParams = { threadId: string, };
+
+/**
+ * Result of `thread/goal/clear`.
+ */
+export type ThreadGoalClearResponse = { 
+/**
+ * Whether there was a goal.
+ */
+cleared: boolean, };
+
+/**
+ * Parameters of the notification `thread/goal/cleared`.
+ */
+export type ThreadGoalClearedNotification = { threadId: string, };
+
+/**
+ * Parameters of `thread/goal/get`.
+ */
+export type ThreadGoalGetParams = { threadId: string, };
+
+/**
+ * Result of `thread/goal/get`.
+ */
+export type ThreadGoalGetResponse = { 
+/**
+ * Null if the thread has none.
+ */
+goal: ThreadGoal | null, };
+
+/**
+ * Who changes a goal.
+ */
+export type ThreadGoalMutationOrigin = "user" | "automatic";
+
+/**
+ * Parameters of `thread/goal/set`. What is absent stays as it is.
+ */
+export type ThreadGoalSetParams = { threadId: string, 
+/**
+ * Has no effect.
+ */
+origin?: ThreadGoalMutationOrigin | null, 
+/**
+ * A new goal, which replaces the one before; must not be empty.
+ */
+objective?: string | null, 
+/**
+ * `active` for a new goal.
+ */
+status?: ThreadGoalStatus | null, 
+/**
+ * Must be positive; null for no limit.
+ */
+tokenBudget?: number | null, };
+
+/**
+ * Result of `thread/goal/set`.
+ */
+export type ThreadGoalSetResponse = { goal: ThreadGoal, };
+
+/**
+ * How far a goal has come. Only while it is `active` does the server start turns by itself.
+ */
+export type ThreadGoalStatus = "active" | "paused" | "blocked" | "usageLimited" | "budgetLimited" | "complete";
+
+/**
+ * Parameters of the notification `thread/goal/updated`.
+ */
+export type ThreadGoalUpdatedNotification = { threadId: string, 
+/**
+ * The turn that changed it; null if a client did.
+ */
+turnId: string | null, goal: ThreadGoal, };
 
 /**
  *  The id of a thread.
@@ -3647,6 +4143,20 @@ count: number,
  * Whether the time limits of commands stand still meanwhile; so if `count` is not 0.
  */
 paused: boolean, };
+
+/**
+ * Parameters of `thread/inject_items`.
+ */
+export type ThreadInjectItemsParams = { threadId: string, 
+/**
+ * Items of the Responses API, added to what the model reads with its next request.
+ */
+items: Array<JsonValue>, };
+
+/**
+ * Result of `thread/inject_items`.
+ */
+export type ThreadInjectItemsResponse = Record<string, never>;
 
 /**
  * One thing that was said or done. `item/started` announces it, deltas may add to it,
@@ -3783,6 +4293,81 @@ review: string, } | { "type": "exitedReviewMode", id: string,
 review: string, } | { "type": "contextCompaction", id: string, };
 
 /**
+ * One item of a thread's history.
+ */
+export type ThreadItemEntry = { turnId: string, item: ThreadItem, 
+/**
+ * In Unix milliseconds; null if that is not stored.
+ */
+startedAtMs: number | null, 
+/**
+ * In Unix milliseconds; null if that is not stored.
+ */
+completedAtMs: number | null, };
+
+/**
+ * An item of the turn that `turnId` names.
+ */
+export type ThreadItemsListAnchor = { "type": "item", itemId: string, };
+
+/**
+ * Where a page of items begins.
+ */
+export type ThreadItemsListCursor = string | ThreadItemsListAnchor;
+
+/**
+ * Parameters of `thread/items/list`.
+ */
+export type ThreadItemsListParams = { threadId: string, 
+/**
+ * Only the items of this turn.
+ */
+turnId?: string | null, 
+/**
+ * Absent for the first page. An item needs `turnId` too.
+ */
+cursor?: ThreadItemsListCursor | null, 
+/**
+ * Items per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, 
+/**
+ * `asc` if absent.
+ */
+sortDirection?: SortDirection | null, };
+
+/**
+ * Result of `thread/items/list`.
+ */
+export type ThreadItemsListResponse = { data: Array<ThreadItemEntry>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, 
+/**
+ * Where the page begins, for the other direction; that page begins with the same item. Null if the page is empty.
+ */
+backwardsCursor: string | null, };
+
+/**
+ * Parameters of `thread/items/read`.
+ */
+export type ThreadItemsReadParams = { threadId: string, turnId: string, 
+/**
+ * 1 to 100 ids of items of the turn.
+ */
+itemIds: Array<string>, };
+
+/**
+ * Result of `thread/items/read`.
+ */
+export type ThreadItemsReadResponse = { 
+/**
+ * Those that exist, in the order of the turn.
+ */
+data: Array<ThreadItemEntry>, };
+
+/**
  * Parameters of `thread/list`.
  */
 export type ThreadListParams = { 
@@ -3813,7 +4398,43 @@ archived?: boolean | null,
 /**
  * Only threads with exactly this working directory.
  */
-cwd?: string | null, 
+cwd?: string | Array<string> | null, 
+/**
+ * Threads that are not listed, at most 100.
+ */
+excludedThreadIds?: Array<string> | null, 
+/**
+ * `desc` if absent.
+ */
+sortDirection?: SortDirection | null, 
+/**
+ * If absent, threads of every section; null asks for those in none. No thread is in a section.
+ */
+sectionId?: string | null, 
+/**
+ * If absent, threads of every project; null asks for those in none. No thread is in a project.
+ */
+projectId?: string | null, 
+/**
+ * Must be absent or empty: what a thread's client calls itself is not indexed.
+ */
+originators?: Array<string> | null, 
+/**
+ * Has no effect: the index is always current.
+ */
+useStateDbOnly?: boolean, 
+/**
+ * Only threads that agents of this thread were given.
+ */
+parentThreadId?: string | null, 
+/**
+ * The same, with those that they started in turn.
+ */
+ancestorThreadId?: string | null, 
+/**
+ * Only threads attached to this one. No thread is attached to another.
+ */
+attachedToThreadId?: string | null, 
 /**
  * Only threads whose first message has this text in it; case counts.
  */
@@ -3830,7 +4451,11 @@ data: Array<Thread>,
 /**
  * Null on the last page.
  */
-nextCursor: string | null, };
+nextCursor: string | null, 
+/**
+ * Where the page begins, for the other direction; null if the page is empty.
+ */
+backwardsCursor?: string | null, };
 
 /**
  * Parameters of `thread/loaded/list`.
@@ -3882,6 +4507,111 @@ export type ThreadNameUpdatedNotification = { threadId: string,
  * Absent if the thread has no name any more.
  */
 threadName?: string, };
+
+/**
+ * Parameters of `thread/queue/add`.
+ */
+export type ThreadQueueAddParams = { threadId: string, 
+/**
+ * Must not be empty.
+ */
+input: Array<UserInput>, 
+/**
+ * The client's name for the message; need not be unique.
+ */
+clientUserMessageId: string, };
+
+/**
+ * Result of `thread/queue/add`.
+ */
+export type ThreadQueueAddResponse = { queuedSubmission: QueuedSubmission, };
+
+/**
+ * Parameters of the notification `thread/queue/changed`.
+ */
+export type ThreadQueueChangedNotification = { threadId: string, };
+
+/**
+ * Parameters of `thread/queue/delete`.
+ */
+export type ThreadQueueDeleteParams = { threadId: string, queuedSubmissionId: string, };
+
+/**
+ * Result of `thread/queue/delete`.
+ */
+export type ThreadQueueDeleteResponse = { 
+/**
+ * Whether there was such an entry.
+ */
+deleted: boolean, };
+
+/**
+ * Parameters of `thread/queue/list`.
+ */
+export type ThreadQueueListParams = { threadId: string, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Entries per page; all if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/queue/list`.
+ */
+export type ThreadQueueListResponse = { 
+/**
+ * The next to run first.
+ */
+data: Array<QueuedSubmission>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * Parameters of `thread/queue/reorder`.
+ */
+export type ThreadQueueReorderParams = { threadId: string, 
+/**
+ * All entries, in their new order.
+ */
+queuedSubmissionIds: Array<string>, };
+
+/**
+ * Result of `thread/queue/reorder`.
+ */
+export type ThreadQueueReorderResponse = Record<string, never>;
+
+/**
+ * Parameters of `thread/queue/start`.
+ */
+export type ThreadQueueStartParams = { threadId: string, 
+/**
+ * The entry to run now; the first one if absent.
+ */
+queuedSubmissionId?: string | null, };
+
+/**
+ * Result of `thread/queue/start`.
+ */
+export type ThreadQueueStartResponse = { turn: Turn, };
+
+/**
+ * Parameters of `thread/queue/update`.
+ */
+export type ThreadQueueUpdateParams = { threadId: string, queuedSubmissionId: string, 
+/**
+ * Must not be empty.
+ */
+input: Array<UserInput>, };
+
+/**
+ * Result of `thread/queue/update`.
+ */
+export type ThreadQueueUpdateResponse = { queuedSubmission: QueuedSubmission, };
 
 /**
  * Parameters of `thread/read`.
@@ -4077,7 +4807,11 @@ developerInstructions?: string | null, personality?: Personality | null,
 /**
  * Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
  */
-persistExtendedHistory?: boolean, };
+persistExtendedHistory?: boolean, 
+/**
+ * Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
+ */
+excludeTurns?: boolean, };
 
 /**
  * Result of `thread/resume`.
@@ -4095,6 +4829,37 @@ serviceTier: ServiceTier | null, cwd: string, approvalPolicy: AskForApproval, ap
  * Null leaves it to the model.
  */
 reasoningEffort: ReasoningEffort | null, };
+
+/**
+ * Parameters of `thread/revert`.
+ */
+export type ThreadRevertParams = { threadId: string, 
+/**
+ * The first turn that is taken back, with all after it; files stay as they are.
+ */
+beforeTurnId: string, };
+
+/**
+ * Result of `thread/revert`.
+ */
+export type ThreadRevertResponse = { 
+/**
+ * Without turns.
+ */
+thread: Thread, 
+/**
+ * A cursor for `thread/turns/list` that begins with the last turn left; null if there is none.
+ */
+turnsBackwardsCursor: string | null, 
+/**
+ * A cursor for `thread/items/list` that begins with the last item left; null if there is none.
+ */
+itemsBackwardsCursor: string | null, };
+
+/**
+ * Parameters of the notification `thread/reverted`.
+ */
+export type ThreadRevertedNotification = { threadId: string, };
 
 /**
  * Parameters of `thread/rollback`.
@@ -4115,6 +4880,118 @@ export type ThreadRollbackResponse = {
 thread: Thread, };
 
 /**
+ * One match in a thread.
+ */
+export type ThreadSearchOccurrence = { turnId: string, itemId: string, 
+/**
+ * The text around the match.
+ */
+snippet: string, 
+/**
+ * Where the match is in `snippet`.
+ */
+snippetMatchRange: ThreadSearchTextRange, 
+/**
+ * A cursor for `thread/turns/list` whose page begins with the turn.
+ */
+turnCursor: string, };
+
+/**
+ * Parameters of `thread/searchOccurrences`.
+ */
+export type ThreadSearchOccurrencesParams = { threadId: string, 
+/**
+ * What messages of the user or the agent must have in them; case does not count. Must not be empty.
+ */
+searchTerm: string, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Matches per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/searchOccurrences`.
+ */
+export type ThreadSearchOccurrencesResponse = { data: Array<ThreadSearchOccurrence>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * Parameters of `thread/search`.
+ */
+export type ThreadSearchParams = { 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Threads per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, 
+/**
+ * `created_at` if absent.
+ */
+sortKey?: ThreadSearchSortKey | null, 
+/**
+ * `desc` if absent.
+ */
+sortDirection?: SortDirection | null, 
+/**
+ * If absent or empty, only threads that a user started: `cli` and `vscode`.
+ */
+sourceKinds?: Array<ThreadSourceKind> | null, 
+/**
+ * Whether to search only archived threads, or only the others; `false` if absent.
+ */
+archived?: boolean | null, 
+/**
+ * What messages of the user or the agent must have in them; case does not count. Must not be empty.
+ */
+searchTerm: string, };
+
+/**
+ * Result of `thread/search`.
+ */
+export type ThreadSearchResponse = { data: Array<ThreadSearchResult>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, 
+/**
+ * Always null: a search goes one way.
+ */
+backwardsCursor: string | null, };
+
+/**
+ * A thread in which a text was found.
+ */
+export type ThreadSearchResult = { 
+/**
+ * Without turns.
+ */
+thread: Thread, 
+/**
+ * The text around the first match.
+ */
+snippet: string, };
+
+/**
+ * What found threads are sorted by.
+ */
+export type ThreadSearchSortKey = "created_at" | "updated_at" | "recency_at";
+
+/**
+ * A range of characters, as UTF-16 counts them.
+ */
+export type ThreadSearchTextRange = { start: number, end: number, };
+
+/**
  * Parameters of `thread/name/set`.
  */
 export type ThreadSetNameParams = { threadId: string, 
@@ -4127,6 +5004,82 @@ name: string, };
  * Result of `thread/name/set`.
  */
 export type ThreadSetNameResponse = Record<string, never>;
+
+/**
+ * The settings of a thread.
+ */
+export type ThreadSettings = { 
+/**
+ * Always empty: plugins cannot be disabled for one thread.
+ */
+disabledPluginIds: Array<string>, cwd: string, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandboxPolicy: SandboxPolicy, 
+/**
+ * Null if none was chosen.
+ */
+activePermissionProfile: ActivePermissionProfile | null, model: string, modelProvider: string, 
+/**
+ * Null if none is asked for.
+ */
+serviceTier: ServiceTier | null, 
+/**
+ * Null leaves it to the model.
+ */
+effort: ReasoningEffort | null, 
+/**
+ * Null leaves it to the model.
+ */
+summary: ReasoningSummary | null, collaborationMode: CollaborationMode, 
+/**
+ * Always `explicitRequestOnly`.
+ */
+multiAgentMode: MultiAgentMode, 
+/**
+ * Null if personalities are switched off.
+ */
+personality: Personality | null, };
+
+/**
+ * Parameters of `thread/settings/update`. What is absent stays as it is.
+ */
+export type ThreadSettingsUpdateParams = { threadId: string, 
+/**
+ * Plugins that must not be used. Only an empty list is accepted.
+ */
+disabledPluginIds?: Array<string> | null, 
+/**
+ * The working directory, relative to the server's own.
+ */
+cwd?: string | null, approvalPolicy?: AskForApproval | null, approvalsReviewer?: ApprovalsReviewer | null, sandboxPolicy?: SandboxPolicy | null, 
+/**
+ * The id of a permission profile, in place of `sandboxPolicy`.
+ */
+permissions?: string | null, 
+/**
+ * The model's name, which is not checked.
+ */
+model?: string | null, 
+/**
+ * Null asks for none.
+ */
+serviceTier?: ServiceTier | null, effort?: ReasoningEffort | null, summary?: ReasoningSummary | null, 
+/**
+ * Its settings win over `model` and `effort`.
+ */
+collaborationMode?: CollaborationMode | null, personality?: Personality | null, };
+
+/**
+ * Result of `thread/settings/update`.
+ */
+export type ThreadSettingsUpdateResponse = Record<string, never>;
+
+/**
+ * Parameters of the notification `thread/settings/updated`.
+ */
+export type ThreadSettingsUpdatedNotification = { threadId: string, 
+/**
+ * All settings as they are now.
+ */
+threadSettings: ThreadSettings, };
 
 /**
  * Parameters of `thread/shellCommand`.
@@ -4145,7 +5098,7 @@ export type ThreadShellCommandResponse = Record<string, never>;
 /**
  * What a list of threads is sorted by, the newest first.
  */
-export type ThreadSortKey = "created_at" | "updated_at";
+export type ThreadSortKey = "created_at" | "updated_at" | "recency_at" | "section_position";
 
 /**
  * What started a thread, to filter by.
@@ -4301,6 +5254,40 @@ export type ThreadTokenUsageUpdatedNotification = { threadId: string,
 turnId: string, tokenUsage: ThreadTokenUsage, };
 
 /**
+ * Parameters of `thread/turns/list`.
+ */
+export type ThreadTurnsListParams = { threadId: string, 
+/**
+ * The `nextCursor` of the page before, or a `backwardsCursor` to go the other way; absent for the first page.
+ */
+cursor?: string | null, 
+/**
+ * Turns per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, 
+/**
+ * `desc` if absent.
+ */
+sortDirection?: SortDirection | null, 
+/**
+ * `summary` if absent.
+ */
+itemsView?: TurnItemsView | null, };
+
+/**
+ * Result of `thread/turns/list`.
+ */
+export type ThreadTurnsListResponse = { data: Array<Turn>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, 
+/**
+ * Where the page begins, for the other direction; that page begins with the same turn. Null if the page is empty.
+ */
+backwardsCursor: string | null, };
+
+/**
  * Parameters of `thread/unarchive`.
  */
 export type ThreadUnarchiveParams = { threadId: string, };
@@ -4417,7 +5404,11 @@ itemId: string,
 /**
  * Usually one to three.
  */
-questions: Array<ToolRequestUserInputQuestion>, };
+questions: Array<ToolRequestUserInputQuestion>, 
+/**
+ * Whether the turn waits for the answer; it always does.
+ */
+isBlocking?: boolean, };
 
 /**
  * A question to the user.
@@ -4469,7 +5460,11 @@ export type Turn = { id: string,
 /**
  * Filled when a history is read; empty in `turn/started` and `turn/completed`.
  */
-items: Array<ThreadItem>, status: TurnStatus, 
+items: Array<ThreadItem>, 
+/**
+ * Which items are there, in results of `thread/turns/list`.
+ */
+itemsView?: TurnItemsView, status: TurnStatus, 
 /**
  * Set only if `failed`.
  */
@@ -4536,6 +5531,11 @@ export type TurnInterruptParams = { threadId: string, turnId: string, };
  * Result of `turn/interrupt`.
  */
 export type TurnInterruptResponse = Record<string, never>;
+
+/**
+ * Which of a turn's items are there.
+ */
+export type TurnItemsView = "notLoaded" | "summary" | "full";
 
 /**
  * A step of the model's plan.
@@ -4775,6 +5775,8 @@ export interface ClientRequests {
   "thread/fork": { params: ThreadForkParams; result: ThreadForkResponse };
   /** Moves a thread out of the ordinary lists. */
   "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
+  /** Removes a thread for good. */
+  "thread/delete": { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   /** Stops sending a thread's events to this connection; the last one unloads it. */
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Counts one more question being shown outside the protocol, which pauses time limits. Experimental. */
@@ -4793,16 +5795,60 @@ export interface ClientRequests {
   "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   /** Ends the thread's background terminals. Experimental. */
   "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
+  /** Lists the thread's background terminals. Experimental. */
+  "thread/backgroundTerminals/list": { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  /** Ends one of the thread's background terminals. Experimental. */
+  "thread/backgroundTerminals/terminate": { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
   /** Drops the last turns of a thread from its history. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  /** Drops a turn and all after it from a thread's history. */
+  "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
+  /** Adds items to the model's history that clients do not see. */
+  "thread/inject_items": { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
+  /** Changes the settings of later turns. Experimental. */
+  "thread/settings/update": { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
+  /** Sets or changes the goal that the server pursues by itself. */
+  "thread/goal/set": { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
+  /** Reads the goal of a thread. */
+  "thread/goal/get": { params: ThreadGoalGetParams; result: ThreadGoalGetResponse };
+  /** Removes the goal of a thread. */
+  "thread/goal/clear": { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
+  /** Adds input that runs when the thread is idle. Experimental. */
+  "thread/queue/add": { params: ThreadQueueAddParams; result: ThreadQueueAddResponse };
+  /** Lists the input that waits for the thread. Experimental. */
+  "thread/queue/list": { params: ThreadQueueListParams; result: ThreadQueueListResponse };
+  /** Changes input that waits for the thread. Experimental. */
+  "thread/queue/update": { params: ThreadQueueUpdateParams; result: ThreadQueueUpdateResponse };
+  /** Removes input that waits for the thread. Experimental. */
+  "thread/queue/delete": { params: ThreadQueueDeleteParams; result: ThreadQueueDeleteResponse };
+  /** Changes the order of the input that waits. Experimental. */
+  "thread/queue/reorder": { params: ThreadQueueReorderParams; result: ThreadQueueReorderResponse };
+  /** Runs waiting input now. Experimental. */
+  "thread/queue/start": { params: ThreadQueueStartParams; result: ThreadQueueStartResponse };
   /** Lists stored threads, a page at a time. */
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
   /** Lists the threads in memory. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Reads a stored thread without loading it. */
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
+  /** Lists the turns of a thread, a page at a time. */
+  "thread/turns/list": { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
+  /** Lists the items of a thread, a page at a time. */
+  "thread/items/list": { params: ThreadItemsListParams; result: ThreadItemsListResponse };
+  /** Reads some items of a turn. Experimental. */
+  "thread/items/read": { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
+  /** Finds threads by a text in their messages. Experimental. */
+  "thread/search": { params: ThreadSearchParams; result: ThreadSearchResponse };
+  /** Finds a text in the messages of a thread. Experimental. */
+  "thread/searchOccurrences": { params: ThreadSearchOccurrencesParams; result: ThreadSearchOccurrencesResponse };
+  /** Lists the permission profiles that can be chosen. */
+  "permissionProfile/list": { params: PermissionProfileListParams; result: PermissionProfileListResponse };
   /** Lists the skills that apply to some directories. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
+  /** Sets more directories in which skills are found. */
+  "skills/extraRoots/set": { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
+  /** Lists the hooks that are in force. */
+  "hooks/list": { params: HooksListParams; result: HooksListResponse };
   /** Lists the plugins of the known marketplaces. */
   "plugin/list": { params: PluginListParams; result: PluginListResponse };
   /** Shows one plugin in full. */
@@ -4865,6 +5911,10 @@ export interface ClientRequests {
   "config/mcpServer/reload": { params: undefined; result: McpServerRefreshResponse };
   /** Lists MCP servers with their tools and login state. */
   "mcpServerStatus/list": { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
+  /** Calls a tool of a thread's MCP server. */
+  "mcpServer/tool/call": { params: McpServerToolCallParams; result: McpServerToolCallResponse };
+  /** Reads a resource of a thread's MCP server. */
+  "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Prepares the Windows sandbox. */
   "windowsSandbox/setupStart": { params: WindowsSandboxSetupStartParams; result: WindowsSandboxSetupStartResponse };
   /** Begins a login. */
@@ -4953,6 +6003,18 @@ export interface ServerNotifications {
   "thread/archived": ThreadArchivedNotification;
   /** A thread was moved back from the archive. */
   "thread/unarchived": ThreadUnarchivedNotification;
+  /** A thread was removed for good. */
+  "thread/deleted": ThreadDeletedNotification;
+  /** Turns of a thread were taken back. */
+  "thread/reverted": ThreadRevertedNotification;
+  /** The settings of a thread changed. */
+  "thread/settings/updated": ThreadSettingsUpdatedNotification;
+  /** The goal of a thread was set, changed or has come further. */
+  "thread/goal/updated": ThreadGoalUpdatedNotification;
+  /** The goal of a thread was removed. */
+  "thread/goal/cleared": ThreadGoalClearedNotification;
+  /** The queue of a thread changed. */
+  "thread/queue/changed": ThreadQueueChangedNotification;
   /** A thread was unloaded. */
   "thread/closed": ThreadClosedNotification;
   /** Skill files changed; lists of skills are out of date. */

@@ -1,5 +1,6 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::{Env, Home, Loader, Overrides};
@@ -31,17 +32,18 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     }
     admission.own_pages = args.console;
     let config = load(Env::from_process(), overrides)?;
+    if args.metrics && !matches!(args.listen, Listen::WebSocket(_)) {
+        return Err("`--metrics` needs `--listen ws://IP:PORT`".into());
+    }
+    let listen = listen(args.listen, config.home())?;
     let site = args.console.then(|| {
         let console = Console::new(admission.auth != WebSocketAuth::None);
         console::site(console, &config)
     });
-    if args.metrics && !matches!(args.listen, Listen::WebSocket(_)) {
-        return Err("`--metrics` needs `--listen ws://IP:PORT`".into());
-    }
     let has_page = args.console;
     let mut settings = quipu_embed::settings(config);
     settings.metrics = args.metrics;
-    serve(settings, args.listen, admission, site, |place, logging| {
+    serve(settings, listen, admission, site, |place, logging| {
         banner::show(place, has_page, logging);
     })
 }
@@ -89,6 +91,28 @@ pub fn unchecked(env: Env, overrides: Overrides) -> Result<Loader, String> {
     Ok(Loader::new(env, home, overrides))
 }
 
+/// Where to listen; a unix socket without a path is in the home directory.
+fn listen(listen: Listen, home: &Home) -> Result<Listen, String> {
+    match listen {
+        Listen::Unix(path) if path.as_os_str().is_empty() => {
+            let path = control_socket(home.path());
+            let directory = Path::new(CONTROL_DIRECTORY);
+            quipu_disk::private_dirs(home.path(), directory)
+                .map_err(|error| format!("cannot create {}: {error}", path.display()))?;
+            Ok(Listen::Unix(path))
+        }
+        listen => Ok(listen),
+    }
+}
+
+/// The directory of the socket that `unix://` without a path means.
+const CONTROL_DIRECTORY: &str = "app-server-control";
+
+/// The socket that `unix://` without a path means, where clients of the official server look for it.
+pub fn control_socket(home: &Path) -> PathBuf {
+    home.join(CONTROL_DIRECTORY).join("app-server-control.sock")
+}
+
 /// Authentication that protects nothing would be taken for protection.
 fn listens_there(listen: &Listen) -> Result<(), String> {
     match listen {
@@ -116,7 +140,7 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
         || args.ws_audience.is_some()
         || args.ws_max_clock_skew_seconds.is_some();
     let auth = match args.ws_auth {
-        None if args.ws_token_file.is_some() || signed_flags => {
+        None if args.ws_token_file.is_some() || args.ws_token_sha256.is_some() || signed_flags => {
             return Err("websocket auth flags require `--ws-auth capability-token` or `--ws-auth signed-bearer-token`".into());
         }
         None => return Ok(WebSocketAuth::None),
@@ -124,11 +148,17 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
             return Err("`--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and `--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`".into());
         }
         Some(AuthMode::CapabilityToken) => {
-            let file = args
-                .ws_token_file
-                .ok_or("`--ws-token-file` is required when `--ws-auth capability-token` is set")?;
             listens_there(listen)?;
-            WebSocketAuth::capability_token(&file)
+            match (args.ws_token_file, args.ws_token_sha256) {
+                (_, Some(digest)) => WebSocketAuth::capability_token_digest(&digest),
+                (Some(file), None) => WebSocketAuth::capability_token(&file),
+                (None, None) => {
+                    return Err("`--ws-token-file` or `--ws-token-sha256` is required when `--ws-auth capability-token` is set".into());
+                }
+            }
+        }
+        Some(AuthMode::SignedBearerToken) if args.ws_token_sha256.is_some() => {
+            return Err("`--ws-token-sha256` requires `--ws-auth capability-token`, not `signed-bearer-token`".into());
         }
         Some(AuthMode::SignedBearerToken) if args.ws_token_file.is_some() => {
             return Err("`--ws-token-file` requires `--ws-auth capability-token`, not `signed-bearer-token`".into());

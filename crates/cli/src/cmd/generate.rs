@@ -3,23 +3,32 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quipu_wire::schema::{self, Files, Surface};
+use quipu_wire::schema::{self, Files, Protocol, Surface};
 
-use crate::args::AppServerCommand;
+use crate::args::{AppServerCommand, ProtocolVersion};
 
 /// Runs one generator. None of them starts a server.
 pub fn run(command: AppServerCommand) -> Result<(), String> {
     match command {
+        AppServerCommand::Proxy { sock, .. } => super::proxy::run(sock),
         AppServerCommand::JsonSchema {
-            out, experimental, ..
-        } => write_all(&out, &schema::json_schemas(surface(experimental))).map(drop),
+            out,
+            experimental,
+            protocol,
+            ..
+        } => {
+            let surface = surface(protocol, experimental);
+            write_all(&out, &schema::json_schemas(surface)).map(drop)
+        }
         AppServerCommand::TypeScript {
             out,
             prettier,
             experimental,
+            protocol,
             ..
         } => {
-            let written = write_all(&out, &schema::typescript(surface(experimental)))?;
+            let surface = surface(protocol, experimental);
+            let written = write_all(&out, &schema::typescript(surface))?;
             prettier.map_or(Ok(()), |prettier| format(&prettier, &written))
         }
         AppServerCommand::TypeScriptClient { out } => {
@@ -31,11 +40,14 @@ pub fn run(command: AppServerCommand) -> Result<(), String> {
     }
 }
 
-fn surface(experimental: bool) -> Surface {
-    if experimental {
-        Surface::Experimental
-    } else {
-        Surface::Stable
+fn surface(protocol: ProtocolVersion, experimental: bool) -> Surface {
+    Surface {
+        protocol: match protocol {
+            ProtocolVersion::V0_118 => Protocol::V0_118,
+            ProtocolVersion::V0_166 => Protocol::V0_166,
+            ProtocolVersion::Union => Protocol::Union,
+        },
+        experimental,
     }
 }
 

@@ -16,5 +16,6 @@ pub mod mcp_server;
 pub mod models;
 pub mod print;
 pub mod providers;
+mod proxy;
 pub mod sandbox;
 pub mod usage;

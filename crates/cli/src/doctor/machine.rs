@@ -19,6 +19,7 @@ const CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 pub fn version() -> Finding {
     let name = ProgramName::of_this_process();
     let version = name.version();
+    let version = version.lines().next().unwrap_or_default();
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Finding::ok(

@@ -1,8 +1,8 @@
 //! The thread that a run works in: a new one, or one that is stored.
 
 use quipu_client::wire::{
-    AskForApproval, SandboxPolicy, Thread, ThreadListParams, ThreadReadParams, ThreadResumeParams,
-    ThreadSortKey, ThreadSourceKind, ThreadStartParams,
+    AskForApproval, SandboxPolicy, Thread, ThreadListCwdFilter, ThreadListParams, ThreadReadParams,
+    ThreadResumeParams, ThreadSortKey, ThreadSourceKind, ThreadStartParams,
 };
 use quipu_client::{Client, Error};
 
@@ -92,7 +92,7 @@ async fn latest(client: &Client, cwd: Option<String>) -> Result<String, String> 
         .map_or(String::new(), |cwd| format!(" for {cwd} (try --all)"));
     let params = ThreadListParams {
         limit: Some(1),
-        cwd,
+        cwd: cwd.map(ThreadListCwdFilter::One),
         ..everything()
     };
     let page = client.list_threads(params).await.map_err(text)?;

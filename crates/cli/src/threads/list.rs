@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use quipu_client::wire::{Thread, ThreadListParams};
+use quipu_client::wire::{Thread, ThreadListCwdFilter, ThreadListParams};
 use serde_json::json;
 
 use super::args::ListArgs;
@@ -26,7 +26,7 @@ pub fn run(
     let is_search = search_term.is_some();
     let params = ThreadListParams {
         limit: Some(args.limit),
-        cwd: cwd.map(|it| it.display().to_string()),
+        cwd: cwd.map(|it| ThreadListCwdFilter::One(it.display().to_string())),
         archived: Some(args.archived),
         search_term,
         ..everything()

@@ -401,7 +401,7 @@ async fn command_lines_that_make_no_sense_are_reported_from_runs_that_fail() {
     let version = place.run(&["--version"]).await;
     let said = text(&version.stdout);
     assert!(
-        said.starts_with("quipu-exec ") && said.contains("0.118.0"),
+        said.starts_with("quipu-exec ") && said.contains("0.166.0"),
         "{said}"
     );
 }

@@ -96,7 +96,10 @@ impl Checker {
             (Kind::Number, Value::Number(_)) => Ok(()),
             (Kind::Seconds, Value::Number(_) | Value::Null) => self.seconds(value.as_f64()),
             (Kind::Int(int), value) => self.int(int, value),
-            (Kind::Word(words), value) => self.word(words, value),
+            (Kind::WordSince(_, later), Value::String(word)) if later.contains(&word.as_str()) => {
+                Ok(())
+            }
+            (Kind::Word(words) | Kind::WordSince(words, _), value) => self.word(words, value),
             (Kind::Variant(variants), value) => self.variant(variants, value),
             (Kind::List(kind), Value::Array(items)) => {
                 items.iter().enumerate().try_for_each(|(index, item)| {

@@ -42,6 +42,8 @@ pub enum Kind {
     Number,
     /// One of some words.
     Word(&'static [&'static str]),
+    /// The same, with words that later versions added. Messages name the first ones, as the official server does.
+    WordSince(&'static [&'static str], &'static [&'static str]),
     /// One of some words, of which some carry a table: `"a"` or `{ b = { … } }`.
     Variant(&'static [Variant]),
     /// An array.

@@ -36,6 +36,13 @@ const APPROVALS_REVIEWER: Key = key(
     "Who answers approval requests: the user, or a reviewer model.",
 )
 .default("`user`");
+const ANNOUNCED_VERSION: Key = key(
+    "announced_version",
+    Str,
+    "The version of the official server that clients are told, in `userAgent`, `cliVersion` and `codex --version`.",
+)
+.default("`0.166.0`")
+.omitted();
 const LEGACY_APPROVALS: Key = key(
     "legacy_approvals",
     Bool,
@@ -219,6 +226,7 @@ pub static ROOT: Section = Section::new(
         APPROVAL_POLICY,
         APPROVALS_REVIEWER,
         LEGACY_APPROVALS,
+        ANNOUNCED_VERSION,
         SANDBOX_MODE,
         key("sandbox_workspace_write", Kind::Table(&SANDBOX_WORKSPACE_WRITE), "Details of `sandbox_mode = \"workspace-write\"`."),
         SANDBOX_HIDDEN_PATHS,

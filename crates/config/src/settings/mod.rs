@@ -34,6 +34,8 @@ pub use instructions::Instructions;
 pub use mcp::{McpServer, McpToolApproval, McpTransport};
 pub use model::ModelSettings;
 pub use network::ManagedNetwork;
+pub use permission_profile::PermissionProfile;
+pub(crate) use permission_profile::all as permission_profiles;
 pub use permissions::Permissions;
 pub(crate) use permissions::Place;
 pub use providers::{BUILT_IN_PROVIDERS, Secret};

@@ -94,6 +94,42 @@ pub(super) fn resolve(
     Ok(Some((policy, profile.network)))
 }
 
+/// A permission profile to choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PermissionProfile {
+    pub name: String,
+    pub description: Option<String>,
+    /// What commands may touch; `None` if the table of the profile cannot be used.
+    pub policy: Option<SandboxPolicy>,
+}
+
+/// The profiles to choose from: the built-in ones, then those of the configuration.
+pub(crate) fn all(view: &View<'_>, cwd: &Path) -> Vec<PermissionProfile> {
+    let built_in = BUILT_IN.iter().map(|name| PermissionProfile {
+        name: (*name).to_owned(),
+        description: None,
+        policy: built_in(name),
+    });
+    let tables = view.raw("permissions").and_then(Value::as_object);
+    let own = tables.into_iter().flatten().map(|(name, table)| {
+        let profile: Option<Profile> = serde_json::from_value(table.clone()).ok();
+        let reach = |profile: Profile| {
+            let reach = Reach::of(&profile, cwd).ok()?;
+            Some(reach.policy(profile.network.enabled))
+        };
+        let description = table.get("description").and_then(Value::as_str);
+        PermissionProfile {
+            name: name.clone(),
+            description: description.map(str::to_owned),
+            policy: profile.and_then(reach),
+        }
+    });
+    built_in.chain(own).collect()
+}
+
+/// The profiles that need no table.
+const BUILT_IN: [&str; 3] = [":read-only", ":workspace", ":danger-full-access"];
+
 /// The policy of a profile that needs no table.
 fn built_in(name: &str) -> Option<SandboxPolicy> {
     match name {

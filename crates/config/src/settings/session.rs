@@ -27,6 +27,8 @@ pub struct Session {
     pub show_raw_agent_reasoning: bool,
     /// Program started after each turn.
     pub notify: Option<Vec<String>>,
+    /// The version of the official server that clients are told.
+    pub announced_version: Option<String>,
     /// How long questions to the user wait while nobody follows their thread.
     pub question_timeout: Duration,
     /// A final message that breaks the output schema of its turn fails it, even if it is JSON.
@@ -59,6 +61,7 @@ impl Snapshot {
         Session {
             hide_agent_reasoning: view.table("hide_agent_reasoning"),
             show_raw_agent_reasoning: view.table("show_raw_agent_reasoning"),
+            announced_version: view.get("announced_version"),
             notify: view
                 .get("notify")
                 .filter(|command: &Vec<String>| !command.is_empty()),

@@ -204,7 +204,12 @@ const READERS: &[Reader] = &[
     read(
         "",
         ".session()",
-        &["hide_agent_reasoning", "show_raw_agent_reasoning", "notify"],
+        &[
+            "hide_agent_reasoning",
+            "show_raw_agent_reasoning",
+            "notify",
+            "announced_version",
+        ],
     ),
     read("", ".storage(", &["sqlite_home", "log_dir"]),
     read(

@@ -189,6 +189,7 @@ fn kind(kind: &Kind) -> String {
         Kind::Seconds => "seconds".to_owned(),
         Kind::Number => "number".to_owned(),
         Kind::Word(list) => words(list),
+        Kind::WordSince(list, later) => words(&[*list, *later].concat()),
         Kind::Variant(variants) => words(
             &variants
                 .iter()

@@ -103,6 +103,16 @@ impl Thread {
         self.state.turn().map(Turn::id)
     }
 
+    /// Whether a turn with this id starts when the running one has ended.
+    #[must_use]
+    pub fn has_waiting_turn(&self, id: &str) -> bool {
+        self.waiting.iter().any(|input| match input {
+            Input::Review(review) => *review.turn_id == *id,
+            Input::Compact { turn_id } => **turn_id == *id,
+            _ => false,
+        })
+    }
+
     /// The size of the input that waits for the model, in bytes.
     #[must_use]
     pub fn pending_bytes(&self) -> usize {

@@ -130,6 +130,7 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
             shared.out.refuse(start.reply, Refusal::EmptyInput);
         }
         Input::Start(start) => return Some(Turn::regular(start, shared)),
+        Input::Continue { turn_id, note } => return Some(Turn::continuing(turn_id, note, shared)),
         Input::Compact { turn_id } => return Some(Turn::compacting(turn_id, shared)),
         Input::Review(review) => return Some(Turn::review(review, shared)),
         Input::Shell(shell) => return Some(Turn::shell(shell, shared)),
@@ -196,6 +197,8 @@ fn running(
             turn.notify_failure(&error, shared);
             return Ok(Next::Abandon(TurnEnd::Failed(error)));
         }
+        // It is started when no other turn runs.
+        Input::Continue { .. } => {}
         // Of an earlier turn: this one has cancelled nothing.
         Input::GraceOver { .. } => {}
         // These do the same in every state, see `accept`.
@@ -235,6 +238,8 @@ fn ending(
             turn.notify_failure(&error, shared);
             return Next::Abandon(TurnEnd::Failed(error));
         }
+        // It is started when no other turn runs.
+        Input::Continue { .. } => {}
         // These report on what was cancelled when the turn was stopped.
         Input::Context { .. } | Input::Model { .. } | Input::Compacted { .. } => {}
         Input::Hooks { run, report } => shared.out.refuse_hooks(run, report),

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use quipu_wire::{
-    GuardianApprovalReview, GuardianApprovalReviewStatus,
+    AutoReviewDecisionSource, GuardianApprovalReview, GuardianApprovalReviewStatus,
     ItemGuardianApprovalReviewCompletedNotification, ItemGuardianApprovalReviewStartedNotification,
     Json, ServerNotification,
 };
 
 use crate::ids::CallId;
-use crate::out::TurnOut;
+use crate::out::{TurnOut, UNSTAMPED};
 
 /// The open reviews of a turn, by what clients know them by.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,6 +32,8 @@ impl ApprovalReviews {
         let params = ItemGuardianApprovalReviewStartedNotification {
             thread_id,
             turn_id,
+            review_id: target.clone(),
+            started_at_ms: UNSTAMPED,
             target_item_id: target.clone(),
             review: without_result(GuardianApprovalReviewStatus::InProgress),
             action: Some(action.clone()),
@@ -80,6 +82,10 @@ fn notify_completed(
     let params = ItemGuardianApprovalReviewCompletedNotification {
         thread_id,
         turn_id,
+        review_id: target.clone(),
+        started_at_ms: UNSTAMPED,
+        completed_at_ms: UNSTAMPED,
+        decision_source: AutoReviewDecisionSource::Agent,
         target_item_id: target,
         review,
         action: Some(action),

@@ -132,6 +132,7 @@ impl Turn {
             turn: wire::Turn {
                 id: self.id.clone().into(),
                 items: Vec::new(),
+                items_view: None,
                 status,
                 error,
             },

@@ -1,7 +1,7 @@
 //! Where turns start, and where clients add input to them.
 
 use quipu_wire as wire;
-use quipu_wire::{ServerNotification, ThreadItem, TurnStartedNotification, TurnStatus};
+use quipu_wire::{Json, ServerNotification, ThreadItem, TurnStartedNotification, TurnStatus};
 
 use super::compaction::When;
 use super::pending::PendingInput;
@@ -21,6 +21,13 @@ impl Turn {
         } = start;
         let mut turn = Self::start(TurnKind::Regular, in_progress(turn_id), Some(reply), shared);
         turn.pending.push_message(message);
+        turn
+    }
+
+    /// A turn that the server starts by itself.
+    pub fn continuing(turn_id: TurnId, note: Json, shared: &mut Shared) -> Self {
+        let mut turn = Self::start(TurnKind::Regular, in_progress(turn_id), None, shared);
+        turn.pending.push_note(note);
         turn
     }
 
@@ -207,6 +214,7 @@ pub(super) fn in_progress(id: TurnId) -> wire::Turn {
     wire::Turn {
         id: id.into(),
         items: Vec::new(),
+        items_view: None,
         status: TurnStatus::InProgress,
         error: None,
     }

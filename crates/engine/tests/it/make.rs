@@ -255,6 +255,7 @@ fn request() -> Box<ServerRequest> {
         thread_id: "thread".to_owned(),
         turn_id: String::new(),
         item_id: String::new(),
+        started_at_ms: 0,
         reason: None,
         grant_root: None,
     };

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use quipu_wire::ThreadSortKey;
 use rusqlite::{named_params, params};
+use uuid::Uuid;
 
 use super::directories::{Days, end_of};
 use super::rows::{COLUMNS, Seen, TABLES, summary};
@@ -57,7 +58,7 @@ impl Index {
         let limit = query.limit.max(1);
         self.catch_up()?;
         self.take_changes(changes)?;
-        if query.sort == ThreadSortKey::UpdatedAt {
+        if by_change(query) {
             self.sweep(query.archived)?;
         }
         let mut checked = Checked {
@@ -92,7 +93,9 @@ impl Index {
         // found in one of them.
         let snapshot = self.db.unchecked_transaction()?;
         let rows = self.select(query, limit + 1)?;
-        let floor = rows.get(limit).map(|(_, last)| key(query, last));
+        // A list with the oldest first ends with the newest, so nothing is below what matters.
+        let end = rows.get(limit).filter(|_| !query.ascending);
+        let floor = end.map(|(_, last)| key(query, last));
         let key = key_column(query);
         let unread = self.seen(
             &format!("archived = ? AND state = ? AND {key} >= ? ORDER BY {key} DESC LIMIT ?"),
@@ -119,16 +122,25 @@ impl Index {
     /// The page as the index knows it.
     fn select(&self, query: &Query, limit: usize) -> Result<Vec<(Seen, Summary)>> {
         let key = key_column(query);
+        let (beyond, order) = match query.ascending {
+            true => (">", "ASC"),
+            false => ("<", "DESC"),
+        };
+        let start = match query.ascending {
+            true => i64::MIN,
+            false => i64::MAX,
+        };
         let sql = format!(
             "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
              WHERE t.archived = :archived AND t.state = :listed
-                 AND (t.{key}, t.id) < (:secs, :id)
+                 AND (t.{key}, t.id) {beyond} (:secs, :id)
                  AND (:providers IS NULL OR t.provider IS NULL
                      OR t.provider IN (SELECT value FROM json_each(:providers)))
                  AND t.kind IN (SELECT value FROM json_each(:kinds))
-                 AND (:cwd IS NULL OR t.cwd = :cwd)
+                 AND (:cwds IS NULL OR t.cwd IN (SELECT value FROM json_each(:cwds)))
+                 AND t.id NOT IN (SELECT value FROM json_each(:excluded))
                  AND (:search IS NULL OR instr(t.preview, :search) > 0)
-             ORDER BY t.{key} DESC, t.id DESC LIMIT :limit"
+             ORDER BY t.{key} {order}, t.id {order} LIMIT :limit"
         );
         let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -136,11 +148,12 @@ impl Index {
             named_params! {
                 ":archived": query.archived,
                 ":listed": State::Listed as i64,
-                ":secs": query.after.map_or(i64::MAX, |after| after.secs),
+                ":secs": query.after.map_or(start, |after| after.secs),
                 ":id": query.after.map(|after| after.id.to_string()).unwrap_or_default(),
                 ":providers": query.providers.as_ref().map(list),
                 ":kinds": list(&query.kinds()),
-                ":cwd": query.cwd,
+                ":cwds": query.cwds.as_ref().map(list),
+                ":excluded": list(&query.excluded.iter().map(Uuid::to_string).collect()),
                 ":search": query.search.as_ref().filter(|term| !term.is_empty()),
                 ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
             },
@@ -172,7 +185,7 @@ impl Index {
             return Ok(first);
         }
         // The day of a directory says nothing about changes, so lists by change look at all of them.
-        let floor = floor.filter(|_| query.sort == ThreadSortKey::CreatedAt);
+        let floor = floor.filter(|_| !by_change(query));
         let above = |day: &PathBuf| floor.is_none_or(|floor| end_of(day) >= floor);
         let mut count = 0;
         while count < checked.directories
@@ -249,16 +262,24 @@ impl Index {
 
 /// What a list is ordered by.
 fn key(query: &Query, summary: &Summary) -> i64 {
-    match query.sort {
-        ThreadSortKey::CreatedAt => summary.created_at,
-        ThreadSortKey::UpdatedAt => summary.updated_at,
+    match by_change(query) {
+        true => summary.updated_at,
+        false => summary.created_at,
     }
+}
+
+/// Whether a list is ordered by when threads changed, rather than by when they were made.
+fn by_change(query: &Query) -> bool {
+    matches!(
+        query.sort,
+        ThreadSortKey::UpdatedAt | ThreadSortKey::RecencyAt
+    )
 }
 
 /// The column a list is ordered by.
 fn key_column(query: &Query) -> &'static str {
-    match query.sort {
-        ThreadSortKey::CreatedAt => "created_at",
-        ThreadSortKey::UpdatedAt => "updated_at",
+    match by_change(query) {
+        true => "updated_at",
+        false => "created_at",
     }
 }

@@ -187,7 +187,7 @@ fn filters_narrow_the_list() {
     check(
         home.path(),
         Query {
-            cwd: Some("/elsewhere".into()),
+            cwds: Some(vec!["/elsewhere".into()]),
             ..Query::default()
         },
         &[3],
@@ -195,7 +195,7 @@ fn filters_narrow_the_list() {
     check(
         home.path(),
         Query {
-            cwd: Some("/elsewhere/".into()),
+            cwds: Some(vec!["/elsewhere/".into()]),
             ..Query::default()
         },
         &[],
@@ -246,7 +246,7 @@ fn pages_follow_each_other_without_gaps_in_both_orders() {
             .iter()
             .map(|t| match sort {
                 ThreadSortKey::CreatedAt => (t.created_at, t.id),
-                ThreadSortKey::UpdatedAt => (t.updated_at, t.id),
+                _ => (t.updated_at, t.id),
             })
             .collect();
         assert!(keys.is_sorted_by(|a, b| a > b));

@@ -449,6 +449,7 @@ fn thinking(
                 ReasoningEffort::Medium | ReasoningEffort::Unrecognized => 10_000,
                 ReasoningEffort::High => 20_000,
                 ReasoningEffort::Xhigh => 31_000,
+                ReasoningEffort::Max | ReasoningEffort::Ultra => 63_000,
             };
             let budget_tokens = wanted.min(max_tokens / 2).max(1_024);
             let fits = budget_tokens < max_tokens;
@@ -463,6 +464,7 @@ fn level(effort: &ReasoningEffort, early: bool) -> &'static str {
         ReasoningEffort::Medium | ReasoningEffort::Unrecognized => "medium",
         ReasoningEffort::High => "high",
         ReasoningEffort::Xhigh if early => "max",
+        ReasoningEffort::Max | ReasoningEffort::Ultra => "max",
         ReasoningEffort::Xhigh => "xhigh",
     }
 }

@@ -423,6 +423,7 @@ fn levels(efforts: &[Effort]) -> Vec<EffortLevel> {
             Effort::Medium => "A balance for everyday work",
             Effort::High => "Much reasoning for hard problems",
             Effort::Xhigh => "The most reasoning, for the hardest problems",
+            Effort::Max | Effort::Ultra => "More reasoning than most problems need",
             Effort::Unrecognized => "",
         };
         EffortLevel {

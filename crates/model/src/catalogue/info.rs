@@ -310,11 +310,16 @@ impl ModelInfo {
         Some(self.price?.cost(usage))
     }
 
-    /// The form that `model/list` has.
+    /// The form that `model/list` has. Efforts that clients of earlier versions do not know are left out: those fail on
+    /// the whole list.
     pub fn to_wire(&self, is_default: bool) -> Model {
+        let is_known = |effort: ReasoningEffort| {
+            !matches!(effort, ReasoningEffort::Max | ReasoningEffort::Ultra)
+        };
         let efforts = self
             .supported_reasoning_levels
             .iter()
+            .filter(|level| is_known(level.effort))
             .map(|level| ReasoningEffortOption {
                 reasoning_effort: level.effort,
                 description: level.description.clone(),
@@ -338,9 +343,13 @@ impl ModelInfo {
             description: self.description.clone().unwrap_or_default(),
             hidden: self.visibility != Visibility::List,
             supported_reasoning_efforts: efforts.collect(),
-            default_reasoning_effort: self
-                .default_reasoning_level
-                .unwrap_or(ReasoningEffort::None),
+            default_reasoning_effort: self.default_reasoning_level.map_or(
+                ReasoningEffort::None,
+                |effort| match is_known(effort) {
+                    true => effort,
+                    false => ReasoningEffort::Xhigh,
+                },
+            ),
             input_modalities: self.input_modalities.clone(),
             supports_personality: self.supports_personality,
             is_default,

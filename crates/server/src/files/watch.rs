@@ -70,11 +70,13 @@ struct Changes {
 }
 
 impl Watches {
-    /// Watches a path for a client and returns the name of the watch. To be called where blocking is fine.
+    /// Watches a path for a client and returns the name of the watch: the client's, if it gave one. To be called where
+    /// blocking is fine.
     pub fn add(
         &self,
         client: &Arc<Client>,
         path: &Path,
+        name: Option<String>,
         runtime: &Handle,
     ) -> Result<String, FileError> {
         let mut state = lock(&self.state);
@@ -84,6 +86,11 @@ impl Watches {
             .filter(|(owner, _)| *owner == client.id);
         if own.count() >= WATCHES {
             let text = format!("a connection may have {WATCHES} watches; end some with fs/unwatch");
+            return Err(FileError::Refused(text));
+        }
+        let id = name.unwrap_or_else(|| Uuid::now_v7().to_string());
+        if state.watches.contains_key(&(client.id, id.clone())) {
+            let text = format!("watchId already exists: {id}");
             return Err(FileError::Refused(text));
         }
         let changes = Arc::new(Changes {
@@ -105,7 +112,6 @@ impl Watches {
                 .push(interest);
             directories.push(directory);
         }
-        let id = Uuid::now_v7().to_string();
         let telling = runtime.spawn(tell(Arc::clone(client), id.clone(), Arc::clone(&changes)));
         let watch = Watch {
             directories,

@@ -14,6 +14,12 @@ impl Handler for ConfigRead {
             let read = server.settings.config.read(&params);
             read.map_err(|error| Refusal::internal(error.to_string()))
         });
-        read.await?
+        let mut read = read.await??;
+        let config = &mut read.config;
+        let words = &cx.client.words;
+        config.approval_policy = config.approval_policy.take().map(|it| words.policy(it));
+        let effort = &mut config.model_reasoning_effort;
+        *effort = effort.map(|it| words.effort(it));
+        Ok(read)
     }
 }

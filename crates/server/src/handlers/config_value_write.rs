@@ -26,6 +26,9 @@ pub(super) async fn write(
     edits: &[ConfigEdit],
     (file_path, expected_version): (Option<String>, Option<String>),
 ) -> Result<ConfigWriteResponse, Refusal> {
+    for edit in edits {
+        cx.client.words.note_json(edit.value.get());
+    }
     let edits: Result<_, EditError> = edits.iter().map(Edit::try_from).collect();
     let request = WriteRequest {
         edits: edits.map_err(|error| refusal(&error.into()))?,

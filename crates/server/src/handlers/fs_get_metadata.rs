@@ -13,10 +13,12 @@ use crate::{Cx, Refusal, files};
 impl Handler for FsGetMetadata {
     async fn run(_cx: Cx, params: FsGetMetadataParams) -> Result<Self::Result, Refusal> {
         let metadata = files::run(move || {
-            let metadata = fs::metadata(params.path.as_path())?;
+            let path = params.path.as_path();
+            let metadata = fs::metadata(path)?;
             Ok(FsGetMetadataResponse {
                 is_directory: metadata.is_dir(),
                 is_file: metadata.is_file(),
+                is_symlink: fs::symlink_metadata(path)?.is_symlink(),
                 created_at_ms: milliseconds(metadata.created()),
                 modified_at_ms: milliseconds(metadata.modified()),
             })

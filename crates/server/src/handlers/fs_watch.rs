@@ -14,7 +14,7 @@ impl Handler for FsWatch {
         let watched = files::run(move || {
             let path = params.path;
             let watches = &cx.server.watches;
-            let watch_id = watches.add(&cx.client, path.as_path(), &runtime)?;
+            let watch_id = watches.add(&cx.client, path.as_path(), params.watch_id, &runtime)?;
             // The client may have left while this waited, and its watches have been ended before.
             if cx.client.left().now_or_never().is_some() {
                 watches.disconnected(cx.client.id);

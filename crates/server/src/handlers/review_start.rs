@@ -74,8 +74,10 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
         None => return Err(cannot_copy("No such file or directory (os error 2)")),
     };
     let client = Arc::clone(&cx.client);
-    let forking =
-        move |server: &Arc<_>| load::fork(server, &client, &rollout, &Overrides::default(), false);
+    let forking = move |server: &Arc<_>| {
+        let whole = (false, &load::Cut::None);
+        load::fork(server, &client, &rollout, &Overrides::default(), whole)
+    };
     let opened = blocking(&cx.server, forking).await?;
     let opened = opened.map_err(|error| cannot_copy(&error.to_string()))?;
     let started = ThreadStartedNotification {

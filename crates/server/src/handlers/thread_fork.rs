@@ -11,17 +11,24 @@ use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{self, Opened, Overrides, load};
+use crate::words::Words;
 use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadFork {
     async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
+        cx.client.words.note(params.approval_policy.as_ref(), None);
+        cx.client.words.note_config(params.config.as_ref());
+        let exclude_turns = params.exclude_turns;
         let mut opened = match fork(&cx, params).await {
             Ok(opened) => opened,
             Err(error) => return reply.send(Err(error)).await,
         };
+        if exclude_turns {
+            opened.thread.turns.clear();
+        }
         let hold = opened.hold.take();
         let thread = opened.thread.clone();
-        reply.send(Ok(forked(opened))).await;
+        reply.send(Ok(forked(opened, &cx.client.words))).await;
         cx.server
             .hub
             .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
@@ -49,23 +56,33 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, Refusal> {
         }
     };
     cloud::ready(&cx.server).await;
+    let cut = match (params.last_turn_id, params.before_turn_id) {
+        (None, None) => load::Cut::None,
+        (Some(last), None) => load::Cut::After(last),
+        (None, Some(first)) => load::Cut::Before(first),
+        (Some(_), Some(_)) => {
+            let text = "`beforeTurnId` cannot be combined with `lastTurnId`";
+            return Err(Refusal::invalid_request(text));
+        }
+    };
     let (client, ephemeral) = (Arc::clone(&cx.client), params.ephemeral);
-    let forking = move |server: &_| load::fork(server, &client, &path, &overrides, ephemeral);
+    let forking =
+        move |server: &_| load::fork(server, &client, &path, &overrides, (ephemeral, &cut));
     let opened = blocking(&cx.server, forking).await.and_then(identity)?;
     opened.with_required_servers(&cx.server, "forking").await
 }
 
-fn forked(opened: Opened) -> ThreadForkResponse {
+fn forked(opened: Opened, words: &Words) -> ThreadForkResponse {
     let session = opened.session;
     ThreadForkResponse {
         thread: opened.thread,
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
-        approval_policy: session.approval_policy,
+        approval_policy: words.policy(session.approval_policy),
         approvals_reviewer: session.approvals_reviewer,
         sandbox: session.sandbox,
-        reasoning_effort: session.effort,
+        reasoning_effort: session.effort.map(|it| words.effort(it)),
         model: session.model,
     }
 }

@@ -62,6 +62,10 @@ fn read_stored(
         Some(snapshot) if snapshot.ephemeral => {
             return Err(Refusal::invalid_request("ephemeral threads do not support includeTurns"));
         }
+        // As later versions have it, a thread that was named can be read.
+        Some(snapshot) if snapshot.rollout.is_none() && snapshot.thread.name.is_some() => {
+            return Ok(thread);
+        }
         Some(snapshot) => snapshot.rollout.clone().ok_or_else(|| {
             let text = format!(
                 "thread {id} is not materialized yet; includeTurns is unavailable before first user message"

@@ -15,6 +15,9 @@ use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadResume {
     async fn handle(cx: Cx, params: ThreadResumeParams, reply: Reply<Self>) {
+        cx.client.words.note(params.approval_policy.as_ref(), None);
+        cx.client.words.note_config(params.config.as_ref());
+        let exclude_turns = params.exclude_turns;
         if let Some(thread) = loaded(&cx, &params) {
             return rejoin(&cx, thread, params, reply).await;
         }
@@ -37,8 +40,12 @@ impl ReplyHandler for ThreadResume {
             .hub
             .broadcast::<event::ThreadStatusChanged>(&changed)
             .await;
+        let mut thread = opened.thread;
+        if exclude_turns {
+            thread.turns.clear();
+        }
         reply
-            .send(Ok(join::resumed(opened.thread, &opened.session)))
+            .send(Ok(join::resumed(thread, &opened.session, &cx.client.words)))
             .await;
     }
 }
@@ -75,6 +82,7 @@ async fn rejoin(
     thread
         .send(Message::Join {
             client: Arc::clone(&cx.client),
+            exclude_turns: params.exclude_turns,
             reply,
         })
         .await;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::threads::{Opened, Overrides, StartRequest, load};
+use crate::words::Words;
 use crate::{Cx, Refusal, Reply, cloud};
 
 /// Deeper than this, a schema is not looked at.
@@ -20,6 +21,8 @@ const MAX_SCHEMA_DEPTH: usize = 32;
 impl ReplyHandler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
         cloud::ready(&cx.server).await;
+        cx.client.words.note(params.approval_policy.as_ref(), None);
+        cx.client.words.note_config(params.config.as_ref());
         let opening = cx.clone();
         let opened = blocking(&cx.server, move |_| start(&opening, params)).await;
         let opened = match opened.and_then(identity) {
@@ -32,7 +35,7 @@ impl ReplyHandler for ThreadStart {
         };
         let hold = opened.hold.take();
         let thread = opened.thread.clone();
-        reply.send(Ok(started(opened))).await;
+        reply.send(Ok(started(opened, &cx.client.words))).await;
         cx.server
             .hub
             .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
@@ -54,17 +57,17 @@ fn start(cx: &Cx, params: ThreadStartParams) -> Result<Opened, Refusal> {
     load::start(&cx.server, &cx.client, request)
 }
 
-fn started(opened: Opened) -> ThreadStartResponse {
+fn started(opened: Opened, words: &Words) -> ThreadStartResponse {
     let session = opened.session;
     ThreadStartResponse {
         thread: opened.thread,
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
-        approval_policy: session.approval_policy,
+        approval_policy: words.policy(session.approval_policy),
         approvals_reviewer: session.approvals_reviewer,
         sandbox: session.sandbox,
-        reasoning_effort: session.effort,
+        reasoning_effort: session.effort.map(|it| words.effort(it)),
         model: session.model,
     }
 }

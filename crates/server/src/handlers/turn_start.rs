@@ -19,6 +19,8 @@ impl ReplyHandler for TurnStart {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
                 let client_name = cx.client.introduction().map(|it| it.name.clone());
+                let words = &cx.client.words;
+                words.note(params.approval_policy.as_ref(), params.effort);
                 thread
                     .send(Message::StartTurn {
                         params: Box::new(params),

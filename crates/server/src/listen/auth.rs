@@ -47,6 +47,11 @@ pub struct SignedBearer {
 pub enum AuthError {
     #[error("failed to read websocket auth secret {path}: {source}")]
     Unreadable { path: String, source: io::Error },
+    #[error(
+        "`--ws-token-sha256` must be a SHA-256 digest of 64 hexadecimal digits; make one with `printf %s \"$TOKEN\" | \
+         sha256sum`"
+    )]
+    Digest,
     #[error("websocket auth secret {0} must not be empty; {advice}", advice = advice(.0))]
     Empty(String),
     #[error(
@@ -77,6 +82,21 @@ impl WebSocketAuth {
     /// Clients present this text.
     pub fn token(token: &str) -> WebSocketAuth {
         WebSocketAuth::CapabilityToken(Sha256::digest(token).into())
+    }
+
+    /// Clients present what has this SHA-256 digest, given in hexadecimal.
+    pub fn capability_token_digest(digest: &str) -> Result<WebSocketAuth, AuthError> {
+        let digest = digest.trim();
+        let mut bytes = [0; 32];
+        let is_hex = digest.len() == 64 && digest.bytes().all(|it| it.is_ascii_hexdigit());
+        if !is_hex {
+            return Err(AuthError::Digest);
+        }
+        for (byte, digits) in bytes.iter_mut().zip(digest.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).unwrap_or_default();
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| AuthError::Digest)?;
+        }
+        Ok(WebSocketAuth::CapabilityToken(bytes))
     }
 
     /// Clients present an HS256 token signed with the content of a file.

@@ -38,6 +38,7 @@ const NO_UNIX: &str =
 pub enum Listen {
     Stdio,
     WebSocket(SocketAddr),
+    /// An empty path stands for a socket that the program chooses.
     Unix(PathBuf),
     Off,
 }
@@ -54,8 +55,8 @@ impl FromStr for Listen {
         }
         match url.strip_prefix("unix://") {
             Some(_) if !cfg!(unix) => Err(format!("unsupported --listen URL `{url}`; {NO_UNIX}")),
-            Some(path) if !path.is_empty() => Ok(Listen::Unix(path.into())),
-            _ => match url {
+            Some(path) => Ok(Listen::Unix(path.into())),
+            None => match url {
                 "stdio://" => Ok(Listen::Stdio),
                 "off" => Ok(Listen::Off),
                 _ => Err(format!(

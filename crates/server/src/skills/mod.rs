@@ -4,7 +4,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use quipu_config::{Loader, Snapshot};
 use quipu_extend::skills;
@@ -19,6 +19,8 @@ const KEPT: usize = 64;
 pub(crate) struct Skills {
     bundled: OnceLock<()>,
     kept: Mutex<HashMap<Place, Kept>>,
+    /// Directories of a client that count everywhere.
+    extra_roots: Mutex<Vec<PathBuf>>,
     pub watch: Arc<Watch>,
 }
 
@@ -38,9 +40,10 @@ impl Skills {
         &self,
         config: &Loader,
         settings: &Arc<Snapshot>,
-        extra: Vec<PathBuf>,
+        mut extra: Vec<PathBuf>,
         anew: bool,
     ) -> Arc<skills::Skills> {
+        extra.extend(self.extra_roots().iter().cloned());
         let place = (settings.cwd().to_owned(), extra);
         let kept = self.kept(&place, settings).filter(|_| !anew);
         if let Some(skills) = kept.filter(|skills| skills.is_current()) {
@@ -64,6 +67,20 @@ impl Skills {
             },
         );
         skills
+    }
+
+    /// Sets the directories that count besides the usual ones; `false` if they are as before.
+    pub fn set_extra_roots(&self, roots: Vec<PathBuf>) -> bool {
+        let mut extra = self.extra_roots();
+        let has_changed = *extra != roots;
+        *extra = roots;
+        has_changed
+    }
+
+    fn extra_roots(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.extra_roots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self, place: &Place, settings: &Arc<Snapshot>) -> Option<Arc<skills::Skills>> {

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::FutureExt as _;
 use quipu_engine::{Effect, Input, Thread as Engine, ThreadId};
@@ -11,15 +12,20 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::agent::AgentLink;
 use super::audience::Audience;
+use super::goal::{self, GoalKeeper};
 use super::hooks::ThreadHooks;
+use super::inject;
 use super::message::{Message, ThreadHandle};
 use super::questions::Questions;
+use super::queue::{self, QueueKeeper};
 use super::realtime::{self, Realtime};
 use super::recorder::Recorder;
 use super::replies::Replies;
 use super::reports::Reports;
+use super::revert;
 use super::sampling::Sampler;
 use super::session::Session;
+use super::settings_update;
 use super::tools::Tools;
 use super::{idle, skill_servers, skills};
 use crate::Server;
@@ -46,6 +52,10 @@ pub(super) struct Actor {
     pub agent: AgentLink,
     pub reports: Reports,
     pub realtime: Realtime,
+    pub goal: GoalKeeper,
+    pub queue: QueueKeeper,
+    /// The thread is being unloaded.
+    pub is_closing: bool,
     /// The name of the client whose thread it is; agents have none.
     pub client_name: Option<String>,
     /// The share of the input that waits for the model in what all threads may hold.
@@ -66,6 +76,8 @@ impl Actor {
     pub async fn run(mut self: Box<Self>, mut mailbox: mpsc::Receiver<Box<Message>>) {
         skills::follow(&self, false);
         self.reports.start(&self.server, &self.session);
+        queue::call(&mut self);
+        goal::call(&mut self);
         loop {
             let idle = idle::patience(&self);
             let wait = self.time_to_answer().map_or(idle, |left| left.min(idle));
@@ -127,8 +139,10 @@ impl Actor {
             } => self.start_turn(*params, client_name, reply).await,
             Message::Steer { params, reply } => self.steer(params, reply).await,
             Message::Interrupt { turn_id, reply } => {
-                let is_over = self.audience.saw_end(&turn_id);
-                if let Some(reply) = self.replies.interrupt(is_over, reply).await {
+                let engine = &self.engine;
+                let active = engine.active_turn().map(|it| it.as_str());
+                let active = active.filter(|_| !engine.has_waiting_turn(&turn_id));
+                if let Some(reply) = self.replies.interrupt(&turn_id, active, reply).await {
                     self.step(Input::Interrupt { reply: Some(reply) }).await;
                 }
             }
@@ -139,18 +153,34 @@ impl Actor {
                 merge_base,
                 reply,
             } => self.review(params, merge_base.as_deref(), reply).await,
-            Message::Join { client, reply } => self.join(client, reply).await,
+            Message::Join {
+                client,
+                exclude_turns,
+                reply,
+            } => self.join(client, exclude_turns, reply).await,
             Message::Unsubscribe { client, done } => self.unsubscribe(client, done),
             Message::Gone(client) => {
                 self.remove(client);
             }
             Message::Rollback { turns, reply } => self.rollback(turns, reply).await,
+            Message::Revert { before, reply } => revert::revert(self, before, reply).await,
+            Message::Inject { items, reply } => inject::inject(self, items, reply).await,
+            Message::UpdateSettings { params, reply } => {
+                settings_update::update(self, *params, reply).await;
+            }
+            Message::Goal(message) => goal::receive(self, message).await,
+            Message::Queue(message) => queue::receive(self, message).await,
             Message::Rename { name } => self.audience.rename(name),
             Message::SetGit(git) => self.audience.set_git(git),
             Message::CountElicitation { delta, done } => {
                 done.send(self.questions.count_elicitation(delta)).ok();
             }
             Message::CleanTerminals => self.tools.kill_processes(),
+            // The requester may have stopped waiting; so for the next one.
+            Message::ListTerminals { done } => drop(done.send(self.tools.terminals())),
+            Message::TerminateTerminal { process_id, done } => {
+                done.send(self.tools.kill_process(&process_id)).ok();
+            }
             // The requester may have stopped waiting.
             Message::Snapshot { done } => drop(done.send(self.snapshot())),
             Message::OutOfTime(spent) => self.out_of_time(spent).await,
@@ -183,6 +213,8 @@ impl Actor {
         }
         self.give_back_pending();
         self.notify_if_idle();
+        queue::call(self);
+        goal::call(self);
     }
 
     /// Notifies those that wait for it that no turn runs.
@@ -228,7 +260,13 @@ impl Actor {
         was
     }
 
+    /// Whether the thread is being unloaded, or the server stopped.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.is_closing || self.server.stopping.load(Ordering::Relaxed)
+    }
+
     pub(super) async fn close(&mut self) {
+        self.is_closing = true;
         self.step(Input::Close).await;
         self.tools.shut_down();
         agents::close_all_of(&self.server, &self.handle).await;

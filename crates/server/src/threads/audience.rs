@@ -13,7 +13,9 @@ use quipu_wire::{
 };
 
 use super::live::LiveItems;
+use super::stamps::Stamps;
 use super::unfollowed::{Counted, Unfollowed};
+use crate::emit;
 use crate::hub::{Client, ClientId};
 use crate::questions::{Asker, Question, QuestionId};
 
@@ -27,8 +29,7 @@ pub(super) struct Audience {
     thread: Thread,
     /// The items of the running turn.
     live: LiveItems,
-    /// The turns that ended last.
-    ended: VecDeque<TurnId>,
+    stamps: Stamps,
     /// Where messages are written, to be copied at their length.
     scratch: Vec<u8>,
     /// Whether a status of the thread is among what is held.
@@ -37,10 +38,6 @@ pub(super) struct Audience {
     /// Set while there are no subscribers.
     alone: Option<Counted>,
 }
-
-/// How many turns that are over are distinguished from ids that never were a turn's. Those end the running turn,
-/// as in the official server: input that was added to a turn has an id of its own.
-const ENDED: usize = 64;
 
 struct Subscriber {
     client: Arc<Client>,
@@ -58,7 +55,7 @@ impl Audience {
                 ..thread
             },
             live: LiveItems::default(),
-            ended: VecDeque::new(),
+            stamps: Stamps::default(),
             scratch: Vec::new(),
             holds_status: false,
             unfollowed: unfollowed.clone(),
@@ -151,7 +148,7 @@ impl Audience {
             .filter(|it| it.client.wants(method));
         let Some(first) = wanting.next() else { return };
         self.scratch.clear();
-        if let Err(error) = serde_json::to_writer(&mut self.scratch, notification) {
+        if let Err(error) = emit::write(notification, &mut self.scratch) {
             tracing::error!(%error, "failed to write a notification as JSON");
             return;
         }
@@ -196,20 +193,14 @@ impl Audience {
         }
     }
 
-    /// Keeps up with the items and turns that clients are notified of.
-    pub fn track(&mut self, notification: &ServerNotification) {
-        self.live.track(notification);
-        if let ServerNotification::TurnCompleted(params) = notification {
-            if self.ended.len() == ENDED {
-                self.ended.pop_front();
-            }
-            self.ended.push_back(params.turn.id.as_str().into());
-        }
+    /// Fills in the times of a notification that is about to be sent.
+    pub fn stamp(&mut self, notification: &mut ServerNotification) {
+        self.stamps.fill(notification);
     }
 
-    /// Whether clients were notified of a turn's end.
-    pub fn saw_end(&self, turn_id: &TurnId) -> bool {
-        self.ended.iter().any(|it| it == turn_id)
+    /// Keeps up with the items that clients are notified of.
+    pub fn track(&mut self, notification: &ServerNotification) {
+        self.live.track(notification);
     }
 
     /// The thread without its turns.
@@ -233,6 +224,7 @@ impl Audience {
         Turn {
             id: id.to_string(),
             items: self.live.items(),
+            items_view: None,
             status: TurnStatus::InProgress,
             error: None,
         }
@@ -275,8 +267,9 @@ pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest
 
 /// A notification as it leaves.
 pub(super) fn encode(notification: &ServerNotification) -> Option<Bytes> {
-    match serde_json::to_vec(notification) {
-        Ok(message) => Some(message.into()),
+    let mut message = Vec::with_capacity(256);
+    match emit::write(notification, &mut message) {
+        Ok(()) => Some(message.into()),
         Err(error) => {
             tracing::error!(%error, "failed to write a notification as JSON");
             None

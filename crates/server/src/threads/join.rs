@@ -11,6 +11,7 @@ use super::message::ThreadSnapshot;
 use crate::Refusal;
 use crate::Reply;
 use crate::hub::Client;
+use crate::words::Words;
 
 impl Actor {
     /// The thread as it is now.
@@ -30,13 +31,23 @@ impl Actor {
     }
 
     /// A client joins: it is answered, gets the questions that still wait, then everything that happens.
-    pub async fn join(&mut self, client: Arc<Client>, reply: Reply<request::ThreadResume>) {
-        let thread = match self.with_turns() {
+    pub async fn join(
+        &mut self,
+        client: Arc<Client>,
+        exclude_turns: bool,
+        reply: Reply<request::ThreadResume>,
+    ) {
+        let mut thread = match self.with_turns() {
             Ok(thread) => thread,
             Err(error) => return reply.send(Err(error)).await,
         };
+        if exclude_turns {
+            thread.turns.clear();
+        }
         let session = self.session.clone();
-        reply.send(Ok(resumed(thread, &session))).await;
+        reply
+            .send(Ok(resumed(thread, &session, &client.words)))
+            .await;
         self.introduce_to_agents(&client);
         // A client that follows the thread already may have lost them: that is why it asks again.
         self.ask_again(&client).await;
@@ -73,16 +84,20 @@ impl Actor {
 }
 
 /// The answer to `thread/resume`.
-pub(crate) fn resumed(thread: Thread, session: &super::Session) -> ThreadResumeResponse {
+pub(crate) fn resumed(
+    thread: Thread,
+    session: &super::Session,
+    words: &Words,
+) -> ThreadResumeResponse {
     ThreadResumeResponse {
         thread,
         model: session.model.clone(),
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
-        approval_policy: session.approval_policy.clone(),
+        approval_policy: words.policy(session.approval_policy.clone()),
         approvals_reviewer: session.approvals_reviewer,
         sandbox: session.sandbox.clone(),
-        reasoning_effort: session.effort,
+        reasoning_effort: session.effort.map(|it| words.effort(it)),
     }
 }

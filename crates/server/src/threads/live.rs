@@ -47,12 +47,14 @@ mod tests {
             item: item.clone(),
             thread_id: thread_id.clone(),
             turn_id: turn_id.clone(),
+            started_at_ms: 0,
         }));
         live.track(&ServerNotification::ItemCompleted(
             ItemCompletedNotification {
                 item,
                 thread_id,
                 turn_id,
+                completed_at_ms: 0,
             },
         ));
     }

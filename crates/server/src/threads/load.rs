@@ -23,7 +23,6 @@ use super::skills::ThreadSkills;
 use super::turn_context::PromptState;
 use super::view;
 use crate::hub::Client;
-use crate::settings::PROTOCOL_VERSION;
 use crate::{Refusal, Server, clock, git};
 use quipu_prompt::{agents_md, base, notes};
 
@@ -123,10 +122,15 @@ pub(crate) fn fork(
     client: &Arc<Client>,
     path: &Path,
     overrides: &Overrides,
-    ephemeral: bool,
+    (ephemeral, cut): (bool, &Cut),
 ) -> Result<Opened, Refusal> {
     has_room(server, client)?;
     let mut replay = read(server, path)?;
+    let dropped = cut.dropped(&replay.turns)?;
+    if dropped > 0 {
+        let cut = server.store.replay_without(path, dropped);
+        replay = cut.map_err(|error| cannot_read(path, &error))?;
+    }
     let was_open = replay.open_turn().map(str::to_owned);
     replay.settle();
     let mut session = Session::resolve(server, overrides, Some(&replay.meta.cwd))?;
@@ -140,7 +144,8 @@ pub(crate) fn fork(
             HistoryState::InMemory,
         ),
         false => {
-            let log = server.store.fork(path, meta.clone()).map_err(cannot_fork)?;
+            let mut log = server.store.fork(path, meta.clone()).map_err(cannot_fork)?;
+            take_back(&mut log, dropped).map_err(cannot_fork)?;
             (Some(log), Vec::new(), HistoryState::Unread)
         }
     };
@@ -199,7 +204,7 @@ pub(super) fn new_meta(
         timestamp: clock::timestamp(),
         cwd: session.cwd_text(),
         originator: server.identity.originator().to_owned(),
-        cli_version: PROTOCOL_VERSION.to_owned(),
+        cli_version: server.identity.version().to_owned(),
         source: server.settings.source.clone(),
         agent_nickname: None,
         agent_role: None,
@@ -338,6 +343,41 @@ fn store_history(log: &mut Log, history: &[Json]) -> quipu_journal::Result<()> {
         .map(quipu_journal::Record::ResponseItem)
         .collect();
     log.append(&records)?;
+    log.flush()
+}
+
+/// Where a copy of a thread ends.
+pub(crate) enum Cut {
+    /// With the last turn.
+    None,
+    /// With this turn.
+    After(String),
+    /// With the turn before this one.
+    Before(String),
+}
+
+impl Cut {
+    /// How many of the last turns are not part of the copy.
+    pub fn dropped(&self, turns: &[Turn]) -> Result<u32, Refusal> {
+        let (id, offset) = match self {
+            Cut::None => return Ok(0),
+            Cut::After(id) => (id, 1),
+            Cut::Before(id) => (id, 0),
+        };
+        let found = turns.iter().position(|turn| turn.id == *id);
+        let found = found.ok_or_else(|| Refusal::TurnNotFound(id.clone()))?;
+        Ok(u32::try_from(turns.len() - found - offset).unwrap_or(u32::MAX))
+    }
+}
+
+/// Drops the last turns of a copy.
+fn take_back(log: &mut Log, turns: u32) -> quipu_journal::Result<()> {
+    if turns == 0 {
+        return Ok(());
+    }
+    let num_turns = quipu_journal::event::ThreadRolledBack { num_turns: turns };
+    let event = quipu_journal::Event::ThreadRolledBack(num_turns);
+    log.append(&[quipu_journal::Record::from(event)])?;
     log.flush()
 }
 

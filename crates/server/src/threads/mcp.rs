@@ -29,6 +29,8 @@ pub(crate) enum McpMessage {
         turn_id: TurnId,
         purpose: Purpose,
     },
+    /// The servers, for a request of a client.
+    Fleet { done: oneshot::Sender<Fleet> },
     /// The configuration was read again.
     Reload,
     /// Nobody waits for the answer of a question any more.
@@ -95,6 +97,8 @@ impl Actor {
                 turn_id,
                 purpose,
             } => self.servers_settled(sample, &turn_id, purpose).await,
+            // The requester may have stopped waiting.
+            McpMessage::Fleet { done } => drop(done.send(self.sampler.mcp().fleet.clone())),
             McpMessage::Reload => self.sampler.mcp_mut().stale = true,
             McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
             McpMessage::AlwaysAllow { server, tool, app } => {

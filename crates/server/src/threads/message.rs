@@ -14,16 +14,19 @@ use quipu_spending::Spent;
 use quipu_tools::{Access, Action};
 use quipu_wire::method::request;
 use quipu_wire::{
-    GitInfo, HookRunSummary, ReviewStartParams, ServerRequest, Thread, ThreadStatus,
-    ThreadUnsubscribeStatus, Turn, TurnStartParams, TurnSteerParams,
+    GitInfo, HookRunSummary, Json, ReviewStartParams, ServerRequest, Thread,
+    ThreadBackgroundTerminal, ThreadSettingsUpdateParams, ThreadStatus, ThreadUnsubscribeStatus,
+    Turn, TurnStartParams, TurnSteerParams,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::agent::AgentMessage;
+use super::goal::GoalMessage;
 use super::guardian::Case;
 use super::mcp::McpMessage;
 use super::questions::AnswerSender;
+use super::queue::QueueMessage;
 use super::realtime::RealtimeMessage;
 use super::skill_servers;
 use crate::Refusal;
@@ -64,6 +67,7 @@ pub(crate) enum Message {
     /// Joins a loaded thread: the answer, then the pending questions, then its events.
     Join {
         client: Arc<Client>,
+        exclude_turns: bool,
         reply: Reply<request::ThreadResume>,
     },
     Unsubscribe {
@@ -76,6 +80,21 @@ pub(crate) enum Message {
         turns: u32,
         reply: Reply<request::ThreadRollback>,
     },
+    Revert {
+        before: String,
+        reply: Reply<request::ThreadRevert>,
+    },
+    /// Items for the model's history.
+    Inject {
+        items: Vec<Json>,
+        reply: Reply<request::ThreadInjectItems>,
+    },
+    UpdateSettings {
+        params: Box<ThreadSettingsUpdateParams>,
+        reply: Reply<request::ThreadSettingsUpdate>,
+    },
+    Goal(GoalMessage),
+    Queue(QueueMessage),
     Rename {
         name: String,
     },
@@ -86,6 +105,13 @@ pub(crate) enum Message {
         done: oneshot::Sender<Option<u64>>,
     },
     CleanTerminals,
+    ListTerminals {
+        done: oneshot::Sender<Vec<ThreadBackgroundTerminal>>,
+    },
+    TerminateTerminal {
+        process_id: String,
+        done: oneshot::Sender<bool>,
+    },
     /// The thread as it is now, with its log flushed.
     Snapshot {
         done: oneshot::Sender<ThreadSnapshot>,
@@ -149,6 +175,7 @@ impl Message {
                 | Message::Compact { .. }
                 | Message::Shell { .. }
                 | Message::Review { .. }
+                | Message::Inject { .. }
         )
     }
 
@@ -183,6 +210,7 @@ impl Message {
             Message::Compact { reply } => reply.send(Err(error)).await,
             Message::Shell { reply, .. } => reply.send(Err(error)).await,
             Message::Review { reply, .. } => reply.send(Err(error)).await,
+            Message::Inject { reply, .. } => reply.send(Err(error)).await,
             _ => {}
         }
     }

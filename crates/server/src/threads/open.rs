@@ -15,12 +15,14 @@ use uuid::Uuid;
 use super::actor::{self, Actor};
 use super::agent::AgentLink;
 use super::audience::Audience;
+use super::goal::GoalKeeper;
 use super::hooks::ThreadHooks;
 use super::mcp::Servers;
 use super::message::Message;
 use super::network;
 use super::opened::{Hold, Opened};
 use super::questions::Questions;
+use super::queue::QueueKeeper;
 use super::realtime::Realtime;
 use super::recorder::{HistoryState, Recorder};
 use super::replies::Replies;
@@ -31,6 +33,7 @@ use super::spending::Spending;
 use super::tools::Tools;
 use super::turn_context::PromptState;
 use crate::hub::Client;
+use crate::kept::Kept;
 use crate::{Server, agents, models, rules};
 use quipu_prompt::notes;
 
@@ -63,6 +66,10 @@ pub(super) fn open(
     let id = parts.meta.id.to_string();
     let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
     let thread = parts.thread.clone();
+    let is_stored = parts.log.is_some();
+    let kept = is_stored.then(|| Kept::goal(server.home(), parts.meta.id));
+    let queued = is_stored.then(|| Kept::queue(server.home(), parts.meta.id));
+    let queue = QueueKeeper::new(queued, &parts.thread.turns);
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope().fleet.clone();
     let agent = server.agents.get(&handle.id);
@@ -95,6 +102,9 @@ pub(super) fn open(
         agent: AgentLink::new(agent),
         reports: Reports::new(server, handle.id.clone()),
         realtime: Realtime::default(),
+        goal: GoalKeeper::new(kept),
+        queue,
+        is_closing: false,
         pending_input: None,
         session: session.clone(),
     });

@@ -11,6 +11,7 @@ use super::actor::Actor;
 use super::app_usage;
 use super::audience::{self, Audience};
 use super::compact;
+use super::goal;
 use super::message::Message;
 use super::records::{self, Writing};
 use crate::announce::Announcement;
@@ -58,7 +59,10 @@ impl Actor {
             Effect::Record(record) => return self.record(record),
             // What follows depends on it; see `perform_holding`.
             Effect::Sync => {}
-            Effect::Notify(notification) => return self.notify(&notification).await,
+            Effect::Notify(mut notification) => {
+                self.audience.stamp(&mut notification);
+                return self.notify(&notification).await;
+            }
             Effect::Warn(message) => self.audience.warn_of(&self.handle.id, message).await,
             // A status shows nothing that is stored.
             Effect::Broadcast(notification) => self.broadcast(&notification).await,
@@ -121,7 +125,9 @@ impl Actor {
     fn record(&mut self, record: Record) -> Option<Input> {
         if let Record::TurnStarted { .. } = &record {
             self.recorder.begin_turn();
+            goal::turn_started(self);
         } else if let Record::TurnEnded {
+            turn_id,
             end,
             last_agent_message,
             ..
@@ -129,6 +135,7 @@ impl Actor {
         {
             self.agent
                 .turn_ended(end.clone(), last_agent_message.clone());
+            goal::turn_ended(self, turn_id, end);
         }
         let mode = self.session.mode.mode.to_string();
         let writing = Writing {

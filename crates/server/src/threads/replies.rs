@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use quipu_engine::{Answer, ReplyToken, ThreadId};
 use quipu_wire::method::request;
 use quipu_wire::{
-    ReviewStartResponse, TurnInterruptResponse, TurnStartResponse, TurnSteerResponse,
+    ReviewStartResponse, ThreadQueueStartResponse, TurnInterruptResponse, TurnStartResponse,
+    TurnSteerResponse,
 };
 
 use tokio::sync::oneshot;
@@ -18,6 +19,7 @@ pub(super) enum Pending {
     Start(Reply<request::TurnStart>),
     Steer(Reply<request::TurnSteer>),
     Interrupt(Reply<request::TurnInterrupt>),
+    QueueStart(Reply<request::ThreadQueueStart>),
     /// Input from the thread that started this one.
     AgentInput(oneshot::Sender<Result<(), String>>),
     Review {
@@ -44,18 +46,25 @@ impl Replies {
         token
     }
 
-    /// The token of an interrupt. One that comes too late for the turn it names must not end the next one: it is
-    /// answered here.
+    /// The token of an interrupt. One that names another turn than the active one ends nothing: it is answered here.
+    /// One without a name is for whatever runs.
     pub async fn interrupt(
         &mut self,
-        is_over: bool,
+        turn_id: &str,
+        active: Option<&str>,
         reply: Reply<request::TurnInterrupt>,
     ) -> Option<ReplyToken> {
-        if is_over {
-            reply.send(Ok(TurnInterruptResponse {})).await;
-            return None;
+        match active {
+            Some(active) if !turn_id.is_empty() && turn_id != active => {
+                let refusal = Refusal::InterruptsAnother {
+                    expected: turn_id.to_owned(),
+                    actual: active.to_owned(),
+                };
+                reply.send(Err(refusal)).await;
+                None
+            }
+            _ => Some(self.add(Pending::Interrupt(reply))),
         }
-        Some(self.add(Pending::Interrupt(reply)))
     }
 
     /// Notifies `done` when no turn runs.
@@ -87,6 +96,9 @@ impl Replies {
         match (pending, answer) {
             (Pending::Start(reply), Answer::Turn(turn)) => {
                 reply.send(Ok(TurnStartResponse { turn })).await
+            }
+            (Pending::QueueStart(reply), Answer::Turn(turn)) => {
+                reply.send(Ok(ThreadQueueStartResponse { turn })).await;
             }
             (Pending::Review { reply, thread_id }, Answer::Turn(turn)) => {
                 reply
@@ -122,7 +134,8 @@ impl Replies {
     }
 }
 
-async fn refuse(pending: Pending, error: Refusal) {
+/// Answers a request that cannot be dealt with.
+pub(super) async fn refuse(pending: Pending, error: Refusal) {
     match pending {
         Pending::Start(reply) => reply.send(Err(error)).await,
         Pending::Steer(reply) => reply.send(Err(error)).await,
@@ -130,6 +143,7 @@ async fn refuse(pending: Pending, error: Refusal) {
             done.send(Err(error.to_string())).ok();
         }
         Pending::Interrupt(reply) => reply.send(Err(error)).await,
+        Pending::QueueStart(reply) => reply.send(Err(error)).await,
         Pending::Review { reply, .. } => reply.send(Err(error)).await,
     }
 }

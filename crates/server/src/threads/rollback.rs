@@ -20,7 +20,7 @@ impl Actor {
             .await;
     }
 
-    async fn roll_back(&mut self, turns: u32) -> Result<Thread, Refusal> {
+    pub(super) async fn roll_back(&mut self, turns: u32) -> Result<Thread, Refusal> {
         if self.engine.active_turn().is_some() {
             return Err(Refusal::TurnRunning);
         }

@@ -175,6 +175,7 @@ fn question_about(actor: &Actor, waiting: &Waiting) -> ServerRequest {
         turn_id: waiting.turn_id.clone().into(),
         item_id: format!("mcp-deps-{}", waiting.turn_id),
         questions: vec![question],
+        is_blocking: true,
     })
 }
 

@@ -8,10 +8,11 @@ use quipu_mcp::OfferedTool;
 use quipu_policy::guardian::Assessment;
 use quipu_tools::agents::Agents;
 use quipu_tools::{Access, Action, Advice, Answer, Host};
-use quipu_wire::{Json, ServerRequest};
+use quipu_wire::{Json, ServerRequest, ThreadGoalStatus};
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
+use super::goal::GoalMessage;
 use super::guardian;
 use super::hooks::Runner;
 use super::mcp::McpMessage;
@@ -85,6 +86,17 @@ impl Host for ThreadHost {
                 self.thread.send(Message::Tool { call_id, event }).await;
             }
             answer
+        })
+    }
+
+    fn update_goal(&self, status: ThreadGoalStatus) -> BoxFuture<'_, String> {
+        Box::pin(async move {
+            let (done, answer) = oneshot::channel();
+            let report = GoalMessage::Report { status, done };
+            self.thread.send(Message::Goal(report)).await;
+            answer
+                .await
+                .unwrap_or_else(|_| "the thread is gone".to_owned())
         })
     }
 

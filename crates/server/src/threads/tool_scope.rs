@@ -77,6 +77,7 @@ impl Actor {
             found_tools: self.tools.found(),
             mcp: self.sampler.mcp().clone(),
             plan_mode: session.mode.mode == ModeKind::Plan,
+            has_goal: self.goal.is_active() && purpose == Purpose::Turn,
             accepts_images: session.info.accepts_images(),
             web_search: self.web_search(purpose),
             network: self.tools.shared_network(),

@@ -10,7 +10,7 @@ use quipu_model::ToolSet;
 use quipu_policy::rules::Rules;
 use quipu_prompt::truncate;
 use quipu_tools::{Access, Cancel, Finished, Host, Network, Toolbox};
-use quipu_wire::{AskForApproval, SandboxPolicy};
+use quipu_wire::{AskForApproval, SandboxPolicy, ThreadBackgroundTerminal};
 
 use super::actor::Actor;
 use super::mask::Mask;
@@ -72,6 +72,16 @@ impl Tools {
     /// Whether processes of earlier turns still run.
     pub fn has_processes(&self) -> bool {
         self.toolbox.has_processes()
+    }
+
+    /// The processes of earlier calls that still run.
+    pub fn terminals(&self) -> Vec<ThreadBackgroundTerminal> {
+        self.toolbox.terminals()
+    }
+
+    /// Ends one of them; `false` if none has this number.
+    pub fn kill_process(&mut self, id: &str) -> bool {
+        self.toolbox.kill_process(id)
     }
 
     pub fn kill_processes(&mut self) {

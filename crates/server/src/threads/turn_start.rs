@@ -8,6 +8,7 @@ use quipu_wire::{Json, TurnStartParams, UserInput};
 
 use super::actor::Actor;
 use super::replies::Pending;
+use super::settings_update;
 use crate::Refusal;
 use crate::Reply;
 use quipu_prompt::skills::Skill;
@@ -40,7 +41,10 @@ impl Actor {
         if let Err(error) = self.recorder.reserve() {
             return reply.send(Err(error)).await;
         }
+        self.goal.user_acts();
+        let before = settings_update::settings(&self.session);
         self.change_session(rights, &params);
+        settings_update::notify_changes(self, &before).await;
         self.prepare_turn(params.output_schema).await;
         let reply = self.replies.add(Pending::Start(reply));
         let turn_id = uuid::Uuid::now_v7().to_string().into();

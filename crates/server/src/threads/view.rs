@@ -6,14 +6,15 @@ use quipu_journal::{GitInfo as StoredGit, Log, Replay, SessionMeta, Summary};
 use quipu_wire::{GitInfo, Thread, ThreadItem, ThreadStatus, UserInput};
 
 use super::session::Session;
-use crate::settings::PROTOCOL_VERSION;
 
 /// A stored thread, without its turns.
 pub(crate) fn from_summary(summary: Summary, status: ThreadStatus) -> Thread {
     Thread {
         id: summary.id.to_string(),
+        session_id: summary.id.to_string(),
         preview: summary.preview,
         ephemeral: false,
+        project_id: None,
         model_provider: summary.provider.unwrap_or_default(),
         created_at: summary.created_at,
         updated_at: summary.updated_at,
@@ -35,15 +36,17 @@ pub(super) fn new(meta: &SessionMeta, session: &Session, log: Option<&Log>) -> T
     let now = seconds(SystemTime::now());
     Thread {
         id: meta.id.to_string(),
+        session_id: meta.id.to_string(),
         preview: String::new(),
         ephemeral: log.is_none(),
+        project_id: None,
         model_provider: session.provider.id.clone(),
         created_at: now,
         updated_at: now,
         status: ThreadStatus::Idle,
         path: log.map(|log| log.path().to_string_lossy().into_owned()),
         cwd: session.cwd_text(),
-        cli_version: PROTOCOL_VERSION.to_owned(),
+        cli_version: meta.cli_version.clone(),
         source: meta.source.clone().into(),
         agent_nickname: meta.agent_nickname.clone(),
         agent_role: meta.agent_role.clone(),

@@ -131,12 +131,18 @@ async fn clients_and_reviewers_see_the_action() {
         stage.play([touch(tool), verdict("low", 5), json!({ "text": "done" })]);
         let messages = run(&mut client, &thread, "the wish of the person").await;
         let started = messages.iter().find(|it| it["method"] == STARTED).unwrap();
+        let command = |tool: &str, source: &str| {
+            json!({
+                "tool": tool, "command": "/bin/bash -c 'touch ../made'", "cwd": work,
+                "type": "command", "source": source,
+            })
+        };
         let shown = match tool {
-            "exec_command" | "shell_command" => json!({
-                "tool": if tool == "exec_command" { tool } else { "shell" },
-                "command": "/bin/bash -c 'touch ../made'", "cwd": work,
+            "exec_command" => command(tool, "unifiedExec"),
+            "shell_command" => command("shell", "shell"),
+            _ => json!({
+                "tool": tool, "cwd": work, "files": [made(&stage)], "change_count": 1, "type": "applyPatch",
             }),
-            _ => json!({ "tool": tool, "cwd": work, "files": [made(&stage)], "change_count": 1 }),
         };
         assert_eq!(started["params"]["action"], shown, "{tool}");
 

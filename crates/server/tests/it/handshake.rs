@@ -78,7 +78,7 @@ async fn the_answer_tells_who_serves_where() {
     assert_eq!(result["platformFamily"], std::env::consts::FAMILY);
     assert_eq!(result["platformOs"], std::env::consts::OS);
     let agent = result["userAgent"].as_str().unwrap();
-    assert!(agent.starts_with("my_client/0.118.0 ("), "{agent}");
+    assert!(agent.starts_with("my_client/0.166.0 ("), "{agent}");
     assert!(agent.ends_with(") dumb (my_client; 1)"), "{agent}");
     assert_eq!(result.len(), 4);
 }
@@ -113,9 +113,9 @@ async fn the_first_client_names_the_process() {
             .await;
         answer.unwrap().user_agent
     };
-    assert!(agent(&first, "first").await.starts_with("first/0.118.0 "));
+    assert!(agent(&first, "first").await.starts_with("first/0.166.0 "));
     let agent = agent(&second, "second").await;
-    assert!(agent.starts_with("first/0.118.0 "), "{agent}");
+    assert!(agent.starts_with("first/0.166.0 "), "{agent}");
     assert!(agent.ends_with(" (second; 1.0)"), "{agent}");
 }
 

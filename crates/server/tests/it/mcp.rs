@@ -551,7 +551,11 @@ async fn a_model_may_answer_for_the_user() {
         let started = messages
             .iter()
             .find(|it| it["method"] == "item/autoApprovalReview/started");
-        let action = json!({ "tool": "mcp_tool_call", "server": "s", "tool_name": "danger" });
+        let action = json!({
+            "tool": "mcp_tool_call", "server": "s", "tool_name": "danger",
+            "type": "mcpToolCall", "toolName": "danger",
+            "connectorId": null, "connectorName": null, "toolTitle": null,
+        });
         assert_eq!(started.unwrap()["params"]["action"], action);
         assert_eq!(completed(&messages, "mcpToolCall")[0]["status"], ended);
     }

@@ -153,7 +153,7 @@ async fn messages_are_written_in_the_official_order() {
         .await;
     let text = raw.next_text().await.unwrap();
     assert!(
-        text.starts_with(r#"{"id":2,"result":{"userAgent":"c/0.118.0 "#),
+        text.starts_with(r#"{"id":2,"result":{"userAgent":"c/0.166.0 "#),
         "{text}"
     );
     raw.send([list("3")]).await;

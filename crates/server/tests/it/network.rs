@@ -200,11 +200,14 @@ async fn a_question_says_which_host_and_what_can_be_answered() {
         order(&messages)
     );
     let question = messages.last().unwrap();
+    let asked_at = &question["params"]["startedAtMs"];
+    assert!(asked_at.as_i64().unwrap() > 1_700_000_000_000);
     let host = |action: &str| json!({ "host": "public.example", "action": action });
     assert_eq!(
         question["params"],
         json!({
             "threadId": thread, "turnId": turn, "itemId": "network#http#public.example#8080",
+            "startedAtMs": asked_at,
             "reason": "public.example is not in the allowed_domains",
             "networkApprovalContext": { "host": "public.example", "protocol": "http" },
             "proposedNetworkPolicyAmendments": [host("allow"), host("deny")],
@@ -413,7 +416,7 @@ async fn a_reviewing_model_decides_about_hosts_too() {
             review["params"]["action"],
             json!({
                 "tool": "network_access", "target": "http://public.example:80",
-                "host": "public.example", "protocol": "http", "port": 80,
+                "host": "public.example", "protocol": "http", "port": 80, "type": "networkAccess",
             })
         );
     }

@@ -15,7 +15,7 @@ use quipu_prompt::budget::{self, Budget};
 use quipu_wire::{CommandExecutionSource, CommandExecutionStatus};
 use serde::Deserialize;
 
-pub(crate) use session::Sessions;
+pub(crate) use session::{Session, Sessions};
 pub(crate) use write_stdin::WriteStdin;
 
 use crate::apply_patch;
@@ -25,7 +25,7 @@ use crate::command_arguments::{
     JUSTIFICATION, LOGIN, PREFIX_RULE, SANDBOX_PERMISSIONS, WORKDIR, command_schema,
 };
 use crate::exec::first_look::Launched;
-use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, Session, pump};
+use crate::exec::session::{MANY_SESSIONS, MAX_SESSIONS, pump};
 use crate::process::Shown;
 use crate::run_command::script_argv;
 use crate::schema::describe;

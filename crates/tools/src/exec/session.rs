@@ -147,6 +147,24 @@ impl Sessions {
         sessions.any(|session| session.exit_code().is_none())
     }
 
+    /// The processes that run, in the order of their numbers.
+    pub fn alive(&self) -> impl Iterator<Item = &Session> {
+        let sessions = self.0.values().map(|session| &**session);
+        sessions.filter(|session| session.exit_code().is_none())
+    }
+
+    /// Ends one process; `false` if there is none with this number.
+    pub fn kill(&mut self, id: &str) -> bool {
+        let found = self.alive().find(|session| session.id.to_string() == id);
+        let Some(id) = found.map(|session| session.id) else {
+            return false;
+        };
+        if let Some(session) = self.0.remove(&id) {
+            session.process.kill();
+        }
+        true
+    }
+
     /// Ends the processes that were started with more rights than these.
     pub fn kill_wider(&mut self, sandbox: &SandboxPolicy, approval_policy: &AskForApproval) {
         self.0.retain(|_, session| {

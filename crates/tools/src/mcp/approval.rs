@@ -198,6 +198,7 @@ async fn ask(run: &Running, offered: &OfferedTool) -> Result<Option<Persist>, St
         thread_id: run.scope.thread_id.to_string(),
         turn_id: run.scope.turn_id.to_string(),
         item_id: run.id().to_string(),
+        is_blocking: true,
         questions: vec![ToolRequestUserInputQuestion {
             id: id.clone(),
             header: "Approve app tool call?".to_owned(),

@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use super::settings::Network;
 use super::upstream::{Place, Route, is_here, locate};
-use crate::approval::{Approval, saved};
+use crate::approval::{Approval, now_ms, saved};
 use crate::call::Running;
 use crate::guardian::Action;
 use crate::toolbox::Agreements;
@@ -145,6 +145,7 @@ impl Keeper {
             thread_id: self.run.scope.thread_id.to_string(),
             turn_id: self.run.scope.turn_id.to_string(),
             item_id: target.question_id(),
+            started_at_ms: now_ms(),
             approval_id: None,
             reason: Some(question.reason),
             network_approval_context: Some(question.context),

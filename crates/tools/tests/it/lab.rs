@@ -121,6 +121,7 @@ pub fn scope(home: &Path, cwd: &Path) -> Scope {
         found_tools: Arc::default(),
         mcp: McpScope::default(),
         plan_mode: false,
+        has_goal: false,
         accepts_images: true,
         web_search: None,
         network: None,
@@ -153,6 +154,7 @@ pub fn everything(scope: Scope) -> Scope {
             tool("found", true),
         ]
         .into(),
+        has_goal: true,
         found_tools: Arc::new(BTreeSet::from(["found".to_owned()])),
         mcp: McpScope {
             fleet: fleet(),

@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 use super::json_printer::{Printer, pascal};
 use super::roots::{
     Directory, Root, client_requests, envelopes, experimental_roots, named, reachable, roots,
+    server_notifications, server_requests,
 };
 use super::{Files, Surface};
 use crate::describe::TypeDef;
-use crate::method::{MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability};
+use crate::method::{MethodInfo, Stability};
 
 const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -52,7 +53,7 @@ pub fn json_schemas(surface: Surface) -> Files {
 fn standalone(def: &'static TypeDef, surface: Surface) -> Value {
     let printer = Printer { surface, v2: None };
     let mut schema = titled(def.json_name, printer.definition(def));
-    let definitions = printer.definitions(reachable(def).into_values());
+    let definitions = printer.definitions(reachable(def, surface.protocol).into_values());
     if !definitions.is_empty() {
         schema.insert("definitions".into(), definitions.into());
     }
@@ -66,8 +67,12 @@ fn titled(title: &str, mut schema: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The same definitions, titled where the type has a file of its own: code generators name types by it.
-fn published(mut definitions: Map<String, Value>, kept: fn(&Root) -> bool) -> Map<String, Value> {
-    for root in roots(Surface::Experimental)
+fn published(
+    mut definitions: Map<String, Value>,
+    surface: Surface,
+    kept: fn(&Root) -> bool,
+) -> Map<String, Value> {
+    for root in roots(Surface::whole(surface.protocol))
         .iter()
         .filter(|root| kept(root))
     {
@@ -87,7 +92,7 @@ struct Union {
 
 fn unions(surface: Surface) -> Vec<Union> {
     let published = client_requests(surface).filter(|row| row.stability != Stability::Legacy);
-    let notifications = SERVER_NOTIFICATIONS.iter().filter(|row| in_json_union(row));
+    let notifications = server_notifications(surface).filter(|row| in_json_union(row));
     vec![
         Union {
             name: "ClientRequest",
@@ -96,7 +101,7 @@ fn unions(surface: Surface) -> Vec<Union> {
         },
         Union {
             name: "ServerRequest",
-            rows: SERVER_REQUESTS.iter().collect(),
+            rows: server_requests(surface).collect(),
             requests: true,
         },
         Union {
@@ -176,11 +181,11 @@ impl Union {
     }
 
     /// Everything the union leads to.
-    fn types(&self) -> BTreeMap<&'static str, &'static TypeDef> {
+    fn types(&self, surface: Surface) -> BTreeMap<&'static str, &'static TypeDef> {
         let mut types = BTreeMap::new();
         for def in self.rows.iter().filter_map(|row| named(row.params)) {
             types.insert(def.json_name, def);
-            types.extend(reachable(def));
+            types.extend(reachable(def, surface.protocol));
         }
         if self.requests {
             let id = envelopes()[0];
@@ -194,14 +199,14 @@ impl Union {
         let mut schema = self.schema(&printer);
         // The official generator drops experimental methods from the union after it has collected what
         // they lead to, so those definitions stay.
-        let all = unions(Surface::Experimental);
+        let all = unions(Surface::whole(surface.protocol));
         let whole = all
             .iter()
             .find(|union| union.name == self.name)
             .unwrap_or(self);
         let gone = experimental_roots(surface);
         let types = whole
-            .types()
+            .types(surface)
             .into_values()
             .filter(|def| !gone.contains(def.json_name));
         let definitions = printer.definitions(types);
@@ -213,14 +218,14 @@ impl Union {
 }
 
 /// The types of the second protocol version: what its roots lead to.
-fn v2_types() -> BTreeMap<&'static str, &'static TypeDef> {
+fn v2_types(surface: Surface) -> BTreeMap<&'static str, &'static TypeDef> {
     let mut types = BTreeMap::new();
-    for root in roots(Surface::Experimental)
+    for root in roots(Surface::whole(surface.protocol))
         .iter()
         .filter(|root| root.directory == Directory::V2)
     {
         types.insert(root.def.json_name, root.def);
-        types.extend(reachable(root.def));
+        types.extend(reachable(root.def, surface.protocol));
     }
     let id = envelopes()[0];
     types.insert(id.json_name, id);
@@ -228,7 +233,7 @@ fn v2_types() -> BTreeMap<&'static str, &'static TypeDef> {
 }
 
 fn bundle(surface: Surface) -> Value {
-    let v2 = v2_types();
+    let v2 = v2_types(surface);
     let names: BTreeSet<&str> = v2.keys().copied().collect();
     let inner = Printer {
         surface,
@@ -237,10 +242,10 @@ fn bundle(surface: Surface) -> Value {
     let gone = experimental_roots(surface);
 
     let mut outer_types: BTreeMap<&str, &'static TypeDef> = BTreeMap::new();
-    let all = roots(Surface::Experimental);
+    let all = roots(Surface::whole(surface.protocol));
     for root in all.iter().filter(|root| root.directory != Directory::V2) {
         outer_types.insert(root.def.json_name, root.def);
-        let below = reachable(root.def).into_iter();
+        let below = reachable(root.def, surface.protocol).into_iter();
         outer_types.extend(below.filter(|(name, _)| !names.contains(name) || is_shared(name)));
     }
     let kept = |types: BTreeMap<&'static str, &'static TypeDef>| {
@@ -249,11 +254,15 @@ fn bundle(surface: Surface) -> Value {
             .filter(|def| !gone.contains(def.json_name))
             .collect::<Vec<_>>()
     };
-    let mut definitions = published(inner.definitions(kept(outer_types).into_iter()), |_| true);
+    let mut definitions = published(
+        inner.definitions(kept(outer_types).into_iter()),
+        surface,
+        |_| true,
+    );
     for union in unions(surface) {
         definitions.insert(union.name.into(), union.schema(&inner).into());
     }
-    let v2_definitions = published(inner.definitions(kept(v2).into_iter()), |root| {
+    let v2_definitions = published(inner.definitions(kept(v2).into_iter()), surface, |root| {
         root.directory == Directory::V2
     });
     definitions.insert("v2".into(), v2_definitions.into());
@@ -273,17 +282,17 @@ fn is_shared(name: &str) -> bool {
 fn flat_bundle(surface: Surface) -> Value {
     let printer = Printer { surface, v2: None };
     let gone = experimental_roots(surface);
-    let mut types = v2_types();
+    let mut types = v2_types(surface);
     let mut definitions = Map::new();
     let with = |union: &&Union| matches!(union.name, "ClientRequest" | "ServerNotification");
     for union in unions(surface).iter().filter(with) {
-        types.extend(union.types());
+        types.extend(union.types(surface));
         definitions.insert(union.name.into(), union.schema(&printer).into());
     }
     let kept = types
         .into_values()
         .filter(|def| !gone.contains(def.json_name));
-    definitions.extend(published(printer.definitions(kept), |root| {
+    definitions.extend(published(printer.definitions(kept), surface, |root| {
         !is_shared(root.def.json_name)
     }));
     json!({

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::Surface;
 use super::roots::named;
+use super::{Protocol, Surface};
 use crate::describe::{
     Absence, Content, Extra, Field, Place, Shape, Tagging, Ty, TypeDef, Variant,
 };
@@ -80,7 +80,7 @@ impl Printer<'_> {
         }
         for field in fields.iter().filter(|f| !f.flatten && !self.hides(f)) {
             properties.insert(field.name.into(), self.field(field));
-            if field.absence == Absence::Never && field.default.is_none() {
+            if is_required(field) {
                 required.push(field.name);
             }
         }
@@ -96,7 +96,7 @@ impl Printer<'_> {
     }
 
     fn hides(&self, field: &Field) -> bool {
-        field.since.is_some() || (field.experimental && self.surface == Surface::Stable)
+        !self.surface.protocol.has(field.era) || (field.experimental && !self.surface.experimental)
     }
 
     fn field(&self, field: &Field) -> Value {
@@ -133,16 +133,25 @@ impl Printer<'_> {
         &self,
         name: &str,
         tagging: Tagging,
-        variants: &[Variant],
+        variants: &'static [Variant],
     ) -> Map<String, Value> {
+        let variants: Vec<&Variant> = variants
+            .iter()
+            .filter(|it| self.surface.protocol.has(it.era))
+            .collect();
         match tagging {
-            Tagging::Named => self.named_variants(name, variants),
+            Tagging::Named => self.named_variants(name, &variants),
             Tagging::Tagged(tag) => {
                 let entries = variants
                     .iter()
                     .map(|variant| self.tagged_variant(name, tag, variant));
                 object(json!({ "oneOf": entries.collect::<Vec<_>>() }))
             }
+            // A choice of one is none.
+            Tagging::Untagged if variants.len() == 1 => match &variants[0].content {
+                Content::One(ty) => object(self.ty(*ty)),
+                _ => Map::new(),
+            },
             Tagging::Untagged => {
                 let entries = variants
                     .iter()
@@ -155,12 +164,14 @@ impl Printer<'_> {
         }
     }
 
-    fn named_variants(&self, name: &str, variants: &[Variant]) -> Map<String, Value> {
-        let grouped = variants
+    fn named_variants(&self, name: &str, variants: &[&Variant]) -> Map<String, Value> {
+        let plain: Vec<&&Variant> = variants
             .iter()
-            .filter(|v| matches!(v.content, Content::Unit) && !v.apart);
-        let grouped: Vec<&str> = grouped.map(|variant| variant.name).collect();
-        if grouped.len() == variants.len() {
+            .filter(|v| matches!(v.content, Content::Unit) && !v.apart)
+            .collect();
+        let grouped = plain.iter().flat_map(|variant| self.spellings(variant));
+        let grouped: Vec<&str> = grouped.collect();
+        if plain.len() == variants.len() {
             return object(json!({ "type": "string", "enum": grouped }));
         }
         let mut entries = Vec::new();
@@ -190,6 +201,14 @@ impl Printer<'_> {
             entries.push(described(entry, variant.doc));
         }
         object(json!({ "oneOf": entries }))
+    }
+
+    /// The names of a variant in the surface's protocol.
+    fn spellings(&self, variant: &Variant) -> impl Iterator<Item = &'static str> + use<> {
+        let also = variant
+            .also
+            .filter(|_| self.surface.protocol != Protocol::V0_118);
+        [variant.name].into_iter().chain(also)
     }
 
     fn tagged_variant(&self, name: &str, tag: &'static str, variant: &Variant) -> Value {
@@ -230,6 +249,12 @@ impl Printer<'_> {
             },
         }
     }
+}
+
+/// Whether the member is always there. What later versions added has a default for what earlier servers send.
+fn is_required(field: &Field) -> bool {
+    let is_addition = field.era.since.is_some() && field.default == Some("");
+    field.absence == Absence::Never && (field.default.is_none() || is_addition)
 }
 
 /// Whether a type has a definition of its own; the others are written out where they are used.

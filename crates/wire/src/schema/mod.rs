@@ -13,6 +13,8 @@ mod typescript_client;
 
 use std::collections::BTreeMap;
 
+use crate::describe::Era;
+
 pub use json::json_schemas;
 pub use reference::reference;
 pub use typescript::typescript;
@@ -23,9 +25,51 @@ pub type Files = BTreeMap<String, String>;
 
 /// Which part of the protocol to publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Surface {
-    /// Without experimental methods and fields.
-    Stable,
+pub struct Surface {
+    pub protocol: Protocol,
+    /// Whether experimental methods and members are part of it.
+    pub experimental: bool,
+}
+
+impl Surface {
+    /// A protocol without its experimental methods and members.
+    #[must_use]
+    pub const fn stable(protocol: Protocol) -> Surface {
+        Surface {
+            protocol,
+            experimental: false,
+        }
+    }
+
+    /// A whole protocol.
+    #[must_use]
+    pub const fn whole(protocol: Protocol) -> Surface {
+        Surface {
+            protocol,
+            experimental: true,
+        }
+    }
+}
+
+/// The generations of the protocol. A server speaks all of them at once; the published forms show one, or the union.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The base: what has no `since`.
+    V0_118,
+    /// What has no `until`.
+    V0_166,
     /// Everything.
-    Experimental,
+    Union,
+}
+
+impl Protocol {
+    /// Whether something is part of the generation.
+    #[must_use]
+    pub fn has(self, era: Era) -> bool {
+        match self {
+            Protocol::V0_118 => era.since.is_none(),
+            Protocol::V0_166 => era.until.is_none(),
+            Protocol::Union => true,
+        }
+    }
 }

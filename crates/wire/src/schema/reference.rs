@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::Protocol;
 use super::example::example;
 use super::roots::{named, reachable};
-use crate::describe::{Absence, Content, Field, Shape, Tagging, Ty, TypeDef};
+use crate::describe::{Absence, Content, Era, Field, Shape, Tagging, Ty, TypeDef};
 use crate::method::{
     CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
 };
@@ -22,7 +23,8 @@ no `jsonrpc` member. Requests carry `id`, `method` and `params`; answers carry `
 A client sends `initialize`, then the notification `initialized`, then anything else.
 
 In the tables, *required* members must be present; others may be left out or be `null`. A member or method
-marked *experimental* needs `capabilities.experimentalApi` in `initialize`.
+marked *experimental* needs `capabilities.experimentalApi` in `initialize`. One marked *since 0.166* was added to the
+protocol after 0.118; one marked *until 0.118* was dropped. The server has both, for clients of every age.
 ";
 
 /// The reference page as Markdown.
@@ -90,12 +92,14 @@ fn contents(page: &mut String) {
     page.push_str("| `initialized` | client, not answered | stable | Ends the handshake. |\n");
 }
 
-fn stability(row: &MethodInfo) -> &'static str {
-    match row.stability {
+fn stability(row: &MethodInfo) -> String {
+    let stability = match row.stability {
         Stability::Stable => "stable",
         Stability::Experimental => "experimental",
         Stability::Legacy => "legacy",
-    }
+    };
+    let versions = era(row.era).map_or_else(String::new, |it| format!(", {it}"));
+    format!("{stability}{versions}")
 }
 
 fn section(
@@ -112,6 +116,9 @@ fn section(
             Stability::Stable => {}
             Stability::Experimental => page.push_str(" *Experimental.*"),
             Stability::Legacy => page.push_str(" *Legacy.*"),
+        }
+        if let Some(versions) = era(row.era) {
+            write!(page, " *In {versions}.*").ok();
         }
         if kind == Kind::ClientRequest {
             write!(page, " Order: {}.", order(row.lane)).ok();
@@ -139,7 +146,7 @@ fn order(lane: &str) -> &'static str {
 fn part(page: &mut String, title: &str, ty: Ty, types: &mut BTreeMap<String, &'static TypeDef>) {
     let Some(def) = named(ty) else { return };
     types.extend(
-        reachable(def)
+        reachable(def, Protocol::Union)
             .into_values()
             .map(|def| (def.ts_name.to_owned(), def)),
     );
@@ -175,7 +182,8 @@ fn shape(page: &mut String, def: &TypeDef) {
                     }
                     _ => String::new(),
                 };
-                let line = format!("- {head}{content} {}", one_line(variant.doc));
+                let versions = era(variant.era).map_or_else(String::new, |it| format!(" ({it})"));
+                let line = format!("- {head}{content}{versions} {}", one_line(variant.doc));
                 writeln!(page, "{}", line.trim_end()).ok();
                 if let Content::Fields(fields) = &variant.content {
                     bullets(page, fields);
@@ -238,10 +246,14 @@ fn presence(field: &Field) -> String {
     if field.experimental {
         notes.push("experimental".to_owned());
     }
-    if let Some(version) = field.since {
-        notes.push(format!("since {version}"));
-    }
+    notes.extend(era(field.era));
     notes.join(", ")
+}
+
+/// Which versions have something, in words.
+fn era(era: Era) -> Option<String> {
+    let since = era.since.map(|version| format!("since {version}"));
+    since.or_else(|| era.until.map(|version| format!("until {version}")))
 }
 
 fn type_name(ty: Ty) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Surface;
+use super::{Protocol, Surface};
 use crate::describe::{Content, Describe, Field, Place, Shape, Ty, TypeDef};
 use crate::method::{
     CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
@@ -42,12 +42,27 @@ pub fn envelopes() -> [&'static TypeDef; 7] {
 
 /// Client requests that appear on a surface in the published unions.
 pub fn client_requests(surface: Surface) -> impl Iterator<Item = &'static MethodInfo> {
-    CLIENT_REQUESTS
-        .iter()
-        .filter(move |row| match row.stability {
-            Stability::Stable | Stability::Legacy => true,
-            Stability::Experimental => surface == Surface::Experimental,
-        })
+    of_era(CLIENT_REQUESTS, surface).filter(move |row| match row.stability {
+        Stability::Stable | Stability::Legacy => true,
+        Stability::Experimental => surface.experimental,
+    })
+}
+
+/// Server requests of a surface's protocol.
+pub fn server_requests(surface: Surface) -> impl Iterator<Item = &'static MethodInfo> {
+    of_era(SERVER_REQUESTS, surface)
+}
+
+/// Notifications of a surface's protocol.
+pub fn server_notifications(surface: Surface) -> impl Iterator<Item = &'static MethodInfo> {
+    of_era(SERVER_NOTIFICATIONS, surface)
+}
+
+fn of_era(
+    rows: &'static [MethodInfo],
+    surface: Surface,
+) -> impl Iterator<Item = &'static MethodInfo> {
+    rows.iter().filter(move |row| surface.protocol.has(row.era))
 }
 
 /// Params and results of the methods on a surface that JSON Schema knows, and the envelopes.
@@ -63,15 +78,13 @@ pub fn roots(surface: Surface) -> Vec<Root> {
         add(row.params, None);
         row.result.into_iter().for_each(|ty| add(ty, None));
     }
-    for row in SERVER_REQUESTS {
+    for row in server_requests(surface) {
         add(row.params, Some(Directory::Root));
         row.result
             .into_iter()
             .for_each(|ty| add(ty, Some(Directory::Root)));
     }
-    SERVER_NOTIFICATIONS
-        .iter()
-        .for_each(|row| add(row.params, None));
+    server_notifications(surface).for_each(|row| add(row.params, None));
     for def in envelopes() {
         roots.insert(
             def.json_name,
@@ -101,61 +114,77 @@ pub fn named(ty: Ty) -> Option<&'static TypeDef> {
 }
 
 /// All declared types a type leads to, without itself unless it is recursive, by JSON name.
-pub fn reachable(def: &'static TypeDef) -> BTreeMap<&'static str, &'static TypeDef> {
-    let mut found = BTreeMap::new();
-    visit_shape(def, &mut found);
-    found
+pub fn reachable(
+    def: &'static TypeDef,
+    protocol: Protocol,
+) -> BTreeMap<&'static str, &'static TypeDef> {
+    let mut visit = Visit {
+        protocol,
+        found: BTreeMap::new(),
+    };
+    visit.shape(def);
+    visit.found
 }
 
-fn visit(ty: Ty, found: &mut BTreeMap<&'static str, &'static TypeDef>) {
-    match ty {
-        Ty::Option(inner) | Ty::List(inner) | Ty::Map(inner) => visit(*inner, found),
-        Ty::Named(def) => {
-            let def = def();
-            // Types without a name in JSON Schema are distinguished by their TypeScript name.
-            let key = if def.json_name.is_empty() {
-                def.ts_name
-            } else {
-                def.json_name
-            };
-            if found.insert(key, def).is_none() {
-                visit_shape(def, found);
+/// Collects the types that a generation's members and variants lead to.
+struct Visit {
+    protocol: Protocol,
+    found: BTreeMap<&'static str, &'static TypeDef>,
+}
+
+impl Visit {
+    fn ty(&mut self, ty: Ty) {
+        match ty {
+            Ty::Option(inner) | Ty::List(inner) | Ty::Map(inner) => self.ty(*inner),
+            Ty::Named(def) => {
+                let def = def();
+                // Types without a name in JSON Schema are distinguished by their TypeScript name.
+                let key = if def.json_name.is_empty() {
+                    def.ts_name
+                } else {
+                    def.json_name
+                };
+                if self.found.insert(key, def).is_none() {
+                    self.shape(def);
+                }
             }
+            Ty::Bool | Ty::String | Ty::Integer(_) | Ty::Number(_) | Ty::Json => {}
         }
-        Ty::Bool | Ty::String | Ty::Integer(_) | Ty::Number(_) | Ty::Json => {}
     }
-}
 
-fn visit_shape(def: &'static TypeDef, found: &mut BTreeMap<&'static str, &'static TypeDef>) {
-    match &def.shape {
-        Shape::Alias(ty) => visit(*ty, found),
-        Shape::Struct(members, _) => visit_members(members, found),
-        Shape::Enum(_, variants) => {
-            for variant in *variants {
-                match &variant.content {
-                    Content::Unit => {}
-                    Content::One(ty) => visit(*ty, found),
-                    Content::Fields(members) => visit_members(members, found),
+    fn shape(&mut self, def: &'static TypeDef) {
+        match &def.shape {
+            Shape::Alias(ty) => self.ty(*ty),
+            Shape::Struct(members, _) => self.members(members),
+            Shape::Enum(_, variants) => {
+                let protocol = self.protocol;
+                for variant in variants.iter().filter(|it| protocol.has(it.era)) {
+                    match &variant.content {
+                        Content::Unit => {}
+                        Content::One(ty) => self.ty(*ty),
+                        Content::Fields(members) => self.members(members),
+                    }
                 }
             }
         }
     }
-}
 
-/// Members of later protocol versions are not part of the schemas, nor are the types that only they use.
-fn visit_members(members: &[Field], found: &mut BTreeMap<&'static str, &'static TypeDef>) {
-    let base = members.iter().filter(|member| member.since.is_none());
-    base.for_each(|member| visit(member.ty, found));
+    fn members(&mut self, members: &[Field]) {
+        for member in members {
+            if self.protocol.has(member.era) {
+                self.ty(member.ty);
+            }
+        }
+    }
 }
 
 /// Names of the params and results of experimental methods, when the surface hides them.
 pub fn experimental_roots(surface: Surface) -> BTreeSet<&'static str> {
-    if surface == Surface::Experimental {
+    if surface.experimental {
         return BTreeSet::new();
     }
-    let hidden = CLIENT_REQUESTS
-        .iter()
-        .filter(|row| row.stability == Stability::Experimental);
+    let hidden =
+        of_era(CLIENT_REQUESTS, surface).filter(|row| row.stability == Stability::Experimental);
     let types = hidden.flat_map(|row| [Some(row.params), row.result]);
     types
         .flatten()

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::roots::{client_requests, experimental_roots, named, reachable, roots};
-use super::{Files, Surface};
+use super::roots::{
+    client_requests, experimental_roots, named, reachable, roots, server_notifications,
+    server_requests,
+};
+use super::{Files, Protocol, Surface};
 use crate::RequestId;
 use crate::describe::{Absence, Content, Describe, Field, Place, Shape, Tagging, Ty, TypeDef};
-use crate::method::{
-    CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
-};
+use crate::method::{MethodInfo, Stability};
 
 pub(super) const HEADER: &str = "// GENERATED CODE! DO NOT MODIFY BY HAND!\n\n";
 pub(super) const JSON_VALUE: &str = "export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;\n";
@@ -76,13 +77,13 @@ fn unions(surface: Surface) -> [Union; 3] {
         (
             "ServerRequest",
             "A request from the server.",
-            SERVER_REQUESTS.iter().collect(),
+            server_requests(surface).collect(),
             true,
         ),
         (
             "ServerNotification",
             "A notification from the server.",
-            SERVER_NOTIFICATIONS.iter().collect(),
+            server_notifications(surface).collect(),
             false,
         ),
     ]
@@ -90,21 +91,19 @@ fn unions(surface: Surface) -> [Union; 3] {
 
 /// Every type with a file of its own, by path.
 pub(super) fn types(surface: Surface) -> BTreeMap<String, &'static TypeDef> {
-    let legacy = CLIENT_REQUESTS
-        .iter()
-        .filter(|row| row.stability == Stability::Legacy);
+    let legacy = client_requests(surface).filter(|row| row.stability == Stability::Legacy);
     let legacy = legacy
         .flat_map(|row| [Some(row.params), row.result])
         .flatten()
         .filter_map(named);
     let gone = experimental_roots(surface);
     let mut found = BTreeMap::new();
-    for def in roots(Surface::Experimental)
+    for def in roots(Surface::whole(surface.protocol))
         .into_iter()
         .map(|root| root.def)
         .chain(legacy)
     {
-        for def in std::iter::once(def).chain(reachable(def).into_values()) {
+        for def in std::iter::once(def).chain(reachable(def, surface.protocol).into_values()) {
             if !gone.contains(def.json_name) {
                 found.extend(paths(def).map(|path| (path, def)));
             }
@@ -159,7 +158,7 @@ pub(super) fn one_file_name(def: &TypeDef) -> String {
 pub(super) enum Layout {
     /// Each in a file of its own, in this directory.
     PerType(Place),
-    /// All in one file, with the members of later protocol versions.
+    /// All in one file.
     OneFile {
         /// Whether clients write values of the type. They may leave out what has a default.
         written: bool,
@@ -228,11 +227,18 @@ impl Printer {
             Shape::Alias(ty) => self.ty(*ty),
             Shape::Struct(fields, _) => self.structure(fields),
             Shape::Enum(tagging, variants) => {
+                let protocol = self.surface.protocol;
                 let parts = variants
                     .iter()
+                    .filter(|variant| protocol.has(variant.era))
                     .map(|variant| match (tagging, &variant.content) {
                         (Tagging::Tagged(tag), content) => self.tagged(tag, variant.name, content),
-                        (Tagging::Named, Content::Unit) => format!("{:?}", variant.name),
+                        (Tagging::Named, Content::Unit) => match variant.also {
+                            Some(also) if protocol != Protocol::V0_118 => {
+                                format!("{:?} | {also:?}", variant.name)
+                            }
+                            _ => format!("{:?}", variant.name),
+                        },
                         (Tagging::Named, Content::One(ty)) => {
                             format!("{{ {:?}: {} }}", variant.name, self.ty(*ty))
                         }
@@ -272,12 +278,11 @@ impl Printer {
     }
 
     fn fields(&mut self, fields: &[Field]) -> String {
-        let base_only = matches!(self.layout, Layout::PerType(_));
         let hidden = |field: &&Field| {
             field.flatten
-                || (field.since.is_some() && base_only)
+                || !self.surface.protocol.has(field.era)
                 || field.write_only
-                || (field.experimental && self.surface == Surface::Stable)
+                || (field.experimental && !self.surface.experimental)
         };
         let shown: Vec<&Field> = fields.iter().filter(|field| !hidden(field)).collect();
         shown
@@ -314,7 +319,7 @@ impl Printer {
 
     /// Whether a value without the member has the type.
     pub(super) fn may_be_left_out(&self, field: &Field) -> bool {
-        let later = field.since.is_some();
+        let later = field.era.since.is_some();
         match (field.absence, self.layout) {
             (Absence::Optional | Absence::Sparse, _) => true,
             (Absence::Never, Layout::OneFile { written: true }) => later || field.default.is_some(),

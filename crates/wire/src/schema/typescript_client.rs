@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::roots::named;
 use super::typescript::{HEADER, JSON_VALUE, Layout, Printer, comment, one_file_name};
-use super::{Files, Surface};
+use super::{Files, Protocol, Surface};
 use crate::describe::{Shape, Ty, TypeDef};
 use crate::method::{
     CLIENT_REQUESTS, MethodInfo, SERVER_NOTIFICATIONS, SERVER_REQUESTS, Stability,
@@ -32,7 +32,7 @@ export abstract class Methods extends ClientEmitter {
 /// The files of `src/generated` in the client.
 #[must_use]
 pub fn typescript_client() -> Files {
-    let mut protocol = Protocol::default();
+    let mut protocol = Printed::default();
     let tables = tables(&mut protocol);
     let types: String = protocol.texts.into_values().collect();
     Files::from([
@@ -46,11 +46,11 @@ pub fn typescript_client() -> Files {
 
 /// The printed types by name.
 #[derive(Default)]
-struct Protocol {
+struct Printed {
     texts: BTreeMap<String, String>,
 }
 
-impl Protocol {
+impl Printed {
     /// The name of a type, which is printed too, with all that it leads to.
     fn name(&mut self, ty: Ty, written: bool) -> String {
         let mut printer = printer(written);
@@ -85,12 +85,13 @@ impl Protocol {
 }
 
 fn printer(written: bool) -> Printer {
-    Printer::new(Surface::Experimental, Layout::OneFile { written })
+    let surface = Surface::whole(Protocol::Union);
+    Printer::new(surface, Layout::OneFile { written })
 }
 
 /// The three tables of methods. What clients write comes first, because a type that is both written and
 /// read is printed as it may be written.
-fn tables(protocol: &mut Protocol) -> String {
+fn tables(protocol: &mut Printed) -> String {
     let asked: Vec<String> = each(CLIENT_REQUESTS, |row| protocol.params(row, true));
     let answered = each(SERVER_REQUESTS, |row| protocol.result(row, true));
     let results = each(CLIENT_REQUESTS, |row| protocol.result(row, false));

@@ -98,6 +98,9 @@ pub struct CommandExecutionRequestApprovalParams {
     pub turn_id: String,
     /// The `commandExecution` item, which `item/started` may not have announced yet.
     pub item_id: String,
+    /// When it was asked, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
     /// Tells apart several questions about one item; absent if there is only one.
     pub approval_id: Option<String>,
     /// Why the question comes up: the model's reason, a matching rule, a failed sandboxed run.
@@ -180,6 +183,9 @@ pub struct FileChangeRequestApprovalParams {
     pub turn_id: String,
     /// The `fileChange` item; its `item/started` carried the diff.
     pub item_id: String,
+    /// When it was asked, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
     /// Set when a patch that failed is to be tried again outside the sandbox.
     pub reason: Option<String>,
     /// A directory below which the agent wants to write for the rest of the session; unstable.
@@ -247,6 +253,12 @@ pub struct PermissionsRequestApprovalParams {
     pub turn_id: String,
     /// The id of the model's call; no item is announced for it.
     pub item_id: String,
+    /// When it was asked, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
+    /// The working directory, which relative paths would refer to.
+    #[wire(since = "0.166", hidden_default)]
+    pub cwd: String,
     /// What the model wants the permissions for.
     #[wire(nullable)]
     pub reason: Option<String>,
@@ -278,6 +290,9 @@ pub struct ToolRequestUserInputParams {
     pub item_id: String,
     /// Usually one to three.
     pub questions: Vec<ToolRequestUserInputQuestion>,
+    /// Whether the turn waits for the answer; it always does.
+    #[wire(since = "0.166", hidden_default)]
+    pub is_blocking: bool,
 }
 
 /// A question to the user.

@@ -69,6 +69,9 @@ pub struct FsCopyParams {
 pub struct FsWatchParams {
     /// A file, or a directory whose direct children count.
     pub path: AbsolutePath,
+    /// The name of the watch; if absent, the server makes one.
+    #[wire(since = "0.166")]
+    pub watch_id: Option<String>,
 }
 
 /// Parameters of `fs/unwatch`.
@@ -97,6 +100,9 @@ pub struct FsCreateDirectoryResponse {}
 pub struct FsGetMetadataResponse {
     pub is_directory: bool,
     pub is_file: bool,
+    /// Whether the path itself is a link; the other members are about what it points to.
+    #[wire(since = "0.166", hidden_default)]
+    pub is_symlink: bool,
     /// In Unix milliseconds; 0 if unknown.
     pub created_at_ms: i64,
     /// In Unix milliseconds; 0 if unknown.

@@ -40,6 +40,12 @@ pub enum GuardianRiskLevel {
 pub struct ItemGuardianApprovalReviewStartedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// Tells the reviews of a turn apart.
+    #[wire(since = "0.166", hidden_default)]
+    pub review_id: String,
+    /// When the review started, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
     /// The item that waits for the review.
     pub target_item_id: String,
     pub review: GuardianApprovalReview,
@@ -47,11 +53,29 @@ pub struct ItemGuardianApprovalReviewStartedNotification {
     pub action: Option<Json>,
 }
 
+/// Who decided about an action.
+#[wire]
+pub enum AutoReviewDecisionSource {
+    /// The reviewing model.
+    Agent,
+}
+
 /// Parameters of the notification `item/autoApprovalReview/completed`.
 #[wire]
 pub struct ItemGuardianApprovalReviewCompletedNotification {
     pub thread_id: String,
     pub turn_id: String,
+    /// Tells the reviews of a turn apart.
+    #[wire(since = "0.166", hidden_default)]
+    pub review_id: String,
+    /// When the review started, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
+    /// When it ended, in Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub completed_at_ms: i64,
+    #[wire(since = "0.166", default = "\"agent\"")]
+    pub decision_source: AutoReviewDecisionSource,
     /// The item that waits for the review.
     pub target_item_id: String,
     pub review: GuardianApprovalReview,

@@ -127,3 +127,94 @@ pub struct HookCompletedNotification {
     pub turn_id: Option<String>,
     pub run: HookRunSummary,
 }
+
+/// Where a hook comes from.
+#[wire]
+pub enum HookSource {
+    /// The directory of the system's administrator.
+    System,
+    /// The home directory.
+    User,
+    /// A trusted project.
+    Project,
+}
+
+/// Whether a hook may run.
+#[wire]
+pub enum HookTrustStatus {
+    /// The administrator installed it.
+    Managed,
+    /// The user did, or trusts the project.
+    Trusted,
+}
+
+/// A hook in force.
+#[wire]
+pub struct HookMetadata {
+    /// Tells the hooks of the list apart.
+    pub key: String,
+    pub event_name: HookEventName,
+    pub handler_type: HookHandlerType,
+    /// What the user's shell is given.
+    pub command: String,
+    /// Whether the turn goes on meanwhile; never.
+    #[wire(rename = "async")]
+    pub is_async: bool,
+    /// Which tools or sources it is for; null for all.
+    pub matcher: Option<String>,
+    #[wire(bigint)]
+    pub timeout_sec: u64,
+    /// What to show while it runs.
+    pub status_message: Option<String>,
+    /// Always null.
+    pub additional_context_limit: Option<u32>,
+    /// The `hooks.json` that declares it.
+    pub source_path: String,
+    pub source: HookSource,
+    /// Always null.
+    pub plugin_id: Option<String>,
+    /// Always null.
+    pub environment_id: Option<String>,
+    /// The place among all hooks, counted from 0.
+    #[wire(bigint)]
+    pub display_order: i64,
+    /// Always true.
+    pub enabled: bool,
+    /// Whether the administrator installed it.
+    pub is_managed: bool,
+    /// Changes with the command and what else is declared.
+    pub current_hash: String,
+    pub trust_status: HookTrustStatus,
+}
+
+/// Something of a `hooks.json` that is not in force.
+#[wire]
+pub struct HookErrorInfo {
+    pub path: String,
+    pub message: String,
+}
+
+/// The hooks of one directory.
+#[wire]
+pub struct HooksListEntry {
+    pub cwd: String,
+    pub hooks: Vec<HookMetadata>,
+    pub warnings: Vec<String>,
+    pub errors: Vec<HookErrorInfo>,
+}
+
+/// Parameters of `hooks/list`.
+#[wire(params, default)]
+pub struct HooksListParams {
+    /// The directories to look at; the server's own if empty.
+    #[wire(sparse)]
+    pub cwds: Vec<String>,
+    /// A loaded thread, whose directory is looked at instead.
+    pub thread_id: Option<String>,
+}
+
+/// Result of `hooks/list`.
+#[wire]
+pub struct HooksListResponse {
+    pub data: Vec<HooksListEntry>,
+}

@@ -11,6 +11,9 @@ pub struct ItemStartedNotification {
     pub item: ThreadItem,
     pub thread_id: String,
     pub turn_id: String,
+    /// In Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub started_at_ms: i64,
 }
 
 /// Parameters of the notification `item/completed`.
@@ -20,6 +23,9 @@ pub struct ItemCompletedNotification {
     pub item: ThreadItem,
     pub thread_id: String,
     pub turn_id: String,
+    /// In Unix milliseconds.
+    #[wire(since = "0.166", hidden_default)]
+    pub completed_at_ms: i64,
 }
 
 /// Parameters of the notification `rawResponseItem/completed`, sent on threads started with

@@ -170,3 +170,46 @@ pub struct McpServerStatusUpdatedNotification {
     /// Set with `failed`.
     pub error: Option<String>,
 }
+
+/// Parameters of `mcpServer/tool/call`.
+#[wire(params, default)]
+pub struct McpServerToolCallParams {
+    /// A loaded thread, whose servers are meant.
+    pub thread_id: String,
+    pub server: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// An object.
+    pub arguments: Option<Json>,
+}
+
+/// Result of `mcpServer/tool/call`.
+#[wire]
+pub struct McpServerToolCallResponse {
+    /// What the server sent, part by part.
+    pub content: Vec<Json>,
+    #[wire(sparse)]
+    pub structured_content: Option<Json>,
+    /// Whether the tool says that it failed.
+    #[wire(sparse)]
+    pub is_error: Option<bool>,
+}
+
+/// Parameters of `mcpServer/resource/read`.
+#[wire(params, default)]
+pub struct McpResourceReadParams {
+    /// A loaded thread, whose servers are meant; required.
+    pub thread_id: Option<String>,
+    /// Given back in the result.
+    pub origin_call_id: Option<String>,
+    pub server: String,
+    pub uri: String,
+}
+
+/// Result of `mcpServer/resource/read`.
+#[wire]
+pub struct McpResourceReadResponse {
+    /// What the server sent, part by part.
+    pub contents: Vec<Json>,
+    pub origin_call_id: Option<String>,
+}

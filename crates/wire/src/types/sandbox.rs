@@ -10,6 +10,7 @@ pub enum ApprovalsReviewer {
     /// The user, through the client.
     User,
     /// A model that weighs the risk; clients see `item/autoApprovalReview/started`.
+    #[wire(also = "auto_review")]
     GuardianSubagent,
 }
 
@@ -20,7 +21,7 @@ pub enum AskForApproval {
     #[wire(alias = "unlessTrusted", alias = "unless-trusted")]
     Untrusted,
     /// When a command fails in the sandbox, to repeat it outside; deprecated.
-    #[wire(alias = "onFailure")]
+    #[wire(alias = "onFailure", until = "0.118")]
     OnFailure,
     /// When the model asks to go beyond the sandbox, or a rule demands it.
     #[wire(alias = "onRequest")]

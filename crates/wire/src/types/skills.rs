@@ -164,3 +164,14 @@ pub struct SkillsConfigWriteResponse {
 /// Parameters of the notification `skills/changed`: lists of skills are out of date.
 #[wire]
 pub struct SkillsChangedNotification {}
+
+/// Parameters of `skills/extraRoots/set`.
+#[wire(params, default)]
+pub struct SkillsExtraRootsSetParams {
+    /// Directories with skills, which replace those that were set before.
+    pub extra_roots: Vec<AbsolutePath>,
+}
+
+/// Result of `skills/extraRoots/set`.
+#[wire]
+pub struct SkillsExtraRootsSetResponse {}

@@ -61,10 +61,16 @@ pub enum SubAgentSource {
 #[wire]
 pub struct Thread {
     pub id: String,
+    /// The tree of threads that it belongs to; its own `id`.
+    #[wire(since = "0.166", hidden_default)]
+    pub session_id: String,
     /// The user's first message; empty before there is one.
     pub preview: String,
     /// Whether it lives in memory only.
     pub ephemeral: bool,
+    /// Always null: there are no projects.
+    #[wire(since = "0.166")]
+    pub project_id: Option<String>,
     pub model_provider: String,
     /// When it was started, in Unix seconds.
     pub created_at: i64,
@@ -132,6 +138,12 @@ pub struct ThreadStatusChangedNotification {
 /// Parameters of the notification `thread/archived`.
 #[wire]
 pub struct ThreadArchivedNotification {
+    pub thread_id: String,
+}
+
+/// Parameters of the notification `thread/deleted`.
+#[wire]
+pub struct ThreadDeletedNotification {
     pub thread_id: String,
 }
 

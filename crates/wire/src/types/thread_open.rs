@@ -132,6 +132,9 @@ pub struct ThreadResumeParams {
     /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/resume.persistFullHistory")]
     pub persist_extended_history: bool,
+    /// Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
+    #[wire(since = "0.166", sparse)]
+    pub exclude_turns: bool,
 }
 
 /// Parameters of `thread/fork`.
@@ -176,6 +179,15 @@ pub struct ThreadForkParams {
     /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/fork.persistFullHistory")]
     pub persist_extended_history: bool,
+    /// Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
+    #[wire(since = "0.166", sparse)]
+    pub exclude_turns: bool,
+    /// The last turn that is copied; the last one of all if absent.
+    #[wire(since = "0.166")]
+    pub last_turn_id: Option<String>,
+    /// The first turn that is not copied, in place of `lastTurnId`.
+    #[wire(since = "0.166")]
+    pub before_turn_id: Option<String>,
 }
 
 /// Result of `thread/start`.

@@ -2,7 +2,7 @@
 
 use quipu_wire_macros::wire;
 
-use crate::Thread;
+use crate::{SortDirection, Thread};
 
 /// Parameters of `thread/archive`.
 #[wire(params, default)]
@@ -91,6 +91,20 @@ pub struct ThreadRollbackParams {
 pub enum ThreadSortKey {
     CreatedAt,
     UpdatedAt,
+    /// The same as `updated_at`.
+    #[wire(since = "0.166")]
+    RecencyAt,
+    /// As threads were moved within their section; needs `sectionId`.
+    #[wire(since = "0.166")]
+    SectionPosition,
+}
+
+/// One working directory, or several.
+#[wire(untagged, exhaustive, no_ts, json_name = "")]
+pub enum ThreadListCwdFilter {
+    One(String),
+    #[wire(since = "0.166")]
+    Several(Vec<String>),
 }
 
 /// What started a thread, to filter by.
@@ -130,7 +144,34 @@ pub struct ThreadListParams {
     /// Whether to list only archived threads, or only the others; `false` if absent.
     pub archived: Option<bool>,
     /// Only threads with exactly this working directory.
-    pub cwd: Option<String>,
+    pub cwd: Option<ThreadListCwdFilter>,
+    /// Threads that are not listed, at most 100.
+    #[wire(since = "0.166")]
+    pub excluded_thread_ids: Option<Vec<String>>,
+    /// `desc` if absent.
+    #[wire(since = "0.166")]
+    pub sort_direction: Option<SortDirection>,
+    /// If absent, threads of every section; null asks for those in none. No thread is in a section.
+    #[wire(since = "0.166")]
+    pub section_id: Option<Option<String>>,
+    /// If absent, threads of every project; null asks for those in none. No thread is in a project.
+    #[wire(since = "0.166")]
+    pub project_id: Option<Option<String>>,
+    /// Must be absent or empty: what a thread's client calls itself is not indexed.
+    #[wire(since = "0.166")]
+    pub originators: Option<Vec<String>>,
+    /// Has no effect: the index is always current.
+    #[wire(since = "0.166", sparse)]
+    pub use_state_db_only: bool,
+    /// Only threads that agents of this thread were given.
+    #[wire(since = "0.166")]
+    pub parent_thread_id: Option<String>,
+    /// The same, with those that they started in turn.
+    #[wire(since = "0.166")]
+    pub ancestor_thread_id: Option<String>,
+    /// Only threads attached to this one. No thread is attached to another.
+    #[wire(since = "0.166")]
+    pub attached_to_thread_id: Option<String>,
     /// Only threads whose first message has this text in it; case counts.
     pub search_term: Option<String>,
 }
@@ -152,6 +193,16 @@ pub struct ThreadReadParams {
     #[wire(default)]
     pub include_turns: bool,
 }
+
+/// Parameters of `thread/delete`.
+#[wire(params, default)]
+pub struct ThreadDeleteParams {
+    pub thread_id: String,
+}
+
+/// Result of `thread/delete`.
+#[wire]
+pub struct ThreadDeleteResponse {}
 
 /// Result of `thread/archive`.
 #[wire]
@@ -237,6 +288,9 @@ pub struct ThreadListResponse {
     pub data: Vec<Thread>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
+    /// Where the page begins, for the other direction; null if the page is empty.
+    #[wire(since = "0.166")]
+    pub backwards_cursor: Option<String>,
 }
 
 /// Result of `thread/loaded/list`.

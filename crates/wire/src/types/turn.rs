@@ -21,6 +21,7 @@ pub enum Personality {
 #[wire(root)]
 pub enum ServiceTier {
     /// Faster and dearer; sent to the provider as `priority`.
+    #[wire(also = "priority")]
     Fast,
     /// Slower and cheaper.
     Flex,
@@ -59,6 +60,12 @@ pub enum ReasoningEffort {
     High,
     /// More than `high`, where a model offers it.
     Xhigh,
+    /// More than `xhigh`, where a model offers it.
+    #[wire(since = "0.166")]
+    Max,
+    /// The most, where a model offers it.
+    #[wire(since = "0.166")]
+    Ultra,
 }
 
 /// How the provider sums up the model's thoughts.
@@ -185,12 +192,26 @@ pub enum NonSteerableTurnKind {
     Compact,
 }
 
+/// Which of a turn's items are there.
+#[wire]
+pub enum TurnItemsView {
+    /// None.
+    NotLoaded,
+    /// The first message of the user and the last one of the agent.
+    Summary,
+    /// All.
+    Full,
+}
+
 /// What the agent does about one input of the user.
 #[wire]
 pub struct Turn {
     pub id: String,
     /// Filled when a history is read; empty in `turn/started` and `turn/completed`.
     pub items: Vec<ThreadItem>,
+    /// Which items are there, in results of `thread/turns/list`.
+    #[wire(since = "0.166", sparse)]
+    pub items_view: Option<TurnItemsView>,
     pub status: TurnStatus,
     /// Set only if `failed`.
     pub error: Option<TurnError>,

@@ -33,7 +33,7 @@ fn check<T: Gated + serde::de::DeserializeOwned>(name: &str, ty: Ty) -> usize {
 }
 
 macro_rules! all {
-    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))?;)*) => {
+    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))? $(, $bound:ident $version:literal)?;)*) => {
         #[test]
         fn every_experimental_field_of_a_stable_method_is_gated() {
             let mut found = 0;

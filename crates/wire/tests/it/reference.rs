@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quipu_wire::schema::{self, Surface};
+use quipu_wire::schema::{self, Protocol, Surface};
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -16,8 +16,8 @@ fn schemas_mean_what_the_reference_means() {
     let directory = Path::new(&directory);
     let mut differences = Vec::new();
     for (surface, name) in [
-        (Surface::Stable, "json-stable"),
-        (Surface::Experimental, "json-experimental"),
+        (Surface::stable(Protocol::V0_118), "json-stable"),
+        (Surface::whole(Protocol::V0_118), "json-experimental"),
     ] {
         let ours = schema::json_schemas(surface);
         let theirs = read_all(&directory.join(name));

@@ -33,9 +33,6 @@ const GRANTS_NOTHING: &[(&[&str], &str)] = &[
             "ListMcpServerStatusParams.*",
             "PluginListParams.*",
             "PluginReadParams.remoteMarketplaceName",
-            "ThreadListParams.*",
-            "ThreadForkParams.excludeTurns",
-            "ThreadResumeParams.excludeTurns",
             "ThreadResumeParams.initialTurnsPage",
         ],
         "choose what an answer shows",
@@ -44,10 +41,7 @@ const GRANTS_NOTHING: &[(&[&str], &str)] = &[
         &["ExternalAgentConfig*", "PluginInstallParams.*"],
         "choose what is imported or installed; the request itself asks for that",
     ),
-    (
-        &["FeedbackUploadParams.tags", "FsWatchParams.watchId"],
-        "labels",
-    ),
+    (&["FeedbackUploadParams.tags"], "labels"),
     (
         &["InitializeCapabilities.*"],
         "offers of the client that are not taken up",
@@ -60,10 +54,8 @@ const GRANTS_NOTHING: &[(&[&str], &str)] = &[
     (
         &[
             "ThreadForkParams.attachToSource",
-            "ThreadForkParams.beforeTurnId",
             "ThreadForkParams.deferGoalContinuation",
             "ThreadForkParams.experimental*",
-            "ThreadForkParams.lastTurnId",
             "ThreadStartParams.historyMode",
         ],
         "choose which history a thread has and how it is kept",

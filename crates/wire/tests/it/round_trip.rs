@@ -67,7 +67,7 @@ fn row(table: &'static [MethodInfo], name: &str) -> &'static MethodInfo {
 }
 
 macro_rules! all_client_requests {
-    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))?;)*) => {
+    ($($(#[doc = $doc:literal])+ $stability:ident $name:ident = $wire:literal ($params:ty) -> $result:ty, $lane:ident $(($key:ident))? $(, $bound:ident $version:literal)?;)*) => {
         #[test]
         fn client_requests_keep_what_they_carry() {
             let mut count = 0;
@@ -82,7 +82,7 @@ macro_rules! all_client_requests {
 }
 
 macro_rules! all_server_requests {
-    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) -> $result:ty $(, $bound:ident $version:literal)?;)*) => {
         #[test]
         fn server_requests_keep_what_they_carry() {
             $({
@@ -95,7 +95,7 @@ macro_rules! all_server_requests {
 }
 
 macro_rules! all_notifications {
-    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty);)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal ($params:ty) $(, $bound:ident $version:literal)?;)*) => {
         #[test]
         fn notifications_keep_what_they_carry() {
             $(check::<<event::$name as Notification>::Params>($wire, row(SERVER_NOTIFICATIONS, $wire).params);)*

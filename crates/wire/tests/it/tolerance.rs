@@ -36,7 +36,7 @@ fn modes_of_the_past_are_the_default_one() {
 #[test]
 fn unknown_items_pass_through_a_client_unchanged() {
     let item = json!({ "type": "hologram", "id": "i", "depth": [1, 2] });
-    let notification = json!({ "item": item, "threadId": "t", "turnId": "u" });
+    let notification = json!({ "item": item, "threadId": "t", "turnId": "u", "completedAtMs": 7 });
     let read = ServerNotification::decode("item/completed", &notification.to_string()).unwrap();
     let ServerNotification::ItemCompleted(completed) = &read else {
         panic!("not the notification that was sent")
@@ -53,8 +53,8 @@ fn unknown_items_pass_through_a_client_unchanged() {
 
 #[test]
 fn unknown_methods_reach_a_client_whole() {
-    let read = ServerNotification::decode("thread/goal/updated", r#"{"goal":1}"#).unwrap();
-    assert_eq!(read.method(), "thread/goal/updated");
+    let read = ServerNotification::decode("thread/hologram/updated", r#"{"x":1}"#).unwrap();
+    assert_eq!(read.method(), "thread/hologram/updated");
     let read = ServerRequest::decode("item/hologram/show", r#"{"x":1}"#).unwrap();
     assert_eq!(read.params().unwrap(), Json::from(json!({ "x": 1 })));
 }

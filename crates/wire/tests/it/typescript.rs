@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use quipu_wire::schema::{self, Files, Surface};
+use quipu_wire::schema::{self, Files, Protocol, Surface};
 
 #[test]
 fn typescript_compiles_and_is_assignable_both_ways_with_the_reference() {
@@ -17,9 +17,9 @@ fn typescript_compiles_and_is_assignable_both_ways_with_the_reference() {
     let directory = tempfile::tempdir().unwrap();
     write_all(
         &directory.path().join("stable"),
-        &schema::typescript(Surface::Stable),
+        &schema::typescript(Surface::stable(Protocol::V0_118)),
     );
-    let ours = schema::typescript(Surface::Experimental);
+    let ours = schema::typescript(Surface::whole(Protocol::V0_118));
     write_all(&directory.path().join("ours"), &ours);
     let mut roots = vec!["stable/index.ts", "ours/index.ts"];
     if let Some(reference) = std::env::var_os("QUIPU_REFERENCE_SCHEMAS") {

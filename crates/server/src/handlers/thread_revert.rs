@@ -1,0 +1,20 @@
+//! `thread/revert`: a turn and all after it are taken back.
+
+use quipu_wire::ThreadRevertParams;
+use quipu_wire::method::request::ThreadRevert;
+
+use super::ReplyHandler;
+use crate::threads::{self, Message};
+use crate::{Cx, Reply};
+
+impl ReplyHandler for ThreadRevert {
+    async fn handle(cx: Cx, params: ThreadRevertParams, reply: Reply<Self>) {
+        match threads::loaded(&cx.server, &params.thread_id) {
+            Ok(thread) => {
+                let before = params.before_turn_id;
+                thread.send(Message::Revert { before, reply }).await;
+            }
+            Err(error) => reply.send(Err(error)).await,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Methods of the protocol that this server does not have, and why. Clients get that as an answer, rather than that the
+//! method is unknown.
+
+/// Reasons by method, or by the beginning of its name if that ends with a slash.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "account/bedrock/",
+        "accounts of cloud providers are not managed; set the provider's keys in config.toml",
+    ),
+    (
+        "account/gatewayOAuth/",
+        "no provider logs in through a gateway",
+    ),
+    (
+        "account/gcp/setup",
+        "accounts of cloud providers are not managed; set the provider's keys in config.toml",
+    ),
+    (
+        "account/rateLimitResetCredit/consume",
+        "credits are managed on the provider's own pages",
+    ),
+    (
+        "account/sendAddCreditsNudgeEmail",
+        "credits are managed on the provider's own pages",
+    ),
+    (
+        "account/usage/read",
+        "the provider's usage pages are not read; see account/rateLimits/read",
+    ),
+    (
+        "account/workspaceMessages/read",
+        "messages of a workspace are not read",
+    ),
+    (
+        "accountSession/",
+        "there is one account at a time; log out to change it",
+    ),
+    ("app/installed", "apps are listed by app/list"),
+    ("app/read", "apps are listed by app/list"),
+    ("attestation/", "clients are not attested"),
+    (
+        "environment/",
+        "commands run on this machine only; the environment `local` is built in",
+    ),
+    (
+        "externalAgentConfig/import/",
+        "no history of imports is kept",
+    ),
+    ("feedback/save", "reports are sent by feedback/upload"),
+    ("marketplace/", "marketplaces are set in config.toml"),
+    ("mcpServer/event/", "events of MCP servers are not streamed"),
+    ("memory/", "no memories are kept between threads"),
+    (
+        "modelProvider/capabilities/read",
+        "what a model can do is in model/list",
+    ),
+    ("plugin/installed", "plugins are listed by plugin/list"),
+    (
+        "plugin/reconcile",
+        "plugins are installed one by one, by plugin/install",
+    ),
+    ("plugin/search", "plugins are listed by plugin/list"),
+    ("plugin/share/", "plugins are not shared through an account"),
+    (
+        "plugin/skill/read",
+        "the skills of a plugin are in plugin/read",
+    ),
+    (
+        "process/",
+        "commands outside threads are run by command/exec",
+    ),
+    (
+        "project/",
+        "threads are not grouped in projects; thread/list filters by directory",
+    ),
+    (
+        "remoteControl/",
+        "this server is not controlled through an account; connect to it with --listen",
+    ),
+    ("rollout/compress", "stored threads are not compressed"),
+    ("server/diagnostics", "see `quipu doctor`"),
+    (
+        "thread/approveGuardianDeniedAction",
+        "a denied action is not approved later; start a turn that asks for it",
+    ),
+    ("thread/attachment/", "nothing is attached to threads"),
+    ("thread/attachmentOwner/", "nothing is attached to threads"),
+    ("thread/memory/", "no memories are kept between threads"),
+    ("thread/memoryMode/", "no memories are kept between threads"),
+    (
+        "thread/prediction/",
+        "what the user may say next is not predicted",
+    ),
+    (
+        "thread/readState/",
+        "what was read is not stored; clients keep that themselves",
+    ),
+    (
+        "thread/realtime/appendSpeech",
+        "voice sessions take sound by thread/realtime/appendAudio",
+    ),
+    (
+        "thread/realtime/listVoices",
+        "the voices are the provider's",
+    ),
+    ("thread/section/", "threads are not grouped in sections"),
+    ("thread/timeline/", "see thread/items/list"),
+    ("threadSection/", "threads are not grouped in sections"),
+    (
+        "turn/settings/update",
+        "the settings of a running turn do not change; see thread/settings/update",
+    ),
+    ("userVerification/", "users are not verified by a device"),
+    ("windowsSandbox/readiness", "see windowsSandbox/setupStart"),
+    (
+        "thread/sample",
+        "questions beside a thread are asked in a fork of it, by thread/fork with ephemeral",
+    ),
+];
+
+/// Why a method of the protocol is not there; `None` if it is none.
+pub(crate) fn reason(method: &str) -> Option<&'static str> {
+    let is_meant = |known: &str| match known.ends_with('/') {
+        true => method.starts_with(known),
+        false => {
+            method == known
+                || method
+                    .strip_prefix(known)
+                    .is_some_and(|it| it.starts_with('/'))
+        }
+    };
+    let row = REASONS.iter().find(|(known, _)| is_meant(known));
+    row.map(|(_, reason)| *reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use quipu_wire::method::CLIENT_REQUESTS;
+
+    use super::*;
+
+    #[test]
+    fn no_method_that_is_there_has_a_reason_not_to_be() {
+        for row in CLIENT_REQUESTS {
+            assert_eq!(reason(row.name), None, "{}", row.name);
+        }
+        assert!(reason("project/list").is_some());
+        assert!(reason("thread/sample/cancel").is_some());
+        assert_eq!(reason("nope"), None);
+    }
+}
