@@ -93,8 +93,6 @@ pub enum Command {
     Demo,
     /// Chat in the terminal, as without a command
     Chat(PromptArgs),
-    /// Be an agent for editors, over the Agent Client Protocol
-    Acp(AcpArgs),
     /// Offer the agent as a tool to other agents, over MCP
     McpServer(McpServerArgs),
     /// Work through the issues of a tracker, unattended
@@ -206,14 +204,6 @@ pub struct PromptArgs {
     /// What to say first
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub struct AcpArgs {
-    #[command(flatten)]
-    pub config: ConfigArgs,
-    #[command(flatten)]
-    pub remote: RemoteArgs,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -148,14 +148,15 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
             return Err("`--ws-shared-secret-file`, `--ws-issuer`, `--ws-audience`, and `--ws-max-clock-skew-seconds` require `--ws-auth signed-bearer-token`".into());
         }
         Some(AuthMode::CapabilityToken) => {
-            listens_there(listen)?;
-            match (args.ws_token_file, args.ws_token_sha256) {
+            let made = match (args.ws_token_file, args.ws_token_sha256) {
                 (_, Some(digest)) => WebSocketAuth::capability_token_digest(&digest),
                 (Some(file), None) => WebSocketAuth::capability_token(&file),
                 (None, None) => {
                     return Err("`--ws-token-file` or `--ws-token-sha256` is required when `--ws-auth capability-token` is set".into());
                 }
-            }
+            };
+            listens_there(listen)?;
+            made
         }
         Some(AuthMode::SignedBearerToken) if args.ws_token_sha256.is_some() => {
             return Err("`--ws-token-sha256` requires `--ws-auth capability-token`, not `signed-bearer-token`".into());

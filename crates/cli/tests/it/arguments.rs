@@ -180,7 +180,7 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
         (
             "app-server --ws-auth capability-token",
             1,
-            "Error: `--ws-token-file` is required when `--ws-auth capability-token` is set\n",
+            "Error: `--ws-token-file` or `--ws-token-sha256` is required when `--ws-auth capability-token` is set\n",
         ),
         (
             "app-server --ws-auth signed-bearer-token",

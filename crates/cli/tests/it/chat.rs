@@ -136,7 +136,7 @@ async fn a_conversation_stays_in_the_scrollback() {
         return;
     }
     let terminal = Terminal::start(Place::new(), "").await;
-    terminal.until(&["> "]).await;
+    terminal.until(&["\n>"]).await;
     let long = "word ".repeat(40);
     terminal
         .say(&script(
@@ -187,7 +187,7 @@ async fn ctrl_c_stops_a_turn_and_what_was_typed_stays() {
         return;
     }
     let terminal = Terminal::start(Place::new(), "").await;
-    terminal.until(&["> "]).await;
+    terminal.until(&["\n>"]).await;
     terminal
         .say(&script(
             json!([{ "stall": true, "deltas": ["begun\nhalf"] }]),
@@ -215,7 +215,7 @@ async fn files_complete_and_conversations_are_resumed() {
     let place = Place::new();
     std::fs::write(place.work().join("unusual_name.rs"), "").unwrap();
     let terminal = Terminal::start(place, "").await;
-    terminal.until(&["> "]).await;
+    terminal.until(&["\n>"]).await;
     terminal
         .say(&script(json!([{ "deltas": ["the fir", "st answer"] }])))
         .await;
@@ -250,7 +250,7 @@ async fn a_lost_server_is_shown_and_retried_and_nothing_typed_is_lost() {
     let mut server = listen("ws://127.0.0.1:0");
     let url = server.url().await;
     let terminal = Terminal::start(place, &format!("--remote {url}")).await;
-    terminal.until(&["> "]).await;
+    terminal.until(&["\n>"]).await;
     terminal
         .say(&script(json!([{ "deltas": ["be", "fore"] }])))
         .await;

@@ -57,7 +57,7 @@ fn script(steps: Value) -> String {
 /// interrupt, a review, the end of the connection, and a resume over a second one.
 async fn converse(options: impl Fn() -> Options) {
     let client = connect(|| options().handler(Yes)).await;
-    assert_eq!(client.server().version, Some(Version::new(0, 118, 0)));
+    assert_eq!(client.server().version, Some(Version::new(0, 166, 0)));
     let models = client.list_models(ModelListParams::default());
     assert!(!within("models", models).await.unwrap().data.is_empty());
     let tool = DynamicToolSpec {

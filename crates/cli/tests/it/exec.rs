@@ -255,7 +255,14 @@ async fn the_last_message_can_be_kept_and_must_fit_its_schema() {
     place.lines(&args, 0).await;
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "{\"a\":1}");
     let other = script(json!([{ "text": "{\"b\":1}" }]));
-    let lines = place.lines(&["--output-schema", schema, &other], 1).await;
+    let strict = [
+        "-c",
+        "output_schema=strict",
+        "--output-schema",
+        schema,
+        &other,
+    ];
+    let lines = place.lines(&strict, 1).await;
     let failed = lines.last().unwrap();
     assert_eq!(failed["type"], "turn.failed", "{failed}");
     let missing = place.run(&["--output-schema", "nowhere.json", "hi"]).await;

@@ -1,4 +1,4 @@
-//! The official TypeScript SDKs of MCP and ACP, and the MCP inspector, as clients of this program. They need Node and
+//! The official TypeScript SDK of MCP and its inspector, as clients of this program. They need Node and
 //! the directory that holds their `node_modules` in `QUIPU_TEST_NODE`; CONTRIBUTING says how to make one.
 
 use std::path::{Path, PathBuf};
@@ -105,77 +105,4 @@ async fn the_mcp_inspector_lists_and_calls_the_tools() {
     let called = node(&packages, &[&server[..], &call].concat(), home).await;
     let called: Value = serde_json::from_str(&called).unwrap();
     assert_eq!(called["structuredContent"]["content"], "inspected");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_acp_sdk_works_with_the_agent_as_an_editor_does() {
-    let Some(packages) = packages() else { return };
-    let place = Place::new();
-    std::fs::write(place.work().join("mcp.mjs"), "process.exit(0)").unwrap();
-    let seen = seen(&packages, include_str!("acp_client.mjs"), &place).await;
-    let expected = json!({ "version": 1, "load": true, "image": true, "auth": ["api-key"] });
-    assert_eq!(seen["initialize"], expected);
-    assert_eq!(
-        seen["new"],
-        json!({ "modes": ["configured", "read-only", "auto", "full-access"], "options": ["mode", "model"] })
-    );
-    assert_eq!(
-        seen["message"],
-        json!({ "stop": "end_turn", "text": "hello", "thought": "hm", "commands": true })
-    );
-    let kinds = json!(["allow_once", "allow_always", "reject_once"]);
-    let asked = json!([{ "title": "Edit a.txt", "kinds": kinds, "known": true }]);
-    assert_eq!(
-        seen["rejected"],
-        json!({ "stop": "end_turn", "asked": asked, "file": "one\ntwo\n" })
-    );
-    let path = place.work().join("a.txt");
-    let diff =
-        json!({ "type": "diff", "path": path, "oldText": "one\ntwo\n", "newText": "one\nthree\n" });
-    assert_eq!(
-        seen["patch"],
-        json!({ "stop": "end_turn", "kind": "edit", "title": "Edit a.txt", "diff": diff, "line": 1,
-            "end": "completed", "file": "one\nthree\n" })
-    );
-    let output = json!(["```console\nout\n```", "exit code 3"]);
-    assert_eq!(
-        seen["command"],
-        json!({ "stop": "end_turn", "asked": 0, "title": "`printf out; exit 3`", "status": "failed", "output": output })
-    );
-    assert_eq!(seen["plan"], json!(["a completed", "b pending"]));
-    let written = format!("Write {}", place.work().join("written.txt").display());
-    assert_eq!(
-        seen["editor"],
-        json!({ "stop": "end_turn", "asked": [written, "Run `make all`"], "file": "w", "terminal": true })
-    );
-    assert_eq!(seen["cancelled"], "cancelled");
-    assert_eq!(
-        seen["status"],
-        json!({ "stop": "end_turn", "text": "- mode: Workspace" })
-    );
-    assert_eq!(
-        seen["compact"],
-        json!({ "stop": "end_turn", "titles": ["Shorten the history"] })
-    );
-    assert_eq!(seen["model"], "other-model");
-    assert_eq!(
-        seen["errors"],
-        json!([
-            "there is no session nope; start or load one first",
-            "content of type `audio` is not supported",
-            "there is no mode `nope`",
-            "cwd must be an absolute path, but is `relative`",
-            "there is no authentication method `nope`",
-        ])
-    );
-    assert_eq!(seen["exit"], 0);
-    assert_eq!(
-        seen["loaded"],
-        json!({ "listed": true, "user": true, "agent": true, "edits": 2 })
-    );
-    assert_eq!(
-        seen["resumed"],
-        json!({ "stop": "end_turn", "text": "again" })
-    );
-    assert_eq!(seen["deleted"], false);
 }

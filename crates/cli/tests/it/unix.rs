@@ -49,6 +49,17 @@ fn listen_in(directory: TempDir) -> Listener {
     Listener { process, directory }
 }
 
+/// A server with places for a thousand clients: half of the files that it may open.
+fn listen_with_few_files() -> Listener {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("unix://{}", directory.path().join("socket").display());
+    let launch = app_server(["--listen", &url]).limit(libc::RLIMIT_NOFILE, 2_000);
+    Listener {
+        process: launch.start(),
+        directory,
+    }
+}
+
 fn listen() -> Listener {
     listen_in(tempfile::tempdir().unwrap())
 }
@@ -147,7 +158,7 @@ async fn silent_clients_do_not_keep_others_out() {
         ..limit
     };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).unwrap();
-    let listener = listen();
+    let listener = listen_with_few_files();
     let first = listener.connect().await;
     let mut client = Raw::new(Connection::unix(first, 1 << 20));
     converse(&mut client).await;
