@@ -138,7 +138,7 @@ impl Edit {
             let column = self.text[start..self.cursor].chars().count();
             self.cursor = start - 1;
             let start = self.line_start();
-            self.to_column(start, column);
+            self.move_to_column(start, column);
             return;
         }
         let shown = self
@@ -160,7 +160,7 @@ impl Edit {
         let end = self.line_end();
         if end < self.text.len() {
             let column = self.text[self.line_start()..self.cursor].chars().count();
-            self.to_column(end + 1, column);
+            self.move_to_column(end + 1, column);
             return;
         }
         if let Some((shown, typed)) = self.recalled.take() {
@@ -174,7 +174,7 @@ impl Edit {
         }
     }
 
-    fn to_column(&mut self, start: usize, column: usize) {
+    fn move_to_column(&mut self, start: usize, column: usize) {
         self.cursor = start;
         let line = self.text[start..].split('\n').next().unwrap_or_default();
         self.cursor += line.chars().take(column).map(char::len_utf8).sum::<usize>();

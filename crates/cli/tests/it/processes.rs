@@ -320,10 +320,11 @@ async fn what_outlives_server_and_helpers_is_ended_by_the_next_server() {
         return;
     }
     let mark = marker();
-    // The zygote is the parent of the supervisor.
+    // The zygote is the parent of the supervisor. Stopped, they cannot end anything when the server dies; the
+    // command itself ends with the supervisor, which therefore comes last.
     let murder = format!(
         "(setsid sleep {mark} >/dev/null 2>&1 &); read -r _ _ _ zygote _ < /proc/$PPID/stat; echo up; read; \
-         kill -9 $PPID $zygote {server}",
+         kill -STOP $PPID $zygote; kill -9 {server} $zygote $PPID",
         server = process.pid(),
     );
     let params = json!({

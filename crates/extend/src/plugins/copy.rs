@@ -125,7 +125,7 @@ mod tests {
         let to = source.with_file_name("copy");
         let copied = PluginCopy::within(source, SMALL).run(&to);
         copied.map(|()| to.clone()).map_err(|error| {
-            fs::remove_dir_all(&to).unwrap();
+            fs::remove_dir_all(&to).expect("the copy can be removed");
             error.to_string()
         })
     }

@@ -481,7 +481,10 @@ mod tests {
         assert_eq!(protocol.send(text()).len(), 1);
         assert_eq!(protocol.send(text()).len(), 1);
         let done = json!({ "type": "response.done", "response": {} });
-        assert_eq!(receive(&mut protocol, done.clone()).1, [create.clone()]);
+        assert_eq!(
+            receive(&mut protocol, done.clone()).1,
+            std::slice::from_ref(&create)
+        );
         assert!(receive(&mut protocol, done).1.is_empty());
         let busy = json!({ "type": "error", "error": { "message": format!("{BUSY} r1") } });
         assert!(receive(&mut protocol, busy).0.is_empty());

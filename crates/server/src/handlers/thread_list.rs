@@ -125,14 +125,14 @@ fn spawned(cx: &Cx, query: &Query, (root, deep): (Uuid, bool)) -> Result<Vec<Sum
     let is_child = |summary: &Summary, family: &HashSet<String>| {
         parent(summary).is_some_and(|parent| family.contains(&parent))
     };
-    while deep {
+    // Every round adds the children of those that are known, until there are no more.
+    let mut grows = deep;
+    while grows {
         let before = family.len();
         let next = all.iter().filter(|it| is_child(it, &family));
         let next: Vec<String> = next.map(|it| it.id.to_string()).collect();
         family.extend(next);
-        if family.len() == before {
-            break;
-        }
+        grows = family.len() > before;
     }
     all.retain(|summary| summary.id != root && is_child(summary, &family));
     if let Some(after) = query.after {

@@ -103,8 +103,7 @@ pub(crate) async fn featured(server: &Server, settings: &Snapshot) -> Vec<String
     match ids {
         Ok(ids) => {
             let at = Instant::now();
-            let ids = kept.insert(Featured { of, at, ids }).ids.clone();
-            ids
+            kept.insert(Featured { of, at, ids }).ids.clone()
         }
         Err(error) => {
             tracing::warn!(url, error, "failed to read recommended plugins");

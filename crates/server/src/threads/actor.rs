@@ -170,6 +170,17 @@ impl Actor {
             }
             Message::Goal(message) => goal::receive(self, message).await,
             Message::Queue(message) => queue::receive(self, message).await,
+            report => self.receive_report(report).await,
+        }
+        self.give_back_pending();
+        self.notify_if_idle();
+        queue::call(self);
+        goal::call(self);
+    }
+
+    /// What is no request of a client about turns: news of what runs, and facts about the thread.
+    async fn receive_report(&mut self, message: Message) {
+        match message {
             Message::Rename { name } => self.audience.rename(name),
             Message::SetGit(git) => self.audience.set_git(git),
             Message::CountElicitation { delta, done } => {
@@ -209,12 +220,9 @@ impl Actor {
                     self.step(Input::Interrupt { reply: None }).await;
                 }
             }
-            Message::Close { .. } => {}
+            // The end is not received, and requests about turns were.
+            _ => {}
         }
-        self.give_back_pending();
-        self.notify_if_idle();
-        queue::call(self);
-        goal::call(self);
     }
 
     /// Notifies those that wait for it that no turn runs.

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::actor::Actor;
-use super::model_stream;
+use super::model_items;
 use super::sampling::{SUBAGENT, history_item};
 use super::spending::Counter;
 use quipu_prompt::{environment, guardian, message};
@@ -179,9 +179,9 @@ impl ReviewerAnswer {
         };
         match raw.parse() {
             Ok(ResponseItem::Message { role, content, .. }) if role == "assistant" => {
-                self.text = model_stream::text_of(&content);
+                self.text = model_items::text_of(&content);
             }
-            Ok(item) => self.calls.extend(model_stream::tool_call(item, &raw)),
+            Ok(item) => self.calls.extend(model_items::tool_call(item, &raw)),
             Err(error) => tracing::warn!(%error, "failed to read a reviewer item"),
         }
     }

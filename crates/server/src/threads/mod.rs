@@ -19,6 +19,7 @@ mod mask;
 mod mask_model;
 mod mcp;
 mod message;
+mod model_items;
 mod model_stream;
 mod network;
 mod open;

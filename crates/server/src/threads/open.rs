@@ -66,14 +66,12 @@ pub(super) fn open(
     let id = parts.meta.id.to_string();
     let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
     let thread = parts.thread.clone();
-    let is_stored = parts.log.is_some();
-    let kept = is_stored.then(|| Kept::goal(server.home(), parts.meta.id));
-    let queued = is_stored.then(|| Kept::queue(server.home(), parts.meta.id));
-    let queue = QueueKeeper::new(queued, &parts.thread.turns);
+    let (goal, queue) = keepers(server, &parts);
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope().fleet.clone();
     let agent = server.agents.get(&handle.id);
     let introduction = opener.and_then(|client| client.introduction());
+    let introduction = introduction.filter(|_| agent.is_none());
     let mut actor = Box::new(Actor {
         server: Arc::clone(server),
         handle: handle.clone(),
@@ -96,13 +94,11 @@ pub(super) fn open(
         tools: Tools::new(rules.rules, network::managed(server, &session)),
         hooks,
         replies: Replies::default(),
-        client_name: introduction
-            .filter(|_| agent.is_none())
-            .map(|it| it.name.clone()),
+        client_name: introduction.map(|it| it.name.clone()),
         agent: AgentLink::new(agent),
         reports: Reports::new(server, handle.id.clone()),
         realtime: Realtime::default(),
-        goal: GoalKeeper::new(kept),
+        goal,
         queue,
         is_closing: false,
         pending_input: None,
@@ -123,6 +119,15 @@ pub(super) fn open(
         fleet,
         hold: Some(hold),
     }
+}
+
+/// What a thread that is stored does by itself, also after a restart.
+fn keepers(server: &Server, parts: &Parts) -> (GoalKeeper, QueueKeeper) {
+    let is_stored = parts.log.is_some();
+    let goal = is_stored.then(|| Kept::goal(server.home(), parts.meta.id));
+    let queue = is_stored.then(|| Kept::queue(server.home(), parts.meta.id));
+    let queue = QueueKeeper::new(queue, &parts.thread.turns);
+    (GoalKeeper::new(goal), queue)
 }
 
 /// What the clients of a new thread are notified of first.

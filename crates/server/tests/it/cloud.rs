@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, run, status};
 
+/// Where the limits of a workspace are asked for.
+const REQUIREMENTS: &str = "/api/codex/config/requirements";
+
 const READ_ONLY: &str = "allowed_sandbox_modes = [\"read-only\"]\n";
 const NOT_LOADED: &str = "failed to load your workspace-managed config";
 
@@ -60,7 +63,9 @@ impl Workspace {
 
     /// How often the backend was asked.
     fn asked(&self) -> usize {
-        self.backend.requests().len()
+        let requests = self.backend.requests();
+        let asked = requests.iter().filter(|it| it.path == REQUIREMENTS);
+        asked.count()
     }
 
     /// What `thread/start` is refused with.
@@ -102,8 +107,8 @@ async fn the_limits_of_a_workspace_are_in_force_and_kept() {
         let read = client.call("configRequirements/read", json!(null)).await;
         let modes = &read["requirements"]["allowedSandboxModes"];
         assert_eq!(*modes, json!(["read-only"]), "{plan}");
-        let asked = &workspace.backend.requests()[0];
-        assert_eq!(asked.path, "/api/codex/config/requirements");
+        let requests = workspace.backend.requests();
+        let asked = requests.iter().find(|it| it.path == REQUIREMENTS).unwrap();
         assert_eq!(asked.headers["chatgpt-account-id"], "acct-1");
         assert!(asked.headers["authorization"].starts_with("Bearer "));
         assert_eq!(workspace.asked(), 1, "{plan}");

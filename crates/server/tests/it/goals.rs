@@ -136,9 +136,13 @@ async fn a_goal_waits_while_nobody_is_there_and_survives_a_restart() {
         json!({ "text": "done" }),
     ]);
     client.call("thread/resume", named).await;
-    let (messages, ended) = turn(&mut client).await;
-    assert_eq!(ended, "completed");
-    assert_eq!(goal_states(&messages).first().unwrap(), "complete");
+    // An answer that the first server did not ask for any more may come first; then another turn follows.
+    let mut states = Vec::new();
+    while !states.iter().any(|it| it == "complete") {
+        let (messages, ended) = turn(&mut client).await;
+        assert_eq!(ended, "completed");
+        states.extend(goal_states(&messages));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
