@@ -227,8 +227,8 @@ async fn files(client: &Client, root: String, query: &str) -> Result<Vec<String>
     let params = FuzzyFileSearchParams {
         query: query.to_owned(),
         roots: vec![root],
-        // A newer search ends the last one.
-        cancellation_token: Some("chat".to_owned()),
+        // Requests may overtake each other, so that an older one would cancel the newest; what is outdated is not shown.
+        cancellation_token: None,
     };
     let found = client.fuzzy_file_search(params).await?.files;
     Ok(found.into_iter().map(|it| it.path).collect())
