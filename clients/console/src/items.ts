@@ -6,7 +6,7 @@ import { Terminal } from "./ansi.ts";
 import { counts, diffLines, type DiffStyle, diffTable } from "./diff.ts";
 import { fill, h, setText } from "./dom.ts";
 import { duration, json, short } from "./format.ts";
-import { picture } from "./links.ts";
+import { image } from "./links.ts";
 import { copyButton, Markdown, markdown } from "./markdown.ts";
 import type { Row, RowView } from "./virtual.ts";
 
@@ -88,7 +88,7 @@ const MAKERS: Record<string, Maker> = {
       status: item.status,
       input: item.arguments,
       output: (item.contentItems ?? []).map((it) =>
-        it.type === "inputText" ? pre(it.text) : picture(it.imageUrl, "image of the tool"),
+        it.type === "inputText" ? pre(it.text) : image(it.imageUrl, "image of the tool"),
       ),
       error: item.success === false ? "the tool failed" : undefined,
       ms: item.durationMs,
@@ -113,7 +113,7 @@ const MAKERS: Record<string, Maker> = {
     fill(
       body,
       label(`Image · ${item.status}`),
-      item.result !== "" && picture(`data:image/png;base64,${item.result}`, item.revisedPrompt ?? "generated image"),
+      item.result !== "" && image(`data:image/png;base64,${item.result}`, item.revisedPrompt ?? "generated image"),
     ),
   enteredReviewMode: (body) => (item: Item<"enteredReviewMode">) => fill(body, label(`Review of ${item.review}`)),
   exitedReviewMode: (body) => (item: Item<"exitedReviewMode">) => fill(body, label("Review"), markdown(item.review)),
@@ -156,7 +156,7 @@ function userInput(input: protocol.UserInput, context: ItemContext): HTMLElement
     case "text":
       return h("div", { class: "said" }, input.text);
     case "image":
-      return picture(input.url, "attached image");
+      return image(input.url, "attached image");
     case "localImage":
       return fileImage(input.path, context);
     case "skill":
@@ -170,7 +170,7 @@ function userInput(input: protocol.UserInput, context: ItemContext): HTMLElement
 function fileImage(path: string, context: ItemContext): HTMLElement {
   const place = h("div", { class: "dim" }, path);
   void context.image(path).then(
-    (address) => fill(place, picture(address, path)),
+    (address) => fill(place, image(address, path)),
     () => setText(place, `${path} (cannot be shown)`),
   );
   return place;
@@ -297,7 +297,7 @@ function toolCall<I>(
 function mcpContent(block: protocol.JsonValue): HTMLElement {
   const { type, text, data, mimeType } = (block ?? {}) as Record<string, string>;
   if (type === "text") return pre(text ?? "");
-  if (type === "image") return picture(`data:${mimeType};base64,${data}`, "image of the tool");
+  if (type === "image") return image(`data:${mimeType};base64,${data}`, "image of the tool");
   return pre(json(block));
 }
 

@@ -4,7 +4,7 @@ import { h } from "./dom.ts";
 
 const SCHEMES = ["http:", "https:", "mailto:"];
 
-/** A link that says where it leads, or plain text if that is no place to go. */
+/** A link with its address, or plain text if the address is not allowed. */
 export function link(target: string, ...children: (Node | string)[]): HTMLElement {
   const url = parsed(target);
   if (!url) return h("span", { class: "dead-link", title: `not a link: ${target}` }, ...children);
@@ -31,9 +31,9 @@ export function parsed(target: string): URL | undefined {
 }
 
 /** An image whose bytes are in its address, as it is loaded from nowhere; others become links. */
-export function picture(source: string, label: string): HTMLElement {
+export function image(source: string, label: string): HTMLElement {
   if (/^data:image\/(png|jpeg|gif|webp|avif|svg\+xml);base64,[A-Za-z0-9+/=]*$/.test(source)) {
-    return h("img", { class: "picture", src: source, alt: label, loading: "lazy" });
+    return h("img", { class: "image", src: source, alt: label, loading: "lazy" });
   }
   return link(source, label || source);
 }

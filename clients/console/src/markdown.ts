@@ -4,7 +4,7 @@
  */
 
 import { h } from "./dom.ts";
-import { link, picture } from "./links.ts";
+import { image, link } from "./links.ts";
 
 /** Deeper nesting is shown flat, so that no text can exhaust the stack. */
 const DEPTH = 12;
@@ -328,7 +328,7 @@ function span(found: RegExpExecArray, depth: number): Node | string {
   if (escaped !== undefined) return escaped;
   if (text !== undefined) return h("code", {}, text.replace(/^ (.+) $/s, "$1"));
   if (target !== undefined) {
-    if (bang === "!") return picture(target, label ?? "");
+    if (bang === "!") return image(target, label ?? "");
     return link(target, ...inline(label ?? "", depth + 1));
   }
   if (angle !== undefined) return link(angle, angle);

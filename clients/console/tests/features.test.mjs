@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { check, choose, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, choose, clean, ended, screenshot, say, script, visit } from "./support.mjs";
 
 const command = (cmd, more = {}) => ({ calls: [{ name: "exec_command", arguments: { cmd, ...more } }] });
 const message = (page) => page.getByLabel("Message", { exact: true });
@@ -243,7 +243,7 @@ check("settings show where each value comes from, and set one", async ({ place, 
   const row = (key) => page.getByRole("row").filter({ has: page.getByRole("cell", { name: key, exact: true }) });
   await row("model_reasoning_effort").getByText(file).waitFor();
   await row("model_provider").getByText("command line").waitFor();
-  await picture(page, "console-settings");
+  await screenshot(page, "console-settings");
   await page.getByRole("searchbox", { name: "Filter the configuration" }).fill("effort");
   await row("model_provider").waitFor({ state: "detached" });
   await page.getByRole("textbox", { name: "Key", exact: true }).fill("model_reasoning_effort");

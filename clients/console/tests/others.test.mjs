@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-import { check, choose, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, choose, clean, ended, screenshot, say, script, visit } from "./support.mjs";
 
 const SERVER = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
 
@@ -76,7 +76,7 @@ check("runners are shown and asked to do things", async ({ place, person }) => {
   await page.getByText("No runner has run yet").waitFor();
   const runner = await place.start(["runner", "--port", "0"], /dashboard: (http:\S+)/);
   await page.getByRole("cell", { name: "hello", exact: true }).first().waitFor();
-  await picture(page, "console-runner");
+  await screenshot(page, "console-runner");
   await page.getByRole("button", { name: "Poll now" }).click();
   await page.locator(".note", { hasText: "refresh" }).waitFor();
   await page

@@ -1,7 +1,7 @@
 // Several pages at once, and pages whose server goes away.
 import assert from "node:assert/strict";
 
-import { check, choose, clean, ended, picture, say, script, visit } from "./support.mjs";
+import { check, choose, clean, ended, screenshot, say, script, visit } from "./support.mjs";
 
 const command = (cmd) => ({ calls: [{ name: "exec_command", arguments: { cmd } }] });
 
@@ -45,7 +45,7 @@ check("a page survives its server", async ({ place, person }) => {
   await server.kill();
   await page.getByRole("alert").getByText("The connection is lost").waitFor();
   await page.getByLabel("Message", { exact: true }).fill("what I typed meanwhile");
-  await picture(page, "console-reconnecting");
+  await screenshot(page, "console-reconnecting");
 
   await place.serve(server.port);
   await page.getByRole("alert").waitFor({ state: "hidden" });

@@ -1,4 +1,4 @@
-// A model for the pictures: it tells stories in the Responses format over HTTP. Which step comes next is told by how
+// A model for the screenshots: it tells stories in the Responses format over HTTP. Which step comes next is told by how
 // many tools have answered.
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -259,8 +259,8 @@ export async function choose(page, label, value) {
   await page.getByRole("combobox", { name: label, exact: true }).selectOption(value);
 }
 
-/** A picture for the documentation, if they are being made. */
-export async function picture(page, name) {
+/** A screenshot for the documentation, if they are being made. */
+export async function screenshot(page, name) {
   if (!process.env.QUIPU_SCREENSHOTS) return;
   mkdirSync(IMAGES, { recursive: true });
   await page.screenshot({ path: join(IMAGES, `${name}.png`) });

@@ -1,9 +1,9 @@
-// A piece of work from beginning to end with a model over HTTP; the pictures of docs/console.md are made here.
+// A piece of work from beginning to end with a model over HTTP; the screenshots of docs/console.md are made here.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { check, choose, clean, ended, picture, say, visit } from "./support.mjs";
+import { check, choose, clean, ended, screenshot, say, visit } from "./support.mjs";
 import { tell } from "./story.mjs";
 
 const REPORT = `import sys
@@ -60,7 +60,7 @@ const FLAG = [
   },
 ];
 
-check("a piece of work, with pictures", async ({ place, person }) => {
+check("a piece of work, with screenshots", async ({ place, person }) => {
   const story = await tell({ walrus: WALRUS, "--json flag": FLAG });
   try {
     writeFileSync(join(place.home, "config.toml"), story.config);
@@ -85,29 +85,29 @@ check("a piece of work, with pictures", async ({ place, person }) => {
     await changes.getByRole("button", { name: "Allow", exact: true }).click();
     const command = page.getByRole("region", { name: "May this command run?" });
     await command.waitFor();
-    await picture(page, "console-approval");
+    await screenshot(page, "console-approval");
 
     // Elsewhere, the badge says that somebody waits.
     await page.locator(".threads a", { hasText: "walrus" }).click();
     await page.locator(".threads .badge").waitFor();
     await page.getByText("third").waitFor();
-    await picture(page, "console-badge");
+    await screenshot(page, "console-badge");
     await page.getByRole("link", { name: "Questions 1" }).click();
     await page.getByRole("button", { name: "Allow once" }).click();
     await page.locator(".threads a", { hasText: "--json" }).click();
     await ended(page);
     assert.equal(readFileSync(join(place.work, "out.json"), "utf8").trim(), '{"files": 2, "lines": 42}');
     await page.getByRole("cell", { name: "report.py --json" }).waitFor();
-    await picture(page, "console-turn");
+    await screenshot(page, "console-turn");
     await page.getByRole("button", { name: "Actions of the thread" }).click();
     await page.getByRole("button", { name: "Side-by-side diffs" }).click();
     await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
     await page.locator(".diff.split").scrollIntoViewIfNeeded();
-    await picture(page, "console-dark");
+    await screenshot(page, "console-dark");
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await page.setViewportSize({ width: 390, height: 700 });
     await page.getByRole("cell", { name: "report.py --json" }).waitFor();
-    await picture(page, "console-phone");
+    await screenshot(page, "console-phone");
     clean(page);
   } finally {
     story.end();
