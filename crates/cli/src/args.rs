@@ -60,6 +60,14 @@ impl ConfigArgs {
         self.disable.extend(later.disable);
     }
 
+    /// These settings, which were given before a subcommand, with those given after it.
+    pub fn overrides(&self, later: &ConfigArgs) -> Result<Overrides, String> {
+        let mut overrides = Overrides::default();
+        self.add_to(&mut overrides)?;
+        later.add_to(&mut overrides)?;
+        Ok(overrides)
+    }
+
     /// Lays these settings over others.
     pub fn add_to(&self, overrides: &mut Overrides) -> Result<(), String> {
         for flag in &self.config {

@@ -23,9 +23,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
         return generate::run(command);
     }
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let mut admission = admission(args.auth, &args.listen)?;
     if args.console && !matches!(args.listen, Listen::WebSocket(_)) {
         return Err("`--console` needs `--listen ws://IP:PORT`".into());

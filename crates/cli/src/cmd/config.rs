@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use quipu_client::wire::{ConfigReadParams, ConfigReadResponse};
 use quipu_config::edit::{Edit, WriteRequest};
 use quipu_config::schema::{Effect, Key, Kind, ROOT, Section};
-use quipu_config::{Env, Loader, Overrides, split_key_path};
+use quipu_config::{Env, Loader, split_key_path};
 use serde_json::{Value, json};
 
 use super::{app_server, print};
@@ -79,9 +79,7 @@ pub fn run(command: ConfigCommand, common: &ConfigArgs) -> Result<ExitCode, Stri
 }
 
 fn load(common: &ConfigArgs, own: &ConfigArgs) -> Result<Loader, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    own.add_to(&mut overrides)?;
+    let overrides = common.overrides(own)?;
     app_server::unchecked(Env::from_process(), overrides)
 }
 

@@ -10,7 +10,7 @@ use quipu_client::wire::{
 };
 use quipu_client::{Client, Event};
 use quipu_config::edit::{Edit, WriteRequest};
-use quipu_config::{Env, LoadRequest, Loader, Overrides, Table};
+use quipu_config::{Env, LoadRequest, Loader, Table};
 use serde_json::{Map, Value, json};
 
 use super::{app_server, print};
@@ -84,9 +84,7 @@ pub fn run(command: McpCommand, common: &ConfigArgs) -> Result<ExitCode, String>
 }
 
 fn load(common: &ConfigArgs, own: &ConfigArgs) -> Result<Loader, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    own.add_to(&mut overrides)?;
+    let overrides = common.overrides(own)?;
     app_server::load(Env::from_process(), overrides)
 }
 
@@ -232,9 +230,7 @@ fn test(args: NameArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let servers = configured(&config)?;
     check_name(&servers, &args.name)?;
     // The others are not started.
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let mut overrides = common.overrides(&args.config)?;
     for name in servers.keys() {
         let key = format!("mcp_servers.{name}.enabled={}", *name == args.name);
         overrides

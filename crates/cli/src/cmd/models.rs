@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use quipu_config::{Env, LoadRequest, Overrides, Snapshot, Table};
+use quipu_config::{Env, LoadRequest, Snapshot, Table};
 use quipu_model::catalogue::{self, ModelInfo, Visibility};
 use quipu_model::{BuiltIn, ProviderConfig, RequestMeta, WireApi};
 use quipu_server::Server;
@@ -21,9 +21,7 @@ pub struct Offer {
 }
 
 pub fn run(args: ModelsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let mut overrides = common.overrides(&args.config)?;
     if let Some(id) = &args.provider {
         let chosen = Table::from_iter([("model_provider".to_owned(), json!(id))]);
         overrides

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use quipu_config::{Env, LoadRequest, Overrides, Snapshot};
+use quipu_config::{Env, LoadRequest, Snapshot};
 use quipu_model::{BuiltIn, ProviderConfig, WireApi};
 use serde_json::{Value, json};
 
@@ -24,9 +24,7 @@ struct Row {
 }
 
 pub fn run(args: ProvidersArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let config = app_server::load(Env::from_process(), overrides)?;
     let found = config.load(&LoadRequest::default());
     let found = found.map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use quipu_config::{Env, Overrides, Table};
+use quipu_config::{Env, Table};
 use quipu_sandbox::{Command, Exit, Process, Spawned, Stdio, Stream};
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
@@ -23,9 +23,7 @@ pub fn run(args: SandboxArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     if args.command.is_empty() {
         return runtime.block_on(report());
     }
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let mut overrides = common.overrides(&args.config)?;
     if let Some(policy) = args.policy {
         let chosen = Table::from_iter([("sandbox_mode".to_owned(), json!(policy.mode()))]);
         let chosen = overrides.add_json(&chosen);

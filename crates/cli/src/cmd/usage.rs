@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use chrono::{Days, NaiveDate, Utc};
 use clap::{Args, ValueEnum};
-use quipu_config::{Env, Overrides};
+use quipu_config::Env;
 use quipu_spending::{Entry, Ledger};
 use serde_json::json;
 
@@ -64,9 +64,7 @@ impl Sum {
 }
 
 pub fn run(args: UsageArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let config = app_server::unchecked(Env::from_process(), overrides)?;
     let ledger = Ledger::new(config.home().path());
     let today = Utc::now().date_naive();

@@ -18,9 +18,7 @@ use finding::{Finding, Status};
 pub use settings::source;
 
 pub fn run(args: DoctorArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let findings = examine(&overrides);
     if let Some(file) = &args.bundle {
         let config = app_server::unchecked(Env::from_process(), overrides).ok();

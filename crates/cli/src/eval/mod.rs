@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use quipu_adapter::{Adapter, Approvals, Case, Progress, Prompt, Report, Section, Server};
 use quipu_client::wire::SandboxMode;
-use quipu_config::{Env, Overrides};
+use quipu_config::Env;
 use quipu_embed::Embedded;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,9 +19,7 @@ use crate::cmd::{app_server, print};
 use plan::{Input, Plan};
 
 pub fn run(args: EvalArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let plan = Plan::read(&args.directory)?;
     let config = app_server::load(Env::from_process(), overrides)?;
     let runtime =

@@ -81,9 +81,7 @@ impl Job {
                 (Which::New, Work::Review(target(*review)?), run)
             }
         };
-        let mut overrides = Overrides::default();
-        common.add_to(&mut overrides)?;
-        run.config.add_to(&mut overrides)?;
+        let mut overrides = common.overrides(&run.config)?;
         if let Some(profile) = args.profile {
             let profile = Table::from_iter([("profile".to_owned(), json!(profile))]);
             overrides

@@ -8,7 +8,7 @@ mod transcript;
 use std::process::ExitCode;
 
 use quipu_client::wire::ThreadUnarchiveParams;
-use quipu_config::{Env, Loader, Overrides};
+use quipu_config::{Env, Loader};
 
 use crate::args::ConfigArgs;
 use crate::cmd::app_server;
@@ -31,9 +31,7 @@ pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 
 /// The configuration of a subcommand.
 fn config(common: &ConfigArgs, own: &ConfigArgs) -> Result<Loader, String> {
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    own.add_to(&mut overrides)?;
+    let overrides = common.overrides(own)?;
     app_server::load(Env::from_process(), overrides)
 }
 

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use quipu_config::{Env, Loader, Overrides};
+use quipu_config::{Env, Loader};
 use quipu_console::{Codes, Console, secret};
 use quipu_rpc::site::Site;
 use quipu_server::{Admission, Listen, Listening, WebSocketAuth};
@@ -27,9 +27,7 @@ pub fn run(args: ConsoleArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         show(&address.page(None), args.no_open);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut overrides = Overrides::default();
-    common.add_to(&mut overrides)?;
-    args.config.add_to(&mut overrides)?;
+    let overrides = common.overrides(&args.config)?;
     let config = app_server::load(Env::from_process(), overrides)?;
     let home = config.home().path().to_owned();
     let known = Place::read(&home)?;
