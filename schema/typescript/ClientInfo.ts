@@ -5,7 +5,7 @@
  */
 export type ClientInfo = { 
 /**
- * Told to model providers, so it must be valid as the value of an HTTP header.
+ * Sent to model providers, so it must be valid as the value of an HTTP header.
  */
 name: string, 
 /**

@@ -2,8 +2,9 @@
 //! policy, and everything else gets an answer that lets the turn go on.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use quipu_client::wire::{
     ApplyPatchApprovalParams, ChatgptAuthTokensRefreshParams, ChatgptAuthTokensRefreshResponse,
     CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams,
@@ -50,10 +51,7 @@ impl Bridge {
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Toolbox>>> {
-        self.0
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.running.lock()
     }
 
     fn approves(&self) -> bool {

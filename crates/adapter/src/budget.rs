@@ -5,9 +5,10 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use quipu_client::wire::TokenUsageBreakdown;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -44,14 +45,14 @@ impl Usage {
 }
 
 impl From<&TokenUsageBreakdown> for Usage {
-    fn from(told: &TokenUsageBreakdown) -> Usage {
+    fn from(reported: &TokenUsageBreakdown) -> Usage {
         let count = |tokens: i64| u64::try_from(tokens).unwrap_or(0);
         Usage {
-            input: count(told.input_tokens),
-            cached_input: count(told.cached_input_tokens),
-            output: count(told.output_tokens),
-            reasoning_output: count(told.reasoning_output_tokens),
-            total: count(told.total_tokens),
+            input: count(reported.input_tokens),
+            cached_input: count(reported.cached_input_tokens),
+            output: count(reported.output_tokens),
+            reasoning_output: count(reported.reasoning_output_tokens),
+            total: count(reported.total_tokens),
         }
     }
 }
@@ -222,7 +223,7 @@ impl Prices {
 /// How much evaluations may use. All clones are one budget, so several evaluations, one after the
 /// other or at once, can share it.
 ///
-/// The server tells what was used after each request to the model, so a budget can be exceeded by one
+/// The server reports what was used after each request to the model, so a budget can be exceeded by one
 /// request; then the evaluation is interrupted.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
@@ -278,11 +279,7 @@ impl Budget {
     /// What was used so far.
     #[must_use]
     pub fn spent(&self) -> Spent {
-        *self
-            .spent
-            .spent
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *self.spent.spent.lock()
     }
 
     pub(crate) fn end(&self) -> Option<Instant> {
@@ -294,11 +291,7 @@ impl Budget {
     }
 
     pub(crate) fn spend(&self, usage: Usage, money: Money) {
-        let mut spent = self
-            .spent
-            .spent
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.spent.lock();
         spent.usage += usage;
         spent.money = spent.money + money;
         drop(spent);

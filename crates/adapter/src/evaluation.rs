@@ -46,7 +46,7 @@ pub struct Place {
     pub thread_id: String,
     /// The turn's id.
     pub turn_id: String,
-    /// The sandbox in force, as the server told it.
+    /// The sandbox in force, as the server reported it.
     pub sandbox: SandboxPolicy,
 }
 

@@ -181,8 +181,9 @@ impl ToolInvoked {
     }
 }
 
-fn milliseconds(told: Option<i64>) -> Option<Duration> {
-    told.and_then(|it| u64::try_from(it).ok())
+fn milliseconds(reported: Option<i64>) -> Option<Duration> {
+    reported
+        .and_then(|it| u64::try_from(it).ok())
         .map(Duration::from_millis)
 }
 

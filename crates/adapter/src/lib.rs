@@ -25,7 +25,7 @@
 //! - A [`Prompt`] has [`Section`]s, [`Tool`]s, a [`Workspace`] and the type of its output.
 //! - An [`Adapter`] evaluates prompts on a [`Server`]: a process for each evaluation, or one for all.
 //! - A [`Session`] remembers between evaluations; tools change it and [`Resources`] in transactions.
-//! - A [`Budget`] limits tokens and money; [`Event`]s tell what happens; an [`Error`] says in which
+//! - A [`Budget`] limits tokens and money; [`Event`]s report what happens; an [`Error`] says in which
 //!   [`Phase`] an evaluation failed and why.
 //! - [`Adapter::evaluate_all`] compares prompts over a dataset.
 //! - A [`Recording`] replays an evaluation without a model.

@@ -1,9 +1,9 @@
 //! What ends an evaluation early: time, money, a failure that the model cannot be told, and the caller.
 
 use std::future::{Future, pending};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::budget::{Budget, Money, Price, Usage};
@@ -69,7 +69,7 @@ impl Limits {
 
     /// Takes what the server says was used so far.
     pub fn used(&self, usage: Usage) {
-        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meter = self.meter.lock();
         let more = usage.since(meter.usage);
         let cost = meter.cost().millionths();
         meter.usage = usage;
@@ -82,21 +82,15 @@ impl Limits {
 
     /// The price of the model in use, once it is known.
     pub fn set_price(&self, price: Option<Price>) {
-        self.meter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .price = price;
+        self.meter.lock().price = price;
     }
 
     pub fn usage(&self) -> Usage {
-        self.meter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .usage
+        self.meter.lock().usage
     }
 
     pub fn cost(&self) -> Option<Money> {
-        let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let meter = self.meter.lock();
         meter.price.map(|price| price.of(meter.usage))
     }
 

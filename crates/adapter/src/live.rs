@@ -357,8 +357,8 @@ impl<'a> Running<'a> {
 
     /// Servers repeat the thread's total before they have news of a turn. So in a thread that goes on
     /// the first total is the old one, unless it follows from what the session remembers.
-    fn used(&mut self, told: &ThreadTokenUsage) {
-        let (total, last) = (Usage::from(&told.total), Usage::from(&told.last));
+    fn used(&mut self, reported: &ThreadTokenUsage) {
+        let (total, last) = (Usage::from(&reported.total), Usage::from(&reported.last));
         let before =
             *self
                 .before

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// Why a resource cannot be saved or brought back.
@@ -38,7 +39,7 @@ impl<T> Shared<T> {
 
     /// Reads or changes the value. Do not use it again inside `change`.
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.lock())
     }
 }
 

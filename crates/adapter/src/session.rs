@@ -7,8 +7,9 @@
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -106,24 +107,24 @@ impl Session {
 
     /// The state of a slice, or why the stored one cannot be read.
     pub fn try_get<S: Slice>(&self) -> serde_json::Result<S> {
-        state_of(&self.lock().slices)
+        state_of(&self.state.lock().slices)
     }
 
     /// Whether a slice has a state, because something has happened to it.
     #[must_use]
     pub fn has<S: Slice>(&self) -> bool {
-        self.lock().slices.contains_key(S::NAME)
+        self.state.lock().slices.contains_key(S::NAME)
     }
 
     /// Something happened: the slice's state changes, and the log has one more event.
     pub fn dispatch<S: Slice>(&self, event: S::Event) {
-        self.lock().push(Arc::new(Dispatched::<S>(event)));
+        self.state.lock().push(Arc::new(Dispatched::<S>(event)));
     }
 
     /// The events of a slice that the log still has, oldest first.
     #[must_use]
     pub fn events<S: Slice>(&self) -> Vec<S::Event> {
-        let state = self.lock();
+        let state = self.state.lock();
         let of_slice = state.log.iter().filter(|it| it.slice() == Some(S::NAME));
         of_slice
             .filter_map(|it| match it.as_any().downcast_ref::<Dispatched<S>>() {
@@ -136,19 +137,19 @@ impl Session {
     /// The slices as they are now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let slices = self.lock().slices.clone();
+        let slices = self.state.lock().slices.clone();
         Snapshot { slices }
     }
 
     /// Brings all slices back to what they were. The log keeps what happened since, and this.
     pub fn restore(&self, snapshot: &Snapshot) {
-        self.lock().push(Arc::new(Restored(snapshot.clone())));
+        self.state.lock().push(Arc::new(Restored(snapshot.clone())));
     }
 
     /// A copy to work on, whose events can be replayed here.
     pub(crate) fn working_copy(&self) -> Session {
         let state = State {
-            slices: self.lock().slices.clone(),
+            slices: self.state.lock().slices.clone(),
             log: VecDeque::new(),
             is_copy: true,
         };
@@ -159,15 +160,11 @@ impl Session {
 
     /// Replays what happened to a working copy.
     pub(crate) fn commit(&self, copy: &Session) {
-        let events = std::mem::take(&mut copy.lock().log);
-        let mut state = self.lock();
+        let events = std::mem::take(&mut copy.state.lock().log);
+        let mut state = self.state.lock();
         for event in events {
             state.push(event);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -274,7 +271,7 @@ struct Stored {
 
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let log: Vec<Value> = self.lock().log.iter().map(|it| it.json()).collect();
+        let log: Vec<Value> = self.state.lock().log.iter().map(|it| it.json()).collect();
         let slices = self.snapshot();
         json!({ "slices": slices, "log": log }).serialize(serializer)
     }

@@ -18,7 +18,7 @@ pub struct ThreadState {
     pub tools: String,
     /// The model that was asked for.
     pub model: Option<String>,
-    /// What was used in the thread, as last told.
+    /// What was used in the thread, as last reported.
     pub used: Usage,
 }
 

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
@@ -166,10 +167,7 @@ impl Toolbox {
                 let text = format!(
                     "The sections `{sections}` will be shown in full when the work starts over. End your turn now."
                 );
-                let mut kept = self
-                    .expansion
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut kept = self.expansion.lock();
                 kept.get_or_insert(expansion);
                 Answer {
                     output: ToolOutput::from(text),
@@ -192,23 +190,17 @@ impl Toolbox {
     }
 
     fn keep(&self, step: Step) {
-        self.steps
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(step);
+        self.steps.lock().push(step);
     }
 
     /// What was done, in order.
     pub fn take_steps(&self) -> Vec<Step> {
-        std::mem::take(&mut *self.steps.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.steps.lock())
     }
 
     /// The sections that a call asked for.
     pub fn take_expansion(&self) -> Option<Expansion> {
-        self.expansion
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.expansion.lock().take()
     }
 }
 

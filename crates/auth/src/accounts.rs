@@ -2,8 +2,9 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use quipu_keyring::Unusable;
 
 use crate::authority::Authority;
@@ -79,7 +80,7 @@ impl Accounts {
 
     /// The login in use. What other programs store in the home directory counts at once.
     pub fn current(&self) -> Option<Login> {
-        match &*lock(&self.memory) {
+        match &*self.memory.lock() {
             Some(Kept::Client(login)) => return Some(Login::External(login.clone())),
             Some(Kept::Own(record)) => return record.login(),
             None => {}
@@ -89,7 +90,7 @@ impl Accounts {
 
     /// The key and all tokens of the login in use.
     pub fn secrets(&self) -> Vec<String> {
-        match &*lock(&self.memory) {
+        match &*self.memory.lock() {
             Some(Kept::Client(login)) => return vec![login.access_token.clone()],
             Some(Kept::Own(record)) => return record.secrets(),
             None => {}
@@ -99,7 +100,7 @@ impl Accounts {
 
     /// Whether the tokens of a client are in use.
     pub fn is_external(&self) -> bool {
-        matches!(*lock(&self.memory), Some(Kept::Client(_)))
+        matches!(*self.memory.lock(), Some(Kept::Client(_)))
     }
 
     /// Logs in with an API key, which is not checked. See [`store`](Self::store).
@@ -117,7 +118,7 @@ impl Accounts {
             Keep::Memory => (Some(Kept::Own(record)), None),
             keep => (None, self.storage.write(&record, keep)?),
         };
-        *lock(&self.memory) = kept;
+        *self.memory.lock() = kept;
         Ok(unusable)
     }
 
@@ -133,19 +134,19 @@ impl Accounts {
         if let Some(plan) = plan {
             login.plan = claims::plan(plan);
         }
-        *lock(&self.memory) = Some(Kept::Client(login.clone()));
+        *self.memory.lock() = Some(Kept::Client(login.clone()));
         Ok(Login::External(login))
     }
 
-    /// Forgets every login, in memory and stored; tells whether there was one.
+    /// Forgets every login, in memory and stored; says whether there was one.
     pub fn log_out(&self) -> io::Result<bool> {
-        let kept = lock(&self.memory).take();
+        let kept = self.memory.lock().take();
         Ok(self.storage.remove()? || kept.is_some())
     }
 
     /// The login of our own, in the form in which it is stored.
     pub(crate) fn record(&self) -> Option<Record> {
-        match &*lock(&self.memory) {
+        match &*self.memory.lock() {
             Some(Kept::Client(_)) => None,
             Some(Kept::Own(record)) => Some(record.clone()),
             None => self.storage.read(),
@@ -153,7 +154,7 @@ impl Accounts {
     }
 
     pub(crate) fn keeps_in_memory(&self) -> bool {
-        lock(&self.memory).is_some()
+        self.memory.lock().is_some()
     }
 
     /// Puts `new` in the place of `old`, wherever that is kept; `false` if it is not there any more.
@@ -161,7 +162,7 @@ impl Accounts {
         let (storage, memory) = (Arc::clone(&self.storage), Arc::clone(&self.memory));
         let (old, new) = (old.clone(), new.clone());
         let replaced = tokio::task::spawn_blocking(move || {
-            match &mut *lock(&memory) {
+            match &mut *memory.lock() {
                 Some(Kept::Own(kept)) if *kept == old => {
                     *kept = new;
                     return Ok(true);
@@ -176,21 +177,17 @@ impl Accounts {
 
     /// Why a refresh token will never work again, if that is known.
     pub(crate) fn lost(&self, refresh_token: &str) -> Option<RefreshError> {
-        let lost = lock(&self.lost);
+        let lost = self.lost.lock();
         let known = lost.as_ref().filter(|it| it.refresh_token == refresh_token);
         known.map(|it| it.error.clone())
     }
 
     pub(crate) fn note_lost(&self, refresh_token: &str, error: &RefreshError) {
         if error.is_permanent() {
-            *lock(&self.lost) = Some(Lost {
+            *self.lost.lock() = Some(Lost {
                 refresh_token: refresh_token.to_owned(),
                 error: error.clone(),
             });
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

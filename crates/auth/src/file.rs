@@ -50,7 +50,7 @@ impl AuthFile {
         put(&Target::lock(&self.0)?, record)
     }
 
-    /// Stores `new` unless something else than `old` is there by now; tells whether it did.
+    /// Stores `new` unless something else than `old` is there by now; says whether it did.
     pub(crate) fn replace(&self, old: &Record, new: &Record) -> io::Result<bool> {
         let target = Target::lock(&self.0)?;
         if self.read().as_ref() != Some(old) {
@@ -60,7 +60,7 @@ impl AuthFile {
         Ok(true)
     }
 
-    /// Forgets the stored login; tells whether there was a file.
+    /// Forgets the stored login; says whether there was a file.
     pub(crate) fn remove(&self) -> io::Result<bool> {
         match fs::remove_file(&self.0) {
             Ok(()) => Ok(true),

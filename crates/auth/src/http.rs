@@ -127,16 +127,16 @@ pub(crate) fn status_line(status: StatusCode) -> String {
 pub(crate) fn reason(body: &str, secrets: &[&str]) -> String {
     let json: Value = serde_json::from_str(body).unwrap_or_default();
     let error = &json["error"];
-    let told = [
+    let message = [
         &json["error_description"],
         &error["message"],
         &error["code"],
         error,
     ];
-    let told = told.into_iter().find_map(Value::as_str);
-    match told.unwrap_or(body) {
+    let message = message.into_iter().find_map(Value::as_str);
+    match message.unwrap_or(body) {
         "" => "unknown error".to_owned(),
-        told => quote(told, secrets),
+        message => quote(message, secrets),
     }
 }
 

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quipu_keyring::{Entry, Unusable};
 use sha2::{Digest as _, Sha256};
 
@@ -173,8 +174,8 @@ impl Storage {
         *self.seen() = None;
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Option<Record>)>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> parking_lot::MutexGuard<'_, Option<(Instant, Option<Record>)>> {
+        self.seen.lock()
     }
 }
 

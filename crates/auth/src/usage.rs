@@ -1,4 +1,4 @@
-//! How much of a ChatGPT plan is spent, as the ChatGPT backend tells it.
+//! How much of a ChatGPT plan is spent, as the ChatGPT backend reports it.
 
 use std::collections::BTreeMap;
 

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use quipu_rpc::{Connection, Line, Lines};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
@@ -212,7 +213,7 @@ pub(crate) struct Kept(Arc<Mutex<VecDeque<u8>>>);
 
 impl Kept {
     fn add(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.extend(bytes);
         let excess = kept.len().saturating_sub(STDERR);
         kept.drain(..excess);
@@ -220,7 +221,7 @@ impl Kept {
 
     /// What is there, cut at a character.
     pub fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         let bytes: Vec<u8> = kept.iter().copied().collect();
         let start = match bytes.len() {
             STDERR => bytes.iter().position(|byte| byte & 0xc0 != 0x80),

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::Stream;
+use parking_lot::Mutex;
 use quipu_rpc::Limits;
 
 use crate::event::{Event, Lagged};
@@ -56,12 +57,12 @@ impl Feed {
 
     /// Whether a message about this place is wanted.
     pub fn wants(&self, place: Place<'_>) -> bool {
-        let state = self.lock();
+        let state = self.0.lock();
         !state.is_over && state.scope.covers(place)
     }
 
     pub fn push(&self, event: &Arc<Event>, size: usize, place: Place<'_>) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let owned = |id: Option<&str>| id.map(str::to_owned);
         let place = state
             .is_pending
@@ -79,7 +80,7 @@ impl Feed {
 
     /// Keeps only one turn from now on, once it is known which.
     pub fn narrow(&self, scope: &Scope) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.scope = scope.clone();
         state.is_pending = false;
         state.entries.retain(|entry| match &entry.place {
@@ -99,7 +100,7 @@ impl Feed {
 
     /// Tells the end of the connection as the last event.
     pub fn close(&self, event: &Arc<Event>) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if !state.is_over {
             state.is_over = true;
             state.entries.push_back(Entry {
@@ -112,7 +113,7 @@ impl Feed {
     }
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.lagged.missed > 0 {
             return Poll::Ready(Some(Event::Lagged(std::mem::take(&mut state.lagged))));
         }
@@ -126,10 +127,6 @@ impl Feed {
         }
         state.waker = Some(cx.waker().clone());
         Poll::Pending
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use quipu_rpc::{Notification, RawJson};
 use tokio::sync::watch;
 
@@ -39,7 +40,7 @@ impl Hub {
 
     /// A feed that is added after the end hears of it at once.
     pub fn add_feed(&self, feed: &Arc<Feed>) {
-        let mut listeners = self.lock();
+        let mut listeners = self.listeners.lock();
         let closed = self.closed.borrow().clone();
         match closed {
             Some(cause) => feed.close(&Arc::new(Event::Closed(cause))),
@@ -48,11 +49,14 @@ impl Hub {
     }
 
     pub fn remove_feed(&self, feed: &Arc<Feed>) {
-        self.lock().feeds.retain(|it| !Arc::ptr_eq(it, feed));
+        self.listeners
+            .lock()
+            .feeds
+            .retain(|it| !Arc::ptr_eq(it, feed));
     }
 
     pub fn add_recorder(&self, recorder: &Arc<Recorder>) {
-        let mut listeners = self.lock();
+        let mut listeners = self.listeners.lock();
         let closed = self.closed.borrow().clone();
         match closed {
             Some(cause) => recorder.close(&cause),
@@ -61,14 +65,15 @@ impl Hub {
     }
 
     pub fn remove_recorder(&self, recorder: &Arc<Recorder>) {
-        self.lock()
+        self.listeners
+            .lock()
             .recorders
             .retain(|it| !Arc::ptr_eq(it, recorder));
     }
 
     /// Hands out a notification.
     pub fn notify(&self, notification: &Notification) {
-        let listeners = self.lock();
+        let listeners = self.listeners.lock();
         if listeners.feeds.is_empty() && listeners.recorders.is_empty() {
             return;
         }
@@ -102,7 +107,7 @@ impl Hub {
     pub fn tell(&self, event: Event, size: usize) {
         let event = Arc::new(event);
         let place = Place::default();
-        let listeners = self.lock();
+        let listeners = self.listeners.lock();
         for feed in listeners.feeds.iter().filter(|it| it.wants(place)) {
             feed.push(&event, size, place);
         }
@@ -112,7 +117,7 @@ impl Hub {
     pub fn question(self: &Arc<Self>, params: Option<&RawJson>) -> QuestionGuard {
         let ids = Ids::of(event::text(params));
         let thread = ids.place().thread.unwrap_or_default().to_owned();
-        let mut listeners = self.lock();
+        let mut listeners = self.listeners.lock();
         *listeners.questions.entry(thread.clone()).or_default() += 1;
         drop(listeners);
         QuestionGuard {
@@ -123,13 +128,13 @@ impl Hub {
 
     /// Whether a question about a thread waits for its answer.
     pub fn is_asking(&self, thread: &str) -> bool {
-        self.lock().questions.contains_key(thread)
+        self.listeners.lock().questions.contains_key(thread)
     }
 
     /// Tells everyone that the connection has ended. The first cause stays.
     pub fn close(&self, cause: &Cause) {
         let listeners = {
-            let mut listeners = self.lock();
+            let mut listeners = self.listeners.lock();
             self.closed.send_if_modified(|closed| {
                 let is_first = closed.is_none();
                 closed.get_or_insert_with(|| cause.clone());
@@ -155,12 +160,6 @@ impl Hub {
             Err(_) => Cause::Disconnected,
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A question that waits for its answer. A turn is not silent meanwhile.
@@ -171,7 +170,7 @@ pub(crate) struct QuestionGuard {
 
 impl Drop for QuestionGuard {
     fn drop(&mut self) {
-        let mut listeners = self.hub.lock();
+        let mut listeners = self.hub.listeners.lock();
         if let Some(count) = listeners.questions.get_mut(&self.thread) {
             *count -= 1;
             if *count == 0 {

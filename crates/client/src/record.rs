@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_wire::{ServerNotification, ThreadItem, ThreadTokenUsage, Turn, TurnStatus};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -70,7 +70,7 @@ impl Recorder {
     }
 
     pub fn wants(&self, place: Place<'_>) -> bool {
-        self.lock().scope.covers(place)
+        self.state.lock().scope.covers(place)
     }
 
     /// Whether a notification belongs into a record.
@@ -80,12 +80,12 @@ impl Recorder {
 
     /// Something was heard of the turn.
     pub fn touch(&self) {
-        self.lock().heard = Instant::now();
+        self.state.lock().heard = Instant::now();
     }
 
     /// A question about a thread was answered, so its turns may go on.
     pub fn touch_thread(&self, id: &str) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.scope.thread().is_none_or(|thread| thread == id) {
             state.heard = Instant::now();
         }
@@ -97,7 +97,7 @@ impl Recorder {
         else {
             return;
         };
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let record = state
             .records
             .entry((thread.to_owned(), turn.to_owned()))
@@ -112,7 +112,7 @@ impl Recorder {
 
     /// Keeps only one turn from now on, once it is known which.
     pub fn narrow(&self, scope: &Scope) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.scope = scope.clone();
         state.records.retain(|(thread, turn), _| {
             scope.covers(Place {
@@ -123,17 +123,17 @@ impl Recorder {
     }
 
     pub fn close(&self, cause: &Cause) {
-        self.lock().closed = Some(cause.clone());
+        self.state.lock().closed = Some(cause.clone());
         self.ended.notify_waiters();
     }
 
     pub fn heard(&self) -> Instant {
-        self.lock().heard
+        self.state.lock().heard
     }
 
     /// A turn ended, and the server did not say which.
     pub fn end_unnamed(&self) {
-        self.lock().unnamed_end = true;
+        self.state.lock().unnamed_end = true;
         self.ended.notify_waiters();
     }
 
@@ -151,7 +151,7 @@ impl Recorder {
     }
 
     fn try_ending(&self, begun: &Turn) -> Option<Result<CompletedTurn, Cause>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let record = state.records.values_mut().next();
         if let Some(record) = record.filter(|record| record.turn.is_some()) {
             let turn = record.turn.take()?;
@@ -170,12 +170,8 @@ impl Recorder {
 
     /// What is known of the turn so far; `turn` stands for what its end would have told.
     pub fn so_far(&self, turn: Turn) -> CompletedTurn {
-        let record = self.lock().records.values_mut().next().map(mem::take);
+        let record = self.state.lock().records.values_mut().next().map(mem::take);
         record.unwrap_or_default().complete(turn)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use quipu_wire::{AbsolutePath, ConfigLayerSource};
 
 use crate::cloud::{CloudError, CloudLimits};
@@ -83,9 +84,9 @@ pub enum LoadError {
         /// What there is.
         known: Vec<String>,
     },
-    /// A setting makes no sense together with others, or names a file that is no use.
+    /// A setting contradicts others, or names a file that cannot be used.
     #[error("{0}")]
-    Senseless(String),
+    Invalid(String),
 }
 
 /// The directory that only the administrator can write to.
@@ -299,7 +300,7 @@ impl Loader {
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         // The state is whole at every moment, so a panic elsewhere cannot have left it half-changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn read_layers(
@@ -494,5 +495,5 @@ pub(crate) fn read(files: &mut Files, path: &Path) -> Result<Option<String>, Loa
 pub(crate) fn wire_path(path: &Path) -> Result<AbsolutePath, LoadError> {
     let text = path.to_string_lossy();
     AbsolutePath::new(&*text)
-        .ok_or_else(|| LoadError::Senseless(format!("`{text}` is not an absolute path")))
+        .ok_or_else(|| LoadError::Invalid(format!("`{text}` is not an absolute path")))
 }

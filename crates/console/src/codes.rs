@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -52,7 +52,7 @@ impl Codes {
 
     fn issue_at(&self, now: Instant) -> Result<String, NoRandomness> {
         let code = secret()?;
-        let mut codes = self.lock();
+        let mut codes = self.outstanding.lock();
         if codes.len() == OUTSTANDING {
             codes.pop_front();
         }
@@ -62,18 +62,12 @@ impl Codes {
 
     fn redeem_at(&self, code: &[u8], now: Instant) -> bool {
         let digest: [u8; 32] = Sha256::digest(code).into();
-        let mut codes = self.lock();
+        let mut codes = self.outstanding.lock();
         codes.retain(|(_, until)| now < *until);
         let found = codes
             .iter()
             .position(|(it, _)| bool::from(it.ct_eq(&digest)));
         found.is_some_and(|at| codes.remove(at).is_some())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<([u8; 32], Instant)>> {
-        self.outstanding
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -20,7 +20,7 @@ const DEFAULT_TIMEOUT: u64 = 600;
 /// Handlers that are in force at most, of all files.
 const MAX_HANDLERS: usize = 256;
 
-/// Problems that are told of at most, of all files.
+/// Problems that are reported at most, of all files.
 const MAX_PROBLEMS: usize = 16;
 
 /// Something of a `hooks.json` that is not in force.

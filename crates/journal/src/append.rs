@@ -261,7 +261,7 @@ pub(crate) fn ends_in_newline(file: &File, len: u64) -> io::Result<bool> {
     Ok(byte == *b"\n")
 }
 
-/// Writes everything, or tells how much was written.
+/// Writes everything, or says how much was written.
 fn write_whole(mut file: &File, bytes: &[u8]) -> std::result::Result<(), (usize, io::Error)> {
     let mut written = 0;
     while written < bytes.len() {

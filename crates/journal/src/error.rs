@@ -1,5 +1,5 @@
 //! Everything that can go wrong with threads at rest, in one closed set: callers decide by variant
-//! what a client is told and whether trying again makes sense.
+//! what a client reads and whether trying again makes sense.
 
 use std::io;
 use std::path::{Path, PathBuf};

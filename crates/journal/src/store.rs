@@ -3,9 +3,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -288,7 +289,7 @@ impl Store {
 
     /// Runs `work` on the index; if that fails, once more on one built again.
     fn with_index<T>(&self, work: impl Fn(&mut Index) -> Result<T>) -> Result<T> {
-        let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.index.lock();
         let index = match slot.take() {
             Some(index) => slot.insert(index),
             None => slot.insert(Index::open(&self.home, &self.index_file)?),

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// How many paths are remembered; the index looks at everything when there were more.
 const CAPACITY: usize = 4096;
@@ -30,7 +31,7 @@ pub(crate) enum Changes {
 
 impl Touched {
     pub fn add(&self, path: &Path) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.paths.len() >= CAPACITY {
             state.overflowed = true;
             state.paths = HashSet::new();
@@ -42,7 +43,7 @@ impl Touched {
 
     /// Forgets and returns everything.
     pub fn take(&self) -> Changes {
-        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let state = std::mem::take(&mut *self.state.lock());
         if state.overflowed {
             Changes::Many
         } else {

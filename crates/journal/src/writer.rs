@@ -11,8 +11,9 @@ use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::append::create_dirs;
@@ -56,7 +57,7 @@ impl Writers {
 
     /// Becomes the writer of a thread, unless another process is.
     pub fn take(self: &Arc<Self>, id: Uuid) -> Result<Writer> {
-        match self.lock().entry(id) {
+        match self.held.lock().entry(id) {
             Entry::Occupied(mut held) => held.get_mut().users += 1,
             Entry::Vacant(vacant) => {
                 let file = self.acquire(id)?;
@@ -88,7 +89,7 @@ impl Writers {
     }
 
     fn release(&self, id: Uuid) {
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         let Entry::Occupied(mut entry) = held.entry(id) else {
             return;
         };
@@ -108,10 +109,6 @@ impl Writers {
 
     fn path(&self, id: Uuid) -> PathBuf {
         self.dir.join(format!("{id}.lock"))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

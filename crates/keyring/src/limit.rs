@@ -1,9 +1,10 @@
 //! Calls that may hang: each runs on a thread of its own and is given up after a while.
 
 use std::sync::mpsc;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// How long nothing is tried after a call was given up: its thread is still there.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -35,8 +36,8 @@ pub(crate) fn within<T: Send + 'static>(
     done
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Option<Instant>> {
-    GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> parking_lot::MutexGuard<'static, Option<Instant>> {
+    GIVEN_UP.lock()
 }
 
 #[cfg(test)]

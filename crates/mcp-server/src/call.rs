@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::approval::{self, Ask};
 use crate::event::{self, Events};
 use crate::message::{self, Outlet};
-use crate::session::{Shared, locked};
+use crate::session::Shared;
 use crate::{arguments, tools};
 
 /// Questions of one thread that may wait.
@@ -87,7 +87,9 @@ impl Call {
     /// One turn; a second one in the same thread waits for it.
     async fn turn(mut self, client: &Client, thread_id: String, text: String) -> Option<Value> {
         let thread = Arc::clone(
-            locked(&self.shared.threads)
+            self.shared
+                .threads
+                .lock()
                 .entry(thread_id.clone())
                 .or_default(),
         );
@@ -96,13 +98,13 @@ impl Call {
             _ = &mut self.cancelled => return None,
         };
         let (asks, questions) = mpsc::channel(QUESTIONS);
-        locked(&self.shared.asks).insert(thread_id.clone(), asks);
+        self.shared.asks.lock().insert(thread_id.clone(), asks);
         let params: TurnStartParams = prompt(&thread_id, text);
         let done = match client.stream_turn(params).await {
             Ok(stream) => self.watch(stream, &thread_id, questions).await,
             Err(error) => Some(tools::outcome(&thread_id, &reason(&error), true)),
         };
-        locked(&self.shared.asks).remove(&thread_id);
+        self.shared.asks.lock().remove(&thread_id);
         done
     }
 

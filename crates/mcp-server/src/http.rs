@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,13 +18,14 @@ use hyper::body::{Frame, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use quipu_client::Connect;
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::message;
-use crate::session::{Session, locked};
+use crate::session::Session;
 use crate::stream::Stream;
 
 /// The path of the endpoint.
@@ -152,7 +153,7 @@ impl Service {
         let id = header(&request, SESSION_ID).map(str::to_owned);
         let client = id
             .as_ref()
-            .and_then(|id| locked(&self.sessions).get(id).cloned());
+            .and_then(|id| self.sessions.lock().get(id).cloned());
         if let Some(client) = &client {
             client.used.store(
                 self.clock.fetch_add(1, Ordering::Relaxed),
@@ -167,7 +168,7 @@ impl Service {
             (Method::POST, _, client) => self.post(request, client).await,
             (Method::GET, _, Some(client)) => read_on(&request, &client),
             (Method::DELETE, Some(id), Some(client)) => {
-                locked(&self.sessions).remove(&id);
+                self.sessions.lock().remove(&id);
                 client.session.lock().await.close().await;
                 plain(StatusCode::NO_CONTENT, "")
             }
@@ -259,7 +260,7 @@ impl Service {
     }
 
     fn open(&self) -> Option<(String, Arc<Client>)> {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         if sessions.len() >= MOST_SESSIONS {
             // Clients that leave without a word stay until their place is needed.
             let idle = sessions.iter().filter(|(_, it)| it.is_idle());
@@ -282,14 +283,15 @@ impl Service {
 impl Client {
     /// Whether no call is running.
     fn is_idle(&self) -> bool {
-        locked(&self.streams)
+        self.streams
+            .lock()
             .iter()
             .all(|(_, stream)| stream.is_over())
     }
 
     /// Keeps a stream so that it can be read on, and forgets the oldest that are over.
     fn keep(&self, stream: &Arc<Stream>) -> u64 {
-        let mut streams = locked(&self.streams);
+        let mut streams = self.streams.lock();
         let number = streams.last().map_or(0, |(number, _)| number + 1);
         streams.push((number, Arc::clone(stream)));
         while streams.len() > MOST_STREAMS {
@@ -314,7 +316,7 @@ fn read_on(request: &Request<Incoming>, client: &Client) -> Response<Body> {
         .split_once('-')
         .and_then(|(stream, seen)| Some((number(stream)?, number(seen)?)));
     let found = last.and_then(|(wanted, seen)| {
-        let streams = locked(&client.streams);
+        let streams = client.streams.lock();
         let (number, stream) = streams.iter().find(|(number, _)| *number == wanted)?;
         Some((*number, Arc::clone(stream), seen + 1))
     });

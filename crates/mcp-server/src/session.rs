@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use quipu_client::wire::{
     CommandExecutionApprovalDecision as CommandDecision, CommandExecutionRequestApprovalParams,
     FileChangeApprovalDecision as FileDecision, FileChangeRequestApprovalParams,
@@ -46,11 +47,6 @@ pub struct Shared {
     pub asks: Mutex<HashMap<String, mpsc::Sender<Ask>>>,
     /// The threads in use; one turn at a time in each.
     pub threads: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
-}
-
-/// A lock whose holder panicked still holds whole values.
-pub fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -110,7 +106,7 @@ impl Session {
         let info = &params["clientInfo"];
         let text = |key: &str| info[key].as_str().unwrap_or("unknown").to_owned();
         {
-            let mut known = locked(&self.shared.client_info);
+            let mut known = self.shared.client_info.lock();
             if known.is_some() {
                 let text = "initialize called more than once";
                 return message::error(id, INVALID_REQUEST, text, None);
@@ -120,7 +116,7 @@ impl Session {
         let client = match self.shared.client().await {
             Ok(client) => client,
             Err(error) => {
-                *locked(&self.shared.client_info) = None;
+                *self.shared.client_info.lock() = None;
                 return message::error(id, INTERNAL_ERROR, &error, None);
             }
         };
@@ -148,7 +144,7 @@ impl Session {
             return message::send(outlet, message::result(&id, tools::failure(&text))).await;
         }
         let (cancel, cancelled) = oneshot::channel();
-        locked(&self.shared.cancels).insert(id.to_string(), cancel);
+        self.shared.cancels.lock().insert(id.to_string(), cancel);
         let call = call::Call {
             shared: Arc::clone(&self.shared),
             progress: params["_meta"].get("progressToken").cloned(),
@@ -163,7 +159,7 @@ impl Session {
                 call.id.clone(),
             );
             let answer = call.run(params).await;
-            locked(&shared.cancels).remove(&id.to_string());
+            shared.cancels.lock().remove(&id.to_string());
             // A call that was cancelled is not answered.
             if let Some(answer) = answer {
                 message::send(&outlet, message::result(&id, answer)).await;
@@ -189,7 +185,9 @@ impl Shared {
         {
             return Ok(client.clone());
         }
-        let (name, version) = locked(&self.client_info)
+        let (name, version) = self
+            .client_info
+            .lock()
             .clone()
             .unwrap_or_else(|| ("codex-mcp-client".to_owned(), "0".to_owned()));
         let options = (self.connect)()
@@ -211,13 +209,13 @@ impl Shared {
     pub async fn ask(&self, outlet: &Outlet, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        locked(&self.pending).insert(id, reply);
+        self.pending.lock().insert(id, reply);
         if outlet
             .send(message::request(id, method, params))
             .await
             .is_err()
         {
-            locked(&self.pending).remove(&id);
+            self.pending.lock().remove(&id);
         }
         answer
             .await
@@ -225,14 +223,14 @@ impl Shared {
     }
 
     fn answered(&self, id: &Value, outcome: Result<Value, Value>) {
-        let waiting = id.as_i64().and_then(|id| locked(&self.pending).remove(&id));
+        let waiting = id.as_i64().and_then(|id| self.pending.lock().remove(&id));
         if waiting.is_none_or(|it| it.send(outcome).is_err()) {
             tracing::debug!(%id, "answer dropped: nobody waits for it");
         }
     }
 
     fn cancel(&self, id: &Value) {
-        if let Some(cancel) = locked(&self.cancels).remove(&id.to_string())
+        if let Some(cancel) = self.cancels.lock().remove(&id.to_string())
             && cancel.send(()).is_err()
         {
             tracing::debug!(%id, "cancellation dropped: the call has ended");
@@ -241,7 +239,7 @@ impl Shared {
 
     /// Passes a question on to the call that the thread belongs to.
     async fn pass_on(&self, thread_id: &str, ask: Ask) {
-        let call = locked(&self.asks).get(thread_id).cloned();
+        let call = self.asks.lock().get(thread_id).cloned();
         if let Some(call) = call
             && call.send(ask).await.is_err()
         {

@@ -2,13 +2,13 @@
 //! read on.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 
 use crate::message::Outlet;
-use crate::session::locked;
 
 /// Messages that are kept of one stream; the oldest are dropped first.
 const MOST: usize = 4096;
@@ -40,14 +40,14 @@ impl Stream {
             while let Some(message) = messages.recv().await {
                 keeper.keep(&message);
             }
-            locked(&keeper.kept).is_over = true;
+            keeper.kept.lock().is_over = true;
             keeper.changed.notify_waiters();
         });
         (stream, outlet)
     }
 
     fn keep(&self, message: &Value) {
-        let mut kept = locked(&self.kept);
+        let mut kept = self.kept.lock();
         kept.messages.push_back(message.to_string().into());
         if kept.messages.len() > MOST {
             kept.messages.pop_front();
@@ -59,7 +59,7 @@ impl Stream {
 
     /// Whether all messages are there.
     pub fn is_over(&self) -> bool {
-        locked(&self.kept).is_over
+        self.kept.lock().is_over
     }
 
     /// The first message from this number on, with its number; nothing if the stream ends before.
@@ -67,7 +67,7 @@ impl Stream {
         loop {
             let changed = self.changed.notified();
             {
-                let kept = locked(&self.kept);
+                let kept = self.kept.lock();
                 let from = from.max(kept.first);
                 let index = usize::try_from(from - kept.first).unwrap_or(usize::MAX);
                 if let Some(message) = kept.messages.get(index) {

@@ -1,8 +1,9 @@
 //! A connection to one server: the handshake, its tools and resources, and calls.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -125,7 +126,7 @@ impl Client {
     /// The tools as last read.
     #[must_use]
     pub fn tools(&self) -> Arc<[Tool]> {
-        let tools = self.0.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = self.0.tools.lock();
         Arc::clone(&tools)
     }
 
@@ -231,7 +232,7 @@ impl Client {
                 "tools without a name or a schema, or too large, are left out"
             );
         }
-        *self.0.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
+        *self.0.tools.lock() = tools;
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use crate::types::Tool;
 /// Questions of one server that may wait to be taken.
 const QUESTIONS: usize = 8;
 
-/// What the servers of a thread tell their owner.
+/// What the servers of a thread report to their owner.
 #[derive(Debug)]
 pub enum FleetEvent {
     /// A server starts, is ready or failed.
@@ -113,7 +113,7 @@ impl Fleet {
             let (names, events) = (specs.keys().cloned().collect::<Vec<_>>(), events.clone());
             async move {
                 for name in names {
-                    tell(&events, &name, Startup::Starting).await;
+                    report(&events, &name, Startup::Starting).await;
                 }
                 announced.send_replace(true);
             }
@@ -244,7 +244,7 @@ impl Fleet {
             State::Ready(client) if !client.is_closed() => return Ok(client),
             _ => {}
         }
-        tell(&member.events, server, Startup::Starting).await;
+        report(&member.events, server, Startup::Starting).await;
         let started = start(server, &member.spec, &member.info, &member.events).await;
         settle(server, started.clone(), &member.state, &member.events).await;
         started.map_err(NoClient::Failed)
@@ -321,10 +321,10 @@ async fn settle(
             Startup::Failed(text)
         }
     };
-    tell(events, name, startup).await;
+    report(events, name, startup).await;
 }
 
-async fn tell(events: &mpsc::Sender<FleetEvent>, server: &str, state: Startup) {
+async fn report(events: &mpsc::Sender<FleetEvent>, server: &str, state: Startup) {
     let server = server.to_owned();
     // An owner that is gone needs no news.
     events

@@ -1,10 +1,11 @@
 //! Servers that are addresses: streamable HTTP. Each message is posted; answers come as JSON or as a stream
 //! of events, and what a server says unasked comes over a stream of its own.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use quipu_sse::Parser;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
@@ -140,7 +141,7 @@ impl Http {
 
     /// Remembers something that all later requests say.
     fn agree(&self, name: HeaderName, value: HeaderValue) {
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.agreed.lock();
         agreed.insert(name, value);
     }
 
@@ -153,17 +154,14 @@ impl Http {
     /// Begins to listen to what the server says unasked. Servers that say nothing refuse, which is fine.
     pub fn listen(self: &Arc<Http>) {
         let task = tokio::spawn(listen(Arc::downgrade(self), Arc::clone(&self.session)));
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listener = self.listener.lock();
         if let Some(before) = listener.replace(task.abort_handle()) {
             before.abort();
         }
     }
 
     fn agreed(&self) -> HeaderMap {
-        self.agreed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.agreed.lock().clone()
     }
 
     fn back(self: &Arc<Http>) -> BackLink {
@@ -244,7 +242,7 @@ impl Http {
 
     /// `false` if there was no session to forget.
     fn forget_session(&self) -> bool {
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.agreed.lock();
         agreed.remove(&SESSION).is_some()
     }
 
@@ -286,7 +284,7 @@ impl Http {
 
 impl Drop for Http {
     fn drop(&mut self) {
-        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let listener = self.listener.lock();
         if let Some(listener) = listener.as_ref() {
             listener.abort();
         }

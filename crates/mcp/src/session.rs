@@ -2,10 +2,11 @@
 //! message of the server, however it arrived.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -91,7 +92,7 @@ impl Session {
     pub fn register(&self, events: Option<mpsc::Sender<CallEvent>>) -> Result<Waiting<'_>, Error> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(why) = state.closed {
             return Err(Error::Closed(why));
         }
@@ -110,7 +111,7 @@ impl Session {
 
     /// Ends the connection for everyone who waits.
     pub fn close(&self, why: Option<&'static str>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.closed.is_none() {
             state.closed = Some(why);
         }
@@ -124,7 +125,7 @@ impl Session {
 
     /// Whether it has ended, from the moment that anybody can hear of it.
     pub fn is_closed(&self) -> bool {
-        self.lock().closed.is_some()
+        self.state.lock().closed.is_some()
     }
 
     pub async fn closed(&self) {
@@ -133,14 +134,14 @@ impl Session {
     }
 
     pub fn is_pending(&self, id: u64) -> bool {
-        self.lock().pending.contains_key(&id)
+        self.state.lock().pending.contains_key(&id)
     }
 
     /// Deals with a message of the server; `via` is the request whose answer stream brought it.
     pub fn receive(self: &Arc<Session>, text: &[u8], via: Option<u64>, back: &BackLink) {
         match Incoming::read(text) {
             Some(Incoming::Answer { id, outcome }) => {
-                if let Some(pending) = self.lock().pending.remove(&id) {
+                if let Some(pending) = self.state.lock().pending.remove(&id) {
                     // The caller may have stopped waiting.
                     pending.answer.send(outcome).ok();
                 }
@@ -189,7 +190,7 @@ impl Session {
         else {
             return;
         };
-        let state = self.lock();
+        let state = self.state.lock();
         let pending = state.pending.get(&progress_token);
         if let Some(events) = pending.and_then(|it| it.events.as_ref()) {
             // News that nobody had time for are no news.
@@ -247,7 +248,7 @@ impl Session {
     }
 
     fn listener(&self, via: Option<u64>) -> Option<mpsc::Sender<CallEvent>> {
-        let state = self.lock();
+        let state = self.state.lock();
         let of = |id: u64| state.pending.get(&id)?.events.clone();
         via.and_then(of).or_else(|| {
             let calls = state.pending.iter().filter(|(_, it)| it.events.is_some());
@@ -255,10 +256,6 @@ impl Session {
                 .max_by_key(|(id, _)| **id)
                 .and_then(|(_, pending)| pending.events.clone())
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -296,6 +293,6 @@ impl Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.session.lock().pending.remove(&self.id);
+        self.session.state.lock().pending.remove(&self.id);
     }
 }

@@ -33,7 +33,7 @@ impl Body {
         }
     }
 
-    /// Reads bytes; tells whether the answer is complete.
+    /// Reads bytes; says whether the answer is complete.
     pub(crate) fn read(
         &mut self,
         chunk: &[u8],
@@ -60,7 +60,7 @@ impl Body {
         Ok(Step::More)
     }
 
-    /// The bytes are over; tells whether the answer is complete.
+    /// The bytes are over; says whether the answer is complete.
     pub(crate) fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<Step, ErrorKind> {
         if let Some(data) = self.parser.finish() {
             self.events += 1;

@@ -296,7 +296,7 @@ impl Driver {
 }
 
 impl Reading {
-    /// Reads what comes next, and what has come after it already; tells whether the answer is complete.
+    /// Reads what comes next, and what has come after it already; says whether the answer is complete.
     async fn more(&mut self, shared: &Shared, out: &mut Vec<ModelEvent>) -> Result<Step, Failure> {
         let idle = shared.provider.idle_timeout();
         let Ok(first) = timeout(idle, self.source.chunk()).await else {

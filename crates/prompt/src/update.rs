@@ -8,17 +8,17 @@ use super::message::{developer_sections, user_sections};
 use super::{environment, permissions, plugins, realtime, sections, skills};
 
 /// The messages that bring the model up to date.
-pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
-    let switched = told.model != facts.model.slug;
+pub fn update(facts: &Facts, known: &Baseline) -> Vec<Json> {
+    let switched = known.model != facts.model.slug;
     let permissions_changed =
-        told.approval_policy != facts.approval_policy || told.sandbox != facts.sandbox;
-    let instructions_changed = told.developer_instructions != facts.developer_instructions;
-    let mode_changed = told.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
+        known.approval_policy != facts.approval_policy || known.sandbox != facts.sandbox;
+    let instructions_changed = known.developer_instructions != facts.developer_instructions;
+    let mode_changed = known.collaboration_mode.as_ref() != Some(&facts.collaboration_mode);
     let manner_changed =
-        told.personality != facts.personality || (switched && facts.base_lacks_manner());
-    let plugins_changed = told.plugins.as_ref().is_some_and(|told| {
+        known.personality != facts.personality || (switched && facts.base_lacks_manner());
+    let plugins_changed = known.plugins.as_ref().is_some_and(|known| {
         let now = facts.plugins.iter().map(|plugin| &plugin.id);
-        !now.eq(told)
+        !now.eq(known)
     });
     let developer = [
         switched.then(sections::model_switch),
@@ -28,17 +28,17 @@ pub fn update(facts: &Facts, told: &Baseline) -> Vec<Json> {
             .clone()
             .filter(|_| instructions_changed),
         sections::collaboration_mode(&facts.collaboration_mode).filter(|_| mode_changed),
-        realtime::change(told.realtime, facts.realtime.as_deref()),
+        realtime::change(known.realtime, facts.realtime.as_deref()),
         sections::personality_change(facts).filter(|_| manner_changed),
         plugins_changed.then(|| plugins::CHANGED.to_owned()),
         skills::section(&facts.skills).filter(|_| plugins_changed),
         plugins::section(&facts.plugins).filter(|_| plugins_changed),
     ];
-    let moved = told.cwd != facts.cwd;
+    let moved = known.cwd != facts.cwd;
     let environment_changed = moved
-        || told.date.as_ref() != Some(&facts.date)
-        || told.timezone.as_ref() != Some(&facts.timezone)
-        || told.network != facts.network;
+        || known.date.as_ref() != Some(&facts.date)
+        || known.timezone.as_ref() != Some(&facts.timezone)
+        || known.network != facts.network;
     let user = environment_changed.then(|| environment::block(facts, moved));
     let developer = developer_sections(developer.into_iter().flatten().collect());
     let user = user_sections(user.into_iter().collect());

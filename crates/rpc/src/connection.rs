@@ -179,7 +179,7 @@ impl Writer {
         }
     }
 
-    /// Tells the other side that no more comes.
+    /// Signals the other side that no more comes.
     pub async fn close(&mut self, code: CloseCode) -> io::Result<()> {
         match &mut self.0 {
             WriterKind::Lines(writer) => writer.close().await,

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::close::CloseReason;
@@ -92,7 +93,7 @@ impl Calls {
     /// Begins a call. Register before sending, so that the answer cannot come too early.
     pub fn register(&self) -> Waiter {
         let (sender, receiver) = oneshot::channel();
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let id = state.next;
         state.next += 1;
         match &state.closed {
@@ -124,7 +125,7 @@ impl Calls {
     /// Ends all calls, and every later one, with the same reason; the first reason stays.
     pub fn close(&self, reason: &CloseReason) {
         let waiting = {
-            let mut state = self.lock();
+            let mut state = self.0.lock();
             state.closed.get_or_insert_with(|| reason.clone());
             std::mem::take(&mut state.waiting)
         };
@@ -136,12 +137,12 @@ impl Calls {
 
     /// Why no call can be answered any more, once that is so.
     pub fn closed(&self) -> Option<CloseReason> {
-        self.lock().closed.clone()
+        self.0.lock().closed.clone()
     }
 
     /// How many calls wait for their answers.
     pub fn len(&self) -> usize {
-        self.lock().waiting.len()
+        self.0.lock().waiting.len()
     }
 
     /// Whether no call waits for its answer.
@@ -150,7 +151,7 @@ impl Calls {
     }
 
     fn complete(&self, id: i64, outcome: Outcome) -> Arrival {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         match state.waiting.remove(&id) {
             Some(waiter) => {
                 drop(state);
@@ -162,10 +163,6 @@ impl Calls {
             None if (state.first..state.next).contains(&id) => Arrival::Late,
             None => Arrival::Unknown,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -206,6 +203,6 @@ impl Future for Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        self.calls.lock().waiting.remove(&self.id);
+        self.calls.0.lock().waiting.remove(&self.id);
     }
 }

@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// How much a queue holds. It takes a message while it is below both limits, so it holds at most
@@ -74,25 +75,20 @@ impl<T> State<T> {
 }
 
 impl<T> Shared<T> {
-    /// No code that can panic runs under the lock, so a poisoned one is as good as any.
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn close(&self) {
-        self.lock().closed = true;
+        self.state.lock().closed = true;
         self.arrived.notify_one();
         self.room.notify_waiters();
     }
 
     fn discard(&self) {
         self.close();
-        let items = mem::take(&mut self.lock().items);
+        let items = mem::take(&mut self.state.lock().items);
         drop(items);
     }
 
     fn release(&self, messages: usize, bytes: usize) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.messages -= messages;
         state.bytes -= bytes;
         state.released += messages as u64;
@@ -154,7 +150,7 @@ impl<T> Sender<T> {
         length: impl Fn(&T) -> usize,
     ) -> Result<(), Refused> {
         let shared = self.queue();
-        let mut state = shared.lock();
+        let mut state = shared.state.lock();
         if state.closed {
             return Err(Refused::Closed);
         }
@@ -183,9 +179,9 @@ impl<T> Sender<T> {
         let room = shared.room.notified();
         tokio::pin!(room);
         room.as_mut().enable();
-        // What became free before this was not told.
+        // What became free before this was not notified.
         let must_wait = {
-            let state = shared.lock();
+            let state = shared.state.lock();
             !state.closed && state.is_full(shared.limits)
         };
         if must_wait {
@@ -195,12 +191,12 @@ impl<T> Sender<T> {
 
     /// Whether nothing waits to be received and no batch is being worked on.
     pub fn is_idle(&self) -> bool {
-        self.queue().lock().messages == 0
+        self.queue().state.lock().messages == 0
     }
 
     /// How many messages were received and dealt with so far.
     pub fn released(&self) -> u64 {
-        self.queue().lock().released
+        self.queue().state.lock().released
     }
 
     /// Takes nothing more; the receiver still gets what is there.
@@ -219,7 +215,7 @@ impl<T> Sender<T> {
 
     fn push(&self, item: T, bytes: usize, over_limit: bool) -> Result<(), (T, Refused)> {
         let limits = self.queue().limits;
-        let mut state = self.queue().lock();
+        let mut state = self.queue().state.lock();
         if state.closed {
             return Err((item, Refused::Closed));
         }
@@ -252,7 +248,7 @@ impl<T> Receiver<T> {
     pub async fn recv_all(&mut self) -> Option<Batch<T>> {
         loop {
             {
-                let mut state = self.0.lock();
+                let mut state = self.0.state.lock();
                 if !state.items.is_empty() {
                     let items = mem::take(&mut state.items);
                     let bytes = items.iter().map(|(_, bytes)| bytes).sum();
@@ -274,7 +270,7 @@ impl<T> Receiver<T> {
 
     /// `Some(None)` at the end of the queue, nothing if it has to be waited for.
     fn pop(&self) -> Option<Option<T>> {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         let Some((item, bytes)) = state.items.pop_front() else {
             return state.closed.then_some(None);
         };

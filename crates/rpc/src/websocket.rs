@@ -4,13 +4,14 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
@@ -55,12 +56,6 @@ struct Metered {
 #[derive(Clone)]
 struct SharedMeter(Arc<Mutex<Meter>>);
 
-impl SharedMeter {
-    fn lock(&self) -> MutexGuard<'_, Meter> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Metered {
     /// The library bounds the length of a message by itself.
     fn new(stream: Box<dyn ByteStream>) -> Self {
@@ -77,7 +72,7 @@ impl AsyncRead for Metered {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        let counted = self.meter.lock().add(buffer.filled().len() - before);
+        let counted = self.meter.0.lock().add(buffer.filled().len() - before);
         Poll::Ready(counted.map_err(io::Error::other))
     }
 }
@@ -238,21 +233,21 @@ impl WebSocketReader {
             true => intake.limit,
             false => usize::MAX,
         };
-        self.meter.lock().set(limit, &intake.budget);
+        self.meter.0.lock().set(limit, &intake.budget);
     }
 
     pub async fn next(&mut self) -> Result<Option<Incoming>, ReadError> {
-        self.meter.lock().next();
+        self.meter.0.lock().next();
         loop {
             match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    self.meter.lock().complete();
+                    self.meter.0.lock().complete();
                     return Ok(Some(Incoming::Message(Bytes::from(text))));
                 }
                 Some(Ok(Message::Binary(bytes))) => {
                     tracing::warn!(length = bytes.len(), "binary websocket frame ignored");
                     drop(bytes);
-                    let mut meter = self.meter.lock();
+                    let mut meter = self.meter.0.lock();
                     meter.complete();
                     meter.next();
                 }
@@ -262,7 +257,7 @@ impl WebSocketReader {
                 }
                 // They may come between the frames of a message.
                 Some(Ok(Message::Ping(bytes) | Message::Pong(bytes))) => {
-                    self.meter.lock().subtract(CONTROL_FRAME + bytes.len());
+                    self.meter.0.lock().subtract(CONTROL_FRAME + bytes.len());
                 }
                 Some(Ok(Message::Frame(_))) => {}
                 None => return Ok(None),

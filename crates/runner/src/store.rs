@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, oneshot};
@@ -78,7 +79,7 @@ impl Store {
     /// Waits until everything is written that was saved before.
     pub async fn flush(&self) {
         let (done, written) = oneshot::channel();
-        self.queue.flushes().push(done);
+        self.queue.flushes.lock().push(done);
         self.queue.more.notify_one();
         // What could not be written was logged.
         written.await.ok();
@@ -92,7 +93,7 @@ impl Store {
     ) {
         let mut content = serde_json::to_vec_pretty(value).unwrap_or_default();
         content.push(b'\n');
-        let mut waiting = self.queue.lock();
+        let mut waiting = self.queue.waiting.lock();
         let entry = waiting.entry(path).or_insert_with(|| Waiting {
             content: Vec::new(),
             waiters: Vec::new(),
@@ -104,21 +105,12 @@ impl Store {
     }
 }
 
-impl Queue {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn flushes(&self) -> std::sync::MutexGuard<'_, Vec<oneshot::Sender<()>>> {
-        self.flushes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 async fn write_all(queue: Arc<Queue>) {
     loop {
-        let next = queue.lock().pop_first();
+        let next = queue.waiting.lock().pop_first();
         let Some((path, waiting)) = next else {
-            for done in queue.flushes().drain(..) {
+            for done in queue.flushes.lock().drain(..) {
+                // The caller may have stopped waiting.
                 done.send(()).ok();
             }
             queue.more.notified().await;
@@ -136,6 +128,7 @@ async fn write_all(queue: Arc<Queue>) {
             tracing::error!(error, "state not stored");
         }
         for waiter in waiters {
+            // The caller may have stopped waiting.
             waiter.send(written.clone()).ok();
         }
     }

@@ -1,10 +1,8 @@
 //! A running command, as its owner sees it.
 
-use std::{
-    io,
-    sync::{Mutex as SyncMutex, PoisonError},
-};
+use std::io;
 
+use parking_lot::Mutex as SyncMutex;
 use tokio::{
     net::TcpListener,
     sync::{Mutex, watch},
@@ -66,7 +64,7 @@ impl Process {
     /// The gate in the command's own network, the first time it is asked for; only under
     /// [`Network::Gate`](crate::Network::Gate).
     pub fn take_gate(&self) -> Option<Gate> {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = self.gate.lock();
         gate.take()
     }
 

@@ -8,8 +8,9 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Component, Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::SpawnError;
 
@@ -129,7 +130,7 @@ impl Seen {
 }
 
 fn seen() -> MutexGuard<'static, Seen> {
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+    SEEN.lock()
 }
 
 /// Follows the links of an absolute path to something that exists.

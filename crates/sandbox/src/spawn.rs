@@ -9,9 +9,9 @@ use std::{
         unix::ffi::{OsStrExt, OsStringExt},
     },
     path::Path,
-    sync::Mutex as SyncMutex,
 };
 
+use parking_lot::Mutex as SyncMutex;
 use tokio::{
     net::TcpListener,
     sync::{Mutex, watch},

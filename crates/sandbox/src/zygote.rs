@@ -8,8 +8,9 @@ use std::{
     },
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
 };
+
+use parking_lot::Mutex;
 
 use crate::{fd, helper};
 
@@ -25,7 +26,7 @@ struct Zygote {
 
 /// Asks for a supervisor that holds this end of a lifeline.
 pub(crate) fn fork_supervisor(lifeline: &OwnedFd) -> io::Result<()> {
-    let mut zygote = ZYGOTE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut zygote = ZYGOTE.lock();
     if let Some(running) = zygote.as_ref()
         && running.pass(lifeline).is_ok()
     {
@@ -40,12 +41,12 @@ pub(crate) fn fork_supervisor(lifeline: &OwnedFd) -> io::Result<()> {
 
 /// All zygotes there have been.
 pub(crate) fn ids() -> Vec<libc::pid_t> {
-    IDS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    IDS.lock().clone()
 }
 
 /// Ends a zygote that does not do its work; the next command starts another.
 pub(crate) fn replace() {
-    forget(ZYGOTE.lock().unwrap_or_else(PoisonError::into_inner).take());
+    forget(ZYGOTE.lock().take());
 }
 
 fn forget(zygote: Option<Zygote>) {
@@ -75,9 +76,7 @@ impl Zygote {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        IDS.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(child.id().cast_signed());
+        IDS.lock().push(child.id().cast_signed());
         Ok(Self { socket, child })
     }
 

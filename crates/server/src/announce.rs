@@ -24,10 +24,10 @@ const LAST: Duration = Duration::from_millis(500);
 /// The longest argument: the system takes no longer ones.
 const MAX_ARGUMENT: usize = 120 * 1024;
 
-/// What is told of the last message at most.
+/// How much of the last message is reported at most.
 const MAX_MESSAGE: usize = 16 * 1024;
 
-/// What the program is told of a turn.
+/// What the program is given about a turn.
 #[derive(Serialize)]
 #[serde(
     rename_all = "kebab-case",
@@ -47,7 +47,7 @@ pub(crate) struct Announcement {
 }
 
 impl Announcement {
-    /// The last argument of the program. If there is too much to tell, the oldest messages are left out.
+    /// The last argument of the program. If that is too much, the oldest messages are left out.
     fn into_argument(mut self) -> String {
         if let Some(message) = &mut self.last_assistant_message {
             let mut end = message.len().min(MAX_MESSAGE);

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::hub::{Client, OpenGuard};
-use crate::listen::{Lost, Place};
+use crate::listen::{Lost, Slot};
 use crate::peer::{Guest, Peer};
 use crate::questions::Question;
 use crate::room::Room;
@@ -26,7 +26,7 @@ const OUTBOX: Limits = Limits {
 /// How long requests sent before the end of input may take as if nothing had happened. Nothing is to be
 /// left of the client's commands within a second.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
-/// How long requests may take to answer after they were told that the client leaves. Clients that end
+/// How long requests may take to answer after they were notified that the client leaves. Clients that end
 /// the input wait a few seconds for the process to exit.
 const CUT_SHORT: Duration = Duration::from_secs(1);
 /// How long the client may take to read what is queued when the connection ends.
@@ -48,7 +48,7 @@ pub async fn serve(server: Arc<Server>, connection: Connection, on_full: OnFull)
 /// Serves a client of a listener, who has only so long to introduce itself.
 pub(crate) async fn serve_guest(server: Arc<Server>, connection: Connection, guest: Guest) {
     let mut session = Session::open(server, connection, OnFull::Disconnect, guest.peer);
-    session.place = Some(guest.place);
+    session.slot = Some(guest.slot);
     session.read().await;
     session.close().await;
 }
@@ -59,8 +59,8 @@ pub(crate) struct Session {
     peer: Peer,
     reader: Reader,
     writing: JoinHandle<CloseReason>,
-    /// Its place at the listener, if it can lose one.
-    place: Option<Place>,
+    /// Its slot at the listener, if it can lose one.
+    slot: Option<Slot>,
     /// Why reading ended, if not because the server stops.
     ended: Option<Ended>,
     _open: OpenGuard,
@@ -99,7 +99,7 @@ impl Session {
             peer,
             reader,
             writing,
-            place: None,
+            slot: None,
             ended: None,
             _open,
         }
@@ -113,12 +113,12 @@ impl Session {
     /// Reads until the input ends, and lets what was asked be answered; or until the connection is
     /// closed for another reason.
     pub async fn read(&mut self) {
-        let (cx, place) = (&self.cx, self.place.as_ref());
+        let (cx, slot) = (&self.cx, self.slot.as_ref());
         let ended = tokio::select! {
             biased;
             reason = cx.client.outbox.closed() => Ended::Closed(reason),
-            ended = read_to_end(&mut self.reader, cx, place) => ended,
-            why = lost(place) => Ended::Lost(why),
+            ended = read_to_end(&mut self.reader, cx, slot) => ended,
+            why = lost(slot) => Ended::Lost(why),
         };
         match &ended {
             Ended::Input | Ended::Closed(_) => {}
@@ -158,7 +158,7 @@ impl Session {
 }
 
 /// Reads until the input ends, and lets what was asked be answered.
-async fn read_to_end(reader: &mut Reader, cx: &Cx, place: Option<&Place>) -> Ended {
+async fn read_to_end(reader: &mut Reader, cx: &Cx, slot: Option<&Slot>) -> Ended {
     let mut is_stranger = true;
     loop {
         match reader.next().await {
@@ -179,17 +179,17 @@ async fn read_to_end(reader: &mut Reader, cx: &Cx, place: Option<&Place>) -> End
         if is_stranger && cx.client.introduction().is_some() {
             is_stranger = false;
             reader.set_intake(&cx.server.budgets.clients);
-            if let Some(place) = place {
-                place.introduce();
+            if let Some(slot) = slot {
+                slot.introduce();
             }
         }
     }
 }
 
-/// Waits until the client loses its place; those without one do not.
-async fn lost(place: Option<&Place>) -> Lost {
-    match place {
-        Some(place) => place.lost().await,
+/// Waits until the client loses its slot; those without one do not.
+async fn lost(slot: Option<&Slot>) -> Lost {
+    match slot {
+        Some(slot) => slot.lost().await,
         None => std::future::pending().await,
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use quipu_rpc::{Id, Outbox};
 use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
@@ -16,7 +17,7 @@ use crate::questions::{Asked, Question};
 use crate::room::Room;
 use crate::words::Words;
 
-/// Problems per client that are remembered as told; a client does not hear of more.
+/// Problems per client that are remembered as sent; a client is not notified of more.
 const MAX_WARNED: usize = 256;
 
 /// Names a connection for the life of the process.
@@ -56,7 +57,7 @@ pub(crate) struct Client {
     asked: Mutex<Asked>,
     /// The words of the protocol that it has used.
     pub words: Words,
-    /// The problems of the configuration that it was told about.
+    /// The problems of the configuration that it was notified of.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
 }
@@ -116,9 +117,9 @@ impl Client {
         }
     }
 
-    /// Takes note that the client is told of a problem; `false` if it was before.
+    /// Takes note that the client is notified of a problem; `false` if it was before.
     pub fn is_new_problem(&self, warning: &ConfigWarningNotification) -> bool {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warned = self.warned.lock();
         let text = warning.details.as_ref().unwrap_or(&warning.summary);
         warned.len() < MAX_WARNED && warned.insert(text.clone())
     }
@@ -135,7 +136,7 @@ impl Client {
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.asked.lock()
     }
 
     /// Sends any message. Failure means the client is gone, which its own connection deals with.
@@ -209,7 +210,7 @@ impl Hub {
             warned: Mutex::default(),
             left: watch::Sender::new(false),
         });
-        self.lock().insert(id, Arc::clone(&client));
+        self.clients.lock().insert(id, Arc::clone(&client));
         client
     }
 
@@ -231,12 +232,12 @@ impl Hub {
     }
 
     pub fn disconnect(&self, id: ClientId) {
-        self.lock().remove(&id);
+        self.clients.lock().remove(&id);
     }
 
     /// The clients that have introduced themselves.
     pub fn introduced(&self) -> Vec<Arc<Client>> {
-        let clients = self.lock();
+        let clients = self.clients.lock();
         clients
             .values()
             .filter(|client| client.introduction().is_some())
@@ -251,7 +252,7 @@ impl Hub {
 
     /// Every connection.
     pub fn all(&self) -> Vec<Arc<Client>> {
-        self.lock().values().cloned().collect()
+        self.clients.lock().values().cloned().collect()
     }
 
     /// Sends a notification to every client that has introduced itself and did not opt out.
@@ -262,9 +263,5 @@ impl Hub {
         for client in self.introduced() {
             client.deliver(N::NAME, message.clone()).await;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Client>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

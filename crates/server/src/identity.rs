@@ -4,8 +4,9 @@
 mod platform;
 mod terminal;
 
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, OnceLock};
 
+use parking_lot::Mutex;
 use quipu_config::Env;
 
 /// The variable that overrides the name taken from the first client.
@@ -42,7 +43,7 @@ impl Identity {
     pub fn introduce(&self, env: &Env, name: &str, version: &str) -> String {
         self.originator.get_or_init(|| name.to_owned());
         let suffix = format!("{name}; {version}").trim().to_owned();
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(suffix);
+        *self.latest.lock() = Some(suffix);
         self.user_agent(env)
     }
 
@@ -62,7 +63,7 @@ impl Identity {
             .surroundings
             .get_or_init(|| format!("({}) {}", platform::describe(), terminal::token(env)));
         let mut agent = format!("{}/{} {surroundings}", self.originator(), self.version());
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let latest = self.latest.lock();
         if let Some(latest) = &*latest {
             agent.extend([" (", latest, ")"]);
         }

@@ -5,9 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
+use parking_lot::Mutex;
 use quipu_wire::method::{Domain, Queue};
 use uuid::Uuid;
 
@@ -38,7 +39,7 @@ pub(crate) struct Lanes(Arc<Mutex<HashMap<Key, VecDeque<Job>>>>);
 impl Lanes {
     /// Runs a job after the earlier ones of its lane.
     pub fn run(&self, key: Key, job: Job) {
-        let mut lanes = self.lock();
+        let mut lanes = self.0.lock();
         if let Some(waiting) = lanes.get_mut(&key) {
             waiting.push_back(job);
             return;
@@ -52,7 +53,7 @@ impl Lanes {
         let mut job = first;
         loop {
             guarded(job).await;
-            let mut lanes = self.lock();
+            let mut lanes = self.0.lock();
             let Some(next) = lanes.get_mut(&key).and_then(VecDeque::pop_front) else {
                 lanes.remove(&key);
                 return;
@@ -60,10 +61,6 @@ impl Lanes {
             drop(lanes);
             job = next;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, VecDeque<Job>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The models that clients can pick, as the settings and the provider have them.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
 use quipu_model::{BuiltIn, ModelError, ProviderConfig, RequestMeta, WireApi};
@@ -262,7 +263,7 @@ pub(crate) fn meta(server: &Server) -> RequestMeta {
 
 impl RemoteModels {
     fn get(&self, provider: &ProviderConfig) -> Option<Remote> {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.lock();
         listed
             .as_ref()
             .filter(|listed| listed.provider == *provider && Instant::now() < listed.until)
@@ -271,7 +272,7 @@ impl RemoteModels {
 
     /// What the provider listed last, however long ago.
     fn last<T>(&self, provider: &ProviderConfig, look: impl FnOnce(&[ModelInfo]) -> T) -> T {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.lock();
         let listed = listed
             .as_ref()
             .filter(|listed| listed.provider == *provider);
@@ -285,11 +286,11 @@ impl RemoteModels {
             models,
             until: Instant::now() + lasts,
         };
-        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+        *self.listed.lock() = Some(listed);
     }
 
     fn has(&self, provider: &ProviderConfig) -> bool {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.lock();
         listed.as_ref().is_some_and(|it| it.provider == *provider)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use crate::listen::Place;
+use crate::listen::Slot;
 
 /// The other end of a connection.
 #[derive(Debug, Clone)]
@@ -51,6 +51,6 @@ impl fmt::Display for Peer {
 /// A client of a listener.
 pub(crate) struct Guest {
     pub peer: Peer,
-    /// The place that it holds there.
-    pub place: Place,
+    /// The slot that it holds there.
+    pub slot: Slot,
 }

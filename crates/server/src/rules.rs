@@ -40,7 +40,7 @@ fn required_rule(rule: &RequiredRule) -> Result<PrefixRule, PatternError> {
     PrefixRule::new(words.collect(), decision, rule.justification.clone())
 }
 
-/// What clients are told of a file that is not in force.
+/// What clients are notified of about a file that is not in force.
 pub(crate) fn left_out(problem: &RulesProblem) -> ConfigWarningNotification {
     let (path, range) = match problem {
         RulesProblem::Invalid(invalid) => {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::time::Duration;
 
 use futures_util::future;
+use parking_lot::Mutex;
 use quipu_auth::{Accounts, Authority};
 use quipu_config::Loader;
 use quipu_journal::{Store, StoreOptions};
@@ -42,7 +43,7 @@ use crate::threads::{Message, Threads};
 /// How long running turns may take to end once they are asked to.
 const INTERRUPT: Duration = Duration::from_secs(2);
 
-/// How long programs that tell the user of a turn may take before the server is stopped.
+/// How long programs that notify the user of a turn may take before the server is stopped.
 const NOTIFY: Duration = Duration::from_secs(5);
 
 /// What may be on its way in each direction of a connection within the process.
@@ -177,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Ends what is still running and tells clients so, within bounds.
+    /// Ends what is still running and notifies clients, within bounds.
     pub(crate) async fn interrupt(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         for client in self.hub.all() {
@@ -250,7 +251,7 @@ impl Server {
 
     /// The client of a provider; threads of one provider share its connections.
     pub fn model_client(&self, provider: &ProviderConfig) -> ModelClient {
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut models = self.models.lock();
         if let Some(client) = models
             .get(&provider.id)
             .filter(|client| client.provider() == provider)

@@ -53,7 +53,7 @@ pub struct Settings {
     pub source: Source,
     /// Whether listeners serve `/metrics`.
     pub metrics: bool,
-    /// Whether changes in the directories of skills are told. A process of one turn has no use for that, and
+    /// Whether clients are notified of changes in the directories of skills. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
     /// A directory with programs that come along with this one, first in the `PATH` of commands. It is made for the

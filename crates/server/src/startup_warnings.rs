@@ -1,4 +1,4 @@
-//! What a client is told about the configuration right after it has introduced itself.
+//! What a client is notified of about the configuration right after it has introduced itself.
 
 use quipu_wire::ConfigWarningNotification;
 

@@ -17,7 +17,7 @@ pub(crate) struct Reporting {
     pub prompts: bool,
 }
 
-/// Starts what the settings ask for. Settings that cannot be used are no reason to work without telling why.
+/// Starts what the settings ask for. Settings that cannot be used are no reason to work without saying why.
 pub(crate) fn start(config: &Loader, scraped: bool) -> Reporting {
     let Ok(snapshot) = config.load_or_defaults() else {
         return Reporting::default();

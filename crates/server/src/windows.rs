@@ -1,9 +1,9 @@
 //! The context windows of models that no list knows: asked of the provider when a turn needs one, and
 //! assumed to be small when the provider does not say.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{DEFAULT_CONTEXT_WINDOW, ModelInfo};
 use quipu_model::{ErrorKind, ProviderConfig, WireApi};
@@ -128,14 +128,14 @@ impl Windows {
     }
 
     fn find(&self, provider: &ProviderConfig, model: &str) -> Option<Result<i64, Instant>> {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.0.lock();
         let mut answers = answers.iter();
         let found = answers.find(|it| it.model == model && it.provider == *provider);
         found.map(|it| it.window)
     }
 
     fn keep(&self, provider: &ProviderConfig, model: &str, window: Result<i64, Instant>) {
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.0.lock();
         answers.retain(|it| it.model != model || it.provider != *provider);
         if answers.len() >= KEPT {
             answers.remove(0);

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, NaiveDate, Utc};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;
@@ -89,7 +89,7 @@ impl Ledger {
     pub fn add(&self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
-        let mut today = self.lock();
+        let mut today = self.today.lock();
         today.turn_to(entry.day());
         if today.file.is_none() {
             let directory = quipu_disk::private_dirs(&self.home, Path::new(DIRECTORY))?;
@@ -108,7 +108,7 @@ impl Ledger {
     /// What was used today, by every process: in all, and in a working directory.
     pub fn today(&self, directory: &str) -> (Amount, Amount) {
         let day = DateTime::<Utc>::from(SystemTime::now()).date_naive();
-        let mut today = self.lock();
+        let mut today = self.today.lock();
         today.turn_to(day);
         if let Err(error) = today.catch_up(&self.file(day)) {
             tracing::warn!(%error, "usage of today cannot be read");
@@ -161,10 +161,6 @@ impl Ledger {
 
     fn file(&self, day: NaiveDate) -> PathBuf {
         self.home.join(DIRECTORY).join(file_name(day))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Today> {
-        self.today.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

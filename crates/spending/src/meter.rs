@@ -1,10 +1,11 @@
 //! The meter of one thread: what it used, and whether it may go on.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::NaiveDate;
+use parking_lot::Mutex;
 
 use crate::Amount;
 use crate::ledger::{Entry, Ledger};
@@ -57,7 +58,7 @@ impl Meter {
     }
 
     pub fn begin_turn(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.turn = Amount::default();
         state.counted_until = Instant::now();
         state.warned.retain(|(scope, _)| *scope != Scope::Turn);
@@ -65,7 +66,7 @@ impl Meter {
 
     /// Counts an answer; its `thread` and `seconds` are filled in. Returns what the thread cost so far.
     pub fn count(&self, mut entry: Entry) -> Amount {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let now = Instant::now();
         entry.thread.clone_from(&self.thread);
         entry.seconds = now.duration_since(state.counted_until).as_secs_f64();
@@ -84,7 +85,7 @@ impl Meter {
 
     /// Whether the model may be asked again.
     pub fn check(&self, budget: &Budget, directory: &str) -> Verdict {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let running = state.counted_until.elapsed();
         let mut near = Vec::new();
         for scope in Scope::ALL.into_iter().filter(|it| !budget.is_free(*it)) {
@@ -104,7 +105,7 @@ impl Meter {
 
     /// When the time of the turn is over, and by which limit; none if time is not limited.
     pub fn time_left(&self, budget: &Budget, directory: &str) -> Option<(Duration, Spent)> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let running = state.counted_until.elapsed();
         let left = |scope: Scope| {
             let limit = budget.limit(scope);
@@ -130,10 +131,6 @@ impl Meter {
             Scope::Directory => self.ledger.today(directory).1,
             Scope::Day => self.ledger.today(directory).0,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! A collector of telemetry: keeps what is posted to it, over real HTTP.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -53,7 +54,7 @@ impl Collector {
                 tokio::spawn(async move {
                     // A connection that breaks is the test's own business.
                     serve(stream, status, |it| {
-                        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut kept = kept.lock();
                         kept.push(it);
                         counted.send_replace(kept.len());
                     })
@@ -78,7 +79,7 @@ impl Collector {
     /// All that was posted so far.
     pub fn posted(&self) -> Vec<Posted> {
         let posted = self.posted.lock();
-        posted.unwrap_or_else(PoisonError::into_inner).clone()
+        posted.clone()
     }
 
     /// Waits until so many requests have come.

@@ -1,8 +1,9 @@
 //! A web server that answers as the test says and keeps what it was asked, over real HTTP.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -63,7 +64,7 @@ impl WebServer {
                 let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
                 let answer = move |request: Request| {
                     let reply = answer(&request);
-                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut kept = kept.lock();
                     kept.push(request);
                     reply
                 };
@@ -86,7 +87,7 @@ impl WebServer {
     /// What it was asked so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         let requests = self.requests.lock();
-        requests.unwrap_or_else(PoisonError::into_inner).clone()
+        requests.clone()
     }
 }
 

@@ -1,8 +1,8 @@
 //! JSON that is made of the same facts again and again, such as the schemas of tools: every turn offers them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_wire::Json;
 
 /// How many values are kept. When there are more, all are made again.
@@ -18,13 +18,13 @@ impl<K: Ord> Memo<K> {
 
     /// The value for a key, made if it is not known.
     pub fn get(&self, key: K, make: impl FnOnce(&K) -> Json) -> Json {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         if let Some(value) = known.get(&key) {
             return value.clone();
         }
         drop(known);
         let value = make(&key);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= LIMIT {
             known.clear();
         }

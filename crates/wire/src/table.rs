@@ -112,7 +112,7 @@ macro_rules! client_requests {
             stable FsWriteFile = "fs/writeFile" (FsWriteFileParams) -> FsWriteFileResponse, Ordered(Files);
             /// Makes a directory.
             stable FsCreateDirectory = "fs/createDirectory" (FsCreateDirectoryParams) -> FsCreateDirectoryResponse, Ordered(Files);
-            /// Tells what a path is and when it changed.
+            /// Returns what a path is and when it changed.
             stable FsGetMetadata = "fs/getMetadata" (FsGetMetadataParams) -> FsGetMetadataResponse, Ordered(Files);
             /// Lists a directory.
             stable FsReadDirectory = "fs/readDirectory" (FsReadDirectoryParams) -> FsReadDirectoryResponse, Ordered(Files);
@@ -120,7 +120,7 @@ macro_rules! client_requests {
             stable FsRemove = "fs/remove" (FsRemoveParams) -> FsRemoveResponse, Ordered(Files);
             /// Copies a file or a tree.
             stable FsCopy = "fs/copy" (FsCopyParams) -> FsCopyResponse, Ordered(Files);
-            /// Starts telling the connection about changes below a path.
+            /// Starts notifying the connection of changes below a path.
             stable FsWatch = "fs/watch" (FsWatchParams) -> FsWatchResponse, Ordered(Files);
             /// Ends a watch.
             stable FsUnwatch = "fs/unwatch" (FsUnwatchParams) -> FsUnwatchResponse, Ordered(Files);
@@ -198,13 +198,13 @@ macro_rules! client_requests {
             stable ConfigBatchWrite = "config/batchWrite" (ConfigBatchWriteParams) -> ConfigWriteResponse, Global(Config);
             /// Reads the limits an administrator has set.
             stable ConfigRequirementsRead = "configRequirements/read" (NoParams) -> ConfigRequirementsReadResponse, Global(Config);
-            /// Tells who is logged in.
+            /// Returns who is logged in.
             stable AccountRead = "account/read" (GetAccountParams) -> GetAccountResponse, Global(Account);
             /// Summarises a stored conversation; for clients of the first protocol version.
             legacy GetConversationSummary = "getConversationSummary" (GetConversationSummaryParams) -> GetConversationSummaryResponse, Free;
             /// Compares a repository with its remote; for clients of the first protocol version.
             legacy GitDiffToRemote = "gitDiffToRemote" (GitDiffToRemoteParams) -> GitDiffToRemoteResponse, Free;
-            /// Tells how the user is logged in; for clients of the first protocol version.
+            /// Returns how the user is logged in; for clients of the first protocol version.
             legacy GetAuthStatus = "getAuthStatus" (GetAuthStatusParams) -> GetAuthStatusResponse, Global(Account);
             /// Finds files by an approximate name.
             stable FuzzyFileSearch = "fuzzyFileSearch" (FuzzyFileSearchParams) -> FuzzyFileSearchResponse, Free;

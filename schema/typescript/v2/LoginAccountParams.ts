@@ -5,7 +5,7 @@
  */
 export type LoginAccountParams = { "type": "apiKey", apiKey: string, } | { "type": "chatgpt" } | { "type": "chatgptDeviceCode" } | { "type": "chatgptAuthTokens", 
 /**
- * A JWT; its claims tell the email, and the plan if none is given.
+ * A JWT; its claims contain the email, and the plan if none is given.
  */
 accessToken: string, 
 /**

@@ -31,7 +31,7 @@ export type ThreadItem = { "type": "userMessage", id: string, content: Array<Use
  */
 text: string, 
 /**
- * Null if the model does not tell.
+ * Null if the model does not say.
  */
 phase: MessagePhase | null, 
 /**
@@ -111,7 +111,7 @@ senderThreadId: string,
  */
 receiverThreadIds: Array<string>, 
 /**
- * What the sub-agent is told; null for waiting, closing and resuming.
+ * What the sub-agent is sent; null for waiting, closing and resuming.
  */
 prompt: string | null, 
 /**

@@ -7,6 +7,6 @@ import type { Turn } from "./Turn";
  */
 export type TurnCompletedNotification = { threadId: string, 
 /**
- * Without items; its `status` tells how it ended.
+ * Without items; its `status` says how it ended.
  */
 turn: Turn, };

@@ -5,6 +5,6 @@
  */
 export type WindowsSandboxSetupStartResponse = { 
 /**
- * True; how it went, `windowsSandbox/setupCompleted` tells.
+ * True; `windowsSandbox/setupCompleted` reports how it went.
  */
 started: boolean, };

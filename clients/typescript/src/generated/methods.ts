@@ -257,7 +257,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("fs/createDirectory", params, options);
   }
 
-  /** Tells what a path is and when it changed. */
+  /** Returns what a path is and when it changed. */
   fsGetMetadata(params: protocol.FsGetMetadataParams, options?: CallOptions): Promise<protocol.FsGetMetadataResponse> {
     return this.request("fs/getMetadata", params, options);
   }
@@ -277,7 +277,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("fs/copy", params, options);
   }
 
-  /** Starts telling the connection about changes below a path. */
+  /** Starts notifying the connection of changes below a path. */
   fsWatch(params: protocol.FsWatchParams, options?: CallOptions): Promise<protocol.FsWatchResponse> {
     return this.request("fs/watch", params, options);
   }
@@ -472,7 +472,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("configRequirements/read", undefined, options);
   }
 
-  /** Tells who is logged in. */
+  /** Returns who is logged in. */
   accountRead(params: protocol.GetAccountParams = {}, options?: CallOptions): Promise<protocol.GetAccountResponse> {
     return this.request("account/read", params, options);
   }
@@ -487,7 +487,7 @@ export abstract class Methods extends ClientEmitter {
     return this.request("gitDiffToRemote", params, options);
   }
 
-  /** Tells how the user is logged in; for clients of the first protocol version. Legacy. */
+  /** Returns how the user is logged in; for clients of the first protocol version. Legacy. */
   getAuthStatus(params: protocol.GetAuthStatusParams = {}, options?: CallOptions): Promise<protocol.GetAuthStatusResponse> {
     return this.request("getAuthStatus", params, options);
   }

@@ -377,7 +377,7 @@ chatgptPlanType?: string | null, };
  */
 export type ClientInfo = { 
 /**
- * Told to model providers, so it must be valid as the value of an HTTP header.
+ * Sent to model providers, so it must be valid as the value of an HTTP header.
  */
 name: string, 
 /**
@@ -2194,7 +2194,7 @@ export type LocalShellStatus = "completed" | "in_progress" | "incomplete";
  */
 export type LoginAccountParams = { "type": "apiKey", apiKey: string, } | { "type": "chatgpt" } | { "type": "chatgptDeviceCode" } | { "type": "chatgptAuthTokens", 
 /**
- * A JWT; its claims tell the email, and the plan if none is given.
+ * A JWT; its claims contain the email, and the plan if none is given.
  */
 accessToken: string, 
 /**
@@ -4168,7 +4168,7 @@ export type ThreadItem = { "type": "userMessage", id: string, content: Array<Use
  */
 text: string, 
 /**
- * Null if the model does not tell.
+ * Null if the model does not say.
  */
 phase: MessagePhase | null, 
 /**
@@ -4248,7 +4248,7 @@ senderThreadId: string,
  */
 receiverThreadIds: Array<string>, 
 /**
- * What the sub-agent is told; null for waiting, closing and resuming.
+ * What the sub-agent is sent; null for waiting, closing and resuming.
  */
 prompt: string | null, 
 /**
@@ -5475,7 +5475,7 @@ error: TurnError | null, };
  */
 export type TurnCompletedNotification = { threadId: string, 
 /**
- * Without items; its `status` tells how it ended.
+ * Without items; its `status` says how it ended.
  */
 turn: Turn, };
 
@@ -5734,7 +5734,7 @@ cwd?: AbsolutePathBuf | null, };
  */
 export type WindowsSandboxSetupStartResponse = { 
 /**
- * True; how it went, `windowsSandbox/setupCompleted` tells.
+ * True; `windowsSandbox/setupCompleted` reports how it went.
  */
 started: boolean, };
 
@@ -5861,7 +5861,7 @@ export interface ClientRequests {
   "fs/writeFile": { params: FsWriteFileParams; result: FsWriteFileResponse };
   /** Makes a directory. */
   "fs/createDirectory": { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
-  /** Tells what a path is and when it changed. */
+  /** Returns what a path is and when it changed. */
   "fs/getMetadata": { params: FsGetMetadataParams; result: FsGetMetadataResponse };
   /** Lists a directory. */
   "fs/readDirectory": { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
@@ -5869,7 +5869,7 @@ export interface ClientRequests {
   "fs/remove": { params: FsRemoveParams; result: FsRemoveResponse };
   /** Copies a file or a tree. */
   "fs/copy": { params: FsCopyParams; result: FsCopyResponse };
-  /** Starts telling the connection about changes below a path. */
+  /** Starts notifying the connection of changes below a path. */
   "fs/watch": { params: FsWatchParams; result: FsWatchResponse };
   /** Ends a watch. */
   "fs/unwatch": { params: FsUnwatchParams; result: FsUnwatchResponse };
@@ -5947,13 +5947,13 @@ export interface ClientRequests {
   "config/batchWrite": { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
   /** Reads the limits an administrator has set. */
   "configRequirements/read": { params: undefined; result: ConfigRequirementsReadResponse };
-  /** Tells who is logged in. */
+  /** Returns who is logged in. */
   "account/read": { params: GetAccountParams; result: GetAccountResponse };
   /** Summarises a stored conversation; for clients of the first protocol version. Legacy. */
   "getConversationSummary": { params: GetConversationSummaryParams; result: GetConversationSummaryResponse };
   /** Compares a repository with its remote; for clients of the first protocol version. Legacy. */
   "gitDiffToRemote": { params: GitDiffToRemoteParams; result: GitDiffToRemoteResponse };
-  /** Tells how the user is logged in; for clients of the first protocol version. Legacy. */
+  /** Returns how the user is logged in; for clients of the first protocol version. Legacy. */
   "getAuthStatus": { params: GetAuthStatusParams; result: GetAuthStatusResponse };
   /** Finds files by an approximate name. */
   "fuzzyFileSearch": { params: FuzzyFileSearchParams; result: FuzzyFileSearchResponse };

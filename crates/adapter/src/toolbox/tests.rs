@@ -81,7 +81,7 @@ fn lab(tools: &[Tool], resources: Resources) -> Lab {
     let mut subscribers = Subscribers::default();
     subscribers.add(move |event| {
         if let EventKind::ToolInvoked(invoked) = &event.kind {
-            kept.lock().unwrap().push(invoked.clone());
+            kept.lock().push(invoked.clone());
         }
         Err("subscribers may fail".into())
     });
@@ -144,7 +144,7 @@ proptest! {
                     run(id, call).await;
                 }
             }
-            let events = lab.events.lock().unwrap().clone();
+            let events = lab.events.lock().clone();
             // An expansion is a success to the model, but nothing that was done before it stays.
             let ok = |it: &&ToolInvoked| it.success && !it.result.contains("shown in full");
             let succeeded: Vec<u32> = events.iter().filter(ok).map(|it| it.call_id.parse().unwrap()).collect();
@@ -241,5 +241,5 @@ async fn a_call_without_a_tool_is_reported_so() {
     let lab = lab(&[], Resources::new());
     let answer = lab.toolbox.call("none", "1", &json!({})).await;
     assert_eq!(answer, Answer::failure("There is no tool named `none`."));
-    assert_eq!(lab.events.lock().unwrap().len(), 1);
+    assert_eq!(lab.events.lock().len(), 1);
 }

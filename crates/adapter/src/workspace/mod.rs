@@ -6,9 +6,9 @@ mod copy;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
@@ -165,11 +165,7 @@ impl Workspace {
 
     /// Removes the directory now. Doing it again does nothing.
     pub fn cleanup(&self) -> io::Result<()> {
-        let directory = self
-            .directory
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let directory = self.directory.lock().take();
         directory.map_or(Ok(()), TempDir::close)
     }
 

@@ -1,7 +1,8 @@
 //! Who tells what is to be seen, and answers in the user's place.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use quipu_client::Handler;
 use quipu_client::wire::{
     CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams,
@@ -23,7 +24,7 @@ impl Narrator {
 
     /// The screen, shared with the answers that are given meanwhile.
     pub fn text(&self) -> MutexGuard<'_, Text> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// What comes next.

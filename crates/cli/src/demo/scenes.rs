@@ -71,7 +71,7 @@ pub async fn interrupt(client: &Client, narrator: &Narrator, thread: &str) -> Re
     let mut seen = 0;
     while let Some(event) = turn.next().await {
         if let Event::Notification(notification) = event {
-            narrator.text().told(&notification);
+            narrator.text().notified(&notification);
             if matches!(notification, ServerNotification::ItemAgentMessageDelta(_)) {
                 seen += 1;
                 if seen == PIECES {
@@ -106,7 +106,7 @@ pub async fn resume(client: &Client, narrator: &Narrator, thread: &str) -> Resul
 async fn watch(mut turn: TurnStream, narrator: &Narrator) -> Result<(), Error> {
     while let Some(event) = turn.next().await {
         if let Event::Notification(notification) = event {
-            narrator.text().told(&notification);
+            narrator.text().notified(&notification);
         }
     }
     let done = turn.finish().await;

@@ -1,5 +1,5 @@
 //! A turn as the JSON lines of `codex exec --json`, so that programs which drive that command can drive
-//! this one. Items are numbered in the order of appearance, and of a message only its end is told.
+//! this one. Items are numbered in the order of appearance, and of a message only its end is reported.
 
 use std::collections::HashMap;
 
@@ -119,7 +119,7 @@ impl Line {
     }
 }
 
-/// Turns what a server tells into lines.
+/// Turns the notifications of a server into lines.
 #[derive(Default)]
 pub struct Events {
     /// The ids given out, by the server's own.
@@ -248,7 +248,7 @@ fn todo_list(steps: &[TurnPlanStep]) -> Body {
     }
 }
 
-/// The item's own id and what is told of it, if it is reported at all.
+/// The item's own id and what is reported of it, if anything.
 fn body(item: &ThreadItem) -> Option<(String, Body)> {
     Some(match item.clone() {
         ThreadItem::AgentMessage { id, text, .. } => (id, Body::AgentMessage { text }),

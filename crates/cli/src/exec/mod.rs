@@ -201,14 +201,14 @@ async fn drive(
     Ok(output.end(done, stops.received.is_some()))
 }
 
-/// Tells what has come so far that is not about the turn.
+/// Reports what has come so far that is not about the turn.
 fn tell_noticed(notices: &mut EventStream, output: &mut Output) {
     while let Some(Some(event)) = notices.next().now_or_never() {
         output.noticed(&event);
     }
 }
 
-/// Tells what happens until the turn has ended. A signal interrupts the turn; a second one ends the
+/// Reports what happens until the turn has ended. A signal interrupts the turn; a second one ends the
 /// process at once.
 async fn watch(
     turn: &mut TurnStream,
@@ -220,7 +220,7 @@ async fn watch(
     loop {
         tokio::select! {
             event = turn.next() => match event {
-                Some(Event::Notification(notification)) => output.told(&notification),
+                Some(Event::Notification(notification)) => output.notified(&notification),
                 Some(Event::Lagged(lagged)) => output.missed(lagged.missed),
                 Some(_) => {}
                 None => return,

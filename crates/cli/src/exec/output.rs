@@ -1,4 +1,4 @@
-//! Where a run tells what happens: JSON lines on standard output for programs, or words on standard error
+//! Where a run reports what happens: JSON lines on standard output for programs, or words on standard error
 //! for people, with the last message alone on standard output.
 
 use std::io::{IsTerminal as _, Write as _};
@@ -77,14 +77,14 @@ impl Output {
         }
     }
 
-    pub fn told(&mut self, notification: &ServerNotification) {
+    pub fn notified(&mut self, notification: &ServerNotification) {
         match &mut self.form {
             Form::Json(events) => {
                 if let Some(line) = events.of(notification) {
                     print(&line);
                 }
             }
-            Form::Text(text) => text.told(notification),
+            Form::Text(text) => text.notified(notification),
         }
     }
 
@@ -107,7 +107,7 @@ impl Output {
         }
     }
 
-    /// More happened at once than could be told.
+    /// More happened at once than could be reported.
     pub fn missed(&mut self, count: u64) {
         tracing::warn!(count, "events were lost because output was not read");
     }
@@ -118,7 +118,7 @@ impl Output {
         }
     }
 
-    /// Tells how it ended, and with what code the process is to exit. Programs are not told of an end that
+    /// Reports how it ended, and with what code the process is to exit. Programs get no report of an end that
     /// a signal caused: its sender knows, and takes a failed turn for a fault.
     pub fn end(self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
         let (outcome, failure) = match done {

@@ -79,7 +79,7 @@ impl Text {
         self.screen.is_terminal()
     }
 
-    pub fn told(&mut self, notification: &ServerNotification) {
+    pub fn notified(&mut self, notification: &ServerNotification) {
         match notification {
             ServerNotification::ItemAgentMessageDelta(it) if self.screen.is_terminal() => {
                 if self.streamed.as_ref() != Some(&it.item_id) {

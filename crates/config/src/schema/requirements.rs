@@ -185,7 +185,7 @@ pub static REQUIREMENTS: Section = Section::new(
         key(
             "enforce_residency",
             Word(&["us"]),
-            "Where data must stay: OpenAI is told with every request.",
+            "Where data must stay: sent to OpenAI with every request.",
         ),
         key(
             "guardian_developer_instructions",

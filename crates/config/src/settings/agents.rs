@@ -37,7 +37,7 @@ impl Agents {
     ) -> Result<Self, LoadError> {
         let toml: AgentsToml = view.table("agents");
         let below_one = |name: &str| {
-            Err(LoadError::Senseless(format!(
+            Err(LoadError::Invalid(format!(
                 "agents.{name} must be at least 1"
             )))
         };

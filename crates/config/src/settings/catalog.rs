@@ -30,17 +30,17 @@ impl ModelCatalog {
         };
         let text = files
             .read(&path)
-            .map_err(|error| LoadError::Senseless(error.to_string()))?;
-        let text = text.ok_or_else(|| LoadError::Senseless(super::MISSING_FILE.to_owned()))?;
+            .map_err(|error| LoadError::Invalid(error.to_string()))?;
+        let text = text.ok_or_else(|| LoadError::Invalid(super::MISSING_FILE.to_owned()))?;
         let catalog: CatalogJson = serde_json::from_str(&text).map_err(|error| {
             let path = path.display();
-            LoadError::Senseless(format!(
+            LoadError::Invalid(format!(
                 "failed to parse model_catalog_json path `{path}` as JSON: {error}"
             ))
         })?;
         if catalog.models.is_empty() {
             let path = path.display();
-            return Err(LoadError::Senseless(format!(
+            return Err(LoadError::Invalid(format!(
                 "model_catalog_json path `{path}` must contain at least one model"
             )));
         }

@@ -60,7 +60,7 @@ fn text(
         Err(error) => return Err(unreadable(what, &path, &error.to_string())),
     };
     match text.trim() {
-        "" => Err(LoadError::Senseless(format!(
+        "" => Err(LoadError::Invalid(format!(
             "{what} is empty: {}",
             path.display()
         ))),
@@ -69,7 +69,7 @@ fn text(
 }
 
 fn unreadable(what: &str, path: &Path, reason: &str) -> LoadError {
-    LoadError::Senseless(format!(
+    LoadError::Invalid(format!(
         "failed to read {what} {}: {reason}",
         path.display()
     ))

@@ -53,13 +53,13 @@ pub(super) fn resolve(
     cwd: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Option<(SandboxPolicy, ProfileNetwork)>, LoadError> {
-    let senseless = |text: &str| Err(LoadError::Senseless(text.to_owned()));
+    let invalid = |text: &str| Err(LoadError::Invalid(text.to_owned()));
     let profiles = view.raw("permissions").and_then(Value::as_object);
     let name = view.get::<String>("default_permissions");
     if let Some(name) = name.as_deref().filter(|name| name.starts_with(':')) {
         return match built_in(name) {
             Some(policy) => Ok(Some((policy, ProfileNetwork::default()))),
-            None => senseless(&format!(
+            None => invalid(&format!(
                 "default_permissions refers to unknown built-in profile `{name}`"
             )),
         };
@@ -67,17 +67,17 @@ pub(super) fn resolve(
     let (name, profiles) = match (name, profiles) {
         (Some(name), Some(profiles)) => (name, profiles),
         (Some(_), None) => {
-            return senseless("default_permissions requires a `[permissions]` table");
+            return invalid("default_permissions requires a `[permissions]` table");
         }
         (None, Some(profiles)) if !profiles.is_empty() => {
-            return senseless(
+            return invalid(
                 "config defines `[permissions]` profiles but does not set `default_permissions`",
             );
         }
         (None, _) => return Ok(None),
     };
     let Some(profile) = profiles.get(&name) else {
-        return senseless(&format!(
+        return invalid(&format!(
             "default_permissions refers to undefined profile `{name}`"
         ));
     };
@@ -183,7 +183,7 @@ impl Reach {
             (name, _, _) if name.starts_with(':') => self.recognized = false,
             (path, part, access) => {
                 if !Path::new(path).is_absolute() {
-                    return Err(LoadError::Senseless(format!(
+                    return Err(LoadError::Invalid(format!(
                         "filesystem path `{path}` must be absolute, use `~/...`, or start with `:`"
                     )));
                 }
@@ -199,7 +199,7 @@ impl Reach {
             Access::Read => self.add_root(path),
             Access::Write if path == cwd => self.workspace = true,
             _ => {
-                return Err(LoadError::Senseless(
+                return Err(LoadError::Invalid(
                     "permissions profile requests filesystem writes outside the workspace root, which is not \
                      supported until the runtime enforces FileSystemSandboxPolicy directly"
                         .to_owned(),

@@ -61,7 +61,7 @@ pub(crate) fn check(view: &View<'_>) -> Result<(), LoadError> {
         return Ok(());
     }
     if id == "ollama-chat" {
-        return Err(LoadError::Senseless(
+        return Err(LoadError::Invalid(
             "`ollama-chat` is no longer supported.\nHow to fix: replace `ollama-chat` with `ollama` in \
              `model_provider`, `oss_provider`, or `--local-provider`.\n\
              More info: https://github.com/openai/codex/discussions/7782"

@@ -120,7 +120,7 @@ impl Snapshot {
             ("metrics_exporter", otel.metrics_exporter),
         ] {
             if exporter == Exporter::OtlpGrpc {
-                return Err(LoadError::Senseless(format!(
+                return Err(LoadError::Invalid(format!(
                     "`otel.{key}`: `otlp-grpc` is not supported; use `otlp-http`, which collectors speak too"
                 )));
             }

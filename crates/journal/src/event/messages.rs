@@ -164,7 +164,7 @@ pub struct TokenCount {
     /// Usage; null in events that only carry rate limits.
     #[serde(default)]
     pub info: Option<TokenUsageInfo>,
-    /// The account's limits, as the provider told them.
+    /// The account's limits, as the provider reported them.
     #[serde(default)]
     pub rate_limits: Option<Json>,
 }

@@ -119,6 +119,7 @@ impl Service {
                     issue_id: of.clone(),
                     event: Box::new(event),
                 };
+                // The service may have ended meanwhile.
                 inputs.send(input).ok();
             }),
             stop: stopped,

@@ -241,6 +241,7 @@ impl Service {
             };
         }
         self.store.flush().await;
+        // A socket that stays is replaced by the next start.
         #[cfg(unix)]
         std::fs::remove_file(self.options.places.socket()).ok();
     }

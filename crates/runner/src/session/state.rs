@@ -1,8 +1,7 @@
 //! What is known of the running turn, kept where messages arrive: whether it ended and how, what it said, and when
 //! something was last heard of the server.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -58,12 +57,12 @@ pub(super) struct Remains {
 
 impl State {
     pub fn set_thread(&self, id: &str) {
-        self.lock().thread = id.to_owned();
+        self.inner.lock().thread = id.to_owned();
     }
 
     /// Forgets the last turn, before the next one is asked for.
     pub fn prepare(&self) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.ends.clear();
         inner.turn = None;
         inner.message.clear();
@@ -72,7 +71,7 @@ impl State {
     }
 
     pub fn set_turn(&self, id: &str) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.turn = Some(id.to_owned());
         inner.heard = Some(Instant::now());
         drop(inner);
@@ -81,19 +80,19 @@ impl State {
 
     /// `<thread>-<turn>`, once there is a turn.
     pub fn session_id(&self) -> Option<String> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let turn = inner.turn.as_ref()?;
         Some(format!("{}-{turn}", inner.thread))
     }
 
     /// The server said something.
     pub fn touch(&self) {
-        self.lock().heard = Some(Instant::now());
+        self.inner.lock().heard = Some(Instant::now());
     }
 
     /// Since when nothing was heard, as far as that counts.
     pub fn silent_since(&self) -> Instant {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         match inner.heard {
             Some(heard) if inner.tools == 0 => heard,
             _ => Instant::now(),
@@ -102,7 +101,7 @@ impl State {
 
     /// A local tool runs until the guard is dropped.
     pub fn tool(&self) -> ToolGuard<'_> {
-        self.lock().tools += 1;
+        self.inner.lock().tools += 1;
         ToolGuard(self)
     }
 
@@ -110,7 +109,7 @@ impl State {
     pub fn note(&self, event: &Event) {
         let params = &event.payload;
         let usage = event.usage();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let concerned = match params.get("threadId").and_then(Value::as_str) {
             Some(thread) => thread == inner.thread,
             None => true,
@@ -149,7 +148,7 @@ impl State {
             turn: text("/turn/id").or_else(|| text("/turnId")),
             ending,
         };
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.ends.len() < MOST_ENDS {
             inner.ends.push(end);
         }
@@ -163,7 +162,7 @@ impl State {
             let ended = self.ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            if let Some(ending) = self.lock().ending() {
+            if let Some(ending) = self.inner.lock().ending() {
                 return ending;
             }
             ended.await;
@@ -172,16 +171,12 @@ impl State {
 
     /// Takes what the turn left behind.
     pub fn remains(&self) -> Remains {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         Remains {
             message: std::mem::take(&mut inner.message),
             diff: inner.diff.take(),
             usage: inner.usage,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -202,7 +197,7 @@ pub(super) struct ToolGuard<'a>(&'a State);
 
 impl Drop for ToolGuard<'_> {
     fn drop(&mut self) {
-        let mut inner = self.0.lock();
+        let mut inner = self.0.inner.lock();
         inner.tools -= 1;
         inner.heard = Some(Instant::now());
     }

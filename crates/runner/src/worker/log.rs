@@ -96,6 +96,7 @@ async fn write(path: PathBuf, mut messages: mpsc::Receiver<Message>) {
             append(path.clone(), text).await;
         }
         for done in waiters {
+            // The caller may have stopped waiting.
             done.send(()).ok();
         }
     }

@@ -2,9 +2,10 @@
 //! changes that the agent reports.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::Hearing;
@@ -53,7 +54,7 @@ impl Watch {
             keep_diff(&diffs, &event);
             let counts = event.usage().is_some() || event.rate_limits().is_some();
             let matters = counts || !is_frequent(event.kind);
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = last.lock();
             if matters || last.is_none_or(|it| it.elapsed() >= EVERY) {
                 *last = Some(Instant::now());
                 hearing(translate(&event));
@@ -63,7 +64,7 @@ impl Watch {
 
     /// All changes that the agent reported, turn by turn.
     pub fn diff(&self) -> String {
-        let diffs = self.diffs.lock().unwrap_or_else(PoisonError::into_inner);
+        let diffs = self.diffs.lock();
         diffs.values().map(|(_, diff)| diff.as_str()).collect()
     }
 
@@ -92,7 +93,7 @@ fn keep_diff(diffs: &Diffs, event: &Event) {
     let (Some(turn), Some(diff)) = (text("turnId"), text("diff")) else {
         return;
     };
-    let mut diffs = diffs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut diffs = diffs.lock();
     let known = diffs.iter().find(|(_, it)| it.0 == turn).map(|it| *it.0);
     let next = u32::try_from(diffs.len()).unwrap_or(u32::MAX);
     diffs.insert(known.unwrap_or(next), (turn.to_owned(), diff.to_owned()));

@@ -92,9 +92,9 @@ impl Family {
     }
 }
 
-/// Takes leave of children that have ended, all of them supervisors. One that was killed had no time
+/// Reaps children that have ended, all of them supervisors. One that was killed had no time
 /// to kill its command: whose processes have become children of this process and are killed here.
-pub(super) fn bury(supervisors: &mut HashSet<libc::pid_t>) {
+pub(super) fn reap_supervisors(supervisors: &mut HashSet<libc::pid_t>) {
     let mut has_orphans = false;
     let give_up = Instant::now() + PATIENCE;
     while Instant::now() < give_up {

@@ -107,7 +107,7 @@ impl Supervisor<'_> {
         let rest = [rest, attendant.and_then(|it| it.rest())];
         let rest = rest.into_iter().flatten().min();
         let fds = [Some(self.lifeline.as_fd()), attendant.map(|it| it.as_fd())];
-        let [told, asked] = wait(fds, rest);
+        let [ended, asked] = wait(fds, rest);
         if let Some(attendant) = attendant {
             attendant.attend_again();
             if asked {
@@ -115,7 +115,7 @@ impl Supervisor<'_> {
             }
         }
         // Any byte is the wish to end it, and so is the end of the lifeline.
-        !told
+        !ended
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn watch_children() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until one of the descriptors can be read, a child changed, or the time is over; tells which
+/// Waits until one of the descriptors can be read, a child changed, or the time is over; says which
 /// can be read.
 pub(super) fn wait<const N: usize>(
     fds: [Option<BorrowedFd<'_>>; N],

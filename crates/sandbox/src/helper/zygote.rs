@@ -8,7 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Family, Lifeline, family::bury, run_supervisor, supervise, wake_when_parent_ends};
+use super::{
+    Family, Lifeline, family::reap_supervisors, run_supervisor, supervise, wake_when_parent_ends,
+};
 #[cfg(target_os = "linux")]
 use crate::linux::cgroup::Groups;
 #[cfg(not(target_os = "linux"))]
@@ -47,7 +49,7 @@ pub(super) fn run() -> ! {
     let mut supervisors = HashSet::new();
     let mut groups = Groups::new();
     while ready.is_ok() {
-        bury(&mut supervisors);
+        reap_supervisors(&mut supervisors);
         let rest = groups.end_others(&supervisors).then_some(AGAIN);
         let [asked] = supervise::wait([Some(server.as_fd())], rest);
         let lifeline = match asked.then(|| receive(server.as_fd())) {
@@ -77,7 +79,7 @@ pub(super) fn run() -> ! {
 fn outlive(supervisors: &mut HashSet<libc::pid_t>) {
     let give_up = Instant::now() + PATIENCE;
     loop {
-        bury(supervisors);
+        reap_supervisors(supervisors);
         let rest = give_up.saturating_duration_since(Instant::now());
         if supervisors.is_empty() || rest.is_zero() {
             break;
@@ -90,7 +92,7 @@ fn outlive(supervisors: &mut HashSet<libc::pid_t>) {
     }
     while !supervisors.is_empty() {
         supervise::wait([], Some(PATIENCE));
-        bury(supervisors);
+        reap_supervisors(supervisors);
     }
 }
 

@@ -4,9 +4,9 @@ use std::{
     io,
     os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle},
     ptr,
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use windows_sys::Win32::System::{
     JobObjects::{
         AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
@@ -82,7 +82,7 @@ impl Job {
 
 /// Makes sure that whatever this program starts ends with it.
 pub(super) fn join_ours() -> io::Result<()> {
-    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ours = OURS.lock();
     if ours.is_none() {
         let job = Job::new()?;
         // SAFETY: this handle is a constant that always means this process.

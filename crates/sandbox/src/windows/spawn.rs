@@ -6,10 +6,11 @@ use std::{
     os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle},
     path::PathBuf,
     process::Stdio as Streams,
-    sync::{Arc, Mutex as SyncMutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex as SyncMutex;
 use tokio::{
     process::{Child, Command as Starter},
     sync::{Mutex, watch},
@@ -69,6 +70,7 @@ pub async fn spawn(command: Command) -> Result<Spawned, SpawnError> {
         source,
     })?;
     if let Err(source) = begin(&child, &job) {
+        // It may have ended by itself.
         child.start_kill().ok();
         return Err(failed("its first thread")(source));
     }

@@ -1,10 +1,11 @@
 //! The token of a provider that a program prints, as `[model_providers.NAME.auth]` says.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex as Lock;
 use quipu_model::{
     AuthCommand, CredentialSource, Credentials, CredentialsLost, Recovered, Secret, Secrets,
 };
@@ -47,7 +48,7 @@ struct Printed {
 
 impl PrintedTokens {
     fn add(&self, token: &str) {
-        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = self.0.lock();
         if !printed.last.iter().any(|it| it == token) {
             printed.last.push_front(token.to_owned());
             printed.last.truncate(REMEMBERED);
@@ -57,7 +58,7 @@ impl PrintedTokens {
 
     /// Adds the tokens that are new since `known` of them were printed; how many there were by now.
     pub fn add_new_to(&self, secrets: &mut Secrets, known: usize) -> usize {
-        let printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let printed = self.0.lock();
         let new = printed.last.iter().take(printed.count - known);
         secrets.extend(new.cloned());
         printed.count

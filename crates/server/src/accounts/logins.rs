@@ -1,8 +1,9 @@
 //! The ChatGPT login that waits for its user, in a browser or on another device. There is one at a time;
 //! each ends with exactly one `account/login/completed`.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use quipu_auth::{BrowserLogin, DeviceLogin, Keep, Login, Record};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -41,7 +42,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Ends the login, and waits until clients were told.
+    /// Ends the login, and waits until clients were notified.
     pub async fn stop(self, why: Stop) {
         // Either may have ended already, which is as good.
         self.stop.send(why).ok();
@@ -52,32 +53,28 @@ impl Pending {
 impl Logins {
     /// Takes the pending login out if it has this id, so that it cannot succeed any more.
     pub fn take(&self, id: Uuid) -> Option<Pending> {
-        self.lock().take_if(|pending| pending.id == id)
+        self.pending.lock().take_if(|pending| pending.id == id)
     }
 
     /// Held while clients are asked for new tokens.
     pub async fn asking(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.asking.lock().await
     }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Gives up the pending login, if there is one.
 pub(crate) async fn stop_pending(server: &Server, why: Stop) {
-    let pending = server.logins.lock().take();
+    let pending = server.logins.pending.lock().take();
     if let Some(pending) = pending {
         pending.stop(why).await;
     }
 }
 
-/// Waits in the background until a login ends. Call after its id was told.
+/// Waits in the background until a login ends. Call after the client was sent its id.
 pub(crate) fn wait_for(server: &Arc<Server>, id: Uuid, attempt: Attempt, keep: Keep) {
     let (stop, stopped) = oneshot::channel();
     let (done, over) = oneshot::channel();
-    *server.logins.lock() = Some(Pending { id, stop, over });
+    *server.logins.pending.lock() = Some(Pending { id, stop, over });
     let server = Arc::clone(server);
     tokio::spawn(async move {
         let outcome = outcome(&server, id, attempt, stopped, keep).await;

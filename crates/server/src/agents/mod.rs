@@ -7,9 +7,10 @@ mod roles;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::future;
+use parking_lot::Mutex;
 use quipu_engine::{ThreadId, TurnEnd};
 use quipu_tools::agents::{is_done, state_for_model};
 use quipu_wire::{CollabAgentState, CollabAgentStatus, Json};
@@ -103,19 +104,19 @@ pub(crate) struct Agents(Mutex<BTreeMap<ThreadId, Arc<Agent>>>);
 
 impl Agents {
     pub fn get(&self, id: &str) -> Option<Arc<Agent>> {
-        self.lock().get(id).cloned()
+        self.0.lock().get(id).cloned()
     }
 
     /// The agents that a thread started.
     pub fn of(&self, parent: &str) -> Vec<Arc<Agent>> {
-        let agents = self.lock();
+        let agents = self.0.lock();
         let own = agents.values().filter(|agent| agent.parent.id == *parent);
         own.cloned().collect()
     }
 
     /// An agent that a thread started, or that one of its agents did. It has no access to others.
     pub fn below(&self, ancestor: &str, id: &str) -> Option<Arc<Agent>> {
-        let agents = self.lock();
+        let agents = self.0.lock();
         let found = agents.get(id)?;
         let mut above = found;
         while above.parent.id != *ancestor {
@@ -139,7 +140,7 @@ impl Agents {
         role: Option<String>,
         limit: usize,
     ) -> Result<Reservation<'_>, String> {
-        let mut agents = self.lock();
+        let mut agents = self.0.lock();
         let above = agents.get(&parent.id);
         let root = above.map_or_else(|| parent.id.clone(), |above| above.root.clone());
         let related: Vec<&str> = agents
@@ -173,14 +174,10 @@ impl Agents {
 
     /// Its thread is no longer loaded.
     pub fn left(&self, id: &str) {
-        let left = self.lock().remove(id);
+        let left = self.0.lock().remove(id);
         if let Some(agent) = left {
             agent.set_state(state(CollabAgentStatus::Shutdown));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ThreadId, Arc<Agent>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -239,7 +236,7 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         if self.agent.thread.get().is_none() {
-            self.agents.lock().remove(&self.agent.id);
+            self.agents.0.lock().remove(&self.agent.id);
         }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quipu_auth::BackendError;
 use quipu_config::Snapshot;
 use quipu_extend::apps::{connected, read_page};
@@ -65,12 +66,12 @@ struct Lists {
 
 impl Kept {
     fn get(&self, account: &Account) -> Lists {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         kept.get(account).cloned().unwrap_or_default()
     }
 
     fn change(&self, account: &Account, change: impl FnOnce(&mut Lists)) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.len() >= KEPT && !kept.contains_key(account) {
             kept.clear();
         }

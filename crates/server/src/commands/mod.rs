@@ -6,8 +6,9 @@ mod run;
 mod stdin;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use quipu_sandbox::Process;
 
 use crate::Refusal;
@@ -35,7 +36,8 @@ pub(crate) struct Running {
 impl Commands {
     /// The running command of this name, or why there is none.
     pub fn get(&self, client: ClientId, name: &str) -> Result<Arc<Running>, Refusal> {
-        self.lock()
+        self.0
+            .lock()
             .get(&(client, name.to_owned()))
             .cloned()
             .ok_or_else(|| {
@@ -46,15 +48,11 @@ impl Commands {
     }
 
     fn refuse_duplicate(&self, client: ClientId, name: &str) -> Result<(), Refusal> {
-        if !self.lock().contains_key(&(client, name.to_owned())) {
+        if !self.0.lock().contains_key(&(client, name.to_owned())) {
             return Ok(());
         }
         let text = format!("duplicate active command/exec process id: {}", quoted(name));
         Err(Refusal::invalid_request(text))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Running>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -160,7 +160,7 @@ struct Name {
 impl Name {
     fn new(cx: &Cx, process_id: String, running: &Arc<Running>) -> Name {
         let key = (cx.client.id, process_id);
-        let mut table = cx.server.commands.lock();
+        let mut table = cx.server.commands.0.lock();
         table.insert(key.clone(), Arc::clone(running));
         Name {
             cx: cx.clone(),
@@ -171,7 +171,7 @@ impl Name {
 
 impl Drop for Name {
     fn drop(&mut self) {
-        self.cx.server.commands.lock().remove(&self.key);
+        self.cx.server.commands.0.lock().remove(&self.key);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Input on its way to a command. A client is answered when its bytes are queued, not when the command
 //! reads them, so that a command which reads nothing can still be terminated.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_sandbox::{Process, StdinError};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
@@ -59,7 +60,7 @@ impl Stdin {
 
     /// Queues bytes, if there are any, and then ends the input, if that is asked. To end it twice is fine.
     pub fn write(&self, bytes: Option<Vec<u8>>, close: bool) -> Result<(), WriteError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         match (&*state, bytes) {
             (State::NotStreamed, _) => return Err(WriteError::NotStreamed),
             (State::Closed, Some(_)) => return Err(WriteError::Closed),

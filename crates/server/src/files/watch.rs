@@ -1,4 +1,4 @@
-//! `fs/watch`: tells clients what changed. All watches share one watcher of directories.
+//! `fs/watch`: notifies clients of changes. All watches share one watcher of directories.
 //!
 //! A single file is watched through its directory, so that it can be replaced, removed and created again.
 //! A link counts as what it points to as well.
@@ -7,10 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use quipu_wire::method::event::FsChanged;
 use quipu_wire::{AbsolutePath, FsChangedNotification};
 use tokio::runtime::Handle;
@@ -22,7 +23,7 @@ use super::FileError;
 use super::replace::TEMPORARY;
 use crate::hub::{Client, ClientId};
 
-/// How long changes are gathered before they are told.
+/// How long changes are gathered before clients are notified.
 const GATHER: Duration = Duration::from_millis(200);
 /// The most paths that are reported at once; beyond that only the watched directory is named.
 const PATHS: usize = 4096;
@@ -48,7 +49,7 @@ struct Watch {
     /// The directories that are watched for it, with links resolved.
     directories: Vec<PathBuf>,
     changes: Arc<Changes>,
-    telling: JoinHandle<()>,
+    notifier: JoinHandle<()>,
 }
 
 /// Who wants to know about which directory.
@@ -61,7 +62,7 @@ struct Interest {
     changes: Arc<Changes>,
 }
 
-/// What changed and was not told yet.
+/// Changes of which the client was not notified yet.
 struct Changes {
     /// The path as the client wrote it.
     watched: PathBuf,
@@ -79,7 +80,7 @@ impl Watches {
         name: Option<String>,
         runtime: &Handle,
     ) -> Result<String, FileError> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let own = state
             .watches
             .keys()
@@ -105,33 +106,38 @@ impl Watches {
                 name,
                 changes: Arc::clone(&changes),
             };
-            lock(&self.routes)
+            self.routes
+                .lock()
                 .0
                 .entry(directory.clone())
                 .or_default()
                 .push(interest);
             directories.push(directory);
         }
-        let telling = runtime.spawn(tell(Arc::clone(client), id.clone(), Arc::clone(&changes)));
+        let notifier = runtime.spawn(notify_changes(
+            Arc::clone(client),
+            id.clone(),
+            Arc::clone(&changes),
+        ));
         let watch = Watch {
             directories,
             changes,
-            telling,
+            notifier,
         };
         state.watches.insert((client.id, id.clone()), watch);
         Ok(id)
     }
 
-    /// Ends a watch, if the client has it; when the returned task has ended, nothing is told any more.
+    /// Ends a watch, if the client has it; when the returned task has ended, no more notifications are sent.
     pub fn remove(&self, client: ClientId, id: &str) -> Option<JoinHandle<()>> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let watch = state.watches.remove(&(client, id.to_owned()))?;
         Some(state.end(watch, &self.routes))
     }
 
     /// Ends all watches of a client.
     pub fn disconnected(&self, client: ClientId) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let ended: Vec<_> = state
             .watches
             .extract_if(|(owner, _), _| *owner == client)
@@ -145,7 +151,7 @@ impl Watches {
 impl State {
     /// Starts to watch a directory; again does no harm.
     fn watch(&mut self, directory: &Path, routes: &Arc<Mutex<Routes>>) -> Result<(), FileError> {
-        if lock(routes).0.contains_key(directory) {
+        if routes.lock().0.contains_key(directory) {
             return Ok(());
         }
         let failed = |error: notify::Error| match error.kind {
@@ -155,7 +161,7 @@ impl State {
         if self.watcher.is_none() {
             let routes = Arc::clone(routes);
             let route = move |event: notify::Result<Event>| match event {
-                Ok(event) => lock(&routes).take(&event),
+                Ok(event) => routes.lock().take(&event),
                 Err(error) => tracing::warn!(%error, "error while watching files"),
             };
             self.watcher = Some(notify::recommended_watcher(route).map_err(failed)?);
@@ -170,7 +176,7 @@ impl State {
 
     fn end(&mut self, watch: Watch, routes: &Mutex<Routes>) -> JoinHandle<()> {
         for directory in &watch.directories {
-            let mut routes = lock(routes);
+            let mut routes = routes.lock();
             let Some(interests) = routes.0.get_mut(directory) else {
                 continue;
             };
@@ -185,8 +191,8 @@ impl State {
                 tracing::debug!(%error, "failed to remove watch");
             }
         }
-        watch.telling.abort();
-        watch.telling
+        watch.notifier.abort();
+        watch.notifier
     }
 }
 
@@ -243,7 +249,7 @@ impl Routes {
 }
 
 impl Interest {
-    /// How a change of this name in the directory is told, if it is.
+    /// How a change of this name in the directory is reported, if it is.
     fn shows(&self, name: &OsStr) -> Option<PathBuf> {
         match &self.name {
             None => Some(self.changes.watched.join(name)),
@@ -254,7 +260,7 @@ impl Interest {
 
 impl Changes {
     fn add(&self, path: PathBuf) {
-        let mut paths = lock(&self.paths);
+        let mut paths = self.paths.lock();
         if paths.len() < PATHS {
             paths.insert(path);
         } else {
@@ -264,12 +270,12 @@ impl Changes {
     }
 }
 
-/// Tells a client of changes, until it is aborted.
-async fn tell(client: Arc<Client>, watch_id: String, changes: Arc<Changes>) {
+/// Notifies a client of changes, until it is aborted.
+async fn notify_changes(client: Arc<Client>, watch_id: String, changes: Arc<Changes>) {
     loop {
         changes.some.notified().await;
         tokio::time::sleep(GATHER).await;
-        let paths = std::mem::take(&mut *lock(&changes.paths));
+        let paths = std::mem::take(&mut *changes.paths.lock());
         let changed_paths: Vec<_> = paths
             .iter()
             .filter_map(|path| AbsolutePath::new(&*path.to_string_lossy()))
@@ -282,8 +288,4 @@ async fn tell(client: Arc<Client>, watch_id: String, changes: Arc<Changes>) {
             client.notify::<FsChanged>(&params).await;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -124,8 +124,8 @@ impl Branches {
     }
 
     fn main(&self) -> Option<&Branch> {
-        let told = self.0.iter().find_map(|branch| branch.means.as_deref());
-        let names = told.into_iter().chain(["main", "master"]);
+        let default = self.0.iter().find_map(|branch| branch.means.as_deref());
+        let names = default.into_iter().chain(["main", "master"]);
         names.filter_map(|name| self.named(name)).next()
     }
 }

@@ -51,9 +51,9 @@ async fn list(
 }
 
 async fn statuses(server: &Server, wanted: &Configured) -> Vec<McpServerStatus> {
-    // Nobody is told how they start, and their questions are dropped, which cancels them.
-    let (events, mut told) = mpsc::channel(1);
-    tokio::spawn(async move { while told.recv().await.is_some() {} });
+    // Nobody is notified of how they start, and their questions are dropped, which cancels them.
+    let (events, mut reported) = mpsc::channel(1);
+    tokio::spawn(async move { while reported.recv().await.is_some() {} });
     let specs = mcp::specs(server, wanted);
     let fleet = Fleet::start(specs, &mcp::client_info(), &events);
     let each = wanted

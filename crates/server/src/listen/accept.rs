@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::places::Places;
+use super::slots::Slots;
 use super::stop::StopSignals;
 use crate::Server;
 use crate::peer::{Guest, Peer};
@@ -23,12 +23,12 @@ pub(super) async fn run<S, G>(
 ) where
     G: Future<Output = ()> + Send + 'static,
 {
-    let places = Places::new(server.settings.handshake);
+    let slots = Slots::new(server.settings.handshake);
     let accepting = async {
         loop {
             match accept().await {
-                Ok((stream, peer)) => match places.take() {
-                    Some(place) => drop(tokio::spawn(greet(stream, Guest { peer, place }))),
+                Ok((stream, peer)) => match slots.take() {
+                    Some(slot) => drop(tokio::spawn(greet(stream, Guest { peer, slot }))),
                     None => tracing::error!(%peer, "connection refused: too many clients"),
                 },
                 Err(error) => {

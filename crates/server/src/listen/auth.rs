@@ -120,7 +120,7 @@ impl WebSocketAuth {
         }))
     }
 
-    /// Checks an `Authorization` header; the error is what the client is told.
+    /// Checks an `Authorization` header; the error is for the client.
     pub fn check(&self, header: Option<&[u8]>) -> Result<(), &'static str> {
         if *self == WebSocketAuth::None {
             return Ok(());

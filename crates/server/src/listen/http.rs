@@ -1,4 +1,4 @@
-//! What a socket that speaks HTTP is told: health probes, the checks before an upgrade, and the
+//! What a socket that speaks HTTP is answered: health probes, the checks before an upgrade, and the
 //! websocket after it.
 
 use std::io;
@@ -48,7 +48,7 @@ pub(super) async fn greet(
 ) {
     let read = tokio::select! {
         read = HttpRequest::read(stream, HeadLimits::default()) => read,
-        why = guest.place.lost() => {
+        why = guest.slot.lost() => {
             return tracing::info!(peer = %guest.peer, reason = %why, "connection dropped");
         }
     };

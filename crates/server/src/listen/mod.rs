@@ -4,7 +4,7 @@ mod accept;
 mod admission;
 mod auth;
 mod http;
-mod places;
+mod slots;
 mod stdio;
 mod stop;
 #[cfg(unix)]
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 pub use admission::{Admission, Origin};
 pub use auth::{AuthError, WebSocketAuth};
-pub(crate) use places::{Lost, Place};
+pub(crate) use slots::{Lost, Slot};
 
 use quipu_rpc::site::Site;
 

@@ -82,7 +82,7 @@ async fn greet(server: Arc<Server>, mut stream: UnixStream, guest: Guest) {
     let mut first = [0];
     let read = tokio::select! {
         read = stream.read(&mut first) => read,
-        why = guest.place.lost() => {
+        why = guest.slot.lost() => {
             return tracing::info!(peer = %guest.peer, reason = %why, "connection dropped");
         }
     };

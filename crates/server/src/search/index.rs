@@ -2,10 +2,11 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
+use parking_lot::Mutex;
 
 use super::rules;
 
@@ -95,7 +96,7 @@ impl Index {
     pub fn since(&self, number: usize) -> (Vec<Block>, bool) {
         // Asked first: what is complete now has published everything.
         let complete = self.complete.load(Ordering::Acquire);
-        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = self.blocks.lock();
         (blocks[number..].to_vec(), complete)
     }
 
@@ -177,11 +178,7 @@ impl<'a> Gathered<'a> {
     fn publish(&mut self) -> bool {
         let entries = std::mem::replace(&mut self.entries, Vec::with_capacity(BLOCK));
         let count = self.index.count.fetch_add(entries.len(), Ordering::Relaxed);
-        let mut blocks = self
-            .index
-            .blocks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = self.index.blocks.lock();
         blocks.push(Arc::new(entries));
         count < ENTRIES
     }

@@ -6,10 +6,11 @@ mod rules;
 mod session;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use quipu_wire::FuzzyFileSearchResult;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -73,7 +74,7 @@ impl Searches {
     fn begin(&self, token: Option<Token>) -> Current<'_> {
         let stop = Arc::<AtomicBool>::default();
         if let Some(token) = token.clone()
-            && let Some(older) = lock(&self.latest).insert(token, Arc::clone(&stop))
+            && let Some(older) = self.latest.lock().insert(token, Arc::clone(&stop))
         {
             older.store(true, Ordering::Relaxed);
         }
@@ -87,7 +88,7 @@ impl Searches {
     /// Starts a session; an older one of the same name ends.
     pub fn open(&self, cx: &Cx, id: String, roots: Roots) {
         let session = Session::start(cx, id.clone(), roots);
-        lock(&self.sessions).insert(id, session);
+        self.sessions.lock().insert(id, session);
         // The client may have left before, and its sessions have been ended before this one was there.
         if cx.client.left().now_or_never().is_some() {
             self.disconnected(cx.client.id);
@@ -96,29 +97,31 @@ impl Searches {
 
     /// Whether the client may have one session more.
     pub fn has_room(&self, client: ClientId) -> bool {
-        let sessions = lock(&self.sessions);
+        let sessions = self.sessions.lock();
         sessions.values().filter(|it| it.owner() == client).count() < SESSIONS
     }
 
     /// Gives a session another query, if it is still there.
     pub fn update(&self, id: &str, query: String) {
-        if let Some(session) = lock(&self.sessions).get(id) {
+        if let Some(session) = self.sessions.lock().get(id) {
             session.ask(query);
         }
     }
 
     pub fn has(&self, id: &str) -> bool {
-        lock(&self.sessions).contains_key(id)
+        self.sessions.lock().contains_key(id)
     }
 
-    /// Ends a session; when the returned task has ended, nothing is told any more.
+    /// Ends a session; when the returned task has ended, no more notifications are sent.
     pub fn stop(&self, id: &str) -> Option<JoinHandle<()>> {
-        lock(&self.sessions).remove(id)?.stop()
+        self.sessions.lock().remove(id)?.stop()
     }
 
     /// Ends the sessions that a client started.
     pub fn disconnected(&self, client: ClientId) {
-        lock(&self.sessions).retain(|_, session| session.owner() != client);
+        self.sessions
+            .lock()
+            .retain(|_, session| session.owner() != client);
     }
 }
 
@@ -133,7 +136,7 @@ impl Drop for Current<'_> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let Some(token) = &self.token else { return };
-        let mut latest = lock(&self.searches.latest);
+        let mut latest = self.searches.latest.lock();
         if latest
             .get(token)
             .is_some_and(|it| Arc::ptr_eq(it, &self.stop))
@@ -143,15 +146,11 @@ impl Drop for Current<'_> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits until a stopped session tells nothing any more.
-pub(crate) async fn ended(telling: Option<JoinHandle<()>>) {
-    if let Some(telling) = telling {
+/// Waits until a stopped session sends no more notifications.
+pub(crate) async fn ended(notifier: Option<JoinHandle<()>>) {
+    if let Some(notifier) = notifier {
         // It was aborted, which is an error of the task but not of ours.
-        telling.await.ok();
+        notifier.await.ok();
     }
 }
 

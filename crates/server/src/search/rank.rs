@@ -3,15 +3,14 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{self, AtomicUsize};
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
+use parking_lot::Mutex;
 use quipu_wire::{FuzzyFileSearchMatchType, FuzzyFileSearchResult};
 
 use super::index::{Block, Roots, threads};
-use super::lock;
 
 /// The most results.
 const RESULTS: usize = 50;
@@ -94,7 +93,7 @@ impl Best {
                 }
                 best.add_block(query, block, &mut matcher, &mut buffer);
             }
-            let mut merged = lock(&merged);
+            let mut merged = merged.lock();
             best.0
                 .into_iter()
                 .for_each(|Reverse(hit)| merged.offer(hit));

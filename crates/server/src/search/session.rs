@@ -26,18 +26,18 @@ pub(crate) struct Session {
     owner: ClientId,
     query: watch::Sender<String>,
     stop: Arc<AtomicBool>,
-    telling: Option<JoinHandle<()>>,
+    notifier: Option<JoinHandle<()>>,
 }
 
 impl Session {
-    /// Starts to walk the directories and to tell all clients what is found.
+    /// Starts to walk the directories and to notify all clients of what is found.
     pub fn start(cx: &Cx, id: String, roots: Roots) -> Session {
         let stop = Arc::<AtomicBool>::default();
         let index = Arc::new(Index::new(roots, Arc::clone(&stop)));
         let walked = Arc::clone(&index);
         tokio::task::spawn_blocking(move || walked.fill());
         let (query, queries) = watch::channel(String::new());
-        let teller = Teller {
+        let notifier = Notifier {
             cx: cx.clone(),
             id,
             index,
@@ -47,7 +47,7 @@ impl Session {
             owner: cx.client.id,
             query,
             stop,
-            telling: Some(tokio::spawn(teller.run())),
+            notifier: Some(tokio::spawn(notifier.run())),
         }
     }
 
@@ -61,16 +61,16 @@ impl Session {
         self.query.send_replace(query);
     }
 
-    /// Ends the session; when the returned task has ended, nothing is told any more.
+    /// Ends the session; when the returned task has ended, no more notifications are sent.
     pub fn stop(mut self) -> Option<JoinHandle<()>> {
         self.halt();
-        self.telling.take()
+        self.notifier.take()
     }
 
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(telling) = &self.telling {
-            telling.abort();
+        if let Some(notifier) = &self.notifier {
+            notifier.abort();
         }
     }
 }
@@ -82,14 +82,14 @@ impl Drop for Session {
 }
 
 /// Answers the queries of one session.
-struct Teller {
+struct Notifier {
     cx: Cx,
     id: String,
     index: Arc<Index>,
     queries: watch::Receiver<String>,
 }
 
-impl Teller {
+impl Notifier {
     /// Answers each query until a newer one comes. The first is empty.
     async fn run(mut self) {
         loop {
@@ -101,12 +101,12 @@ impl Teller {
         }
     }
 
-    /// Tells what fits a query as it is found, then that this is all; or stops when the query is stale.
+    /// Notifies clients of what fits a query as it is found, then that this is all; or stops when the query is stale.
     async fn answer(&self, text: String) {
         let query = Query::new(&text).map(Arc::new);
         let mut best = Best::default();
         let mut ranked = 0;
-        let mut told: Option<Vec<FuzzyFileSearchResult>> = None;
+        let mut sent: Option<Vec<FuzzyFileSearchResult>> = None;
         loop {
             let (blocks, complete) = self.index.since(ranked);
             ranked += blocks.len();
@@ -119,10 +119,10 @@ impl Teller {
             if self.is_stale() {
                 return;
             }
-            let news = told.as_ref().is_none_or(|told| *told != files);
+            let news = sent.as_ref().is_none_or(|sent| *sent != files);
             if news && (complete || !files.is_empty()) {
-                self.tell(&text, files.clone()).await;
-                told = Some(files);
+                self.notify(&text, files.clone()).await;
+                sent = Some(files);
             }
             if complete {
                 return self.tell_complete().await;
@@ -152,7 +152,7 @@ impl Teller {
         ranked.await.ok()
     }
 
-    async fn tell(&self, query: &str, files: Vec<FuzzyFileSearchResult>) {
+    async fn notify(&self, query: &str, files: Vec<FuzzyFileSearchResult>) {
         let params = FuzzyFileSearchSessionUpdatedNotification {
             session_id: self.id.clone(),
             query: query.to_owned(),

@@ -4,8 +4,9 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::{Mutex, MutexGuard};
 use quipu_config::{Loader, Snapshot};
 use quipu_extend::skills;
 
@@ -53,7 +54,7 @@ impl Skills {
             self.install_bundled(config);
         }
         let skills = Arc::new(skills::find(settings, config.env(), &place.1));
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if kept.len() >= KEPT {
             kept.clear();
         }
@@ -78,13 +79,11 @@ impl Skills {
     }
 
     fn extra_roots(&self) -> MutexGuard<'_, Vec<PathBuf>> {
-        self.extra_roots
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.extra_roots.lock()
     }
 
     fn kept(&self, place: &Place, settings: &Arc<Snapshot>) -> Option<Arc<skills::Skills>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         let kept = kept.get(place)?;
         Arc::ptr_eq(&kept.settings, settings).then(|| Arc::clone(&kept.skills))
     }

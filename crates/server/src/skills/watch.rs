@@ -1,11 +1,12 @@
-//! Tells loaded threads when something changes in the directories of their skills.
+//! Notifies loaded threads when something changes in the directories of their skills.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -30,12 +31,12 @@ pub(crate) struct Watch {
 #[derive(Default)]
 struct State {
     watcher: Option<RecommendedWatcher>,
-    telling: Option<JoinHandle<()>>,
+    notifier: Option<JoinHandle<()>>,
     /// How many threads follow each directory.
     directories: HashMap<PathBuf, usize>,
 }
 
-/// Directories in which something changed that was not told yet.
+/// Directories in which something changed of which threads were not notified yet.
 #[derive(Default)]
 struct Changes {
     directories: Mutex<HashSet<PathBuf>>,
@@ -57,7 +58,7 @@ impl Watch {
         directories: Vec<PathBuf>,
         changed: bool,
     ) -> Followed {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if let Err(error) = state.start(server, &self.changes) {
             tracing::warn!(%error, "failed to watch skills");
         }
@@ -92,8 +93,8 @@ impl State {
             let noticed = Arc::clone(changes);
             let watcher = notify::recommended_watcher(move |event| noticed.take(event))?;
             self.watcher = Some(watcher);
-            let telling = tell(Arc::downgrade(server), Arc::clone(changes));
-            self.telling = Some(Handle::current().spawn(telling));
+            let notifier = notify(Arc::downgrade(server), Arc::clone(changes));
+            self.notifier = Some(Handle::current().spawn(notifier));
         }
         Ok(())
     }
@@ -116,15 +117,15 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        if let Some(telling) = &self.telling {
-            telling.abort();
+        if let Some(notifier) = &self.notifier {
+            notifier.abort();
         }
     }
 }
 
 impl Drop for Followed {
     fn drop(&mut self) {
-        let mut state = lock(&self.watch.state);
+        let mut state = self.watch.state.lock();
         for directory in &self.directories {
             let Some(threads) = state.directories.get_mut(directory) else {
                 continue;
@@ -152,17 +153,17 @@ impl Changes {
     }
 
     fn add(&self, directories: impl Iterator<Item = PathBuf>) {
-        lock(&self.directories).extend(directories);
+        self.directories.lock().extend(directories);
         self.some.notify_one();
     }
 }
 
-/// Tells the loaded threads what changed, now and then.
-async fn tell(server: Weak<Server>, changes: Arc<Changes>) {
+/// Notifies the loaded threads of what changed, now and then.
+async fn notify(server: Weak<Server>, changes: Arc<Changes>) {
     loop {
         changes.some.notified().await;
         tokio::time::sleep(GATHER).await;
-        let directories = Arc::new(std::mem::take(&mut *lock(&changes.directories)));
+        let directories = Arc::new(std::mem::take(&mut *changes.directories.lock()));
         let Some(server) = server.upgrade() else {
             return;
         };
@@ -173,8 +174,4 @@ async fn tell(server: Weak<Server>, changes: Arc<Changes>) {
         drop(server);
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

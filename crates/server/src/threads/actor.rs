@@ -184,6 +184,7 @@ impl Actor {
             Message::Rename { name } => self.audience.rename(name),
             Message::SetGit(git) => self.audience.set_git(git),
             Message::CountElicitation { delta, done } => {
+                // The requester may have stopped waiting.
                 done.send(self.questions.count_elicitation(delta)).ok();
             }
             Message::CleanTerminals => self.tools.kill_processes(),
@@ -255,6 +256,7 @@ impl Actor {
             true => ThreadUnsubscribeStatus::Unsubscribed,
             false => ThreadUnsubscribeStatus::NotSubscribed,
         };
+        // The requester may have stopped waiting.
         done.send((status, was && self.audience.is_empty())).ok();
     }
 

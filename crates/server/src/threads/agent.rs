@@ -143,6 +143,7 @@ impl Actor {
             } => {
                 let ready = self.load_history();
                 if let Err(error) = ready.and_then(|()| self.recorder.reserve()) {
+                    // The agent's host may have stopped waiting.
                     done.send(Err(error.to_string())).ok();
                     return;
                 }

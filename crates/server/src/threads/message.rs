@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_config::Snapshot;
 use quipu_engine::{
     CallId, HookRunId, HooksDone, ModelEvent, SampleId, ThreadId, ToolDelta, ToolEvent, TurnId,
@@ -325,14 +326,11 @@ impl ThreadHandle {
 
     /// The status that clients were last notified of.
     pub fn status(&self) -> ThreadStatus {
-        self.status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.status.lock().clone()
     }
 
     pub fn set_status(&self, status: ThreadStatus) {
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        *self.status.lock() = status;
     }
 
     /// The thread as it is now; `None` if it is gone.

@@ -57,8 +57,9 @@ mod view;
 mod web_search;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use quipu_engine::ThreadId;
 use uuid::Uuid;
 
@@ -95,7 +96,7 @@ pub(crate) struct Threads {
 impl Threads {
     /// A loaded thread.
     pub fn get(&self, id: &str) -> Option<ThreadHandle> {
-        self.lock().get(id).cloned()
+        self.loaded.lock().get(id).cloned()
     }
 
     /// How many are loaded.
@@ -105,7 +106,7 @@ impl Threads {
 
     /// Whether a client that may have `most` threads loaded may load one more.
     pub fn has_room(&self, client: ClientId, most: usize) -> Result<(), Refusal> {
-        let loaded = self.lock();
+        let loaded = self.loaded.lock();
         let opened = loaded.values().filter(|it| it.opener == Some(client));
         let opened = opened.count();
         if opened < most && loaded.len() < MAX_LOADED {
@@ -121,10 +122,7 @@ impl Threads {
 
     /// The instructions of a thread, in common with the last one if they are the same.
     pub fn share(&self, instructions: &str) -> Arc<str> {
-        let last = &mut *self
-            .instructions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let last = &mut *self.instructions.lock();
         let shared = last.as_ref().and_then(Weak::upgrade);
         let shared = shared.filter(|it| **it == *instructions);
         let shared = shared.unwrap_or_else(|| instructions.into());
@@ -134,11 +132,11 @@ impl Threads {
 
     /// The ids of all loaded threads, in order.
     pub fn ids(&self) -> Vec<ThreadId> {
-        self.lock().keys().cloned().collect()
+        self.loaded.lock().keys().cloned().collect()
     }
 
     pub fn all(&self) -> Vec<ThreadHandle> {
-        self.lock().values().cloned().collect()
+        self.loaded.lock().values().cloned().collect()
     }
 
     /// Makes all threads read the user's settings again, before anything that is asked of them later.
@@ -149,19 +147,15 @@ impl Threads {
     }
 
     fn insert(&self, handle: ThreadHandle) {
-        self.lock().insert(handle.id.clone(), handle);
+        self.loaded.lock().insert(handle.id.clone(), handle);
     }
 
     /// Forgets a thread that is unloaded, but not one that was loaded under its id since.
     pub fn remove(&self, handle: &ThreadHandle) {
-        let mut loaded = self.lock();
+        let mut loaded = self.loaded.lock();
         if loaded.get(&handle.id).is_some_and(|it| it.is(handle)) {
             loaded.remove(&handle.id);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ThreadId, ThreadHandle>> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

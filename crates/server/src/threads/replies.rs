@@ -140,6 +140,7 @@ pub(super) async fn refuse(pending: Pending, error: Refusal) {
         Pending::Start(reply) => reply.send(Err(error)).await,
         Pending::Steer(reply) => reply.send(Err(error)).await,
         Pending::AgentInput(done) => {
+            // The thread that sent it may have stopped waiting.
             done.send(Err(error.to_string())).ok();
         }
         Pending::Interrupt(reply) => reply.send(Err(error)).await,

@@ -2,8 +2,8 @@
 //! they share a set, whose JSON is printed once.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_model::{Grammar, ToolSet, ToolSpec};
 use quipu_tools::{Spec, SpecKind};
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ pub(crate) struct ToolSets(Mutex<VecDeque<(Vec<Spec>, ToolSet)>>);
 impl ToolSets {
     /// The set of these tools.
     pub fn get(&self, specs: Vec<Spec>) -> ToolSet {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some((_, set)) = known.iter().find(|(known, _)| *known == specs) {
             return set.clone();
         }

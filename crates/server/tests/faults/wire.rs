@@ -2,9 +2,10 @@
 //! are checked on.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use quipu_rpc::{Incoming, Reader, Writer};
 use quipu_testkit::client::PATIENCE;
 use quipu_testkit::process::ServerProcess;
@@ -119,12 +120,12 @@ impl Wire {
 
     /// What was said so far.
     pub fn entries(&self) -> Vec<Entry> {
-        lock(&self.log).entries.clone()
+        self.log.lock().entries.clone()
     }
 
     /// Whether something went wrong since a position, as far as the server tells; or did not happen.
     pub fn tells_of_failure(&self, from: usize, has_command: bool) -> bool {
-        let log = lock(&self.log);
+        let log = self.log.lock();
         let messages = log.entries.iter().skip(from).filter(|it| it.from_server);
         let is_bad = |status: &Value| status.as_str().is_some_and(|it| it != "completed");
         let mut command = false;
@@ -148,13 +149,13 @@ impl Wire {
 
     /// How much was said so far; waits can begin there.
     pub fn position(&self) -> usize {
-        lock(&self.log).entries.len()
+        self.log.lock().entries.len()
     }
 
     /// Sends a message; a server that is gone does not matter here.
     pub async fn send(&mut self, message: Value) {
         let text = message.to_string();
-        lock(&self.log).entries.push(Entry {
+        self.log.lock().entries.push(Entry {
             from_server: false,
             message,
         });
@@ -189,7 +190,7 @@ impl Wire {
         let message = json!({ "id": id, "method": method, "params": {} });
         let text = format!("{message}\n");
         let (first, second) = text.as_bytes().split_at(text.len() / 2);
-        lock(&self.log).entries.push(Entry {
+        self.log.lock().entries.push(Entry {
             from_server: false,
             message,
         });
@@ -242,7 +243,7 @@ impl Wire {
             loop {
                 heard.borrow_and_update();
                 {
-                    let log = lock(&log);
+                    let log = log.lock();
                     let new = log.entries.iter().skip(from);
                     if let Some(found) = new.clone().find(|it| it.from_server && fits(it)) {
                         return Ok(found.clone());
@@ -278,7 +279,7 @@ impl Wire {
     /// Everything that is said until the connection ends.
     pub async fn rest(&mut self) -> Tried<()> {
         let (log, mut heard) = (Arc::clone(&self.log), self.heard.clone());
-        let closed = async { while !lock(&log).closed && heard.changed().await.is_ok() {} };
+        let closed = async { while !log.lock().closed && heard.changed().await.is_ok() {} };
         let ended = tokio::time::timeout(PATIENCE, closed).await;
         ended.map_err(|_| format!("the connection does not end; {}", self.tail()))
     }
@@ -287,7 +288,7 @@ impl Wire {
     pub async fn vanish(&mut self) {
         self.reading.abort();
         self.sending = Sending::Ended;
-        lock(&self.log).closed = true;
+        self.log.lock().closed = true;
     }
 
     /// Writes everything that was said to a file.
@@ -303,7 +304,7 @@ impl Wire {
 
     /// The last things said, in a few words.
     pub fn tail(&self) -> String {
-        let log = lock(&self.log);
+        let log = self.log.lock();
         let begin = log.entries.len().saturating_sub(14);
         let brief = |entry: &Entry| match entry.from_server {
             true => quipu_testkit::conversation::brief(&entry.message),
@@ -332,13 +333,13 @@ async fn read(
             break;
         };
         let message = serde_json::from_str(&text).unwrap_or_else(|_| json!({ "unreadable": text }));
-        lock(&log).entries.push(Entry {
+        log.lock().entries.push(Entry {
             from_server: true,
             message,
         });
         tell.send_modify(|count| *count += 1);
     }
-    lock(&log).closed = true;
+    log.lock().closed = true;
     tell.send_modify(|count| *count += 1);
 }
 
@@ -358,8 +359,4 @@ async fn next(receiving: &mut Receiving) -> Option<String> {
             _ => None,
         },
     }
-}
-
-fn lock(log: &Mutex<Log>) -> std::sync::MutexGuard<'_, Log> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -80,7 +81,7 @@ impl McpHttpServer {
     /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         let requests = self.state.requests.lock();
-        requests.unwrap_or_else(PoisonError::into_inner).clone()
+        requests.clone()
     }
 }
 
@@ -105,11 +106,7 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
 async fn connection(mut stream: TcpStream, state: &State) -> io::Result<()> {
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut stream, &mut buffer).await? {
-        state
-            .requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(request.clone());
+        state.requests.lock().push(request.clone());
         state.serve(&mut stream, &request).await?;
     }
     Ok(())
@@ -167,7 +164,7 @@ impl State {
             return json_answer(stream, 404, "", &json!({})).await;
         }
         if body.get("method").is_none() {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut asked = self.asked.lock();
             if let Some(asked) = asked.take() {
                 // The one who asked may have gone.
                 drop(asked.send(body.clone()));
@@ -201,7 +198,7 @@ impl State {
             }
             Act::Ask(params) => {
                 let (asked, answered) = oneshot::channel();
-                *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
+                *self.asked.lock() = Some(asked);
                 open_stream(stream, &header).await?;
                 let question = json!({
                     "jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params,

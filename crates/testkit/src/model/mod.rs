@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_model::WireApi;
 use quipu_model::play::{Ending, Player};
 use quipu_model::script::Step;
@@ -76,20 +77,20 @@ impl ModelServer {
 
     /// Answers the next request that has no earlier step waiting.
     pub fn queue(&self, step: Step) {
-        lock(&self.state.queue).push_back((step, None));
+        self.state.queue.lock().push_back((step, None));
     }
 
     /// The same with an answer that stops until the gate is opened. Only answers in the Responses
     /// format can stop in the middle.
     pub fn queue_gated(&self, step: Step, stop: Stop) -> Gate {
         let (gate, stopped) = Stopped::new(stop);
-        lock(&self.state.queue).push_back((step, Some(stopped)));
+        self.state.queue.lock().push_back((step, Some(stopped)));
         gate
     }
 
     /// Forgets the answers that were not asked for.
     pub fn clear(&self) {
-        lock(&self.state.queue).clear();
+        self.state.queue.lock().clear();
     }
 
     /// The same with the step as JSON, in the script format.
@@ -105,38 +106,38 @@ impl ModelServer {
 
     /// What `GET /models` answers.
     pub fn set_models(&self, body: Value) {
-        *lock(&self.state.models) = body.to_string();
+        *self.state.models.lock() = body.to_string();
     }
 
     /// The same with the version of the list.
     pub fn set_models_with_etag(&self, body: Value, etag: &str) {
         self.set_models(body);
-        *lock(&self.state.models_etag) = Some(etag.to_owned());
+        *self.state.models_etag.lock() = Some(etag.to_owned());
     }
 
     /// What another path answers, such as `/props`; nothing is there when the body is `null`.
     pub fn set_page(&self, path: &str, body: Value) {
-        lock(&self.state.pages).insert(path.to_owned(), body);
+        self.state.pages.lock().insert(path.to_owned(), body);
     }
 
     /// What `POST /responses/compact` answers.
     pub fn set_compacted(&self, body: Value) {
-        *lock(&self.state.compacted) = body.to_string();
+        *self.state.compacted.lock() = body.to_string();
     }
 
     /// What becomes of websockets. Unless a test says so, there are none.
     pub fn set_sockets(&self, sockets: Sockets) {
-        *lock(&self.state.sockets) = sockets;
+        *self.state.sockets.lock() = sockets;
     }
 
     /// The requests for answers so far.
     pub fn requests(&self) -> Vec<Recorded> {
-        lock(&self.state.requests).clone()
+        self.state.requests.lock().clone()
     }
 
     /// The paths of the other requests so far, which ask what models there are and what they can do.
     pub fn lookups(&self) -> Vec<String> {
-        lock(&self.state.lookups).clone()
+        self.state.lookups.lock().clone()
     }
 
     /// Waits until so many requests have come.
@@ -227,7 +228,7 @@ impl State {
 
     fn record(&self, request: &Request, body: &Value, connection: u64) {
         if self.keeps_requests {
-            lock(&self.requests).push(Recorded {
+            self.requests.lock().push(Recorded {
                 path: request.path.clone(),
                 headers: request.headers.clone(),
                 body: body.clone(),
@@ -241,7 +242,7 @@ impl State {
     fn attempt(&self, request: &Request) -> u32 {
         let mut hasher = DefaultHasher::new();
         (&request.path, &request.body).hash(&mut hasher);
-        let mut attempts = lock(&self.attempts);
+        let mut attempts = self.attempts.lock();
         // A long-lived server must not remember for ever.
         if attempts.len() > 10_000 {
             attempts.clear();
@@ -267,7 +268,7 @@ impl State {
         } else {
             return self.plain(path);
         };
-        let queued = lock(&self.queue).pop_front();
+        let queued = self.queue.lock().pop_front();
         let (step, attempt, stopped) = match queued {
             Some((step, stopped)) => (step, 0, stopped),
             None => (prompt::step(wire, &body), self.attempt(request), None),
@@ -306,7 +307,7 @@ impl State {
 
     fn plain(&self, path: &str) -> Reply {
         match path.ends_with("/responses/compact") {
-            true => page(Some(lock(&self.compacted).clone())),
+            true => page(Some(self.compacted.lock().clone())),
             false => page(None),
         }
     }
@@ -319,18 +320,18 @@ impl State {
             return None;
         }
         if self.keeps_requests {
-            lock(&self.lookups).push(path.to_owned());
+            self.lookups.lock().push(path.to_owned());
         }
         let Some(path) = page_of else {
-            let etag = lock(&self.models_etag).clone();
+            let etag = self.models_etag.lock().clone();
             let etag = etag.map(|etag| ("etag".to_owned(), etag));
             return Some(Reply::Json {
                 status: 200,
                 headers: etag.into_iter().collect(),
-                body: lock(&self.models).clone(),
+                body: self.models.lock().clone(),
             });
         };
-        let pages = lock(&self.pages);
+        let pages = self.pages.lock();
         let found = pages.get(path).filter(|body| !body.is_null());
         Some(page(found.map(Value::to_string)))
     }
@@ -378,9 +379,4 @@ fn player(wire: WireApi, step: Step, id: &str, attempt: u32) -> Player {
         WireApi::Chat => Player::from_frames(chat::frames(step, id, ending), ending),
         WireApi::Anthropic => Player::from_frames(anthropic::frames(step, id, ending), ending),
     }
-}
-
-/// A lock that a panicking test cannot take away from the others.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

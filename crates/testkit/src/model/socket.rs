@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::{Reply, State, lock};
+use super::{Reply, State};
 use crate::http::Request;
 
 /// What becomes of websockets.
@@ -47,7 +47,7 @@ pub(super) enum SocketReply {
 
 impl State {
     pub(super) async fn socket(&self, request: &Request) -> SocketReply {
-        let sockets = lock(&self.sockets).clone();
+        let sockets = self.sockets.lock().clone();
         let headers = match sockets {
             Sockets::None => return SocketReply::Refuse(426),
             Sockets::Refused(status) => return SocketReply::Refuse(status),
@@ -80,7 +80,7 @@ pub(super) async fn serve(
         let Message::Text(text) = message else {
             continue;
         };
-        let sockets = lock(&state.sockets).clone();
+        let sockets = state.sockets.lock().clone();
         let request = Request {
             method: "websocket".to_owned(),
             body: text.as_bytes().to_vec(),

@@ -1,9 +1,10 @@
 //! Processes that outlive the call that started them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use quipu_engine::{ProcessId, ToolEvent};
 use quipu_policy::narrowing::is_narrower;
 use quipu_sandbox::{Chunk, Output, Process};
@@ -66,8 +67,8 @@ impl Session {
 
     /// What was written since the last time.
     pub fn take_output(&self) -> String {
-        *lock(&self.used) = Instant::now();
-        lock(&self.unread).take()
+        *self.used.lock() = Instant::now();
+        self.unread.lock().take()
     }
 }
 
@@ -90,7 +91,7 @@ pub(crate) async fn pump(
             },
         };
         all.push(&chunk.bytes);
-        lock(&session.unread).push(&chunk.bytes);
+        session.unread.lock().push(&chunk.bytes);
         deltas.push(&chunk.bytes).await;
     }
     deltas.finish().await;
@@ -123,7 +124,7 @@ impl Sessions {
     pub fn insert(&mut self, session: Arc<Session>) -> usize {
         if self.0.len() >= MAX_SESSIONS {
             let mut by_use: Vec<_> = self.0.values().cloned().collect();
-            by_use.sort_by_key(|it| *lock(&it.used));
+            by_use.sort_by_key(|it| *it.used.lock());
             by_use.truncate(MAX_SESSIONS - SPARED);
             if let Some(oldest) = by_use.iter().min_by_key(|it| it.exit_code().is_none()) {
                 oldest.process.kill();
@@ -190,8 +191,4 @@ impl Drop for Sessions {
     fn drop(&mut self) {
         self.kill_all();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

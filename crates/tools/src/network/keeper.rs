@@ -1,9 +1,10 @@
 //! Who decides about the connections of one command.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use quipu_engine::Waiting;
 use quipu_policy::domains::Standing;
 use quipu_policy::hosts::{NetworkQuestion, NetworkVerdict, Target, decide_network};
@@ -112,7 +113,7 @@ impl Keeper {
         rule: Option<NetworkDecision>,
         agreements: &Agreements,
     ) -> Result<(), Blocked> {
-        if lock(&self.accepted).contains(target) {
+        if self.accepted.lock().contains(target) {
             return Ok(());
         }
         if !self.network.asks && rule != Some(NetworkDecision::Allow) {
@@ -130,9 +131,9 @@ impl Keeper {
 
     /// Asks about a target; connections that want the same meanwhile wait for the same answer.
     async fn ask_once(&self, target: &Target, question: NetworkQuestion) -> bool {
-        let answer = Arc::clone(lock(&self.asking).entry(target.clone()).or_default());
+        let answer = Arc::clone(self.asking.lock().entry(target.clone()).or_default());
         let agreed = *answer.get_or_init(|| self.ask(target, question)).await;
-        lock(&self.asking).remove(target);
+        self.asking.lock().remove(target);
         agreed
     }
 
@@ -189,7 +190,7 @@ impl Keeper {
 
     /// Accepts a target for the rest of the command.
     fn accept(&self, target: &Target) -> bool {
-        lock(&self.accepted).insert(target.clone());
+        self.accepted.lock().insert(target.clone());
         true
     }
 
@@ -218,8 +219,4 @@ impl Keeper {
         // The amendment may be about another host; then this one is accepted as asked.
         allowed && self.accept(target)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

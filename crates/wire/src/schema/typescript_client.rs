@@ -96,7 +96,7 @@ fn tables(protocol: &mut Printed) -> String {
     let answered = each(SERVER_REQUESTS, |row| protocol.result(row, true));
     let results = each(CLIENT_REQUESTS, |row| protocol.result(row, false));
     let questions = each(SERVER_REQUESTS, |row| protocol.params(row, false));
-    let told = each(SERVER_NOTIFICATIONS, |row| protocol.params(row, false));
+    let notifications = each(SERVER_NOTIFICATIONS, |row| protocol.params(row, false));
     let both = |params: &[String], results: &[String]| -> Vec<String> {
         let pairs = params.iter().zip(results);
         pairs
@@ -121,7 +121,7 @@ fn tables(protocol: &mut Printed) -> String {
             "ServerNotifications",
             "The notifications of a server, by method.",
             SERVER_NOTIFICATIONS,
-            told,
+            notifications,
         ),
     ] {
         write!(text, "\n{}export interface {name} {{\n", comment(doc, "")).ok();

@@ -16,7 +16,7 @@ pub enum LoginAccountParams {
     /// Uses tokens that the client owns and refreshes; they stay in memory.
     #[wire(experimental = "account/login/start.chatgptAuthTokens")]
     ChatgptAuthTokens {
-        /// A JWT; its claims tell the email, and the plan if none is given.
+        /// A JWT; its claims contain the email, and the plan if none is given.
         access_token: String,
         /// The workspace that the token is for.
         chatgpt_account_id: String,
@@ -151,7 +151,7 @@ pub struct GetAccountRateLimitsResponse {
 /// Who is logged in.
 #[wire(tag = "type")]
 pub enum Account {
-    /// An API key is in use, which tells nothing about its owner.
+    /// An API key is in use, which says nothing about its owner.
     ApiKey,
     /// A ChatGPT login, whether the server or the client manages its tokens.
     Chatgpt { email: String, plan_type: PlanType },

@@ -7,7 +7,7 @@ use crate::AbsolutePath;
 /// Who the client is.
 #[wire(root)]
 pub struct ClientInfo {
-    /// Told to model providers, so it must be valid as the value of an HTTP header.
+    /// Sent to model providers, so it must be valid as the value of an HTTP header.
     pub name: String,
     /// A name for people.
     pub title: Option<String>,

@@ -233,7 +233,7 @@ pub enum ThreadItem {
         id: String,
         /// Empty at the start if deltas follow.
         text: String,
-        /// Null if the model does not tell.
+        /// Null if the model does not say.
         #[wire(default)]
         phase: Option<MessagePhase>,
         /// The notes on earlier threads that it cites.
@@ -316,7 +316,7 @@ pub enum ThreadItem {
         sender_thread_id: String,
         /// The sub-agents it is about; for a spawn, none until it exists.
         receiver_thread_ids: Vec<String>,
-        /// What the sub-agent is told; null for waiting, closing and resuming.
+        /// What the sub-agent is sent; null for waiting, closing and resuming.
         prompt: Option<String>,
         /// Set for a spawn: the model asked for, then the one in use.
         model: Option<String>,

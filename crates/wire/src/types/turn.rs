@@ -296,7 +296,7 @@ pub struct TurnStartedNotification {
 #[wire]
 pub struct TurnCompletedNotification {
     pub thread_id: String,
-    /// Without items; its `status` tells how it ended.
+    /// Without items; its `status` says how it ended.
     pub turn: Turn,
 }
 

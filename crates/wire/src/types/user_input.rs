@@ -33,7 +33,7 @@ pub enum UserInput {
         /// An `http`, `https` or `data` URL.
         url: String,
     },
-    /// A picture on the server's machine; if it cannot be read, the model is told so.
+    /// An image on the server's machine; if it cannot be read, the model reads that instead.
     LocalImage { path: String },
     /// A skill, whose instructions the model then reads.
     Skill {

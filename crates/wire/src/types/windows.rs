@@ -24,7 +24,7 @@ pub struct WindowsSandboxSetupStartParams {
 /// Result of `windowsSandbox/setupStart`.
 #[wire]
 pub struct WindowsSandboxSetupStartResponse {
-    /// True; how it went, `windowsSandbox/setupCompleted` tells.
+    /// True; `windowsSandbox/setupCompleted` reports how it went.
     pub started: bool,
 }
 

@@ -34,6 +34,11 @@ const RULES: &[Rule] = &[
         message: "remove the debugging output",
     },
     Rule {
+        code: "PoisonError",
+        scope: Scope::Everywhere,
+        message: "use `parking_lot::Mutex`, which a panic does not poison",
+    },
+    Rule {
         code: "#[ignore",
         scope: Scope::Everywhere,
         message: "a test runs or is removed; make a slow one depend on QUIPU_SOAK",

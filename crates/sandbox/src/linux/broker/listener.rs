@@ -90,11 +90,13 @@ impl Listener {
                 close_on_exec,
             } => {
                 if self.pass(question, &file, close_on_exec).is_err() {
+                    // A process that was killed meanwhile needs no reply.
                     self.reply(question, 0, -libc::EMFILE, 0).ok();
                 }
             }
             Answer::Proceed => {
                 let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+                // A process that was killed meanwhile needs no reply.
                 self.reply(question, 0, 0, flags).ok();
             }
             Answer::Later => {}

@@ -1,11 +1,12 @@
-//! The connections that a listener holds. One that does not introduce itself loses its place after a while, and at
+//! The connections that a listener holds. One that does not introduce itself loses its slot after a while, and at
 //! once when somebody else needs it, so that silent connections cannot keep clients out.
 
 use std::collections::BTreeMap;
 use std::future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::platform;
@@ -15,9 +16,9 @@ use crate::platform;
 const FEWEST: usize = 1_000;
 const MOST: usize = 10_000;
 
-/// The places of a listener.
+/// The slots of a listener.
 #[derive(Clone)]
-pub(crate) struct Places(Arc<Shared>);
+pub(crate) struct Slots(Arc<Shared>);
 
 struct Shared {
     /// How long a connection may take to introduce itself.
@@ -35,19 +36,19 @@ struct State {
     strangers: BTreeMap<u64, Arc<watch::Sender<bool>>>,
 }
 
-impl Places {
-    pub fn new(patience: Duration) -> Places {
+impl Slots {
+    pub fn new(patience: Duration) -> Slots {
         let files = platform::max_open_files().unwrap_or_default();
-        Places(Arc::new(Shared {
+        Slots(Arc::new(Shared {
             patience,
             count: (files / 2).clamp(FEWEST, MOST),
             state: Mutex::default(),
         }))
     }
 
-    /// A place for a new connection: a free one, or that of the oldest connection that has not introduced itself.
-    pub fn take(&self) -> Option<Place> {
-        let mut state = self.lock();
+    /// A slot for a new connection: a free one, or that of the oldest connection that has not introduced itself.
+    pub fn take(&self) -> Option<Slot> {
+        let mut state = self.0.state.lock();
         if state.taken < self.0.count {
             state.taken += 1;
         } else {
@@ -58,26 +59,22 @@ impl Places {
         let number = state.next;
         let evicted = Arc::new(watch::Sender::new(false));
         state.strangers.insert(number, Arc::clone(&evicted));
-        Some(Place {
-            places: self.clone(),
+        Some(Slot {
+            slots: self.clone(),
             number,
             evicted,
         })
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The place of one connection, until it is dropped.
-pub(crate) struct Place {
-    places: Places,
+/// The slot of one connection, until it is dropped.
+pub(crate) struct Slot {
+    slots: Slots,
     number: u64,
     evicted: Arc<watch::Sender<bool>>,
 }
 
-/// Why a connection lost its place.
+/// Why a connection lost its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Lost {
     #[error("no `initialize` came within {0:?}")]
@@ -86,19 +83,26 @@ pub(crate) enum Lost {
     Evicted,
 }
 
-impl Place {
-    /// The connection introduced itself, so its place stays its own.
+impl Slot {
+    /// The connection introduced itself, so its slot stays its own.
     pub fn introduce(&self) {
-        self.places.lock().strangers.remove(&self.number);
+        self.slots.0.state.lock().strangers.remove(&self.number);
     }
 
-    /// Waits until the place is lost.
+    /// Waits until the slot is lost.
     pub async fn lost(&self) -> Lost {
         let mut evicted = self.evicted.subscribe();
-        let patience = self.places.0.patience;
+        let patience = self.slots.0.patience;
         let late = async {
             tokio::time::sleep(patience).await;
-            if !self.places.lock().strangers.contains_key(&self.number) {
+            if !self
+                .slots
+                .0
+                .state
+                .lock()
+                .strangers
+                .contains_key(&self.number)
+            {
                 future::pending::<()>().await;
             }
         };
@@ -110,11 +114,11 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let mut state = self.places.lock();
+        let mut state = self.slots.0.state.lock();
         state.strangers.remove(&self.number);
-        // One that was evicted has handed its place on.
+        // One that was evicted has handed its slot on.
         if !*self.evicted.borrow() {
             state.taken -= 1;
         }
@@ -131,30 +135,30 @@ mod tests {
 
     #[tokio::test]
     async fn the_oldest_stranger_makes_room_and_clients_do_not() {
-        let places = Places::new(PATIENCE);
-        let mut taken: Vec<Place> = std::iter::from_fn(|| places.take())
-            .take(places.0.count)
+        let slots = Slots::new(PATIENCE);
+        let mut taken: Vec<Slot> = std::iter::from_fn(|| slots.take())
+            .take(slots.0.count)
             .collect();
         taken[0].introduce();
-        taken.push(places.take().unwrap());
+        taken.push(slots.take().unwrap());
         assert_eq!(taken[1].lost().await, Lost::Evicted);
         assert!(taken[0].lost().now_or_never().is_none());
         assert!(taken[2].lost().now_or_never().is_none());
-        for place in &taken {
-            place.introduce();
+        for slot in &taken {
+            slot.introduce();
         }
-        assert!(places.take().is_none());
-        // The one that was evicted has no place to give back.
+        assert!(slots.take().is_none());
+        // The one that was evicted has no slot to give back.
         drop(taken.remove(1));
-        assert!(places.take().is_none());
+        assert!(slots.take().is_none());
         drop(taken.remove(0));
-        assert!(places.take().is_some());
+        assert!(slots.take().is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_stranger_has_only_so_long() {
-        let places = Places::new(PATIENCE);
-        let (stranger, client) = (places.take().unwrap(), places.take().unwrap());
+        let slots = Slots::new(PATIENCE);
+        let (stranger, client) = (slots.take().unwrap(), slots.take().unwrap());
         let lost = client.lost();
         tokio::pin!(lost);
         assert!((&mut lost).now_or_never().is_none());
