@@ -247,7 +247,7 @@ impl Hub {
 
     /// How many connections there are.
     pub fn count(&self) -> usize {
-        self.lock().len()
+        self.clients.lock().len()
     }
 
     /// Every connection.

@@ -51,6 +51,6 @@ mod tests {
         for number in 0..2 * LIMIT {
             memo.get(number, |_| Json::null());
         }
-        assert!(memo.0.lock().unwrap().len() <= LIMIT);
+        assert!(memo.0.lock().len() <= LIMIT);
     }
 }

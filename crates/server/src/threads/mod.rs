@@ -101,7 +101,7 @@ impl Threads {
 
     /// How many are loaded.
     pub fn count(&self) -> usize {
-        self.lock().len()
+        self.loaded.lock().len()
     }
 
     /// Whether a client that may have `most` threads loaded may load one more.
