@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use crate::cargo::{self, Quipu};
 use crate::{Outcome, npm, tidy};
 
-/// Runs every step and stops at the first that fails. `test_args` go to `cargo test`.
+/// Runs every step and stops at the first that fails; all tests run, so that one run shows all that fail.
+/// `test_args` go to `cargo test`.
 pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
     require_tools(root)?;
-    let test = [&["test", "--workspace"], test_args].concat();
+    let test = [&["test", "--workspace", "--no-fail-fast"], test_args].concat();
     let docs_env = [("RUSTDOCFLAGS", "-D warnings")];
 
     let mut timings = Timings::default();
