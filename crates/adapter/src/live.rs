@@ -225,6 +225,18 @@ impl Task<'_> {
     }
 }
 
+/// The id of a call, if the item is one.
+fn call_id(item: &ThreadItem) -> Option<&str> {
+    match item {
+        ThreadItem::DynamicToolCall { id, .. }
+        | ThreadItem::CommandExecution { id, .. }
+        | ThreadItem::FileChange { id, .. }
+        | ThreadItem::McpToolCall { id, .. }
+        | ThreadItem::WebSearch { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
@@ -322,6 +334,8 @@ impl<'a> Running<'a> {
             Err(other) => return Err(Error::of_client(Phase::Response, &other)),
         };
         outcome.items.iter().for_each(|item| self.completed(item));
+        let call_ids = outcome.items.iter().filter_map(call_id);
+        self.task.toolbox.sort_steps(call_ids);
         if let Some(usage) = &outcome.usage {
             self.used(usage);
         }

@@ -44,6 +44,14 @@ pub enum Step {
     Native(ToolInvoked),
 }
 
+impl Step {
+    /// The id of the call, which is that of its item.
+    pub(crate) fn call_id(&self) -> &str {
+        let (Step::Call(invoked) | Step::Native(invoked)) = self;
+        &invoked.call_id
+    }
+}
+
 impl Recording {
     /// Reads a recording from a file.
     pub fn load(path: impl AsRef<Path>) -> io::Result<Recording> {

@@ -193,6 +193,17 @@ impl Toolbox {
         self.steps.lock().push(step);
     }
 
+    /// Puts the steps into the server's order of calls: calls of the prompt's tools arrive beside the
+    /// notifications, so the two can overtake each other here.
+    pub fn sort_steps<'a>(&self, call_ids: impl Iterator<Item = &'a str>) {
+        let order: HashMap<&str, usize> = call_ids.zip(0..).collect();
+        let position = |step: &Step| order.get(step.call_id()).copied();
+        let mut steps = self.steps.lock();
+        if steps.iter().all(|step| position(step).is_some()) {
+            steps.sort_by_key(position);
+        }
+    }
+
     /// What was done, in order.
     pub fn take_steps(&self) -> Vec<Step> {
         std::mem::take(&mut *self.steps.lock())
