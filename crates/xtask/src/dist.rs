@@ -80,11 +80,14 @@ pub fn main(root: &Path, args: &[&str]) -> Outcome {
         epoch: output(root, "git", &["log", "-1", "--format=%ct"])?,
     };
     tools::fresh(&release.out)?;
-    let mut archives = Vec::new();
-    let documents = documents(&release)?;
+    let mut programs = Vec::new();
     for target in targets {
         println!("\n=== {} ===", target.triple);
-        let program = build(&release, target)?;
+        programs.push((target, build(&release, target)?));
+    }
+    let documents = documents(&release, &programs)?;
+    let mut archives = Vec::new();
+    for (target, program) in programs {
         let package = Package {
             release: &release,
             target,
@@ -149,11 +152,17 @@ fn build(release: &Release, target: Target) -> Outcome<PathBuf> {
         .join("release/quipu"))
 }
 
-/// Manual pages and completions, made by the program as this machine can run it.
-fn documents(release: &Release) -> Outcome<PathBuf> {
+/// Manual pages and completions, made by the program that this machine can run: one of the release, or else one that
+/// is built for it.
+fn documents(release: &Release, programs: &[(Target, PathBuf)]) -> Outcome<PathBuf> {
     let root = release.root;
     let directory = release.out.join("work/documents");
-    let program = cargo::Quipu::ToBuild.program(root)?;
+    let runs_here =
+        |target: &Target| cfg!(target_os = "linux") && target.wheel == std::env::consts::ARCH;
+    let program = match programs.iter().find(|(target, _)| runs_here(target)) {
+        Some((_, program)) => program.clone(),
+        None => cargo::Quipu::ToBuild.program(root)?,
+    };
     let program = program.to_string_lossy().into_owned();
     tools::fresh(&directory)?;
     let man = directory.join("man").to_string_lossy().into_owned();

@@ -103,13 +103,19 @@ impl Package<'_> {
                 0o644,
             )?;
         }
-        place(
-            &root.join("LICENSE"),
-            &work.join("usr/share/doc/quipu/copyright"),
-            0o644,
-        )?;
+        for (from, to, mode) in [
+            ("LICENSE", "usr/share/doc/quipu/copyright", 0o644),
+            (
+                "dist/systemd/quipu.sysusers",
+                "usr/lib/sysusers.d/quipu.conf",
+                0o644,
+            ),
+            ("dist/debian/postinst", "DEBIAN/postinst", 0o755),
+            ("dist/debian/prerm", "DEBIAN/prerm", 0o755),
+        ] {
+            place(&root.join(from), &work.join(to), mode)?;
+        }
         let control = read(&root.join("dist/debian/control.in"))?;
-        place(&root.join("LICENSE"), &work.join("DEBIAN/control"), 0o644)?;
         write(
             &work.join("DEBIAN/control"),
             &fill(&control, version, &[("ARCH", self.target.debian)]),
