@@ -82,7 +82,8 @@ impl Host {
     }
 
     /// The arguments of `ssh` that run a server there, in a workspace, without some variables. When the connection
-    /// ends, so does the input of the server, and five seconds later everything in its process group.
+    /// ends, so does the input of the server, and five seconds later everything that it started: what has the mark of
+    /// this server in its environment, in whatever session it runs, and its process group.
     #[must_use]
     pub(crate) fn server(
         &self,
@@ -99,8 +100,11 @@ impl Host {
             };
         }
         line += command;
+        let mark = mark();
+        // Only the server is marked, so that what watches over it does not end itself first.
         let script = format!(
-            "cd {} || exit {NO_WORKSPACE}\nexec bash -lc {} < <(exec 2>/dev/null; cat; sleep 5; kill -KILL -- -$$)",
+            "{END_MARKED}cd {} || exit {NO_WORKSPACE}\n\
+             exec env {mark} bash -lc {} < <(exec 2>/dev/null; cat; sleep 5; end_marked {mark}; kill -KILL -- -$$)",
             quoted(workspace),
             quoted(&line),
         );
@@ -148,7 +152,14 @@ impl Host {
         self.run("workspace", &script, LIMIT).await.map(drop)
     }
 
-    /// Runs a script of the workflow in a workspace there.
+    /// Ends every process there that has a variable with this value in its environment, and waits until it is gone.
+    pub async fn end_marked(&self, variable: &str, value: &str) -> Result<(), HookError> {
+        let mark = quoted(&format!("{variable}={value}"));
+        let script = format!("{END_MARKED}end_marked {mark}");
+        self.run("leftovers", &script, LIMIT).await.map(drop)
+    }
+
+    /// Runs a script of the workflow in a workspace there. What it leaves running ends with it.
     pub async fn hook(
         &self,
         name: &'static str,
@@ -161,8 +172,10 @@ impl Host {
             .iter()
             .map(|(name, value)| format!("export {name}={}\n", quoted(value)))
             .collect();
+        let mark = mark();
         let script = format!(
-            "cd -- {} || exit {NO_WORKSPACE}\n{exports}exec timeout -k 5 {} bash -lc {}",
+            "{END_MARKED}cd -- {} || exit {NO_WORKSPACE}\n{exports}env {mark} timeout -k 5 {} bash -lc {}\n\
+             status=$?; end_marked {mark}; exit $status",
             quoted(&workspace.display().to_string()),
             limit.as_secs_f64(),
             quoted(script),
@@ -190,6 +203,25 @@ impl fmt::Display for Host {
             None => f.write_str(&self.destination),
         }
     }
+}
+
+/// A function of bash that kills every process with a variable and its value in its environment, until none is left.
+/// Only Linux shows the environment of processes; elsewhere it finds nothing.
+const END_MARKED: &str = r#"end_marked() {
+  for round in {1..100}; do
+    found=$(grep -lszFx -e "$1" /proc/[0-9]*/environ)
+    [ -n "$found" ] || return 0
+    for it in $found; do it=${it%/environ}; kill -KILL "${it#/proc/}" 2>/dev/null; done
+    sleep 0.05
+  done
+}
+"#;
+
+/// A variable with a value that nothing else has.
+fn mark() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let random = RandomState::new().build_hasher().finish();
+    format!("QUIPU_SSH_RUN={}-{random:016x}", std::process::id())
 }
 
 /// A text as one word of a shell.

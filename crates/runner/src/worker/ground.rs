@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::config::Config;
 use crate::env::Env;
 use crate::hook::{self, HookError, Variables};
+use crate::leftovers;
 use crate::session::Launch;
 use crate::ssh::Host;
 use crate::workspace::{self, Workspace};
@@ -99,6 +100,20 @@ impl Ground {
                 hook::run(name, script, workspace, &all, limit).await
             }
             Ground::There(host) => host.hook(name, script, workspace, variables, limit).await,
+        }
+    }
+
+    /// Ends what an earlier attempt left running, in whose workspace the next one is to work.
+    pub async fn end(&self, mark: String) -> Result<(), String> {
+        match self {
+            Ground::Here(_) => {
+                leftovers::end([mark].into()).await;
+                Ok(())
+            }
+            Ground::There(host) => {
+                let ended = host.end_marked(leftovers::VARIABLE, &mark).await;
+                ended.map_err(|error| error.to_string())
+            }
         }
     }
 

@@ -104,6 +104,10 @@ impl Worker {
         let root = &self.config().workspace_root;
         let unfinished = self.store.places().unfinished(identifier);
         let failure = |error: String| Failure::new("workspace_error", error);
+        // Another machine may not have noticed yet that the connection of an earlier attempt ended.
+        if let Some(mark) = self.mark_of_earlier_there() {
+            ground.end(mark).await.map_err(failure)?;
+        }
         let workspace = ground.create(root, identifier, &unfinished).await;
         let workspace = workspace.map_err(failure)?;
         let hooks = &self.config().hooks;
@@ -176,7 +180,7 @@ impl Worker {
         let mut session = tokio::select! {
             session = self.start(ground, workspace, watch) => session?,
             () = stopped(&mut stop) => {
-                leftovers::end([self.mark()].into()).await;
+                self.end(ground).await;
                 return Err(ended());
             }
         };
@@ -185,7 +189,17 @@ impl Worker {
             () = stopped(&mut stop) => Err(ended()),
         };
         session.stop().await;
+        if let Ground::There(_) = ground {
+            self.end(ground).await;
+        }
         worked
+    }
+
+    /// Ends what is left of this attempt.
+    async fn end(&self, ground: &Ground) {
+        if let Err(error) = ground.end(self.mark()).await {
+            self.warn("leftovers_not_ended", &error);
+        }
     }
 
     async fn start(
@@ -293,8 +307,20 @@ impl Worker {
     }
 
     fn mark(&self) -> String {
+        self.mark_of(self.job.number())
+    }
+
+    fn mark_of(&self, number: u32) -> String {
         let root = &self.store.places().root;
-        leftovers::mark(root, &self.job.record.identifier, self.job.number())
+        leftovers::mark(root, &self.job.record.identifier, number)
+    }
+
+    /// The mark of the last attempt before this one in the same workspace, where that is on another machine.
+    fn mark_of_earlier_there(&self) -> Option<String> {
+        let host = self.job.host.as_ref()?;
+        let mut earlier = self.job.record.attempts.iter().rev().skip(1);
+        let last = earlier.find(|it| it.host.as_ref() == Some(host))?;
+        Some(self.mark_of(last.number))
     }
 }
 

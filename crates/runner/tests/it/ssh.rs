@@ -191,6 +191,65 @@ async fn after_the_end_nothing_runs_on_the_host() {
 }
 
 #[tokio::test]
+async fn what_left_the_session_of_its_server_ends_with_the_connection_too() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let mark = process_table::marker();
+    let lab = Lab::new(&format!(
+        "(setsid sleep {mark} </dev/null >/dev/null 2>&1 &); greet; turn 3 t; stay"
+    ));
+    let mut session = start(machine.options(&lab, "exec bash ./server.sh"))
+        .await
+        .unwrap();
+    process_table::appeared(&mark).await;
+    // It is nobody's child by now. The connection is cut without a word to the server.
+    cut(machine.port);
+    let error = within("the end", session.run_turn("do it"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "port_exit", "{error}");
+    let left = process_table::left(&mark).await;
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Kills the `ssh` that is connected to a port.
+fn cut(port: u16) {
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse().ok()) else {
+            continue;
+        };
+        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let arguments: Vec<&[u8]> = arguments.split(|byte| *byte == 0).collect();
+        let port = port.to_string();
+        if arguments.first() == Some(&&b"ssh"[..]) && arguments.contains(&port.as_bytes()) {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_has_a_mark_is_ended_and_nothing_else() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let (mark, other) = (process_table::marker(), process_table::marker());
+    let spawn = |name: &str, seconds: &str| {
+        let mut sleeping = command("sleep");
+        sleeping.arg(seconds).env("QUIPU_TEST_MARK", name);
+        sleeping.spawn().unwrap()
+    };
+    let mut marked = spawn(&mark, &mark);
+    let mut longer = spawn(&format!("{mark}0"), &other);
+    let ended = machine.host();
+    let ended = ended.end_marked("QUIPU_TEST_MARK", &mark);
+    within("the end of the marked", ended).await.unwrap();
+    assert!(!within("its end", marked.wait()).await.unwrap().success());
+    assert!(longer.try_wait().unwrap().is_none());
+}
+
+#[tokio::test]
 async fn workspaces_and_hooks_live_on_the_host() {
     let Some(machine) = Machine::start().await else {
         return;
@@ -232,6 +291,13 @@ async fn workspaces_and_hooks_live_on_the_host() {
         matches!(&error, HookError::Failed { output, .. } if output.contains("broken")),
         "{error}"
     );
+
+    let mark = process_table::marker();
+    let daemon = format!("setsid sleep {mark} </dev/null >/dev/null 2>&1 & exit 0");
+    let done = host.hook("before_run", &daemon, &made.path, &variables, limit);
+    within("a hook", done).await.unwrap();
+    let left = process_table::left(&mark).await;
+    assert!(left.is_empty(), "{left:?}");
 
     let mark = process_table::marker();
     let hanging = format!("sleep {mark}");
