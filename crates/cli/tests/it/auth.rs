@@ -11,7 +11,7 @@ use hmac::{Hmac, Mac as _};
 use quipu_testkit::process::ServerProcess;
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::http::{UPGRADE, ask, upgrade};
@@ -138,6 +138,30 @@ async fn a_capability_token_opens_the_door() {
             .await
             .starts_with("HTTP/1.1 400 Bad Request")
     );
+}
+
+#[tokio::test]
+async fn the_digest_of_a_token_is_enough_to_check_it() {
+    let digest = format!("{:x}", Sha256::digest(TOKEN));
+    let flags = ["--ws-auth", "capability-token", "--ws-token-sha256"];
+    let listen = ["--listen", "ws://127.0.0.1:0"];
+    let launch = |digest: &str| app_server(listen.into_iter().chain(flags).chain([digest]));
+    let mut process = launch(&digest).start();
+    let url = process.url().await;
+    let invalid = "invalid websocket bearer token";
+    assert_eq!(refused(&url, Some("Bearer no")).await, invalid);
+    // The digest itself opens nothing.
+    let header = format!("Bearer {digest}");
+    assert_eq!(refused(&url, Some(&header)).await, invalid);
+    let header = format!("Bearer {TOKEN}");
+    let connection = process.websocket(&[("Authorization", &header)]).await;
+    converse(&mut Raw::new(connection)).await;
+    for bad in ["", "abc", &digest[1..], &format!("{}g", &digest[1..])] {
+        let mut process = launch(bad).start();
+        assert_eq!(process.exit().await.code(), Some(1), "{bad}");
+        let text = process.stderr();
+        assert!(text.contains("64 hexadecimal digits"), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod auth;
 mod chat;
 mod client;
 mod console;
+mod control_socket;
 mod costs;
 #[cfg(debug_assertions)]
 mod defects;
@@ -24,6 +25,7 @@ mod http;
 mod init;
 mod interop;
 mod keyring;
+mod kills;
 mod large_files;
 mod limits;
 mod linked_directories;

@@ -31,7 +31,7 @@ impl Listener {
 }
 
 /// Connects once the server listens, which it announces to nobody.
-async fn connect(path: &Path) -> std::io::Result<UnixStream> {
+pub async fn connect(path: &Path) -> std::io::Result<UnixStream> {
     let connecting = async {
         loop {
             match UnixStream::connect(path).await {

@@ -10,8 +10,10 @@ use quipu_wire::method::request;
 use quipu_wire::{
     CodexErrorInfo, ServerNotification, ThreadGoal, ThreadGoalClearResponse,
     ThreadGoalClearedNotification, ThreadGoalGetResponse, ThreadGoalSetParams,
-    ThreadGoalSetResponse, ThreadGoalStatus, ThreadGoalUpdatedNotification, TurnError,
+    ThreadGoalSetResponse, ThreadGoalStatus, ThreadGoalUpdatedNotification, ThreadTokenUsage,
+    TurnError,
 };
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
@@ -43,6 +45,19 @@ pub(crate) enum GoalMessage {
     Continue,
 }
 
+/// A goal as it is stored: with what a crash must not make it forget, or it could run away.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    goal: ThreadGoal,
+    /// The turns that were started in a row.
+    #[serde(default)]
+    turns: u32,
+    /// The tokens of the thread at the start of the turn that runs.
+    #[serde(default)]
+    turn_began_at: Option<i64>,
+}
+
 /// The goal of a thread and how it goes on.
 pub(super) struct GoalKeeper {
     /// `None` for threads that live in memory only.
@@ -58,12 +73,28 @@ pub(super) struct GoalKeeper {
 }
 
 impl GoalKeeper {
-    /// The goal that a thread has kept.
-    pub fn new(file: Option<Kept>) -> GoalKeeper {
+    /// The goal that a thread has kept. What a turn cost that was cut off by a crash still counts.
+    pub fn new(file: Option<Kept>, usage: Option<&ThreadTokenUsage>) -> GoalKeeper {
+        let stored: Option<Stored> = file.as_ref().and_then(Kept::read);
+        let turns = stored.as_ref().map_or(0, |it| it.turns);
+        let goal = stored.map(
+            |Stored {
+                 mut goal,
+                 turn_began_at,
+                 ..
+             }| {
+                let lost = turn_began_at.map_or(0, |began_at| spent(usage) - began_at);
+                goal.tokens_used += lost.max(0);
+                if goal.status == ThreadGoalStatus::Active {
+                    goal.status = limited(&goal, turns);
+                }
+                goal
+            },
+        );
         GoalKeeper {
-            goal: file.as_ref().and_then(Kept::read),
+            goal,
             file,
-            turns: 0,
+            turns,
             counted: 0,
             turn_began: None,
             is_called: false,
@@ -81,10 +112,15 @@ impl GoalKeeper {
     }
 
     fn store(&mut self, goal: ThreadGoal) -> Result<(), Refusal> {
+        let stored = Stored {
+            turns: self.turns,
+            turn_began_at: self.turn_began.map(|_| self.counted),
+            goal,
+        };
         if let Some(file) = &self.file {
-            tokio::task::block_in_place(|| file.write(&goal)).map_err(cannot_store)?;
+            tokio::task::block_in_place(|| file.write(&stored)).map_err(cannot_store)?;
         }
-        self.goal = Some(goal);
+        self.goal = Some(stored.goal);
         Ok(())
     }
 
@@ -95,9 +131,13 @@ impl GoalKeeper {
         Ok(self.goal.take().is_some())
     }
 
-    pub fn turn_started(&mut self, spent: i64) {
+    fn turn_started(&mut self, spent: i64) -> Result<(), Refusal> {
         self.turn_began = Some(Instant::now());
         self.counted = spent;
+        match self.goal.clone() {
+            Some(goal) if self.is_active() => self.store(goal),
+            _ => Ok(()),
+        }
     }
 
     /// The goal after a turn: what it cost, and whether it goes on.
@@ -119,12 +159,19 @@ impl GoalKeeper {
                 TurnEnd::Interrupted => ThreadGoalStatus::Paused,
                 TurnEnd::Failed(error) if is_usage_limit(error) => ThreadGoalStatus::UsageLimited,
                 TurnEnd::Failed(_) => ThreadGoalStatus::Blocked,
-                _ if goals::is_spent(&goal) => ThreadGoalStatus::BudgetLimited,
-                _ if self.turns >= MAX_TURNS => ThreadGoalStatus::Paused,
-                _ => ThreadGoalStatus::Active,
+                _ => limited(&goal, self.turns),
             };
         }
         Some(goal)
+    }
+}
+
+/// Whether an active goal may go on.
+fn limited(goal: &ThreadGoal, turns: u32) -> ThreadGoalStatus {
+    match turns {
+        _ if goals::is_spent(goal) => ThreadGoalStatus::BudgetLimited,
+        MAX_TURNS.. => ThreadGoalStatus::Paused,
+        _ => ThreadGoalStatus::Active,
     }
 }
 
@@ -137,8 +184,7 @@ fn cannot_store(error: std::io::Error) -> Refusal {
 }
 
 /// The tokens of a thread that count towards budgets: without those that the provider had cached.
-fn spent(actor: &Actor) -> i64 {
-    let usage = actor.engine.usage();
+fn spent(usage: Option<&ThreadTokenUsage>) -> i64 {
     usage.map_or(0, |it| it.total.total_tokens - it.total.cached_input_tokens)
 }
 
@@ -153,13 +199,15 @@ fn updated(actor: &Actor, turn_id: Option<String>) -> Option<ServerNotification>
 
 /// A turn began.
 pub(super) fn turn_started(actor: &mut Actor) {
-    let spent = spent(actor);
-    actor.goal.turn_started(spent);
+    let spent = spent(actor.engine.usage());
+    if let Err(error) = actor.goal.turn_started(spent) {
+        tracing::warn!(thread = %actor.handle.id, %error, "start of a turn not stored with its goal");
+    }
 }
 
 /// A turn is recorded as ended; clients are notified of the goal before they are of the end.
 pub(super) fn turn_ended(actor: &mut Actor, turn_id: &str, end: &TurnEnd) {
-    let spent = spent(actor);
+    let spent = spent(actor.engine.usage());
     let is_leaving = actor.is_leaving();
     let Some(goal) = actor.goal.after_turn(spent, end, is_leaving) else {
         return;

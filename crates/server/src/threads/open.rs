@@ -127,7 +127,7 @@ fn keepers(server: &Server, parts: &Parts) -> (GoalKeeper, QueueKeeper) {
     let goal = is_stored.then(|| Kept::goal(server.home(), parts.meta.id));
     let queue = is_stored.then(|| Kept::queue(server.home(), parts.meta.id));
     let queue = QueueKeeper::new(queue, &parts.thread.turns);
-    (GoalKeeper::new(goal), queue)
+    (GoalKeeper::new(goal, parts.usage.as_ref()), queue)
 }
 
 /// What the clients of a new thread are notified of first.
