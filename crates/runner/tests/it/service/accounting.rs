@@ -86,14 +86,15 @@ async fn a_used_up_budget_stops_dispatch() {
     );
     lab.issue("A").issue("B");
     let running = lab.start().await;
-    let state = running
-        .until("B waits", |it| {
-            it["waiting"][0]["reason"]
-                .as_str()
-                .is_some_and(|it| it.contains("tokens_per_day"))
+    // A waits too until its end is read from the tracker.
+    running
+        .until("only B waits", |it| {
+            let waiting = &it["waiting"][0];
+            let reason = waiting["reason"].as_str();
+            waiting["issue_identifier"] == "B"
+                && reason.is_some_and(|it| it.contains("tokens_per_day"))
         })
         .await;
-    assert_eq!(state["waiting"][0]["issue_identifier"], "B");
     running.stop().await;
     // The day is remembered over a restart.
     let running = lab.start().await;
