@@ -150,7 +150,7 @@ pub enum Command {
 /// Which server to use.
 #[derive(Debug, Default, ClapArgs)]
 pub struct RemoteArgs {
-    /// Use a running server, `ws://HOST:PORT` or `unix://PATH`, instead of one in this process
+    /// Use a running server, `ws://HOST:PORT`, `wss://HOST:PORT` or `unix://PATH`, instead of one in this process
     #[arg(long, value_name = "URL")]
     pub remote: Option<String>,
     /// Environment variable with the bearer token for `--remote ws://…`
@@ -358,9 +358,10 @@ pub struct AppServerArgs {
     pub command: Option<AppServerCommand>,
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Where to listen: `stdio://`, `ws://IP:PORT`, `unix://PATH`, `unix://` (a socket in the home directory) or `off`
+    /// Where to listen: `stdio://`, `ws://IP:PORT`, `wss://IP:PORT` (with TLS), `unix://PATH`, `unix://` (a socket in
+    /// the home directory) or `off`; may be repeated
     #[arg(long, value_name = "URL", default_value = "stdio://")]
-    pub listen: Listen,
+    pub listen: Vec<Listen>,
     /// Listen on standard input and output, as `--listen stdio://` does
     #[arg(long, conflicts_with = "listen")]
     pub stdio: bool,
@@ -369,6 +370,12 @@ pub struct AppServerArgs {
     pub analytics_default_enabled: bool,
     #[command(flatten)]
     pub auth: AuthArgs,
+    /// Certificate chain for `--listen wss://…`, a PEM file; a renewed one is used without a restart
+    #[arg(long, value_name = "PATH", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, a PEM file
+    #[arg(long, value_name = "PATH", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// Also serve `/metrics` for Prometheus on the websocket's port, to those who may connect
     #[arg(long)]
     pub metrics: bool,

@@ -22,6 +22,7 @@ pub fn show(place: &Listening, has_page: bool, logging: &Logging) {
     };
     let kind = match place {
         Listening::WebSocket(_) => "WebSockets",
+        Listening::Secure(_) => "WebSockets, TLS",
         Listening::Unix(_) => "unix socket",
     };
     let (bold, plain) = match stderr().is_terminal() {
@@ -29,16 +30,21 @@ pub fn show(place: &Listening, has_page: bool, logging: &Logging) {
         false => ("", ""),
     };
     eprintln!("{bold}{program} app-server ({kind}){plain}\n  listening on: {place}");
-    if let Listening::WebSocket(address) = place {
+    let http = match place {
+        Listening::WebSocket(address) => Some(("http", address)),
+        Listening::Secure(address) => Some(("https", address)),
+        Listening::Unix(_) => None,
+    };
+    if let Some((http, address)) = http {
         let note = match address.ip().is_loopback() {
             true => "binds localhost only (use SSH port-forwarding for remote access)",
             false => "every client must present its credential as `Authorization: Bearer TOKEN`",
         };
         if has_page {
-            eprintln!("  console: http://{address}/");
+            eprintln!("  console: {http}://{address}/");
         }
         eprintln!(
-            "  readyz: http://{address}/readyz\n  healthz: http://{address}/healthz\n  note: {note}"
+            "  readyz: {http}://{address}/readyz\n  healthz: {http}://{address}/healthz\n  note: {note}"
         );
     }
 }

@@ -76,9 +76,10 @@ fn to_remote(url: &str, token_variable: Option<&str>) -> Result<Connect, String>
         let path = PathBuf::from(path);
         return Ok(Arc::new(move || Options::unix(&path)));
     }
-    if !url.starts_with("ws://") {
+    if !url.starts_with("ws://") && !url.starts_with("wss://") {
         return Err(format!(
-            "`--remote {url}` is not the address of a server; use `ws://HOST:PORT` or `unix://PATH`"
+            "`--remote {url}` is not the address of a server; use `ws://HOST:PORT`, `wss://HOST:PORT` or \
+             `unix://PATH`"
         ));
     }
     let url = url.to_owned();

@@ -152,7 +152,7 @@ impl Options {
         }))
     }
 
-    /// Connects to a websocket at `ws://HOST:PORT`.
+    /// Connects to a websocket at `ws://HOST:PORT`, or `wss://HOST:PORT` for TLS.
     pub fn websocket(url: impl Into<String>) -> Options {
         Options::new(Transport::WebSocket {
             url: url.into(),

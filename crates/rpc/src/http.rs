@@ -243,7 +243,10 @@ impl HttpRequest {
              sec-websocket-accept: {key}\r\n{}\r\n",
             agreed.unwrap_or_default()
         );
-        let writing = self.stream.write_all(text.as_bytes());
+        let writing = async {
+            self.stream.write_all(text.as_bytes()).await?;
+            self.stream.flush().await
+        };
         match tokio::time::timeout(self.timeout, writing).await {
             Ok(written) => written?,
             Err(late) => return Err(UpgradeError::Io(late.into())),

@@ -26,6 +26,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use crate::close::CloseCode;
 use crate::connection::{Connection, Incoming, ReadError};
 use crate::intake::{Excess, Intake, Meter};
+use crate::tls;
 
 /// Allocated per connection from the start, so kept small for servers with many of them.
 const READ_BUFFER: usize = 16 * 1024;
@@ -98,8 +99,8 @@ impl AsyncWrite for Metered {
 /// Why a websocket client could not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The address is not `ws://HOST:PORT/…`.
-    #[error("`{url}` is not a ws:// address (wss:// is not supported)")]
+    /// The address is not `ws://HOST:PORT/…` or `wss://…`.
+    #[error("`{url}` is not a ws:// or wss:// address")]
     Address {
         /// The address as given.
         url: String,
@@ -129,7 +130,7 @@ pub enum ConnectError {
     TimedOut(Duration),
 }
 
-/// Connects to `ws://HOST:PORT/…` with additional headers, such as `authorization`.
+/// Connects to `ws://HOST:PORT/…`, or `wss://…` for TLS, with additional headers, such as `authorization`.
 pub async fn connect(
     url: &str,
     headers: &[(&str, &str)],
@@ -141,16 +142,24 @@ pub async fn connect(
             url: url.to_owned(),
         };
         let mut request = url.into_client_request().map_err(|_| address())?;
-        if request.uri().scheme_str() != Some("ws") {
-            return Err(address());
-        }
+        let is_secure = match request.uri().scheme_str() {
+            Some("ws") => false,
+            Some("wss") => true,
+            _ => return Err(address()),
+        };
         let host = request
             .uri()
             .host()
             .ok_or_else(address)?
             .trim_matches(['[', ']']);
-        let stream = TcpStream::connect((host, request.uri().port_u16().unwrap_or(80))).await?;
+        let usual = if is_secure { 443 } else { 80 };
+        let port = request.uri().port_u16().unwrap_or(usual);
+        let stream = TcpStream::connect((host, port)).await?;
         stream.set_nodelay(true)?;
+        let stream: Box<dyn ByteStream> = match is_secure {
+            true => Box::new(tls::connect(host, stream).await?),
+            false => Box::new(stream),
+        };
         for (name, value) in headers {
             let bad = || ConnectError::Header {
                 name: (*name).to_owned(),
@@ -160,7 +169,7 @@ pub async fn connect(
             value.set_sensitive(true);
             request.headers_mut().insert(header, value);
         }
-        let stream = Metered::new(Box::new(stream));
+        let stream = Metered::new(stream);
         let config = Some(config(message_limit));
         match tokio_tungstenite::client_async_with_config(request, stream, config).await {
             Ok((socket, _)) => Ok(split(socket, message_limit)),

@@ -67,7 +67,8 @@ pub use cloud::CloudTiming;
 pub use commands::configured_command;
 pub use connection::serve;
 pub use listen::{
-    Admission, AuthError, Listen, ListenError, Listening, Origin, WebSocketAuth, run,
+    Admission, AuthError, Certificate, Entrance, Listen, ListenError, Listening, Origin, TlsError,
+    WebSocketAuth, run,
 };
 pub use quipu_journal::Source;
 pub use quipu_prompt::image::check_image;

@@ -79,6 +79,8 @@ pub(crate) enum Refusal {
     InvalidConfig(String),
     #[error("Server overloaded; retry later.")]
     Overloaded,
+    #[error("The server is about to be restarted and takes no new turns; retry later.")]
+    Stopping,
     #[error("Not initialized")]
     NotInitialized,
     #[error("failed to load configuration: {0}")]
@@ -128,9 +130,10 @@ impl Refusal {
             }
             Refusal::Unsupported { .. } => codes::METHOD_NOT_FOUND,
             Refusal::InvalidParams(_) | Refusal::InputTooLong { .. } => codes::INVALID_PARAMS,
-            Refusal::Overloaded | Refusal::NoRoom(_) | Refusal::TooManyThreads { .. } => {
-                codes::OVERLOADED
-            }
+            Refusal::Overloaded
+            | Refusal::Stopping
+            | Refusal::NoRoom(_)
+            | Refusal::TooManyThreads { .. } => codes::OVERLOADED,
             _ => codes::INVALID_REQUEST,
         }
     }

@@ -34,6 +34,7 @@ use crate::models::RemoteModels;
 use crate::platform;
 use crate::plugins::RemotePlugins;
 use crate::questions::QuestionIds;
+use crate::refusal::Refusal;
 use crate::search::Searches;
 use crate::settings::{Settings, announced_version};
 use crate::skills::Skills;
@@ -89,8 +90,8 @@ pub struct Server {
     /// What answers of models cost.
     pub(crate) ledger: Arc<Ledger>,
     models: Mutex<HashMap<String, ModelClient>>,
-    /// Set once everything ends: clients need no word of every thread that is unloaded then, and threads start no turns
-    /// by themselves.
+    /// Set once everything ends: clients need no word of every thread that is unloaded then, and no turns start, nor do
+    /// threads start any by themselves.
     pub(crate) stopping: AtomicBool,
 }
 
@@ -175,6 +176,14 @@ impl Server {
         let done = future::join(future::join_all(answered), future::join_all(turns));
         if timeout(limit, done).await.is_err() {
             tracing::warn!("shutdown timeout; ending running turns");
+        }
+    }
+
+    /// Refuses if a new turn would only be interrupted soon.
+    pub(crate) fn takes_turns(&self) -> Result<(), Refusal> {
+        match self.stopping.load(Ordering::Relaxed) {
+            true => Err(Refusal::Stopping),
+            false => Ok(()),
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Settings {
     /// How long running turns may go on after the first signal to stop. Together with ending them it
     /// stays below the ten seconds that service managers commonly grant.
     pub drain: Duration,
+    /// How long running turns may go on after the signal to reload.
+    pub reload: Duration,
     /// How long a model may think about an approval before it counts as denied.
     pub review_limit: Duration,
     /// How long a thread at which nothing happens keeps what it has in memory.
@@ -72,6 +74,7 @@ impl Settings {
             config: Arc::new(config),
             handshake: Duration::from_secs(30),
             drain: Duration::from_secs(7),
+            reload: Duration::from_secs(600),
             review_limit: Duration::from_secs(90),
             idle: Duration::from_secs(300),
             threads_per_client: 5_000,

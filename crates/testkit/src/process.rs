@@ -1,6 +1,7 @@
 //! A server as a real process, with a home of its own and nothing of the tester's environment.
 
 use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -121,6 +122,24 @@ impl Launch {
         // SAFETY: it only calls the kernel, which is allowed between fork and exec.
         unsafe { self.command.pre_exec(set) };
         self
+    }
+
+    /// Passes a listening socket to it, as service managers do: the descriptor is its first beyond standard error. The
+    /// shell that starts it says so in the environment, which only the process itself can.
+    pub fn with_socket(exe: impl AsRef<Path>, socket: OwnedFd) -> Launch {
+        let script = r#"LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
+        let mut launch = Launch::new("/bin/sh");
+        launch.command.args(["-c", script]).arg(exe.as_ref());
+        let pass = move || {
+            // SAFETY: a call of the kernel that takes numbers only.
+            let done = unsafe { libc::dup2(socket.as_raw_fd(), 3) };
+            (done == 3)
+                .then_some(())
+                .ok_or_else(io::Error::last_os_error)
+        };
+        // SAFETY: it only calls the kernel, which is allowed between fork and exec.
+        unsafe { launch.command.pre_exec(pass) };
+        launch
     }
 
     /// Leaves standard error in its pipe.

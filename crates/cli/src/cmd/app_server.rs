@@ -1,12 +1,12 @@
 //! `quipu app-server`: serves the protocol until its clients are done.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use quipu_config::{Env, Home, Loader, Overrides};
 use quipu_console::Console;
-use quipu_rpc::site::Site;
-use quipu_server::{Admission, Listen, Listening, Server, Settings, WebSocketAuth};
+use quipu_server::{
+    Admission, Certificate, Entrance, Listen, Listening, Server, Settings, WebSocketAuth,
+};
 
 use super::{console, generate};
 use crate::args::{AppServerArgs, AuthArgs, AuthMode, ConfigArgs};
@@ -24,16 +24,18 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
         return generate::run(command);
     }
     let overrides = common.overrides(&args.config)?;
-    let mut admission = admission(args.auth, &args.listen)?;
-    if args.console && !matches!(args.listen, Listen::WebSocket(_)) {
-        return Err("`--console` needs `--listen ws://IP:PORT`".into());
+    let places = places(args.listen)?;
+    let has_websocket = places.iter().any(Listen::is_websocket);
+    for (flag, is_given) in [("--console", args.console), ("--metrics", args.metrics)] {
+        if is_given && !has_websocket {
+            return Err(format!("`{flag}` needs `--listen ws://IP:PORT`"));
+        }
     }
+    let mut admission = admission(args.auth, has_websocket)?;
     admission.own_pages = args.console;
+    let certificate = certificate(args.tls_cert.zip(args.tls_key), &places)?;
     let config = load(Env::from_process(), overrides)?;
-    if args.metrics && !matches!(args.listen, Listen::WebSocket(_)) {
-        return Err("`--metrics` needs `--listen ws://IP:PORT`".into());
-    }
-    let listen = listen(args.listen, config.home())?;
+    let places = in_home(places, config.home())?;
     let site = args.console.then(|| {
         let console = Console::new(admission.auth != WebSocketAuth::None);
         console::site(console, &config)
@@ -41,25 +43,56 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let has_page = args.console;
     let mut settings = quipu_embed::settings(config);
     settings.metrics = args.metrics;
-    serve(settings, listen, admission, site, |place, logging| {
+    let entrance = Entrance {
+        admission,
+        site,
+        certificate,
+    };
+    serve(settings, &places, entrance, |place, logging| {
         banner::show(place, has_page, logging);
     })
+}
+
+/// Where to listen: no place twice, and `off` alone.
+fn places(places: Vec<Listen>) -> Result<Vec<Listen>, String> {
+    if places.len() > 1 && places.contains(&Listen::Off) {
+        return Err("`--listen off` goes with no other `--listen`".into());
+    }
+    let stdio = places.iter().filter(|it| **it == Listen::Stdio);
+    match stdio.count() {
+        0 | 1 => Ok(places),
+        _ => Err("`--listen stdio://` can be given once: there is one standard input".into()),
+    }
+}
+
+fn certificate(
+    files: Option<(PathBuf, PathBuf)>,
+    places: &[Listen],
+) -> Result<Option<Certificate>, String> {
+    let is_used = |it: &Listen| matches!(it, Listen::Secure(_));
+    let Some((chain, key)) = files else {
+        return Ok(None);
+    };
+    if !places.iter().any(is_used) {
+        return Err("`--tls-cert` needs `--listen wss://IP:PORT`: it protects nothing else".into());
+    }
+    let loaded = Certificate::load(&chain, &key);
+    loaded.map(Some).map_err(|error| error.to_string())
 }
 
 /// Serves until the last client is done or a signal comes.
 pub fn serve(
     settings: Settings,
-    listen: Listen,
-    admission: Admission,
-    site: Option<Arc<dyn Site>>,
-    announce: impl FnOnce(&Listening, &Logging),
+    places: &[Listen],
+    entrance: Entrance,
+    mut announce: impl FnMut(&Listening, &Logging),
 ) -> Result<(), String> {
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
     let logging = Logging::start(&settings.config, None);
     let server = Server::new(settings);
     let announce = |place: &Listening| announce(place, &logging);
-    let served = runtime.block_on(quipu_server::run(server, listen, admission, site, announce));
+    let served = runtime.block_on(quipu_server::run(server, places, entrance, announce));
     // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();
     logging.finish();
@@ -89,18 +122,18 @@ pub fn unchecked(env: Env, overrides: Overrides) -> Result<Loader, String> {
     Ok(Loader::new(env, home, overrides))
 }
 
-/// Where to listen; a unix socket without a path is in the home directory.
-fn listen(listen: Listen, home: &Home) -> Result<Listen, String> {
-    match listen {
-        Listen::Unix(path) if path.as_os_str().is_empty() => {
+/// The places with a path for every unix socket; one without a path is in the home directory.
+fn in_home(mut places: Vec<Listen>, home: &Home) -> Result<Vec<Listen>, String> {
+    for place in &mut places {
+        if matches!(place, Listen::Unix(path) if path.as_os_str().is_empty()) {
             let path = control_socket(home.path());
             let directory = Path::new(CONTROL_DIRECTORY);
             quipu_disk::private_dirs(home.path(), directory)
                 .map_err(|error| format!("cannot create {}: {error}", path.display()))?;
-            Ok(Listen::Unix(path))
+            *place = Listen::Unix(path);
         }
-        listen => Ok(listen),
     }
+    Ok(places)
 }
 
 /// The directory of the socket that `unix://` without a path means.
@@ -112,19 +145,19 @@ pub fn control_socket(home: &Path) -> PathBuf {
 }
 
 /// Authentication that protects nothing would be taken for protection.
-fn listens_there(listen: &Listen) -> Result<(), String> {
-    match listen {
-        Listen::WebSocket(_) => Ok(()),
-        _ => Err("`--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else".into()),
+fn listens_there(has_websocket: bool) -> Result<(), String> {
+    match has_websocket {
+        true => Ok(()),
+        false => Err("`--ws-auth` needs `--listen ws://IP:PORT`: it protects nothing else".into()),
     }
 }
 
-fn admission(mut args: AuthArgs, listen: &Listen) -> Result<Admission, String> {
+fn admission(mut args: AuthArgs, has_websocket: bool) -> Result<Admission, String> {
     let origins = std::mem::take(&mut args.ws_allow_origin);
-    if !origins.is_empty() && !matches!(listen, Listen::WebSocket(_)) {
+    if !origins.is_empty() && !has_websocket {
         return Err("`--ws-allow-origin` needs `--listen ws://IP:PORT`".into());
     }
-    let auth = auth(args, listen)?;
+    let auth = auth(args, has_websocket)?;
     Ok(Admission {
         auth,
         origins,
@@ -132,7 +165,7 @@ fn admission(mut args: AuthArgs, listen: &Listen) -> Result<Admission, String> {
     })
 }
 
-fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
+fn auth(args: AuthArgs, has_websocket: bool) -> Result<WebSocketAuth, String> {
     let signed_flags = args.ws_shared_secret_file.is_some()
         || args.ws_issuer.is_some()
         || args.ws_audience.is_some()
@@ -153,7 +186,7 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
                     return Err("`--ws-token-file` or `--ws-token-sha256` is required when `--ws-auth capability-token` is set".into());
                 }
             };
-            listens_there(listen)?;
+            listens_there(has_websocket)?;
             made
         }
         Some(AuthMode::SignedBearerToken) if args.ws_token_sha256.is_some() => {
@@ -166,7 +199,7 @@ fn auth(args: AuthArgs, listen: &Listen) -> Result<WebSocketAuth, String> {
             let file = args.ws_shared_secret_file.ok_or(
                 "`--ws-shared-secret-file` is required when `--ws-auth signed-bearer-token` is set",
             )?;
-            listens_there(listen)?;
+            listens_there(has_websocket)?;
             let skew = args.ws_max_clock_skew_seconds.unwrap_or(CLOCK_SKEW);
             WebSocketAuth::signed_bearer(&file, args.ws_issuer, args.ws_audience, skew)
         }

@@ -126,10 +126,36 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
         ("app-server --listen foo", 2, expected_listen),
         ("app-server --listen stdio", 2, expected_listen),
         (
-            "app-server --listen ws://localhost:1",
+            "app-server --listen ws://example.com:1",
             2,
-            "invalid websocket --listen URL `ws://localhost:1`; expected `ws://IP:PORT`",
+            "invalid websocket --listen URL `ws://example.com:1`; expected `ws://IP:PORT`",
         ),
+        (
+            "app-server --listen off --listen ws://localhost:0",
+            1,
+            "Error: `--listen off` goes with no other `--listen`\n",
+        ),
+        (
+            "app-server --listen stdio:// --listen stdio://",
+            1,
+            "Error: `--listen stdio://` can be given once",
+        ),
+        (
+            "app-server --listen wss://localhost:0",
+            1,
+            "Error: wss://127.0.0.1:0 needs a certificate: give `--tls-cert PATH` and `--tls-key PATH`\n",
+        ),
+        (
+            "app-server --listen ws://localhost:0 --tls-cert c --tls-key k",
+            1,
+            "Error: `--tls-cert` needs `--listen wss://IP:PORT`: it protects nothing else\n",
+        ),
+        (
+            "app-server --listen wss://localhost:0 --tls-cert /no/cert --tls-key k",
+            1,
+            "Error: cannot read /no/cert: ",
+        ),
+        ("app-server --tls-cert c", 2, "--tls-key <PATH>"),
         (
             "app-server --ws-auth nope",
             2,

@@ -247,12 +247,7 @@ async fn a_refused_client_learns_status_and_body() {
 
 #[tokio::test]
 async fn bad_addresses_and_headers_are_reported_without_secrets() {
-    for url in [
-        "http://127.0.0.1:1/",
-        "wss://127.0.0.1:1/",
-        "nonsense",
-        "ws://",
-    ] {
+    for url in ["http://127.0.0.1:1/", "nonsense", "ws://"] {
         let error = connect(url, &[], BIG, PATIENCE).await.unwrap_err();
         assert!(matches!(error, ConnectError::Address { .. }), "{error:?}");
     }

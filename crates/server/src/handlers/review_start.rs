@@ -61,6 +61,7 @@ async fn merge_base(cx: &Cx, thread: &ThreadHandle, target: &ReviewTarget) -> Op
 
 /// The thread to review in: the one named, or a copy of it.
 async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle, Refusal> {
+    cx.server.takes_turns()?;
     let thread = threads::loaded(&cx.server, &params.thread_id)?;
     params.target = review::checked(params.target.clone()).map_err(Refusal::invalid_request)?;
     if params.delivery != Some(ReviewDelivery::Detached) {

@@ -13,6 +13,9 @@ impl ReplyHandler for TurnStart {
     const MAX_PARAMS_BYTES: usize = quipu_journal::MAX_RECORD - (64 << 10);
 
     async fn handle(cx: Cx, params: TurnStartParams, reply: Reply<Self>) {
+        if let Err(error) = cx.server.takes_turns() {
+            return reply.send(Err(error)).await;
+        }
         if let Some(error) = too_long(&params.input) {
             return reply.send(Err(error)).await;
         }

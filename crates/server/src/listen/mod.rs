@@ -4,9 +4,16 @@ mod accept;
 mod admission;
 mod auth;
 mod http;
+#[cfg(unix)]
+mod inherited;
+#[cfg(not(unix))]
+#[path = "no_inherited.rs"]
+mod inherited;
+mod serve;
 mod slots;
 mod stdio;
 mod stop;
+mod tls;
 #[cfg(unix)]
 mod unix;
 #[cfg(not(unix))]
@@ -15,18 +22,19 @@ mod unix;
 mod websocket;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 pub use admission::{Admission, Origin};
 pub use auth::{AuthError, WebSocketAuth};
+pub use serve::run;
 pub(crate) use slots::{Lost, Slot};
+pub use tls::{Certificate, TlsError};
 
 use quipu_rpc::site::Site;
 
-use crate::Server;
 use crate::budgets::MESSAGE_LIMIT;
 
 /// What is said where there are no unix sockets.
@@ -38,6 +46,8 @@ const NO_UNIX: &str =
 pub enum Listen {
     Stdio,
     WebSocket(SocketAddr),
+    /// A websocket listener with TLS.
+    Secure(SocketAddr),
     /// An empty path stands for a socket that the program chooses.
     Unix(PathBuf),
     Off,
@@ -47,11 +57,16 @@ impl FromStr for Listen {
     type Err = String;
 
     fn from_str(url: &str) -> Result<Listen, String> {
-        if let Some(address) = url.strip_prefix("ws://") {
-            let address = address.parse().map_err(|_| {
-                format!("invalid websocket --listen URL `{url}`; expected `ws://IP:PORT`")
-            })?;
-            return Ok(Listen::WebSocket(address));
+        for (scheme, listen) in [
+            ("ws://", Listen::WebSocket as fn(SocketAddr) -> Listen),
+            ("wss://", Listen::Secure),
+        ] {
+            if let Some(address) = url.strip_prefix(scheme) {
+                let address = address_of(address).ok_or_else(|| {
+                    format!("invalid websocket --listen URL `{url}`; expected `{scheme}IP:PORT`")
+                })?;
+                return Ok(listen(address));
+            }
         }
         match url.strip_prefix("unix://") {
             Some(_) if !cfg!(unix) => Err(format!("unsupported --listen URL `{url}`; {NO_UNIX}")),
@@ -65,6 +80,31 @@ impl FromStr for Listen {
             },
         }
     }
+}
+
+impl Listen {
+    /// Whether its clients speak HTTP and websocket.
+    #[must_use]
+    pub fn is_websocket(&self) -> bool {
+        matches!(self, Listen::WebSocket(_) | Listen::Secure(_))
+    }
+}
+
+/// An address and a port. No name is looked up; the one that always means this machine is known.
+fn address_of(text: &str) -> Option<SocketAddr> {
+    match text.strip_prefix("localhost:") {
+        Some(port) => Some((Ipv4Addr::LOCALHOST, port.parse().ok()?).into()),
+        None => text.parse().ok(),
+    }
+}
+
+/// Who may connect to websocket listeners, and what they find there.
+pub struct Entrance {
+    pub admission: Admission,
+    /// Pages that they also serve.
+    pub site: Option<Arc<dyn Site>>,
+    /// What [`Listen::Secure`] needs.
+    pub certificate: Option<Certificate>,
 }
 
 /// Why a listener could not be opened.
@@ -82,12 +122,20 @@ pub enum ListenError {
          the port over SSH"
     )]
     OpenToTheNetwork(SocketAddr),
+    #[error("wss://{0} needs a certificate: give `--tls-cert PATH` and `--tls-key PATH`")]
+    NoCertificate(SocketAddr),
+    #[error(
+        "the service manager passed a socket that nothing listens on: {0}; name it with `--listen`, exactly as the \
+         socket unit does"
+    )]
+    NotListenedOn(String),
 }
 
 /// Where clients can connect. `Display` gives the URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listening {
     WebSocket(SocketAddr),
+    Secure(SocketAddr),
     Unix(PathBuf),
 }
 
@@ -95,36 +143,8 @@ impl fmt::Display for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Listening::WebSocket(address) => write!(f, "ws://{address}"),
+            Listening::Secure(address) => write!(f, "wss://{address}"),
             Listening::Unix(path) => write!(f, "unix://{}", path.display()),
         }
     }
-}
-
-/// Serves clients until standard input ends, or a signal or the server says stop. `announce` is called once
-/// clients can connect. A websocket listener also serves the pages of `site`.
-pub async fn run(
-    server: Arc<Server>,
-    listen: Listen,
-    admission: Admission,
-    site: Option<Arc<dyn Site>>,
-    announce: impl FnOnce(&Listening),
-) -> Result<(), ListenError> {
-    // Boxed, because the compiler gives up on the size of so many futures within each other.
-    match listen {
-        Listen::Stdio => Box::pin(stdio::run(server)).await,
-        Listen::WebSocket(address) => {
-            Box::pin(websocket::run(server, address, admission, site, announce)).await?
-        }
-        Listen::Unix(path) => Box::pin(unix::run(server, &path, announce)).await?,
-        Listen::Off => off(&server).await,
-    }
-    Ok(())
-}
-
-/// Serves nobody. Something else in this process may, or a supervisor wants it to wait.
-async fn off(server: &Server) {
-    let signals = stop::StopSignals::listen();
-    tracing::info!("not listening (`off`); waiting for a signal");
-    signals.drained(server, server.settings.drain).await;
-    server.interrupt().await;
 }

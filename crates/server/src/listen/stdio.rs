@@ -7,7 +7,6 @@ use std::time::Duration;
 use quipu_rpc::{Connection, OnFull, Outbox};
 
 use super::MESSAGE_LIMIT;
-use super::stop::StopSignals;
 use crate::Server;
 use crate::connection::Session;
 use crate::peer::Peer;
@@ -15,25 +14,24 @@ use crate::platform::input_is_closed;
 
 /// How long running turns may go on after a signal. Shorter than for a service: the program that started this
 /// process waits for its end, often for five seconds.
-const DRAIN: Duration = Duration::from_secs(3);
+pub(super) const DRAIN: Duration = Duration::from_secs(3);
 
 /// How long a client that ended its input may take to read anything at all.
 const ABANDONED: Duration = Duration::from_secs(2);
 
-/// Serves until standard input ends or a signal stops the server.
-pub(super) async fn run(server: Arc<Server>) {
-    let signals = StopSignals::listen();
+/// Starts to serve the client.
+pub(super) fn open(server: &Arc<Server>) -> Session {
     let connection = Connection::stdio(MESSAGE_LIMIT);
-    let mut session = Session::open(Arc::clone(&server), connection, OnFull::Wait, Peer::Stdio);
-    let drain = DRAIN.min(server.settings.drain);
+    Session::open(Arc::clone(server), connection, OnFull::Wait, Peer::Stdio)
+}
+
+/// Serves until standard input ends, or nobody is left to read the answers.
+pub(super) async fn read(session: &mut Session) {
     let outbox = session.outbox();
     tokio::select! {
         () = session.read() => {}
         () = abandoned(&outbox) => tracing::warn!("client closed its input and does not read; exiting"),
-        () = signals.drained(&server, drain) => {}
     }
-    server.interrupt().await;
-    session.close().await;
 }
 
 /// Waits until the client has ended its input and reads nothing of what it is sent. While it does not

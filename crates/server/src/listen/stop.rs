@@ -1,5 +1,5 @@
-//! Signals: the first lets what is running finish for a while, commands shorter than turns, and then ends
-//! it; the second ends everything at once.
+//! Signals: the first to stop lets what is running finish for a while, commands shorter than turns, and then ends
+//! it; the second ends everything at once. The one to reload lets turns finish, however long they take.
 
 use std::future;
 use std::io;
@@ -54,6 +54,25 @@ impl StopSignals {
             () = arrived(one) => {}
             () = arrived(other) => {}
         }
+    }
+}
+
+/// The signal that asks for a new process: a service manager starts one when this one has ended.
+pub(super) struct ReloadSignal(Option<Signal>);
+
+impl ReloadSignal {
+    /// From its making on the signal no longer kills.
+    pub fn listen() -> ReloadSignal {
+        ReloadSignal(platform::reload_signal().and_then(heard))
+    }
+
+    /// One that never comes, for a process whose client started it.
+    pub fn never() -> ReloadSignal {
+        ReloadSignal(None)
+    }
+
+    pub async fn next(&mut self) {
+        arrived(&mut self.0).await;
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_rpc::Connection;
@@ -13,7 +13,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use super::http::Front;
-use super::stop::StopSignals;
+use super::inherited::Inherited;
+use super::slots::Slots;
 use super::{ListenError, Listening, MESSAGE_LIMIT, accept, http};
 use crate::Server;
 use crate::connection::serve_guest;
@@ -22,29 +23,62 @@ use crate::peer::{Guest, Peer};
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 1024;
 
-/// Serves clients of a socket that only its owner may open.
-pub(super) async fn run(
-    server: Arc<Server>,
-    path: &Path,
-    announce: impl FnOnce(&Listening),
-) -> Result<(), ListenError> {
-    let signals = StopSignals::listen();
-    let listener = bind(path).map_err(|source| ListenError::Bind {
-        place: format!("unix://{}", path.display()),
-        source,
-    })?;
-    announce(&Listening::Unix(path.to_owned()));
-    let greet = |stream, guest| greet(Arc::clone(&server), stream, guest);
-    let next = async || {
-        let (stream, _) = listener.accept().await?;
-        let peer = Peer::unix(&stream);
-        Ok((stream, peer))
-    };
-    accept::run(&server, signals, next, greet).await;
-    if let Err(error) = fs::remove_file(path) {
-        tracing::debug!(%error, "socket file already removed");
+/// A socket with clients.
+pub(super) struct Unix {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Whether somebody else opened the socket and keeps it.
+    is_inherited: bool,
+}
+
+impl Unix {
+    /// Opens a socket that only its owner may use, or takes the one that this process was given for the path.
+    pub fn open(path: &Path, inherited: &mut Inherited) -> Result<Unix, ListenError> {
+        let given = inherited.unix(path);
+        let is_inherited = given.is_some();
+        let opened = match given {
+            Some(socket) => socket
+                .set_nonblocking(true)
+                .and_then(|()| UnixListener::from_std(socket)),
+            None => bind(path),
+        };
+        let listener = opened.map_err(|source| ListenError::Bind {
+            place: format!("unix://{}", path.display()),
+            source,
+        })?;
+        Ok(Unix {
+            listener,
+            path: path.to_owned(),
+            is_inherited,
+        })
     }
-    Ok(())
+
+    pub fn place(&self) -> Listening {
+        Listening::Unix(self.path.clone())
+    }
+
+    pub fn is_inherited(&self) -> bool {
+        self.is_inherited
+    }
+
+    pub async fn run(&self, server: &Arc<Server>, slots: &Slots) {
+        let greet = |stream, guest| greet(Arc::clone(server), stream, guest);
+        let next = async || {
+            let (stream, _) = self.listener.accept().await?;
+            let peer = Peer::unix(&stream);
+            Ok((stream, peer))
+        };
+        accept::run(slots, next, greet).await;
+    }
+
+    /// Removes the file of a socket that is our own.
+    pub fn close(self) {
+        if !self.is_inherited
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::debug!(%error, "socket file already removed");
+        }
+    }
 }
 
 /// Binds, replacing a socket that no process listens on any more.

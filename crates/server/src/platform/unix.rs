@@ -72,6 +72,11 @@ pub(crate) fn stop_signals() -> [io::Result<Signal>; 2] {
     [SignalKind::terminate(), SignalKind::interrupt()].map(signal)
 }
 
+/// The signal that asks this process to make way for a new one once its turns are done.
+pub(crate) fn reload_signal() -> Option<io::Result<Signal>> {
+    Some(signal(SignalKind::hangup()))
+}
+
 /// The user's shell, or one that every system has if `SHELL` is no shell: accounts of services have
 /// `/usr/sbin/nologin` or `/bin/false` there.
 pub(crate) fn shell(env: &Env) -> String {

@@ -99,6 +99,11 @@ pub(crate) fn stop_signals() -> [io::Result<Signal>; 2] {
     ]
 }
 
+/// There is none.
+pub(crate) fn reload_signal() -> Option<io::Result<Signal>> {
+    None
+}
+
 /// The user's shell: what every Windows has, and scripts can be given to as one argument.
 pub(crate) fn shell(_: &Env) -> String {
     "powershell.exe".to_owned()

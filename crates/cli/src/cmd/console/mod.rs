@@ -13,7 +13,7 @@ use std::sync::Arc;
 use quipu_config::{Env, Loader};
 use quipu_console::{Codes, Console, secret};
 use quipu_rpc::site::Site;
-use quipu_server::{Admission, Listen, Listening, WebSocketAuth};
+use quipu_server::{Admission, Entrance, Listen, Listening, WebSocketAuth};
 
 use super::app_server;
 use crate::args::{ConfigArgs, ConsoleArgs};
@@ -64,13 +64,18 @@ fn serve(config: Loader, args: &ConsoleArgs, known: Option<Place>) -> Result<Exi
     let site = site(console, &config);
     let listen = Listen::WebSocket(SocketAddr::from((Ipv4Addr::LOCALHOST, wanted)));
     let settings = quipu_embed::settings(config);
-    app_server::serve(settings, listen, admission, Some(site), |listening, _| {
+    let entrance = Entrance {
+        admission,
+        site: Some(site),
+        certificate: None,
+    };
+    app_server::serve(settings, &[listen], entrance, |listening, _| {
         let Listening::WebSocket(address) = listening else {
             return;
         };
         let place = Place {
             port: address.port(),
-            token,
+            token: token.clone(),
         };
         if let Err(error) = place.write(&home) {
             eprintln!("a second `quipu console` will not find this one: {error}");
