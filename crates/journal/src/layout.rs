@@ -72,19 +72,30 @@ impl RolloutName {
         Path::new(SESSIONS).join(parts.iter().collect::<PathBuf>())
     }
 
-    /// A time at or shortly after the creation of the thread, from the name alone. Ids of this
-    /// program and the official one carry the UTC time; for others the local time in the name is
-    /// taken in the zone that makes it latest.
+    /// A time at or shortly after the creation of the rollout, from the name alone. Ids of this program and the
+    /// official one carry the UTC time; the local time in the name then says the second, since zones differ by quarters
+    /// of an hour. For other ids the local time is taken in the zone that makes it latest.
     pub fn latest_creation(&self) -> i64 {
-        const SLACK: i64 = 60;
+        /// How far the time of an id may be from that in the name.
+        const NEAR: i64 = 60;
+        /// What another clock and fractions of a second may add.
+        const SLACK: i64 = 2;
+        const ZONE_STEP: i64 = 15 * 60;
         const LATEST_ZONE: i64 = 12 * 3600;
-        let named = self.created.and_utc().timestamp() + LATEST_ZONE;
-        match self.id.get_timestamp() {
-            Some(stamp) if self.id.get_version_num() == 7 => {
-                named.min(i64::try_from(stamp.to_unix().0).unwrap_or(named) + SLACK)
-            }
-            _ => named,
-        }
+        let named = self.created.and_utc().timestamp();
+        let latest = named + LATEST_ZONE;
+        let id = self.segment_id();
+        let Some(stamp) = id.get_timestamp().filter(|_| id.get_version_num() == 7) else {
+            return latest;
+        };
+        let made = i64::try_from(stamp.to_unix().0).unwrap_or(latest);
+        // What is left of the difference without the zone.
+        let apart = (named - made + ZONE_STEP / 2).rem_euclid(ZONE_STEP) - ZONE_STEP / 2;
+        let slack = match apart.abs() <= NEAR {
+            true => apart.max(0) + SLACK,
+            false => NEAR,
+        };
+        latest.min(made.saturating_add(slack))
     }
 }
 
@@ -99,12 +110,33 @@ mod tests {
         let name = RolloutName::parse(NAME).unwrap();
         assert_eq!(name.file_name(), NAME);
         assert_eq!(name.day_dir(), Path::new("sessions/2026/11/15"));
-        assert_eq!(name.latest_creation(), 1_794_726_335 + 60);
+        assert_eq!(name.latest_creation(), 1_794_726_335 + 2);
         let segment = NAME.replace(".jsonl", "_01a1e15b-b15a-7290-bfd0-7f0d66d1e8b1.jsonl");
         let name = RolloutName::parse(&segment).unwrap();
         assert_eq!(name.file_name(), segment);
         assert_eq!(name.id, RolloutName::parse(NAME).unwrap().id);
         assert_ne!(name.segment_id(), name.id);
+    }
+
+    /// The name has the local time of any zone; the id has that of its making.
+    #[test]
+    fn the_time_of_creation_is_known_to_the_second_in_every_zone() {
+        let latest = |stamp: &str| {
+            let name = NAME.replace("2026-11-15T07-05-35", stamp);
+            RolloutName::parse(&name).unwrap().latest_creation() - 1_794_726_335
+        };
+        for local in [
+            "2026-11-15T07-05-35",
+            "2026-11-15T12-35-35",
+            "2026-11-15T12-50-35",
+            "2026-11-14T20-05-35",
+        ] {
+            assert_eq!(latest(local), 2, "{local}");
+        }
+        // A file that was made some seconds after its thread.
+        assert_eq!(latest("2026-11-15T09-05-42"), 7 + 2);
+        // One whose name has another time than its id.
+        assert_eq!(latest("2026-11-15T07-09-35"), 60);
     }
 
     #[test]

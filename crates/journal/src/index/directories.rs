@@ -1,7 +1,8 @@
 //! Finds rollouts that were added, moved or removed, by whatever program, from the times of their
 //! directories.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -107,8 +108,14 @@ impl Index {
 
     /// Brings the rows of a directory up to date if the directory changed; says whether any row did.
     pub(super) fn look_at(&mut self, directory: &Path) -> Result<bool> {
+        Ok(self.look_at_newest(directory, usize::MAX)?.changed)
+    }
+
+    /// The same, but of the rollouts that are new to the index only so many, those made last, get rows. As long as
+    /// any has none, the directory counts as changed.
+    pub(super) fn look_at_newest(&mut self, directory: &Path, most: usize) -> Result<Looked> {
         let Ok(state) = fs::metadata(self.home.join(directory)) else {
-            return Ok(false);
+            return Ok(Looked::default());
         };
         let mtime = mtime_nanos(&state);
         let known: Option<i64> = self
@@ -117,7 +124,7 @@ impl Index {
             .query_row([directory.to_string_lossy()], |row| row.get(0))
             .optional()?;
         if known == Some(mtime) {
-            return Ok(false);
+            return Ok(Looked::default());
         }
         let directory_path = self.home.join(directory);
         let home = self.home.clone();
@@ -127,12 +134,23 @@ impl Index {
                 Ok(state) if is_settled(&state) => mtime_nanos(&state),
                 _ => UNSETTLED,
             };
-            let changed = compare(db, &home, directory, rollouts_in(&directory_path))?;
-            db.prepare_cached("INSERT OR REPLACE INTO directories VALUES (?, ?)")?
-                .execute(params![directory.to_string_lossy(), settled])?;
-            Ok(changed)
+            let looked = compare(db, &home, directory, rollouts_in(&directory_path), most)?;
+            if looked.left.is_none() {
+                db.prepare_cached("INSERT OR REPLACE INTO directories VALUES (?, ?)")?
+                    .execute(params![directory.to_string_lossy(), settled])?;
+            }
+            Ok(looked)
         })
     }
+}
+
+/// What a look at a directory found.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    /// Whether any row changed.
+    pub changed: bool,
+    /// A time that no rollout without a row was created after, if there are such.
+    pub left: Option<i64>,
 }
 
 /// Whether a directory's time is so old that any later change will move it.
@@ -150,25 +168,26 @@ fn is_settled(directory: &Metadata) -> bool {
         .is_ok_and(|age| age > step)
 }
 
-fn rollouts_in(directory: &Path) -> HashSet<String> {
+fn rollouts_in(directory: &Path) -> HashMap<String, RolloutName> {
     let Ok(entries) = fs::read_dir(directory) else {
-        return HashSet::new();
+        return HashMap::new();
     };
     let names = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok());
     names
-        .filter(|name| RolloutName::parse(name).is_some())
+        .filter_map(|name| RolloutName::parse(&name).map(|parsed| (name, parsed)))
         .collect()
 }
 
-/// Adds rows for new names and removes those of names that are gone.
+/// Adds rows for new names, those made last and not more than `most`, and removes those of names that are gone.
 fn compare(
     db: &Connection,
     home: &Path,
     directory: &Path,
-    mut names: HashSet<String>,
-) -> rusqlite::Result<bool> {
+    mut names: HashMap<String, RolloutName>,
+    most: usize,
+) -> rusqlite::Result<Looked> {
     let mut changed = false;
     let mut gone = Vec::new();
     let known: Vec<String> = db
@@ -180,7 +199,7 @@ fn compare(
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        if !names.remove(name) {
+        if names.remove(name).is_none() {
             forget(db, &path)?;
             changed = true;
             gone.extend(RolloutName::parse(name).map(|name| name.id));
@@ -191,10 +210,15 @@ fn compare(
              (path, directory, id, segment, archived, state, created_at, updated_at, mtime, size)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
-    for name in names {
-        let Some(parsed) = RolloutName::parse(&name) else {
-            continue;
-        };
+    let mut names: Vec<_> = names
+        .into_iter()
+        .map(|(name, parsed)| (parsed.latest_creation(), name, parsed))
+        .collect();
+    if names.len() > most {
+        names.sort_unstable_by_key(|(latest, ..)| Reverse(*latest));
+    }
+    let left = names.get(most).map(|(latest, ..)| *latest);
+    for (latest, name, parsed) in names.into_iter().take(most) {
         let path = directory.join(name);
         let Ok(file) = fs::metadata(home.join(&path)) else {
             continue;
@@ -210,7 +234,7 @@ fn compare(
             parsed.segment_id().to_string(),
             directory == Path::new(ARCHIVED),
             State::Seen as i64,
-            parsed.latest_creation(),
+            latest,
             mtime_secs(&file),
             mtime_nanos(&file),
             size(&file),
@@ -221,7 +245,7 @@ fn compare(
     for id in gone {
         settle(db, id)?;
     }
-    Ok(changed)
+    Ok(Looked { changed, left })
 }
 
 pub(super) fn forget(db: &Connection, path: &str) -> rusqlite::Result<()> {

@@ -3,7 +3,8 @@
 //! A page is taken from the index, and then checked: directories that could hold newer threads, heads
 //! not yet read that could belong above the end of the page, and the files on the page themselves.
 //! Whatever is found goes into the index and the page is taken again. So the cost of a page depends
-//! on what changed and on its size, not on how many threads there are.
+//! on what changed and on its size, not on how many threads there are. Of a directory that is new, only the rollouts
+//! that could be on the page get rows; the others get theirs from the calls that need them.
 
 use std::collections::HashSet;
 use std::iter::Peekable;
@@ -20,9 +21,10 @@ use crate::error::Result;
 use crate::query::{Cursor, Page, Query, Summary};
 use crate::touched::Changes;
 
-/// How many heads to read, and how many directories to look at, in the first round of checks. Each
-/// round does twice as many as the one before.
+/// How many heads to read, how many rows to add for each directory, and how many directories to look at, in the first
+/// round of checks. Each round does twice as many as the one before.
 const FIRST_HEADS: usize = 64;
+const FIRST_ROWS: usize = 64;
 const FIRST_DIRECTORYS: usize = 1;
 /// How many rows without a message to look at again, in case there is one now.
 const SILENT: usize = 64;
@@ -47,6 +49,9 @@ struct Checked {
     days: Peekable<Days>,
     archive: bool,
     directories: usize,
+    rows: usize,
+    /// Directories in which rollouts have no rows yet, with a time that none of those was created after.
+    left: Vec<(PathBuf, i64)>,
     heads: usize,
     /// Files, each checked once, so that those being written to do not keep us here.
     files: HashSet<String>,
@@ -65,6 +70,8 @@ impl Index {
             days: Days::new(&self.home).peekable(),
             archive: false,
             directories: FIRST_DIRECTORYS,
+            rows: FIRST_ROWS,
+            left: Vec::new(),
             heads: FIRST_HEADS,
             files: HashSet::new(),
         };
@@ -184,17 +191,25 @@ impl Index {
             }
             return Ok(first);
         }
-        // The day of a directory says nothing about changes, so lists by change look at all of them.
+        if by_change(query) {
+            // Neither the day of a directory nor the name of a file says anything about changes.
+            checked.rows = usize::MAX;
+        }
         let floor = floor.filter(|_| !by_change(query));
-        let above = |day: &PathBuf| floor.is_none_or(|floor| end_of(day) >= floor);
-        let mut count = 0;
-        while count < checked.directories
-            && let Some(day) = checked.days.next_if(above)
-        {
-            self.look_at(&day)?;
-            count += 1;
+        let is_above = |latest: i64| floor.is_none_or(|floor| latest >= floor);
+        let (mut looking, left) = std::mem::take(&mut checked.left)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(_, latest)| is_above(*latest));
+        checked.left = left;
+        let days = std::iter::from_fn(|| checked.days.next_if(|day| is_above(end_of(day))));
+        looking.extend(days.take(checked.directories).map(|day| (day, i64::MAX)));
+        let count = looking.len();
+        for (day, _) in looking {
+            let left = self.look_at_newest(&day, checked.rows)?.left;
+            checked.left.extend(left.map(|latest| (day, latest)));
         }
         checked.directories *= 2;
+        checked.rows = checked.rows.saturating_mul(2);
         Ok(count > 0)
     }
 
