@@ -170,7 +170,8 @@ impl Adapter {
         self.with(|it| it.cwd = Some(cwd.into()))
     }
 
-    /// How long a server may take to start and to introduce itself: 10 seconds if not given.
+    /// How long a server may take to start and to introduce itself, and a pooled one to answer before it is used
+    /// again: 10 seconds if not given.
     #[must_use]
     pub fn startup_timeout(self, limit: Duration) -> Adapter {
         self.with(|it| it.startup_timeout = limit)
@@ -270,7 +271,10 @@ impl Adapter {
     /// A connected server that is logged in.
     pub(crate) async fn connect(&self, cwd: &Path) -> Result<Lease> {
         let connected = match self.settings.server.is_pooled {
-            true => self.pool.get(self.start(cwd)).await?,
+            true => {
+                let limit = self.settings.startup_timeout;
+                self.pool.get(limit, self.start(cwd)).await?
+            }
             false => self.start(cwd).await?,
         };
         Ok(Lease {

@@ -7,9 +7,11 @@ use std::future::Future;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use quipu_client::wire::ThreadLoadedListParams;
 use quipu_client::{Client, ConnectError, Options, Received, Timeouts};
 use tokio::sync::Mutex;
 
@@ -81,7 +83,8 @@ impl Server {
     }
 
     /// Uses one server for all evaluations of an adapter, also for those that run at once: each has a
-    /// thread of its own. It is started when it is first needed, and again if it has ended.
+    /// thread of its own. It is started when it is first needed, and again if it has ended or does not answer
+    /// within the [startup timeout](crate::Adapter::startup_timeout) when the next evaluation needs it.
     #[must_use]
     pub fn pooled(mut self) -> Server {
         self.is_pooled = true;
@@ -200,18 +203,39 @@ pub(crate) struct Connected {
 #[derive(Default)]
 pub(crate) struct Pool(Mutex<Option<Connected>>);
 
+impl Connected {
+    /// Whether the server still answers. Any answer shows that it does.
+    async fn answers(&self, limit: Duration) -> bool {
+        use quipu_client::Error::{Refused, Unreadable};
+        if self.client.closed().now_or_never().is_some() {
+            return false;
+        }
+        let params = ThreadLoadedListParams::default();
+        let asked = self.client.thread_loaded_list(params).timeout(Some(limit));
+        match asked.await {
+            Ok(_) | Err(Refused { .. } | Unreadable { .. }) => true,
+            Err(error) => {
+                tracing::warn!(%error, "the pooled server does not answer and is replaced");
+                false
+            }
+        }
+    }
+}
+
 impl Pool {
-    /// The server that there is, or the one that `start` starts.
+    /// The server that there is, if it answers within the limit, or the one that `start` starts. A server that does
+    /// not answer ends with the last evaluation that still uses it.
     pub async fn get<E>(
         &self,
+        limit: Duration,
         start: impl Future<Output = Result<Connected, E>>,
     ) -> Result<Connected, E> {
         let mut slot = self.0.lock().await;
-        let lives = slot
-            .as_ref()
-            .filter(|it| it.client.closed().now_or_never().is_none());
-        if let Some(connected) = lives {
-            return Ok(connected.clone());
+        // Taken before it is asked: an evaluation whose deadline passes meanwhile leaves a new start to the next one.
+        if let Some(connected) = slot.take()
+            && connected.answers(limit).await
+        {
+            return Ok(slot.insert(connected).clone());
         }
         Ok(slot.insert(start.await?).clone())
     }

@@ -133,6 +133,38 @@ async fn a_silent_server_has_its_time_to_start() {
     assert!(error.message().contains("handshake"), "{error}");
 }
 
+/// Time passes only when nobody has anything to do.
+#[tokio::test(start_paused = true)]
+async fn a_pooled_server_that_does_not_answer_is_replaced() {
+    let (adapter, is_silent, connections) = peer::falling_silent();
+    let session = Session::new();
+    for _ in 0..2 {
+        soon(adapter.evaluate(&prompt(), &session)).await.unwrap();
+    }
+    assert_eq!(connections.load(Ordering::Relaxed), 1);
+    is_silent.store(true, Ordering::Relaxed);
+    soon(adapter.evaluate(&prompt(), &session)).await.unwrap();
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+    soon(adapter.evaluate(&prompt(), &session)).await.unwrap();
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+/// Nor is one kept whose silence is longer than every evaluation waits.
+#[tokio::test(start_paused = true)]
+async fn deadlines_do_not_hide_a_server_that_does_not_answer() {
+    let (adapter, is_silent, connections) = peer::falling_silent();
+    let (prompt, session) = (prompt(), Session::new());
+    soon(adapter.evaluate(&prompt, &session)).await.unwrap();
+    is_silent.store(true, Ordering::Relaxed);
+    let late = adapter
+        .evaluate(&prompt, &session)
+        .timeout(Duration::from_secs(1));
+    let error = soon(late).await.unwrap_err();
+    assert_eq!(error.phase(), Phase::Deadline, "{error}");
+    soon(adapter.evaluate(&prompt, &session)).await.unwrap();
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
 #[tokio::test]
 async fn a_missing_program_is_named() {
     let adapter = Adapter::new(Server::spawn("/nowhere/quipu"));
@@ -155,6 +187,36 @@ async fn a_program_that_fails_is_quoted() {
         .unwrap_err();
     assert_eq!(error.phase(), Phase::Request);
     assert_eq!(error.stderr(), Some("out of order\n"), "{error:?}");
+}
+
+/// The test runs itself once more, to read what its own process writes to standard error.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "this test, once more")]
+async fn standard_error_is_shown_only_if_asked_for() {
+    const VARIABLE: &str = "QUIPU_ADAPTER_TEST_STDERR";
+    let server = Server::spawn("/bin/sh").args(["-c", "echo out of order >&2; exit 3"]);
+    let server = match std::env::var(VARIABLE).as_deref() {
+        Err(_) => {
+            for (choice, shown) in [("shown", true), ("kept", false)] {
+                let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
+                again
+                    .args(["--exact", "--nocapture"])
+                    .arg("faults::standard_error_is_shown_only_if_asked_for")
+                    .env(VARIABLE, choice)
+                    .kill_on_drop(true);
+                let output = soon(again.output()).await.unwrap();
+                let text = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{text}");
+                assert_eq!(text.contains("out of order"), shown, "{text}");
+            }
+            return;
+        }
+        Ok("shown") => server.show_stderr(),
+        Ok(_) => server,
+    };
+    let adapter = Adapter::new(server);
+    let failed = soon(adapter.evaluate(&prompt(), &Session::new())).await;
+    assert_eq!(failed.unwrap_err().stderr(), Some("out of order\n"));
 }
 
 /// A tool that says when it runs, and never ends.

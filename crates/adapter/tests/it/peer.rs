@@ -1,7 +1,7 @@
 //! A server in the test's hands, for what a good server does not do.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use quipu_adapter::{Adapter, Server};
 use quipu_client::{Client, Options};
@@ -38,15 +38,129 @@ pub fn adapter(step: &'static str, then: Then) -> (Adapter, Arc<AtomicUsize>) {
     (Adapter::new(server), connections)
 }
 
+/// An adapter whose server sends these messages in its turn, one after the other, and awaits an answer to each
+/// that has an id. All that it reads is kept.
+pub fn sending(messages: Vec<Value>) -> (Adapter, Heard) {
+    let heard = Heard::default();
+    let kept = heard.clone();
+    let server = Server::with(move |bridge| {
+        let (ours, theirs) = Connection::pair(LIMITS);
+        tokio::spawn(send_all(Raw::new(theirs), messages.clone(), kept.clone()));
+        Client::connect(Options::connection(ours).handler(bridge))
+    });
+    (Adapter::new(server), heard)
+}
+
+/// What a server has read.
+#[derive(Clone, Default)]
+pub struct Heard(Arc<Mutex<Vec<Value>>>);
+
+impl Heard {
+    /// The params of a request.
+    pub fn params(&self, method: &str) -> Value {
+        let heard = self.0.lock().unwrap();
+        let found = heard.iter().find(|it| it["method"] == method);
+        found.map(|it| it["params"].clone()).unwrap()
+    }
+
+    /// The answer to a question.
+    pub fn answer(&self, id: &str) -> Value {
+        let heard = self.0.lock().unwrap();
+        let found = heard.iter().find(|it| it["id"] == id);
+        found.cloned().unwrap()
+    }
+}
+
+async fn send_all(mut peer: Raw, messages: Vec<Value>, heard: Heard) {
+    while let Some(message) = peer.next().await {
+        heard.0.lock().unwrap().push(message.clone());
+        let Some(step) = message["method"].as_str().and_then(step_of) else {
+            continue;
+        };
+        reply(&mut peer, step, &message).await;
+        if step != "turn" {
+            continue;
+        }
+        for message in &messages {
+            peer.send([message.to_string()]).await;
+            while message.get("id").is_some() {
+                let Some(read) = peer.next().await else {
+                    return;
+                };
+                heard.0.lock().unwrap().push(read.clone());
+                if read["id"] == message["id"] {
+                    break;
+                }
+            }
+        }
+        complete(&mut peer, "completed").await;
+    }
+}
+
+/// A pooled adapter whose server plays its whole part until it is told to fall silent; the next one does not.
+pub fn falling_silent() -> (Adapter, Arc<AtomicBool>, Arc<AtomicUsize>) {
+    let (is_silent, connections) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
+    let (silence, counted) = (Arc::clone(&is_silent), Arc::clone(&connections));
+    let server = Server::with(move |bridge| {
+        let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+        let silence = Arc::clone(&silence);
+        let (ours, theirs) = Connection::pair(LIMITS);
+        tokio::spawn(async move {
+            let mut peer = Raw::new(theirs);
+            while let Some(message) = peer.next().await {
+                if is_first && silence.load(Ordering::Relaxed) {
+                    continue;
+                }
+                match message["method"].as_str().and_then(step_of) {
+                    Some(step) => reply(&mut peer, step, &message).await,
+                    None if message.get("id").is_some() => refuse(&mut peer, &message).await,
+                    None => continue,
+                }
+                if message["method"] == "turn/start" {
+                    complete(&mut peer, "completed").await;
+                }
+            }
+        });
+        Client::connect(Options::connection(ours).handler(bridge))
+    });
+    (Adapter::new(server.pooled()), is_silent, connections)
+}
+
+/// The step that a request belongs to.
+fn step_of(method: &str) -> Option<&'static str> {
+    match method {
+        "initialize" => Some("initialize"),
+        "account/login/start" => Some("login"),
+        "thread/start" => Some("thread"),
+        "turn/start" => Some("turn"),
+        _ => None,
+    }
+}
+
+/// Answers the request of a step.
+async fn reply(peer: &mut Raw, step: &str, request: &Value) {
+    let result = match step {
+        "initialize" => json!({ "userAgent": "peer/0.118.0 (test)" }),
+        "login" => json!({ "type": "apiKey" }),
+        "thread" => {
+            json!({ "thread": { "id": "t" }, "model": "m", "sandbox": { "type": "dangerFullAccess" } })
+        }
+        _ => json!({ "turn": { "id": "u", "status": "inProgress", "items": [] } }),
+    };
+    answer(peer, request, result).await;
+}
+
+async fn refuse(peer: &mut Raw, request: &Value) {
+    let error = json!({ "code": -32601, "message": "not known here" });
+    peer.send([json!({ "id": request["id"], "error": error }).to_string()])
+        .await;
+}
+
 async fn play(mut peer: Raw, last: &'static str, then: Then) {
     let mut stalled = false;
     let is_last = |step: &str| step == last;
     while let Some(message) = peer.next().await {
         let step = match message["method"].as_str() {
-            Some("initialize") => "initialize",
-            Some("account/login/start") => "login",
-            Some("thread/start") => "thread",
-            Some("turn/start") => "turn",
             Some("turn/interrupt") => {
                 answer(&mut peer, &message, json!({})).await;
                 complete(&mut peer, "interrupted").await;
@@ -54,7 +168,10 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
             }
             // The answer to the tool call.
             None => "end",
-            Some(_) => continue,
+            Some(method) => match step_of(method) {
+                Some(step) => step,
+                None => continue,
+            },
         };
         if is_last(step) || stalled {
             match then {
@@ -66,11 +183,9 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
             }
         }
         match step {
-            "initialize" => answer(&mut peer, &message, json!({ "userAgent": "peer/0.118.0 (test)" })).await,
-            "login" => answer(&mut peer, &message, json!({ "type": "apiKey" })).await,
-            "thread" => answer(&mut peer, &message, json!({ "thread": { "id": "t" }, "model": "m", "sandbox": { "type": "dangerFullAccess" } })).await,
+            "initialize" | "login" | "thread" => reply(&mut peer, step, &message).await,
             "turn" => {
-                answer(&mut peer, &message, json!({ "turn": { "id": "u", "status": "inProgress", "items": [] } })).await;
+                reply(&mut peer, step, &message).await;
                 if is_last("tool") {
                     match then {
                         Then::Leave => return,
@@ -78,10 +193,14 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
                     }
                 }
                 let params = json!({ "threadId": "t", "turnId": "u", "callId": "c", "tool": "act", "arguments": "{}" });
-                peer.send([json!({ "id": "q", "method": "item/tool/call", "params": params }).to_string()]).await;
+                peer.send([
+                    json!({ "id": "q", "method": "item/tool/call", "params": params }).to_string(),
+                ])
+                .await;
             }
             _ => {
-                let delta = json!({ "threadId": "t", "turnId": "u", "itemId": "m", "delta": "half " });
+                let delta =
+                    json!({ "threadId": "t", "turnId": "u", "itemId": "m", "delta": "half " });
                 notify(&mut peer, "item/agentMessage/delta", delta.clone()).await;
                 notify(&mut peer, "item/agentMessage/delta", delta).await;
                 complete(&mut peer, "completed").await;
