@@ -11,7 +11,7 @@ use quipu_wire::{
 use super::ReplyHandler;
 use crate::blocking::blocking;
 use crate::git_command::Git;
-use crate::threads::{self, Message, Overrides, ThreadHandle, load};
+use crate::threads::{self, Overrides, ThreadHandle, Verb, load};
 use crate::{Cx, Refusal, Reply};
 use quipu_prompt::review;
 
@@ -22,7 +22,7 @@ impl ReplyHandler for ReviewStart {
             Err(error) => return reply.send(Err(error)).await,
         };
         let merge_base = merge_base(&cx, &thread, &params.target).await;
-        let message = Message::Review {
+        let message = Verb::Review {
             params,
             merge_base,
             reply,

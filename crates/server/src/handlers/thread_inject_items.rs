@@ -4,7 +4,7 @@ use quipu_wire::method::request::ThreadInjectItems;
 use quipu_wire::{ResponseItem, ThreadInjectItemsParams};
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Refusal, Reply};
 
 impl ReplyHandler for ThreadInjectItems {
@@ -12,7 +12,7 @@ impl ReplyHandler for ThreadInjectItems {
         match check(&params).and_then(|()| threads::loaded(&cx.server, &params.thread_id)) {
             Ok(thread) => {
                 let items = params.items;
-                thread.send(Message::Inject { items, reply }).await;
+                thread.send(Verb::Inject { items, reply }).await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

@@ -10,7 +10,7 @@ use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNoti
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
-use crate::threads::{self, Message, Opened, Overrides, StartRequest, ThreadHandle, join, load};
+use crate::threads::{self, Opened, Overrides, StartRequest, ThreadHandle, Verb, join, load};
 use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadResume {
@@ -80,7 +80,7 @@ async fn rejoin(
         }
     }
     thread
-        .send(Message::Join {
+        .send(Verb::Join {
             client: Arc::clone(&cx.client),
             exclude_turns: params.exclude_turns,
             reply,

@@ -4,7 +4,7 @@ use quipu_wire::ThreadRevertParams;
 use quipu_wire::method::request::ThreadRevert;
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Reply};
 
 impl ReplyHandler for ThreadRevert {
@@ -12,7 +12,7 @@ impl ReplyHandler for ThreadRevert {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
                 let before = params.before_turn_id;
-                thread.send(Message::Revert { before, reply }).await;
+                thread.send(Verb::Revert { before, reply }).await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

@@ -4,7 +4,7 @@ use quipu_wire::ThreadRollbackParams;
 use quipu_wire::method::request::ThreadRollback;
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Refusal, Reply};
 
 impl ReplyHandler for ThreadRollback {
@@ -17,7 +17,7 @@ impl ReplyHandler for ThreadRollback {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
                 thread
-                    .send(Message::Rollback {
+                    .send(Verb::Rollback {
                         turns: params.num_turns,
                         reply,
                     })

@@ -4,7 +4,7 @@ use quipu_wire::ThreadSettingsUpdateParams;
 use quipu_wire::method::request::ThreadSettingsUpdate;
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Reply};
 
 impl ReplyHandler for ThreadSettingsUpdate {
@@ -14,7 +14,7 @@ impl ReplyHandler for ThreadSettingsUpdate {
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
                 let params = Box::new(params);
-                thread.send(Message::UpdateSettings { params, reply }).await;
+                thread.send(Verb::UpdateSettings { params, reply }).await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

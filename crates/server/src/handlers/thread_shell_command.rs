@@ -4,7 +4,7 @@ use quipu_wire::ThreadShellCommandParams;
 use quipu_wire::method::request::ThreadShellCommand;
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Refusal, Reply};
 
 impl ReplyHandler for ThreadShellCommand {
@@ -18,7 +18,7 @@ impl ReplyHandler for ThreadShellCommand {
         }
         match threads::loaded(&cx.server, &params.thread_id) {
             Ok(thread) => {
-                thread.send(Message::Shell { command, reply }).await;
+                thread.send(Verb::Shell { command, reply }).await;
             }
             Err(error) => reply.send(Err(error)).await,
         }

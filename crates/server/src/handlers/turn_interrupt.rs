@@ -4,7 +4,7 @@ use quipu_wire::TurnInterruptParams;
 use quipu_wire::method::request::TurnInterrupt;
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Reply};
 
 impl ReplyHandler for TurnInterrupt {
@@ -13,7 +13,7 @@ impl ReplyHandler for TurnInterrupt {
             Ok(thread) => {
                 let turn_id = params.turn_id;
                 thread
-                    .send(Message::Interrupt {
+                    .send(Verb::Interrupt {
                         turn_id: turn_id.into(),
                         reply,
                     })

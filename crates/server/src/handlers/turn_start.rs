@@ -4,7 +4,7 @@ use quipu_wire::method::request::TurnStart;
 use quipu_wire::{TurnStartParams, UserInput};
 
 use super::ReplyHandler;
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Refusal, Reply};
 use quipu_prompt::input;
 
@@ -25,7 +25,7 @@ impl ReplyHandler for TurnStart {
                 let words = &cx.client.words;
                 words.note(params.approval_policy.as_ref(), params.effort);
                 thread
-                    .send(Message::StartTurn {
+                    .send(Verb::StartTurn {
                         params: Box::new(params),
                         client_name,
                         reply,

@@ -4,7 +4,7 @@ use quipu_wire::TurnSteerParams;
 use quipu_wire::method::request::TurnSteer;
 
 use super::{ReplyHandler, turn_start};
-use crate::threads::{self, Message};
+use crate::threads::{self, Verb};
 use crate::{Cx, Refusal, Reply};
 
 impl ReplyHandler for TurnSteer {
@@ -26,6 +26,6 @@ impl ReplyHandler for TurnSteer {
         if let Some(error) = turn_start::too_long(&params.input) {
             return reply.send(Err(error)).await;
         }
-        thread.send(Message::Steer { params, reply }).await;
+        thread.send(Verb::Steer { params, reply }).await;
     }
 }

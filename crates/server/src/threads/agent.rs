@@ -10,8 +10,10 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::message::{Message, ThreadHandle};
 use super::replies::Pending;
-use super::rights::Bounds;
+use super::rights::{self, Bounds};
 use super::session::Session;
+use super::{join, turn_start};
+use crate::Server;
 use crate::agents::{self, Agent};
 use crate::hub::Client;
 
@@ -128,75 +130,74 @@ impl AgentLink {
     }
 }
 
-impl Actor {
-    pub async fn agent_message(&mut self, message: AgentMessage) {
-        match message {
-            AgentMessage::Inherit { done } => {
+/// Deals with a message of another thread.
+pub(super) async fn receive(actor: &mut Actor, message: AgentMessage) {
+    match message {
+        AgentMessage::Inherit { done } => {
+            // The agent's host may have stopped waiting.
+            done.send(inherited_settings(actor)).ok();
+        }
+        AgentMessage::Input {
+            input,
+            turn_id,
+            interrupt,
+            done,
+        } => {
+            let ready = actor.load_history();
+            if let Err(error) = ready.and_then(|()| actor.recorder.reserve()) {
                 // The agent's host may have stopped waiting.
-                done.send(self.inherited_settings()).ok();
+                done.send(Err(error.to_string())).ok();
+                return;
             }
-            AgentMessage::Input {
-                input,
+            if interrupt {
+                actor.step(Input::Interrupt { reply: None }).await;
+            }
+            turn_start::prepare(actor, None).await;
+            let message = actor.sampler.user_message(&actor.handle.id, input);
+            let reply = actor.replies.add(Pending::AgentInput(done));
+            let start = Start {
+                reply,
                 turn_id,
-                interrupt,
-                done,
-            } => {
-                let ready = self.load_history();
-                if let Err(error) = ready.and_then(|()| self.recorder.reserve()) {
-                    // The agent's host may have stopped waiting.
-                    done.send(Err(error.to_string())).ok();
-                    return;
-                }
-                if interrupt {
-                    self.step(Input::Interrupt { reply: None }).await;
-                }
-                self.prepare_turn(None).await;
-                let message = self.user_message(input);
-                let reply = self.replies.add(Pending::AgentInput(done));
-                let start = Start {
-                    reply,
-                    turn_id,
-                    message,
-                };
-                self.step(Input::Start(start)).await;
-            }
-            AgentMessage::Confine(bounds) => self.confine(*bounds),
-            AgentMessage::Note(note) => {
-                if let Err(error) = self.load_history() {
-                    tracing::error!(thread = %self.handle.id, %error, "note for the model lost");
-                    return;
-                }
-                self.step(Input::Note(note)).await;
-                self.recorder.flush_idle();
-            }
-            AgentMessage::Adopt(agent) => {
-                let is_running = matches!(self.engine.status(), ThreadStatus::Active { .. });
-                self.agent.adopt(agent, is_running);
-            }
-            AgentMessage::Follow(client) => self.add_follower(client).await,
+                message,
+            };
+            actor.step(Input::Start(start)).await;
         }
-    }
-
-    fn inherited_settings(&mut self) -> InheritedSettings {
-        let snapshot = self.snapshot();
-        let mut session = self.session.clone();
-        session.base_instructions = Some(self.sampler.prompt().base_instructions().to_string());
-        InheritedSettings {
-            session,
-            followers: self.audience.all(),
-            depth: self.audience.agent_depth(),
-            is_ephemeral: snapshot.ephemeral,
-            rollout: snapshot.rollout,
-        }
-    }
-
-    /// Lets a client follow the thread's agents, too.
-    pub fn introduce_to_agents(&self, client: &Arc<Client>) {
-        for agent in self.server.agents.of(&self.handle.id) {
-            if let Some(thread) = agent.thread() {
-                let follow = AgentMessage::Follow(Arc::clone(client));
-                thread.send_soon(Message::Agent(follow));
+        AgentMessage::Confine(bounds) => rights::confine(actor, *bounds),
+        AgentMessage::Note(note) => {
+            if let Err(error) = actor.load_history() {
+                tracing::error!(thread = %actor.handle.id, %error, "note for the model lost");
+                return;
             }
+            actor.step(Input::Note(note)).await;
+            actor.recorder.flush_idle();
+        }
+        AgentMessage::Adopt(agent) => {
+            let is_running = matches!(actor.engine.status(), ThreadStatus::Active { .. });
+            actor.agent.adopt(agent, is_running);
+        }
+        AgentMessage::Follow(client) => join::add_follower(actor, client).await,
+    }
+}
+
+fn inherited_settings(actor: &mut Actor) -> InheritedSettings {
+    let snapshot = actor.snapshot();
+    let mut session = actor.session.clone();
+    session.base_instructions = Some(actor.sampler.prompt().base_instructions().to_string());
+    InheritedSettings {
+        session,
+        followers: actor.audience.all(),
+        depth: actor.audience.agent_depth(),
+        is_ephemeral: snapshot.ephemeral,
+        rollout: snapshot.rollout,
+    }
+}
+
+/// Lets a client follow the agents of a thread, too.
+pub(super) fn introduce(server: &Server, parent: &ThreadHandle, client: &Arc<Client>) {
+    for agent in server.agents.of(&parent.id) {
+        if let Some(thread) = agent.thread() {
+            let follow = AgentMessage::Follow(Arc::clone(client));
+            thread.send_soon(Message::Agent(follow));
         }
     }
 }

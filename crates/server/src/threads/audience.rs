@@ -1,7 +1,8 @@
 //! The clients that follow a thread, and what they see of it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,8 +14,10 @@ use quipu_wire::{
 };
 
 use super::live::LiveItems;
+use super::message::ThreadHandle;
 use super::stamps::Stamps;
 use super::unfollowed::{Counted, Unfollowed};
+use crate::Server;
 use crate::emit;
 use crate::hub::{Client, ClientId};
 use crate::questions::{Asker, Question, QuestionId};
@@ -25,6 +28,8 @@ const SCRATCH: usize = 64 << 10;
 /// The clients that follow a thread, and the thread as they see it.
 pub(super) struct Audience {
     subscribers: Vec<Subscriber>,
+    /// What the client whose thread it is calls itself; agents have none.
+    client_name: Option<String>,
     /// Without turns and status.
     thread: Thread,
     /// The items of the running turn.
@@ -50,6 +55,7 @@ impl Audience {
     pub fn new(clients: &[Arc<Client>], thread: Thread, unfollowed: &Unfollowed) -> Audience {
         let mut audience = Audience {
             subscribers: Vec::new(),
+            client_name: None,
             thread: Thread {
                 turns: Vec::new(),
                 ..thread
@@ -76,6 +82,15 @@ impl Audience {
         }
     }
 
+    pub fn client_name(&self) -> Option<&str> {
+        self.client_name.as_deref()
+    }
+
+    /// The thread is used by a client of this name, if it has one.
+    pub fn set_client_name(&mut self, name: Option<String>) {
+        self.client_name = name.or(self.client_name.take());
+    }
+
     /// Removes a client; `false` if it was none.
     pub fn remove(&mut self, id: ClientId) -> bool {
         let before = self.subscribers.len();
@@ -89,11 +104,6 @@ impl Audience {
 
     pub fn has(&self, id: ClientId) -> bool {
         self.subscribers.iter().any(|it| it.client.id == id)
-    }
-
-    /// The ids of all of them.
-    pub fn ids(&self) -> HashSet<ClientId> {
-        self.subscribers.iter().map(|it| it.client.id).collect()
     }
 
     pub fn all(&self) -> Vec<Arc<Client>> {
@@ -162,11 +172,37 @@ impl Audience {
 
     /// Holds a status of the thread like a notification, for the subscribers. A client may take `idle` for the end of
     /// the turn, so it leaves together with the `turn/completed` that follows.
-    pub fn hold_status(&mut self, method: &str, message: &Bytes) {
+    fn hold_status(&mut self, method: &str, message: &Bytes) {
         for Subscriber { client, held } in &mut self.subscribers {
             if client.wants(method) {
                 held.push_back(message.clone());
                 self.holds_status = true;
+            }
+        }
+    }
+
+    /// Notifies every client of a status. Subscribers get it with what follows in the same step.
+    pub async fn broadcast(
+        &mut self,
+        server: &Server,
+        thread: &ThreadHandle,
+        notification: &ServerNotification,
+    ) {
+        if let ServerNotification::ThreadStatusChanged(params) = notification {
+            thread.set_status(params.status.clone());
+            let unloaded = params.status == ThreadStatus::NotLoaded;
+            if unloaded && server.stopping.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        let Some(message) = encode(notification) else {
+            return;
+        };
+        let method = notification.method();
+        self.hold_status(method, &message);
+        for client in server.hub.introduced() {
+            if !self.has(client.id) {
+                client.deliver(method, message.clone()).await;
             }
         }
     }
@@ -266,7 +302,7 @@ pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest
 }
 
 /// A notification as it leaves.
-pub(super) fn encode(notification: &ServerNotification) -> Option<Bytes> {
+fn encode(notification: &ServerNotification) -> Option<Bytes> {
     let mut message = Vec::with_capacity(256);
     match emit::write(notification, &mut message) {
         Ok(()) => Some(message.into()),

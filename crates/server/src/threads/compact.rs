@@ -4,23 +4,23 @@ use quipu_engine::{Compacted, Input, Summary, TurnId};
 use quipu_wire::method::request;
 
 use super::actor::Actor;
+use super::turn_context::turn_context;
+use super::turn_start;
 use crate::Reply;
 use quipu_prompt::{compaction, initial};
 
-impl Actor {
-    /// The turn exists before the request for it is answered, so that a defect costs one or the other.
-    pub async fn compact(&mut self, reply: Reply<request::ThreadCompactStart>) {
-        if let Err(error) = self.recorder.reserve() {
-            return reply.send(Err(error)).await;
-        }
-        self.prepare_turn(None).await;
-        let turn_id = uuid::Uuid::now_v7().to_string().into();
-        let effects = self.engine_step(Input::Compact { turn_id });
-        reply
-            .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
-            .await;
-        self.perform(effects).await;
+/// The turn exists before the request for it is answered, so that a defect costs one or the other.
+pub(super) async fn start(actor: &mut Actor, reply: Reply<request::ThreadCompactStart>) {
+    if let Err(error) = actor.recorder.reserve() {
+        return reply.send(Err(error)).await;
     }
+    turn_start::prepare(actor, None).await;
+    let turn_id = uuid::Uuid::now_v7().to_string().into();
+    let effects = actor.engine_step(Input::Compact { turn_id });
+    reply
+        .send(Ok(quipu_wire::ThreadCompactStartResponse {}))
+        .await;
+    actor.perform(effects).await;
 }
 
 /// Makes the new history out of a summary.
@@ -48,7 +48,7 @@ pub(super) fn summarise(
     let baseline = mid_turn.then(|| facts.baseline());
     actor.sampler.prompt_mut().set_baseline(baseline);
     let record = mid_turn
-        .then(|| actor.turn_context(&facts, turn_id))
+        .then(|| turn_context(&actor.session, &actor.sampler, &facts, turn_id))
         .flatten();
     Compacted {
         history,

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::message::Message;
+use super::turn_start;
 use crate::kept::Kept;
 use crate::{Refusal, Reply, clock, goals};
 
@@ -323,7 +324,7 @@ async fn go_on(actor: &mut Actor) {
         return;
     };
     actor.goal.turns += 1;
-    actor.prepare_turn(None).await;
+    turn_start::prepare(actor, None).await;
     let turn_id = uuid::Uuid::now_v7().to_string();
     let input = Input::Continue {
         turn_id: turn_id.into(),

@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 use super::actor::Actor;
 use super::model_items;
 use super::sampling::{SUBAGENT, history_item};
+use super::session::Session;
 use super::spending::Counter;
 use quipu_prompt::{environment, guardian, message};
 
@@ -44,65 +45,69 @@ pub(crate) struct Case {
     limit: Duration,
 }
 
-impl Actor {
-    /// Puts an action before the reviewer; `None` when no turn runs.
-    pub fn approval_case(&mut self, planned: &Value) -> Option<Case> {
-        let turn_id = self.engine.active_turn()?.clone();
-        let info = self.reviewer();
-        let scope = Scope {
-            approval_policy: AskForApproval::Never,
-            reviewed: false,
-            sandbox: SandboxPolicy::ReadOnly {
-                access: ReadOnlyAccess::FullAccess,
-                network_access: false,
-            },
-            dynamic_tools: Arc::default(),
-            mcp: Default::default(),
-            shell_tool: ShellTool::Exec,
-            patch_as_text: None,
-            ..self.scope(&turn_id, Purpose::Review)
-        };
-        let mut tools = quipu_tools::specs(&scope);
-        tools.retain(|spec| TOOLS.contains(&spec.name.as_str()));
-        let policy = guardian::policy(self.administrator_instructions().as_deref());
-        let surroundings = message::user_text(environment::block(&self.facts_now(), true));
-        let mut request = self.request(&turn_id, Purpose::Turn);
-        let case = guardian::case(&request.input, planned);
-        request.input = [surroundings, case].iter().map(history_item).collect();
-        request.model.clone_from(&info.slug);
-        request.instructions = policy.into();
-        request.tools = self.server.threads.tool_sets.get(tools);
-        request.reasoning = info.reasoning(little_effort(&info), None);
-        request.verbosity = info.verbosity(None);
-        request.output_schema = Some(guardian::schema().shared());
-        request.prompt_cache_key.push_str("-guardian");
-        request.accepts_images = info.accepts_images();
-        let headers = &mut request.meta.headers;
-        headers.retain(|(name, _)| name != SUBAGENT);
-        headers.push((SUBAGENT.to_owned(), "guardian".to_owned()));
-        request.meta.turn_state = Default::default();
-        Some(Case {
-            model: self.sampler.model().clone(),
-            request,
-            scope: Arc::new(scope),
-            counter: self.counter(&turn_id, &info),
-            info,
-            limit: self.server.settings.review_limit,
-        })
-    }
+/// Puts an action before the reviewer; `None` when no turn runs.
+pub(super) fn case(actor: &mut Actor, planned: &Value) -> Option<Case> {
+    let turn_id = actor.engine.active_turn()?.clone();
+    let info = reviewer(&actor.session);
+    let scope = reviewer_scope(actor.scope(&turn_id, Purpose::Review));
+    let mut tools = quipu_tools::specs(&scope);
+    tools.retain(|spec| TOOLS.contains(&spec.name.as_str()));
+    let surroundings = message::user_text(environment::block(&actor.facts_now(), true));
+    let mut request = actor.request(&turn_id, Purpose::Turn);
+    let case = guardian::case(&request.input, planned);
+    request.input = [surroundings, case].iter().map(history_item).collect();
+    request.tools = actor.server.threads.tool_sets.get(tools);
+    let spending = actor.sampler.spending();
+    Some(Case {
+        model: actor.sampler.model().clone(),
+        request: reviewer_request(request, &actor.session, &info),
+        scope: Arc::new(scope),
+        counter: spending.counter(&actor.session, &turn_id, &info),
+        info,
+        limit: actor.server.settings.review_limit,
+    })
+}
 
-    fn reviewer(&self) -> Arc<ModelInfo> {
-        if self.session.provider.id == "openai" {
-            Arc::new(self.session.provider.model(REVIEWER, &[]))
-        } else {
-            Arc::clone(&self.session.info)
-        }
+/// What the reviewer's own calls may do.
+fn reviewer_scope(scope: Scope) -> Scope {
+    Scope {
+        approval_policy: AskForApproval::Never,
+        reviewed: false,
+        sandbox: SandboxPolicy::ReadOnly {
+            access: ReadOnlyAccess::FullAccess,
+            network_access: false,
+        },
+        dynamic_tools: Arc::default(),
+        mcp: Default::default(),
+        shell_tool: ShellTool::Exec,
+        patch_as_text: None,
+        ..scope
     }
+}
 
-    fn administrator_instructions(&self) -> Option<String> {
-        let limits = self.session.snapshot.requirements();
-        let instructions = limits.guardian_instructions.as_ref();
-        instructions.map(|it| it.value.clone())
+/// Makes a request of a turn one to the reviewer.
+fn reviewer_request(mut request: Request, session: &Session, info: &ModelInfo) -> Request {
+    let limits = session.snapshot.requirements();
+    let administrator = limits.guardian_instructions.as_ref();
+    let policy = guardian::policy(administrator.map(|it| it.value.as_str()));
+    request.model.clone_from(&info.slug);
+    request.instructions = policy.into();
+    request.reasoning = info.reasoning(little_effort(info), None);
+    request.verbosity = info.verbosity(None);
+    request.output_schema = Some(guardian::schema().shared());
+    request.prompt_cache_key.push_str("-guardian");
+    request.accepts_images = info.accepts_images();
+    let headers = &mut request.meta.headers;
+    headers.retain(|(name, _)| name != SUBAGENT);
+    headers.push((SUBAGENT.to_owned(), "guardian".to_owned()));
+    request.meta.turn_state = Default::default();
+    request
+}
+
+fn reviewer(session: &Session) -> Arc<ModelInfo> {
+    match session.provider.id == "openai" {
+        true => Arc::new(session.provider.model(REVIEWER, &[])),
+        false => Arc::clone(&session.info),
     }
 }
 

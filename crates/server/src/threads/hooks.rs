@@ -17,14 +17,14 @@ use quipu_engine::{
 };
 use quipu_hooks::{Call, Decision, Ended, Event, Handler, Hooks, Problem, decide};
 use quipu_sandbox::{Command, Exit, Policy, Spawned, Stdio, Stream};
-use quipu_tools::{Advice, Host as _};
+use quipu_tools::{Advice, Cancel, Host as _};
 use quipu_wire::{
     AskForApproval, ConfigWarningNotification, HookPromptFragment, HookRunStatus, HookRunSummary,
     Json, UserInput,
 };
 
 use super::actor::Actor;
-use super::message::Message;
+use super::message::{Message, ThreadHandle};
 use super::session::Session;
 use super::skill_servers;
 use super::tool_host::ThreadHost;
@@ -69,6 +69,49 @@ impl ThreadHooks {
 
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
+    }
+
+    /// What runs the hooks of a turn; `None` if there are none.
+    pub fn runner(
+        &self,
+        server: &Server,
+        session: &Session,
+        transcript: Option<&Path>,
+        (thread_id, turn_id): (&ThreadId, &TurnId),
+    ) -> Option<Arc<Runner>> {
+        let env = server.settings.config.env().vars();
+        (!self.is_empty()).then(|| {
+            Arc::new(Runner {
+                hooks: Arc::clone(&self.hooks),
+                shell: server.shell(),
+                env: env.map(|(key, value)| (key.into(), value.into())).collect(),
+                thread_id: thread_id.clone(),
+                turn_id: turn_id.clone(),
+                transcript: transcript.map(Path::to_owned),
+                cwd: session.cwd.clone(),
+                model: session.model.clone(),
+                bypasses_permissions: session.approval_policy == AskForApproval::Never,
+            })
+        })
+    }
+
+    /// What happens at a point of a turn, as hooks know it.
+    fn event(&self, point: HookPoint) -> Event {
+        match point {
+            HookPoint::SessionStart => Event::SessionStart {
+                resumed: self.resumed,
+            },
+            HookPoint::UserPromptSubmit(content) => Event::UserPromptSubmit {
+                prompt: text_of(&content),
+            },
+            HookPoint::Stop {
+                active,
+                last_agent_message,
+            } => Event::Stop {
+                active,
+                last_assistant_message: last_agent_message,
+            },
+        }
     }
 }
 
@@ -199,6 +242,35 @@ impl Begun {
         self.handlers.iter().map(|(_, run)| run.clone()).collect()
     }
 
+    /// Runs the handlers of a point of a turn, unless they are cancelled, and reports to the thread.
+    fn start(self, thread: ThreadHandle, cancel: Cancel, run: HookRunId, is_last: bool) {
+        tokio::spawn(async move {
+            let running = async {
+                fail::point("hooks", "turn");
+                self.finish().await
+            };
+            let done = tokio::select! {
+                done = AssertUnwindSafe(running).catch_unwind() => done,
+                () = cancel.cancelled() => return,
+            };
+            let (runs, done) = match done {
+                Ok(done) => {
+                    let verdict = match is_last {
+                        true => done.last_verdict(),
+                        false => done.verdict(),
+                    };
+                    let context = done.context();
+                    (done.runs, HooksDone { context, verdict })
+                }
+                Err(_) => {
+                    tracing::error!(thread = %thread.id, "hooks panicked");
+                    Default::default()
+                }
+            };
+            thread.send(Message::Hooks { run, runs, done }).await;
+        });
+    }
+
     /// Runs the handlers, at the same time. Dropping the future ends them.
     pub async fn finish(self) -> Done {
         let Begun {
@@ -289,94 +361,48 @@ impl Done {
     }
 }
 
-impl Actor {
-    /// The hooks of the thread, for a turn; `None` if there are none.
-    pub(super) fn hook_runner(&self, turn_id: &TurnId) -> Option<Arc<Runner>> {
-        let (hooks, session) = (&self.hooks.hooks, &self.session);
-        let env = self.server.settings.config.env().vars();
-        (!hooks.is_empty()).then(|| {
-            Arc::new(Runner {
-                hooks: Arc::clone(hooks),
-                shell: self.server.shell(),
-                env: env.map(|(key, value)| (key.into(), value.into())).collect(),
-                thread_id: self.handle.id.clone(),
-                turn_id: turn_id.to_owned(),
-                transcript: self.recorder.path().map(Path::to_owned),
-                cwd: session.cwd.clone(),
-                model: session.model.clone(),
-                bypasses_permissions: session.approval_policy == AskForApproval::Never,
-            })
-        })
-    }
+/// The hooks of the thread, for a turn; `None` if there are none.
+pub(super) fn runner(actor: &Actor, turn_id: &TurnId) -> Option<Arc<Runner>> {
+    let (hooks, ids) = (actor.tools.hooks(), (&actor.handle.id, turn_id));
+    hooks.runner(&actor.server, &actor.session, actor.recorder.path(), ids)
+}
 
-    /// Runs the hooks of a point of a turn; gives back what is known of them at once.
-    pub fn run_hooks(&mut self, run: HookRunId, turn_id: &TurnId, point: HookPoint) -> Input {
-        let servers = skill_servers::begin(self, run, turn_id, &point);
-        servers.unwrap_or_else(|| self.run_event_hooks(run, turn_id, point))
-    }
+/// Runs the hooks of a point of a turn; gives back what is known of them at once.
+pub(super) fn run(actor: &mut Actor, run: HookRunId, turn_id: &TurnId, point: HookPoint) -> Input {
+    let servers = skill_servers::begin(actor, run, turn_id, &point);
+    servers.unwrap_or_else(|| run_event(actor, run, turn_id, point))
+}
 
-    /// The same, once the servers are there that the input needs.
-    pub(super) fn run_event_hooks(
-        &mut self,
-        run: HookRunId,
-        turn_id: &TurnId,
-        point: HookPoint,
-    ) -> Input {
-        let is_last = matches!(point, HookPoint::Stop { .. });
-        let event = match point {
-            HookPoint::SessionStart => Event::SessionStart {
-                resumed: self.hooks.resumed,
-            },
-            HookPoint::UserPromptSubmit(content) => Event::UserPromptSubmit {
-                prompt: text_of(&content),
-            },
-            HookPoint::Stop {
-                active,
-                last_agent_message,
-            } => Event::Stop {
-                active,
-                last_assistant_message: last_agent_message,
-            },
-        };
-        let runner = self.hook_runner(turn_id);
-        let Some(begun) = runner.and_then(|runner| runner.begin(event)) else {
-            let report = HookReport::Done(HooksDone::default());
-            return Input::Hooks { run, report };
-        };
-        let report = HookReport::Started(begun.started());
-        let (handle, cancel) = (self.handle.clone(), self.tools.cancel_for(turn_id));
-        tokio::spawn(async move {
-            let running = async {
-                fail::point("hooks", "turn");
-                begun.finish().await
-            };
-            let done = tokio::select! {
-                done = AssertUnwindSafe(running).catch_unwind() => done,
-                () = cancel.cancelled() => return,
-            };
-            let (runs, done) = match done {
-                Ok(done) => {
-                    let verdict = match is_last {
-                        true => done.last_verdict(),
-                        false => done.verdict(),
-                    };
-                    let context = done.context();
-                    (done.runs, HooksDone { context, verdict })
-                }
-                Err(_) => {
-                    tracing::error!(thread = %handle.id, "hooks panicked");
-                    Default::default()
-                }
-            };
-            handle.send(Message::Hooks { run, runs, done }).await;
-        });
-        Input::Hooks { run, report }
-    }
-
-    pub async fn hooks_done(&mut self, run: HookRunId, runs: Vec<HookRunSummary>, done: HooksDone) {
-        for report in [HookReport::Completed(runs), HookReport::Done(done)] {
-            self.step(Input::Hooks { run, report }).await;
+/// The same, once the servers are there that the input needs.
+pub(super) fn run_event(
+    actor: &mut Actor,
+    run: HookRunId,
+    turn_id: &TurnId,
+    point: HookPoint,
+) -> Input {
+    let is_last = matches!(point, HookPoint::Stop { .. });
+    let event = actor.tools.hooks().event(point);
+    let runner = runner(actor, turn_id);
+    let report = match runner.and_then(|runner| runner.begin(event)) {
+        None => HookReport::Done(HooksDone::default()),
+        Some(begun) => {
+            let report = HookReport::Started(begun.started());
+            let cancel = actor.tools.cancel_for(turn_id);
+            begun.start(actor.handle.clone(), cancel, run, is_last);
+            report
         }
+    };
+    Input::Hooks { run, report }
+}
+
+pub(super) async fn done(
+    actor: &mut Actor,
+    run: HookRunId,
+    runs: Vec<HookRunSummary>,
+    done: HooksDone,
+) {
+    for report in [HookReport::Completed(runs), HookReport::Done(done)] {
+        actor.step(Input::Hooks { run, report }).await;
     }
 }
 

@@ -8,7 +8,7 @@ use quipu_wire::ThreadClosedNotification;
 use quipu_wire::method::event;
 use tokio::sync::mpsc;
 
-use super::actor::Actor;
+use super::actor::{Actor, Flow};
 use super::message::Message;
 use crate::Refusal;
 
@@ -22,47 +22,40 @@ pub(super) fn patience(actor: &Actor) -> Duration {
     }
 }
 
+/// Nothing has happened for a while; whether the thread was unloaded.
+pub(super) async fn idle(actor: &mut Actor, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
+    let is_stored = actor.recorder.rollout().is_some();
+    // A thread that was never used has nothing to lose.
+    let is_safe = is_stored || actor.engine.own_history().is_empty();
+    if !is_safe || actor.engine.active_turn().is_some() || actor.tools.has_processes() {
+        return false;
+    }
+    // An agent stays as long as the thread that started it, and that one while it has any at work.
+    let is_needed = actor.agent.is_agent() || actor.server.agents.any_running(&actor.handle.id);
+    if is_needed || !actor.audience.is_empty() {
+        actor.sampler.disconnect();
+        if is_stored && actor.recorder.release() {
+            actor.engine.unload_history();
+            actor.sampler.forget_sent();
+        }
+        return false;
+    }
+    // From here on the thread cannot be found. Messages of those that found it before still count.
+    actor.server.threads.remove(&actor.handle);
+    if let Ok(message) = mailbox.try_recv() {
+        actor.server.threads.insert(actor.handle.clone());
+        return matches!(actor.receive(*message).await, Flow::Close);
+    }
+    actor.close().await;
+    let params = ThreadClosedNotification {
+        thread_id: actor.handle.id.to_string(),
+    };
+    let hub = &actor.server.hub;
+    hub.broadcast::<event::ThreadClosed>(&params).await;
+    true
+}
+
 impl Actor {
-    /// Nothing has happened for a while; whether the thread was unloaded.
-    pub async fn idle(&mut self, mailbox: &mut mpsc::Receiver<Box<Message>>) -> bool {
-        let is_stored = self.recorder.rollout().is_some();
-        // A thread that was never used has nothing to lose.
-        let is_safe = is_stored || self.engine.own_history().is_empty();
-        if !is_safe || self.engine.active_turn().is_some() || self.tools.has_processes() {
-            return false;
-        }
-        // An agent stays as long as the thread that started it, and that one while it has any at work.
-        let is_needed = self.agent.is_agent() || self.server.agents.any_running(&self.handle.id);
-        if is_needed || !self.audience.is_empty() {
-            self.sampler.disconnect();
-            if is_stored {
-                self.release_history();
-            }
-            return false;
-        }
-        // From here on the thread cannot be found. Messages of those that found it before still count.
-        self.server.threads.remove(&self.handle);
-        if let Ok(message) = mailbox.try_recv() {
-            self.server.threads.insert(self.handle.clone());
-            self.receive(*message).await;
-            return false;
-        }
-        self.close().await;
-        let params = ThreadClosedNotification {
-            thread_id: self.handle.id.to_string(),
-        };
-        let hub = &self.server.hub;
-        hub.broadcast::<event::ThreadClosed>(&params).await;
-        true
-    }
-
-    fn release_history(&mut self) {
-        if self.recorder.release() {
-            self.engine.unload_history();
-            self.sampler.forget_sent();
-        }
-    }
-
     /// Reads the history again before it is needed.
     pub fn load_history(&mut self) -> Result<(), Refusal> {
         if let Some(history) = self.recorder.read_history(&self.server)? {

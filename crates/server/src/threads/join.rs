@@ -1,17 +1,18 @@
-//! What clients see of a loaded thread, and how they join it.
+//! What clients see of a loaded thread, how they join it and leave it.
 
 use std::sync::Arc;
 
 use quipu_wire::method::request;
-use quipu_wire::{Thread, ThreadResumeResponse};
+use quipu_wire::{Thread, ThreadResumeResponse, ThreadUnsubscribeStatus};
+use tokio::sync::oneshot;
 
 use super::actor::Actor;
+use super::agent;
 use super::load;
 use super::message::ThreadSnapshot;
-use crate::Refusal;
-use crate::Reply;
-use crate::hub::Client;
+use crate::hub::{Client, ClientId};
 use crate::words::Words;
+use crate::{Refusal, Reply, Server};
 
 impl Actor {
     /// The thread as it is now.
@@ -29,53 +30,80 @@ impl Actor {
                 .map(|id| self.audience.live_turn(id)),
         }
     }
+}
 
-    /// A client joins: it is answered, gets the questions that still wait, then everything that happens.
-    pub async fn join(
-        &mut self,
-        client: Arc<Client>,
-        exclude_turns: bool,
-        reply: Reply<request::ThreadResume>,
-    ) {
-        let mut thread = match self.with_turns() {
-            Ok(thread) => thread,
-            Err(error) => return reply.send(Err(error)).await,
-        };
-        if exclude_turns {
-            thread.turns.clear();
-        }
-        let session = self.session.clone();
-        reply
-            .send(Ok(resumed(thread, &session, &client.words)))
-            .await;
-        self.introduce_to_agents(&client);
-        // A client that follows the thread already may have lost them: that is why it asks again.
-        self.ask_again(&client).await;
-        self.audience.add(client);
+/// A client joins: it is answered, gets the questions that still wait, then everything that happens.
+pub(super) async fn join(
+    actor: &mut Actor,
+    client: Arc<Client>,
+    exclude_turns: bool,
+    reply: Reply<request::ThreadResume>,
+) {
+    let mut thread = match actor.snapshot().with_turns(&actor.server) {
+        Ok(thread) => thread,
+        Err(error) => return reply.send(Err(error)).await,
+    };
+    if exclude_turns {
+        thread.turns.clear();
     }
+    let answer = resumed(thread, &actor.session, &client.words);
+    reply.send(Ok(answer)).await;
+    agent::introduce(&actor.server, &actor.handle, &client);
+    // A client that follows the thread already may have lost them: that is why it asks again.
+    actor.questions.ask_again(&client).await;
+    actor.audience.add(client);
+}
 
-    /// A client that is new here gets the questions that still wait, then everything that happens.
-    pub async fn add_follower(&mut self, client: Arc<Client>) {
-        if !self.audience.has(client.id) {
-            self.ask_again(&client).await;
-            self.audience.add(client);
-        }
+/// A client that is new here gets the questions that still wait, then everything that happens.
+pub(super) async fn add_follower(actor: &mut Actor, client: Arc<Client>) {
+    if !actor.audience.has(client.id) {
+        actor.questions.ask_again(&client).await;
+        actor.audience.add(client);
     }
+}
 
+/// Removes a client; the answer says whether it was the last one.
+pub(super) fn unsubscribe(
+    actor: &mut Actor,
+    client: ClientId,
+    done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
+) {
+    let was = leave(actor, client);
+    let status = match was {
+        true => ThreadUnsubscribeStatus::Unsubscribed,
+        false => ThreadUnsubscribeStatus::NotSubscribed,
+    };
+    // The requester may have stopped waiting.
+    done.send((status, was && actor.audience.is_empty())).ok();
+}
+
+/// Removes a client; `false` if it did not follow the thread.
+pub(super) fn leave(actor: &mut Actor, client: ClientId) -> bool {
+    let was = actor.audience.remove(client);
+    if actor.audience.is_empty() {
+        actor.questions.forget_elicitations();
+        actor.realtime.stop();
+    }
+    was
+}
+
+impl ThreadSnapshot {
     /// The thread with its turns, the running one as it is.
-    pub fn with_turns(&mut self) -> Result<Thread, Refusal> {
-        let snapshot = self.snapshot();
-        let id = super::parse_id(&self.handle.id)?;
-        let path = snapshot.rollout.ok_or(Refusal::NoRollout(id))?;
-        let (mut thread, turns) = tokio::task::block_in_place(|| {
-            let stored = load::stored_thread(&self.server, id, &path);
-            let turns = load::turns(&self.server, &path, snapshot.live.is_some())?;
-            let thread = stored.unwrap_or_else(|_| snapshot.thread.clone());
-            Ok::<_, Refusal>((thread, turns))
+    pub fn with_turns(self, server: &Server) -> Result<Thread, Refusal> {
+        let id = super::parse_id(&self.thread.id)?;
+        let path = self.rollout.ok_or(Refusal::NoRollout(id))?;
+        let (stored, turns) = tokio::task::block_in_place(|| {
+            let stored = load::stored_thread(server, id, &path);
+            let turns = load::turns(server, &path, self.live.is_some())?;
+            Ok::<_, Refusal>((stored, turns))
         })?;
-        thread.status = snapshot.thread.status;
-        thread.turns = turns;
-        if let Some(live) = snapshot.live {
+        let status = self.thread.status.clone();
+        let mut thread = Thread {
+            status,
+            turns,
+            ..stored.unwrap_or(self.thread)
+        };
+        if let Some(live) = self.live {
             thread.turns.retain(|turn| turn.id != live.id);
             thread.turns.push(live);
         }

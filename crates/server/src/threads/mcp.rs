@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::actor::Actor;
 use super::message::{Message, ThreadHandle};
+use super::session::Session;
 use super::tool_host::answer_of;
 use crate::questions::QuestionId;
 use crate::{Server, mcp};
@@ -86,104 +87,109 @@ impl Servers {
     pub fn scope(&self) -> &McpScope {
         &self.scope
     }
-}
-
-impl Actor {
-    pub async fn mcp(&mut self, message: McpMessage) {
-        match message {
-            McpMessage::Event(event) => self.server_event(event).await,
-            McpMessage::Settled {
-                sample,
-                turn_id,
-                purpose,
-            } => self.servers_settled(sample, &turn_id, purpose).await,
-            // The requester may have stopped waiting.
-            McpMessage::Fleet { done } => drop(done.send(self.sampler.mcp().fleet.clone())),
-            McpMessage::Reload => self.sampler.mcp_mut().stale = true,
-            McpMessage::QuestionOver { question } => self.settle_beside_calls(question).await,
-            McpMessage::AlwaysAllow { server, tool, app } => {
-                always_allow(self, &server, &tool, app.as_deref());
-            }
-        }
-    }
 
     /// Starts the servers again, as the configuration has them now.
-    pub fn reload_servers(&mut self) {
-        self.sampler.mcp_mut().stale = true;
-        self.renew_servers();
+    pub fn restart(&mut self, server: &Server, session: &mut Session, thread: &ThreadHandle) {
+        session.reload(server);
+        *self = Servers::start(server, &session.snapshot, thread);
     }
 
-    /// Replaces the servers if the configuration was read again since they started.
-    pub fn renew_servers(&mut self) {
-        if !std::mem::take(&mut self.sampler.mcp_mut().stale) {
+    /// The same, if the configuration was read again since they started.
+    pub fn renew(&mut self, server: &Server, session: &mut Session, thread: &ThreadHandle) {
+        if self.stale {
+            self.restart(server, session, thread);
+        }
+    }
+}
+
+/// Deals with a message about the servers.
+pub(super) async fn receive(actor: &mut Actor, message: McpMessage) {
+    match message {
+        McpMessage::Event(FleetEvent::Startup { server, state }) => {
+            let updated = startup(actor, server, state);
+            actor.audience.notify(&updated).await;
+        }
+        McpMessage::Event(FleetEvent::Question { server, question }) => {
+            ask(actor, &server, question).await;
+        }
+        McpMessage::Settled {
+            sample,
+            turn_id,
+            purpose,
+        } => actor.servers_settled(sample, &turn_id, purpose).await,
+        // The requester may have stopped waiting.
+        McpMessage::Fleet { done } => drop(done.send(actor.sampler.mcp().fleet.clone())),
+        McpMessage::Reload => actor.sampler.mcp_mut().stale = true,
+        McpMessage::QuestionOver { question } => {
+            let (audience, id) = (&mut actor.audience, &actor.handle.id);
+            let questions = &mut actor.questions;
+            questions.settle_beside_calls(audience, id, question).await;
+        }
+        McpMessage::AlwaysAllow { server, tool, app } => {
+            always_allow(actor, &server, &tool, app.as_deref());
+        }
+    }
+}
+
+/// How far a server has come, as clients are notified of it.
+fn startup(actor: &mut Actor, name: String, state: Startup) -> ServerNotification {
+    let (status, error) = match state {
+        Startup::Starting => (McpServerStartupState::Starting, None),
+        Startup::Ready => (McpServerStartupState::Ready, None),
+        Startup::Failed(why) => {
+            let mask = actor.tools.mask();
+            let why = mask.text(&actor.server, &actor.session, why);
+            (McpServerStartupState::Failed, Some(why))
+        }
+    };
+    let params = McpServerStatusUpdatedNotification {
+        name,
+        status,
+        error,
+    };
+    ServerNotification::McpServerStartupStatusUpdated(params)
+}
+
+/// Passes on a question that belongs to no call.
+async fn ask(actor: &mut Actor, server: &str, asked: Asked) {
+    let Asked {
+        elicitation,
+        reaction: mut back,
+    } = asked;
+    if !mcp_may_elicit(&actor.session.approval_policy) {
+        // A server that is gone needs no answer; so everywhere below.
+        back.send(Reaction::Decline).ok();
+        return;
+    }
+    let turn = actor.engine.active_turn();
+    let request = match elicitation_request(&actor.handle.id, turn, server, elicitation) {
+        Ok(request) => {
+            let mask = actor.tools.mask();
+            Box::new(mask.elicitation(&actor.server, &actor.session, request))
+        }
+        Err(why) => {
+            back.send(Reaction::Unsupported(why)).ok();
             return;
         }
-        self.session.reload(&self.server);
-        let servers = Servers::start(&self.server, &self.session.snapshot, &self.handle);
-        *self.sampler.mcp_mut() = servers;
-    }
-
-    async fn server_event(&mut self, event: FleetEvent) {
-        match event {
-            FleetEvent::Startup { server, state } => {
-                let (status, error) = match state {
-                    Startup::Starting => (McpServerStartupState::Starting, None),
-                    Startup::Ready => (McpServerStartupState::Ready, None),
-                    Startup::Failed(why) => {
-                        let why = self.tools.mask().text(&self.server, &self.session, why);
-                        (McpServerStartupState::Failed, Some(why))
-                    }
-                };
-                let params = McpServerStatusUpdatedNotification {
-                    name: server,
-                    status,
-                    error,
-                };
-                let updated = ServerNotification::McpServerStartupStatusUpdated(params);
-                self.audience.notify(&updated).await;
+    };
+    let (answer, answered) = oneshot::channel();
+    let (questions, audience) = (&mut actor.questions, &actor.audience);
+    let question = questions
+        .ask_beside_calls(&actor.server, audience, request, answer)
+        .await;
+    let handle = actor.handle.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            outcome = answered => {
+                let outcome = outcome.ok().flatten();
+                back.send(reaction(outcome.map(answer_of))).ok();
             }
-            FleetEvent::Question { server, question } => self.server_asks(&server, question).await,
+            () = back.closed() => {
+                let over = McpMessage::QuestionOver { question };
+                handle.send(Message::Mcp(over)).await;
+            }
         }
-    }
-
-    /// Passes on a question that belongs to no call.
-    async fn server_asks(&mut self, server: &str, asked: Asked) {
-        let Asked {
-            elicitation,
-            reaction: mut back,
-        } = asked;
-        if !mcp_may_elicit(&self.session.approval_policy) {
-            // A server that is gone needs no answer; so everywhere below.
-            back.send(Reaction::Decline).ok();
-            return;
-        }
-        let turn = self.engine.active_turn();
-        let request = match elicitation_request(&self.handle.id, turn, server, elicitation) {
-            Ok(request) => {
-                let mask = self.tools.mask();
-                Box::new(mask.elicitation(&self.server, &self.session, request))
-            }
-            Err(why) => {
-                back.send(Reaction::Unsupported(why)).ok();
-                return;
-            }
-        };
-        let (answer, answered) = oneshot::channel();
-        let question = self.ask_beside_calls(request, answer).await;
-        let handle = self.handle.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                outcome = answered => {
-                    let outcome = outcome.ok().flatten();
-                    back.send(reaction(outcome.map(answer_of))).ok();
-                }
-                () = back.closed() => {
-                    let over = McpMessage::QuestionOver { question };
-                    handle.send(Message::Mcp(over)).await;
-                }
-            }
-        });
-    }
+    });
 }
 
 /// Saves that a tool may be called without asking.

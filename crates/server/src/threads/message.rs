@@ -13,11 +13,9 @@ use quipu_engine::{
 };
 use quipu_spending::Spent;
 use quipu_tools::{Access, Action};
-use quipu_wire::method::request;
 use quipu_wire::{
-    GitInfo, HookRunSummary, Json, ReviewStartParams, ServerRequest, Thread,
-    ThreadBackgroundTerminal, ThreadSettingsUpdateParams, ThreadStatus, ThreadUnsubscribeStatus,
-    Turn, TurnStartParams, TurnSteerParams,
+    GitInfo, HookRunSummary, ServerRequest, Thread, ThreadBackgroundTerminal, ThreadStatus,
+    ThreadUnsubscribeStatus, Turn,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -30,70 +28,21 @@ use super::questions::AnswerSender;
 use super::queue::QueueMessage;
 use super::realtime::RealtimeMessage;
 use super::skill_servers;
-use crate::Refusal;
-use crate::Reply;
-use crate::hub::{Client, ClientId};
+use super::verb::Verb;
+use crate::hub::ClientId;
 use crate::questions::{Outcome, QuestionId};
 use crate::skills::Followed;
 
 /// What a thread is asked to do, or is notified of.
 pub(crate) enum Message {
-    StartTurn {
-        params: Box<TurnStartParams>,
-        /// What the client that asked calls itself.
-        client_name: Option<String>,
-        reply: Reply<request::TurnStart>,
-    },
-    Steer {
-        params: TurnSteerParams,
-        reply: Reply<request::TurnSteer>,
-    },
-    Interrupt {
-        turn_id: TurnId,
-        reply: Reply<request::TurnInterrupt>,
-    },
-    Compact {
-        reply: Reply<request::ThreadCompactStart>,
-    },
-    Shell {
-        command: String,
-        reply: Reply<request::ThreadShellCommand>,
-    },
-    Review {
-        params: ReviewStartParams,
-        /// Where the branches of a review parted, if that is known.
-        merge_base: Option<String>,
-        reply: Reply<request::ReviewStart>,
-    },
-    /// Joins a loaded thread: the answer, then the pending questions, then its events.
-    Join {
-        client: Arc<Client>,
-        exclude_turns: bool,
-        reply: Reply<request::ThreadResume>,
-    },
+    /// A client asks for something that the thread answers.
+    Verb(Verb),
     Unsubscribe {
         client: ClientId,
         done: oneshot::Sender<(ThreadUnsubscribeStatus, bool)>,
     },
     /// A connection ended.
     Gone(ClientId),
-    Rollback {
-        turns: u32,
-        reply: Reply<request::ThreadRollback>,
-    },
-    Revert {
-        before: String,
-        reply: Reply<request::ThreadRevert>,
-    },
-    /// Items for the model's history.
-    Inject {
-        items: Vec<Json>,
-        reply: Reply<request::ThreadInjectItems>,
-    },
-    UpdateSettings {
-        params: Box<ThreadSettingsUpdateParams>,
-        reply: Reply<request::ThreadSettingsUpdate>,
-    },
     Goal(GoalMessage),
     Queue(QueueMessage),
     Rename {
@@ -167,31 +116,18 @@ pub(crate) enum Message {
     },
 }
 
-impl Message {
-    /// Whether the thread must know its history to deal with this.
-    pub fn needs_history(&self) -> bool {
-        matches!(
-            self,
-            Message::StartTurn { .. }
-                | Message::Compact { .. }
-                | Message::Shell { .. }
-                | Message::Review { .. }
-                | Message::Inject { .. }
-        )
+impl From<Verb> for Message {
+    fn from(verb: Verb) -> Message {
+        Message::Verb(verb)
     }
+}
 
+impl Message {
     /// What it is, as fail points name it.
     pub fn name(&self) -> &'static str {
         match self {
-            Message::StartTurn { .. } => "turn/start",
-            Message::Steer { .. } => "turn/steer",
-            Message::Interrupt { .. } => "turn/interrupt",
-            Message::Compact { .. } => "thread/compact/start",
-            Message::Shell { .. } => "thread/shellCommand",
-            Message::Review { .. } => "review/start",
-            Message::Join { .. } => "thread/resume",
+            Message::Verb(verb) => verb.name(),
             Message::Unsubscribe { .. } => "thread/unsubscribe",
-            Message::Rollback { .. } => "thread/rollback",
             Message::Snapshot { .. } => "thread/read",
             Message::CountElicitation { .. } => "elicitation",
             Message::CleanTerminals => "terminals",
@@ -201,18 +137,6 @@ impl Message {
             Message::Answered { .. } => "answer",
             Message::Realtime(_) => "realtime",
             _ => "other",
-        }
-    }
-
-    /// Answers a request that cannot be dealt with.
-    pub async fn refuse(self, error: Refusal) {
-        match self {
-            Message::StartTurn { reply, .. } => reply.send(Err(error)).await,
-            Message::Compact { reply } => reply.send(Err(error)).await,
-            Message::Shell { reply, .. } => reply.send(Err(error)).await,
-            Message::Review { reply, .. } => reply.send(Err(error)).await,
-            Message::Inject { reply, .. } => reply.send(Err(error)).await,
-            _ => {}
         }
     }
 }
@@ -290,8 +214,8 @@ impl ThreadHandle {
     }
 
     /// Gives the thread a message; `false` if it is gone.
-    pub async fn send(&self, message: Message) -> bool {
-        self.mailbox.send(Box::new(message)).await.is_ok()
+    pub async fn send(&self, message: impl Into<Message>) -> bool {
+        self.mailbox.send(Box::new(message.into())).await.is_ok()
     }
 
     /// Gives the thread a message from where waiting is not possible.

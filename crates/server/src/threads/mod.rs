@@ -53,6 +53,8 @@ mod tools;
 mod turn_context;
 mod turn_start;
 mod unfollowed;
+mod user_message;
+mod verb;
 mod view;
 mod web_search;
 
@@ -78,6 +80,7 @@ pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};
 use tool_sets::ToolSets;
 use unfollowed::Unfollowed;
+pub(crate) use verb::Verb;
 pub(crate) use view::{from_summary, stored_git, wire_git};
 
 /// Threads that all clients may have loaded.

@@ -72,6 +72,9 @@ pub(super) fn open(
     let agent = server.agents.get(&handle.id);
     let introduction = opener.and_then(|client| client.introduction());
     let introduction = introduction.filter(|_| agent.is_none());
+    let unfollowed = &server.threads.unfollowed;
+    let mut audience = Audience::new(followers, parts.thread, unfollowed);
+    audience.set_client_name(introduction.map(|it| it.name.clone()));
     let mut actor = Box::new(Actor {
         server: Arc::clone(server),
         handle: handle.clone(),
@@ -82,7 +85,7 @@ pub(super) fn open(
             parts.usage,
             parts.raw_items,
         ),
-        audience: Audience::new(followers, parts.thread, &server.threads.unfollowed),
+        audience,
         recorder: Recorder::new(handle.id.clone(), parts.log, parts.history_state),
         questions: Questions::new(handle.clone()),
         sampler: Sampler::new(
@@ -91,17 +94,13 @@ pub(super) fn open(
             servers,
             Spending::new(server, &handle, thread.created_at),
         ),
-        tools: Tools::new(rules.rules, network::managed(server, &session)),
-        hooks,
+        tools: Tools::new(rules.rules, network::managed(server, &session), hooks),
         replies: Replies::default(),
-        client_name: introduction.map(|it| it.name.clone()),
         agent: AgentLink::new(agent),
         reports: Reports::new(server, handle.id.clone()),
         realtime: Realtime::default(),
         goal,
         queue,
-        is_closing: false,
-        pending_input: None,
         session: session.clone(),
     });
     if !resumed {

@@ -1,19 +1,19 @@
 //! Performing what the engine says, in its order: each effect goes to the part of the thread that owns what it is about.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quipu_engine::{Effect, Input, Record, TurnId};
-use quipu_wire::{ServerNotification, ThreadStatus, TurnError};
+use quipu_wire::{ServerNotification, TurnError};
 
 use super::actor::Actor;
 use super::app_usage;
-use super::audience::{self, Audience};
+use super::audience::Audience;
 use super::compact;
 use super::goal;
 use super::message::Message;
 use super::records::{self, Writing};
+use super::{hooks, review, shell};
 use crate::announce::Announcement;
 
 /// The time that cancelled tools have to end by themselves.
@@ -65,22 +65,27 @@ impl Actor {
             }
             Effect::Warn(message) => self.audience.warn_of(&self.handle.id, message).await,
             // A status shows nothing that is stored.
-            Effect::Broadcast(notification) => self.broadcast(&notification).await,
+            Effect::Broadcast(notification) => {
+                let (server, thread) = (&self.server, &self.handle);
+                self.audience.broadcast(server, thread, &notification).await;
+            }
             Effect::Answer { reply, answer } => {
                 let flushed = self.recorder.flush();
                 self.replies.answer(reply, answer).await;
                 return self.fault(flushed.failure);
             }
-            Effect::Ask { question, request } => self.ask(question, request).await,
+            Effect::Ask { question, request } => {
+                self.questions.ask(&self.audience, question, request).await
+            }
             // An answer that still comes finds no question.
             Effect::Withdraw { .. } => {}
             Effect::Deliver { question, .. } => self.questions.deliver(question),
-            Effect::RunTool { turn_id, call } => self.run_tool(turn_id, call),
+            Effect::RunTool { turn_id, call } => self.run_tool(&turn_id, call),
             Effect::RunShell {
                 turn_id,
                 item_id,
                 command,
-            } => return Some(self.run_shell(turn_id, item_id, command)),
+            } => return Some(shell::run(self, turn_id, item_id, command)),
             Effect::CancelTools { turn_id } => self.tools.cancel(&turn_id),
             Effect::StartGrace { turn_id } => start_grace(self, turn_id),
             Effect::Sample {
@@ -93,11 +98,11 @@ impl Actor {
                 run,
                 turn_id,
                 point,
-            } => return Some(self.run_hooks(run, &turn_id, point)),
+            } => return Some(hooks::run(self, run, &turn_id, point)),
             Effect::Announce {
                 turn_id,
                 last_agent_message,
-            } => self.announce(turn_id, last_agent_message),
+            } => announce(self, turn_id, last_agent_message),
             Effect::BuildContext { turn_id } => {
                 let context = self.build_context(&turn_id);
                 return Some(Input::Context { turn_id, context });
@@ -115,7 +120,7 @@ impl Actor {
                 last_message,
                 interrupted,
             } => {
-                let outcome = self.render_review(last_message.as_deref(), interrupted);
+                let outcome = review::rendered(last_message.as_deref(), interrupted);
                 return Some(Input::ReviewRendered { turn_id, outcome });
             }
         }
@@ -137,14 +142,7 @@ impl Actor {
                 .turn_ended(end.clone(), last_agent_message.clone());
             goal::turn_ended(self, turn_id, end);
         }
-        let mode = self.session.mode.mode.to_string();
-        let writing = Writing {
-            thread_id: &self.handle.id,
-            window: self.session.info.effective_context_window(),
-            mode: &mode,
-            full_reasoning: self.session.snapshot.session().show_raw_agent_reasoning,
-            server: &self.server,
-        };
+        let writing = Writing::new(&self.server, &self.session, &self.handle.id);
         let lines = records::lines(record, &writing);
         let failure = self.recorder.append(&lines);
         self.fault(failure)
@@ -188,49 +186,28 @@ impl Actor {
             _ => {}
         }
     }
+}
 
-    /// Notifies every client of a status. Subscribers get it with what follows in the same step.
-    async fn broadcast(&mut self, notification: &ServerNotification) {
-        if let ServerNotification::ThreadStatusChanged(params) = notification {
-            self.handle.set_status(params.status.clone());
-            let unloaded = params.status == ThreadStatus::NotLoaded;
-            if unloaded && self.server.stopping.load(Ordering::Relaxed) {
-                return;
-            }
-        }
-        let Some(message) = audience::encode(notification) else {
-            return;
-        };
-        let method = notification.method();
-        self.audience.hold_status(method, &message);
-        let subscribers = self.audience.ids();
-        for client in self.server.hub.introduced() {
-            if !subscribers.contains(&client.id) {
-                client.deliver(method, message.clone()).await;
-            }
-        }
-    }
-
-    /// Starts the user's program for the end of a turn, if there is one.
-    fn announce(&self, turn_id: TurnId, last_assistant_message: Option<String>) {
-        let Some(argv) = self.session.snapshot.session().notify else {
-            return;
-        };
-        let history = self.engine.own_history().iter();
-        let announcement = Announcement {
-            thread_id: self.handle.id.to_string(),
-            turn_id: turn_id.into(),
-            cwd: self.session.cwd_text(),
-            client: self.client_name.clone(),
-            input_messages: history.filter_map(quipu_journal::said_by_user).collect(),
-            last_assistant_message,
-        };
-        let env = self.server.settings.config.env().vars();
-        let env = env.map(|(key, value)| (key.into(), value.into()));
-        self.server
-            .announcer
-            .start(argv, announcement, env.collect(), self.server.cwd());
-    }
+/// Starts the user's program for the end of a turn, if there is one.
+fn announce(actor: &Actor, turn_id: TurnId, last_assistant_message: Option<String>) {
+    let Some(argv) = actor.session.snapshot.session().notify else {
+        return;
+    };
+    let history = actor.engine.own_history().iter();
+    let announcement = Announcement {
+        thread_id: actor.handle.id.to_string(),
+        turn_id: turn_id.into(),
+        cwd: actor.session.cwd_text(),
+        client: actor.audience.client_name().map(str::to_owned),
+        input_messages: history.filter_map(quipu_journal::said_by_user).collect(),
+        last_assistant_message,
+    };
+    let env = actor.server.settings.config.env().vars();
+    let env = env.map(|(key, value)| (key.into(), value.into()));
+    actor
+        .server
+        .announcer
+        .start(argv, announcement, env.collect(), actor.server.cwd());
 }
 
 /// Calls back when the time is over that cancelled tools are given.

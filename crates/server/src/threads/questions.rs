@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quipu_engine::{CallId, Input, ToolEvent, Waiting};
+use quipu_engine::{Input, ThreadId};
 use quipu_tools::Clock;
 use quipu_wire::{ServerNotification, ServerRequest, ServerRequestResolvedNotification};
 use tokio::sync::{oneshot, watch};
 
 use super::actor::Actor;
-use super::audience;
+use super::audience::{self, Audience};
 use super::message::{Message, ThreadHandle};
+use super::session::Session;
 use crate::Server;
 use crate::hub::Client;
 use crate::questions::{Asker, Outcome, QuestionId};
@@ -64,8 +65,8 @@ impl Questions {
         self.pending.insert(id, question);
     }
 
-    /// A question that is asked before hooks run.
-    pub fn add_for_hooks(&mut self, server: &Server, answer: AnswerSender) -> QuestionId {
+    /// A question of a call or of hooks; the engine decides whether clients are asked.
+    pub fn add_for_call(&mut self, server: &Server, answer: AnswerSender) -> QuestionId {
         let question = server.question_ids.next();
         self.add(question, answer, true);
         question
@@ -86,14 +87,68 @@ impl Questions {
         }
     }
 
-    /// How much longer questions wait; `None` if none does, or a client is there to answer.
-    fn time_left(&mut self, is_attended: bool, limit: Duration) -> Option<Duration> {
+    /// Asks on behalf of no call.
+    pub async fn ask_beside_calls(
+        &mut self,
+        server: &Server,
+        audience: &Audience,
+        request: Box<ServerRequest>,
+        answer: AnswerSender,
+    ) -> QuestionId {
+        let question = server.question_ids.next();
+        self.add(question, answer, false);
+        self.ask(audience, question, request).await;
+        question
+    }
+
+    /// Asks the subscribers, and those that join before there is an answer.
+    pub async fn ask(&mut self, audience: &Audience, id: QuestionId, request: Box<ServerRequest>) {
+        audience.ask(id, &request, &self.asker).await;
+        if let Some(question) = self.pending.get_mut(&id) {
+            question.request = Some(request);
+        }
+    }
+
+    /// Asks a client that joins what still waits for an answer.
+    pub async fn ask_again(&self, client: &Client) {
+        for (id, question) in &self.pending {
+            if let Some(request) = &question.request {
+                audience::ask(client, *id, request, &self.asker).await;
+            }
+        }
+    }
+
+    /// Settles a question that belongs to no call, answered or not.
+    pub async fn settle_beside_calls(
+        &mut self,
+        audience: &mut Audience,
+        thread_id: &ThreadId,
+        question: QuestionId,
+    ) {
+        let pending = self.pending.get(&question);
+        if pending.is_none_or(|it| it.is_of_call) {
+            return;
+        }
+        self.deliver(question);
+        let params = ServerRequestResolvedNotification {
+            thread_id: thread_id.to_string(),
+            request_id: question.into(),
+        };
+        let resolved = ServerNotification::ServerRequestResolved(params);
+        audience.notify(&resolved).await;
+    }
+
+    /// How much longer questions wait for a client to follow the thread; `None` if none waits, or a client is there
+    /// to answer.
+    pub fn time_left(&mut self, audience: &Audience, session: &Session) -> Option<Duration> {
+        let is_attended = !audience.is_empty();
         if is_attended {
             self.unattended_since = None;
         }
         if is_attended || self.pending.is_empty() {
             return None;
         }
+        let limit = session.snapshot.session().question_timeout;
         let since = *self.unattended_since.get_or_insert_with(Instant::now);
         Some(limit.saturating_sub(since.elapsed()))
     }
@@ -117,69 +172,17 @@ impl Questions {
 }
 
 impl Actor {
-    /// A tool asks; the engine decides whether clients are.
-    pub async fn tool_asks(
-        &mut self,
-        call_id: CallId,
-        request: Box<ServerRequest>,
-        waiting: Option<Waiting>,
-        answer: AnswerSender,
-    ) {
-        let question = self.server.question_ids.next();
-        self.questions.add(question, answer, true);
-        let event = ToolEvent::Ask {
-            question,
-            request,
-            waiting,
-        };
-        self.step(Input::Tool { call_id, event }).await;
-    }
-
-    /// Asks on behalf of no call.
-    pub async fn ask_beside_calls(
-        &mut self,
-        request: Box<ServerRequest>,
-        answer: AnswerSender,
-    ) -> QuestionId {
-        let question = self.server.question_ids.next();
-        self.questions.add(question, answer, false);
-        self.ask(question, request).await;
-        question
-    }
-
-    /// Asks the subscribers, and those that join before there is an answer.
-    pub async fn ask(&mut self, id: QuestionId, request: Box<ServerRequest>) {
-        self.audience.ask(id, &request, &self.questions.asker).await;
-        if let Some(question) = self.questions.pending.get_mut(&id) {
-            question.request = Some(request);
-        }
-    }
-
-    /// Asks a client that joins what still waits for an answer.
-    pub async fn ask_again(&self, client: &Client) {
-        for (id, question) in &self.questions.pending {
-            if let Some(request) = &question.request {
-                audience::ask(client, *id, request, &self.questions.asker).await;
-            }
-        }
-    }
-
     /// A client has answered.
     pub async fn answered(&mut self, question: QuestionId, outcome: Outcome) {
         self.questions.answer(question, outcome);
         self.settle(question).await;
     }
 
-    /// How much longer questions wait for a client to follow the thread.
-    pub fn time_to_answer(&mut self) -> Option<Duration> {
-        let limit = self.session.snapshot.session().question_timeout;
-        self.questions.time_left(!self.audience.is_empty(), limit)
-    }
-
     /// Declines the questions that have waited long enough. Later ones are declined at once, until a client
     /// joins.
     pub async fn decline_unattended(&mut self) {
-        if self.time_to_answer().is_none_or(|left| !left.is_zero()) {
+        let left = self.questions.time_left(&self.audience, &self.session);
+        if left.is_none_or(|left| !left.is_zero()) {
             return;
         }
         let questions: Vec<QuestionId> = self.questions.pending.keys().copied().collect();
@@ -197,21 +200,8 @@ impl Actor {
     /// Settles a question with its answer, or without one.
     async fn settle(&mut self, question: QuestionId) {
         self.step(Input::Answered { question }).await;
-        self.settle_beside_calls(question).await;
-    }
-
-    /// Settles a question that belongs to no call, answered or not.
-    pub async fn settle_beside_calls(&mut self, question: QuestionId) {
-        let pending = self.questions.pending.get(&question);
-        if pending.is_none_or(|it| it.is_of_call) {
-            return;
-        }
-        self.questions.deliver(question);
-        let params = ServerRequestResolvedNotification {
-            thread_id: self.handle.id.to_string(),
-            request_id: question.into(),
-        };
-        let resolved = ServerNotification::ServerRequestResolved(params);
-        self.audience.notify(&resolved).await;
+        self.questions
+            .settle_beside_calls(&mut self.audience, &self.handle.id, question)
+            .await;
     }
 }

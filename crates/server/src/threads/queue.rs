@@ -15,7 +15,8 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::message::Message;
 use super::replies::Pending;
-use super::turn_start::too_long;
+use super::turn_start;
+use super::user_message::check_size;
 use crate::kept::Kept;
 use crate::{Refusal, Reply};
 
@@ -277,14 +278,15 @@ async fn run(actor: &mut Actor, place: usize, pending: Pending) {
     }
     actor.goal.user_acts();
     actor.reports.prompt(&actor.session, &input);
-    super::skills::renew_for(actor, &input);
-    let message = actor.user_message(input);
-    let refusal = too_long(&message);
-    let is_refused = refusal.is_some();
-    match refusal {
-        Some(error) => super::replies::refuse(pending, error).await,
-        None => {
-            actor.prepare_turn(None).await;
+    let prompt = actor.sampler.prompt_mut();
+    prompt.renew_skills_for(&actor.server, &actor.session, &input);
+    let message = actor.sampler.user_message(&actor.handle.id, input);
+    let accepted = check_size(&message);
+    let is_refused = accepted.is_err();
+    match accepted {
+        Err(error) => super::replies::refuse(pending, error).await,
+        Ok(()) => {
+            turn_start::prepare(actor, None).await;
             let reply = actor.replies.add(pending);
             let start = Start {
                 reply,

@@ -32,7 +32,8 @@ use super::message::{Message, ThreadHandle};
 use super::replies::Pending;
 use super::sampling::history_item;
 use super::session::Session;
-use super::turn_start::too_long;
+use super::user_message::check_size;
+use super::{join, turn_start};
 use crate::Refusal;
 use crate::Reply;
 use crate::hub::Client;
@@ -89,6 +90,13 @@ impl Drop for Running {
 }
 
 impl Realtime {
+    /// What the model is told while the user speaks.
+    pub fn instructions(&self, session: &Session) -> Option<String> {
+        let configured = || session.snapshot.realtime().start_instructions;
+        let default = || prompt::start_instructions().to_owned();
+        self.is_open().then(|| configured().unwrap_or_else(default))
+    }
+
     /// Whether the user speaks.
     pub fn is_open(&self) -> bool {
         self.running.as_ref().is_some_and(|it| it.is_open)
@@ -165,14 +173,6 @@ impl Running {
     }
 }
 
-/// What the model is told while the user speaks.
-pub(super) fn instructions(actor: &Actor) -> Option<String> {
-    let configured = || actor.session.snapshot.realtime().start_instructions;
-    let default = || prompt::start_instructions().to_owned();
-    let is_open = actor.realtime.is_open();
-    is_open.then(|| configured().unwrap_or_else(default))
-}
-
 /// Deals with a message about the conversation.
 pub(super) async fn receive(actor: &mut Actor, message: RealtimeMessage) {
     match message {
@@ -198,7 +198,7 @@ async fn ask(actor: &mut Actor, client: Arc<Client>, request: RealtimeRequest) {
         }
     };
     if allowed.is_ok() {
-        actor.add_follower(client).await;
+        join::add_follower(actor, client).await;
     }
     match request {
         RealtimeRequest::Start(params, reply) => {
@@ -421,18 +421,18 @@ async fn begin_turn(actor: &mut Actor, text: String) -> Result<(), Refusal> {
         return Err(Refusal::EmptyInput);
     }
     actor.load_history()?;
-    let message = actor.user_message(vec![UserInput::Text {
+    let content = vec![UserInput::Text {
         text,
         text_elements: Vec::new(),
-    }]);
-    if let Some(refusal) = too_long(&message) {
-        return Err(refusal);
-    }
-    if actor.engine.active_turn().is_some() && !actor.takes_pending(&message) {
-        return Err(Refusal::Overloaded);
+    }];
+    let message = actor.sampler.user_message(&actor.handle.id, content);
+    check_size(&message)?;
+    if actor.engine.active_turn().is_some() {
+        let pending = actor.sampler.pending_mut();
+        pending.grow(&actor.server, &actor.engine, &message)?;
     }
     actor.recorder.reserve()?;
-    actor.prepare_turn(None).await;
+    turn_start::prepare(actor, None).await;
     let (done, mut taken) = oneshot::channel();
     let reply = actor.replies.add(Pending::AgentInput(done));
     let turn_id = Uuid::now_v7().to_string().into();

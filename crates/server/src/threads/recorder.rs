@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quipu_engine::ThreadId;
-use quipu_journal::{Error, History, Log, Record};
+use quipu_journal::{Error, Event, History, Log, Record, Replay, event};
 use quipu_wire::{CodexErrorInfo, Json, TurnError};
 
 use super::load;
@@ -134,14 +134,41 @@ impl Recorder {
         }
     }
 
-    /// The log, for records that are not part of a turn.
-    pub fn log(&mut self) -> Option<&mut Log> {
-        self.log.as_mut()
-    }
-
-    /// The history was read or replaced.
-    pub fn set_in_memory(&mut self) {
+    /// Takes back the last turns, and reads what is left.
+    pub fn roll_back(
+        &mut self,
+        server: &Server,
+        turns: u32,
+    ) -> Result<(Replay, Vec<Json>), Refusal> {
+        let Some(log) = &mut self.log else {
+            return Err(Refusal::invalid_request(
+                "thread rollback requires a persisted rollout path",
+            ));
+        };
+        let path = log.path().to_owned();
+        let failed = |error: Error| {
+            let text = format!(
+                "failed to load rollout `{}` for rollback replay: {}",
+                path.display(),
+                error.reason()
+            );
+            Refusal::invalid_request(text)
+        };
+        if !log.is_materialized() {
+            server.store.replay(&path).map_err(failed)?;
+        }
+        let rolled_back = Event::ThreadRolledBack(event::ThreadRolledBack { num_turns: turns });
+        log.append(&[Record::from(rolled_back)])
+            .and_then(|()| tokio::task::block_in_place(|| log.sync()))
+            .map_err(failed)?;
+        let read = tokio::task::block_in_place(|| {
+            let replay = server.store.replay(&path)?;
+            let history = server.store.history(&replay.history, &path)?.items;
+            Ok((replay, history))
+        })
+        .map_err(failed)?;
         self.history = HistoryState::InMemory;
+        Ok(read)
     }
 
     /// Gives back the memory of the log; `true` if the history can be read from it again.

@@ -5,6 +5,7 @@ use quipu_journal::event::{self, Event};
 use quipu_journal::{Compacted, Record as Line, TurnContext};
 use quipu_wire::{Json, ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError};
 
+use super::session::Session;
 use crate::{Server, agents};
 
 /// How much of a command's output the log keeps.
@@ -15,13 +16,25 @@ const _: () = assert!(quipu_engine::MAX_RECORDED + (512 << 10) <= quipu_journal:
 
 /// What the lines depend on besides the record.
 pub(super) struct Writing<'a> {
-    pub thread_id: &'a str,
-    pub window: Option<i64>,
+    thread_id: &'a str,
+    window: Option<i64>,
     /// The collaboration mode, as the log names it.
-    pub mode: &'a str,
+    mode: String,
     /// Thoughts are kept in full, not only their summaries.
-    pub full_reasoning: bool,
-    pub server: &'a Server,
+    full_reasoning: bool,
+    server: &'a Server,
+}
+
+impl<'a> Writing<'a> {
+    pub fn new(server: &'a Server, session: &Session, thread_id: &'a str) -> Writing<'a> {
+        Writing {
+            thread_id,
+            window: session.info.effective_context_window(),
+            mode: session.mode.mode.to_string(),
+            full_reasoning: session.snapshot.session().show_raw_agent_reasoning,
+            server,
+        }
+    }
 }
 
 /// The lines of one record.
@@ -31,7 +44,7 @@ pub(super) fn lines(record: Record, writing: &Writing<'_>) -> Vec<Line> {
         Record::TurnStarted { turn_id, .. } => one(Event::TaskStarted(event::TaskStarted {
             turn_id: turn_id.into(),
             model_context_window: writing.window,
-            collaboration_mode_kind: writing.mode.to_owned(),
+            collaboration_mode_kind: writing.mode.clone(),
         })),
         Record::History(item) => vec![Line::ResponseItem(item)],
         Record::TurnContext(context) => turn_context(&context).into_iter().collect(),

@@ -5,6 +5,7 @@ use quipu_wire::{ServerNotification, ThreadRevertResponse, ThreadRevertedNotific
 
 use super::actor::Actor;
 use super::load::Cut;
+use super::rollback;
 use crate::history::{self, Cursor, Entry as _};
 use crate::{Refusal, Reply};
 
@@ -21,9 +22,9 @@ pub(super) async fn revert(actor: &mut Actor, before: String, reply: Reply<reque
 }
 
 async fn reverted(actor: &mut Actor, before: String) -> Result<ThreadRevertResponse, Refusal> {
-    let turns = actor.with_turns()?.turns;
+    let turns = actor.snapshot().with_turns(&actor.server)?.turns;
     let dropped = Cut::Before(before).dropped(&turns)?;
-    let mut thread = actor.roll_back(dropped).await?;
+    let mut thread = rollback::roll_back(actor, dropped).await?;
     let turns = std::mem::take(&mut thread.turns);
     let at = |key| Cursor::at(&thread.id, key).text();
     let turns_backwards_cursor = turns.last().map(|turn| at(turn.key()));

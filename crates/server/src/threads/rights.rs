@@ -186,60 +186,60 @@ impl Session {
             (self.asked, self.snapshot) = (asked, snapshot);
         }
     }
+
+    /// Takes over the rights of the thread that started this one, unless it has no more of its own.
+    fn confine(&mut self, bounds: Bounds) {
+        self.has_environment &= bounds.has_environment;
+        let now = (&bounds.sandbox, &bounds.approval_policy);
+        if is_narrower(now, (&self.sandbox, &self.approval_policy)) {
+            self.sandbox = bounds.sandbox;
+            self.approval_policy = bounds.approval_policy;
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            sandbox: self.sandbox.clone(),
+            approval_policy: self.approval_policy.clone(),
+            has_environment: self.has_environment,
+        }
+    }
 }
 
 /// The rights of a thread that bound those of its agents.
 #[derive(Clone)]
 pub(crate) struct Bounds {
-    sandbox: SandboxPolicy,
-    approval_policy: AskForApproval,
-    has_environment: bool,
+    pub sandbox: SandboxPolicy,
+    pub approval_policy: AskForApproval,
+    pub has_environment: bool,
 }
 
-impl Actor {
-    /// Puts the settings of a turn in force. Processes and agents from before lose the rights that the thread
-    /// has no more.
-    pub(super) fn change_session(&mut self, rights: Rights, params: &TurnStartParams) {
-        let has_profile = rights.profile.is_some();
-        self.session.grant(rights);
-        self.session.change(&self.server, params);
-        if has_profile {
-            let network = network::managed(&self.server, &self.session);
-            self.tools.set_network(network);
-        }
-        self.confine_rest();
+/// Puts the settings of a turn in force. Processes and agents from before lose the rights that the thread
+/// has no more.
+pub(super) fn change_session(actor: &mut Actor, rights: Rights, params: &TurnStartParams) {
+    let has_profile = rights.profile.is_some();
+    actor.session.grant(rights);
+    actor.session.change(&actor.server, params);
+    if has_profile {
+        let network = network::managed(&actor.server, &actor.session);
+        actor.tools.set_network(network);
     }
+    confine_rest(actor);
+}
 
-    /// Takes over the rights of the thread that started this one, unless it has no more of its own.
-    pub(super) fn confine(&mut self, bounds: Bounds) {
-        let session = &mut self.session;
-        session.has_environment &= bounds.has_environment;
-        let now = (&bounds.sandbox, &bounds.approval_policy);
-        if is_narrower(now, (&session.sandbox, &session.approval_policy)) {
-            session.sandbox = bounds.sandbox;
-            session.approval_policy = bounds.approval_policy;
-        }
-        self.confine_rest();
-    }
+/// Takes over the rights of the thread that started this one, for its processes and agents, too.
+pub(super) fn confine(actor: &mut Actor, bounds: Bounds) {
+    actor.session.confine(bounds);
+    confine_rest(actor);
+}
 
-    fn confine_rest(&mut self) {
-        let session = &self.session;
-        let bounds = Bounds {
-            sandbox: session.sandbox.clone(),
-            approval_policy: session.approval_policy.clone(),
-            has_environment: session.has_environment,
-        };
-        self.tools.confine(
-            &bounds.sandbox,
-            &bounds.approval_policy,
-            bounds.has_environment,
-        );
-        for agent in self.server.agents.of(&self.handle.id) {
-            if let Some(thread) = agent.thread() {
-                thread.send_now(Message::Agent(AgentMessage::Confine(Box::new(
-                    bounds.clone(),
-                ))));
-            }
+fn confine_rest(actor: &mut Actor) {
+    let bounds = actor.session.bounds();
+    actor.tools.confine(&bounds);
+    for agent in actor.server.agents.of(&actor.handle.id) {
+        if let Some(thread) = agent.thread() {
+            let bounds = Box::new(bounds.clone());
+            thread.send_now(Message::Agent(AgentMessage::Confine(bounds)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_config::Feature;
-use quipu_engine::{Purpose, SampleId, Thread as Engine, TurnId};
+use quipu_engine::{Purpose, SampleId, Thread as Engine, ThreadId, TurnId};
 use quipu_model::{
     Client as ModelClient, HistoryItem, Reasoning, Request, RequestMeta, SocketSlot, ToolSet,
     TurnState,
@@ -19,8 +19,11 @@ use super::mcp::{McpMessage, Servers};
 use super::message::Message;
 use super::model_stream::{self, Asked};
 use super::remote_compaction;
+use super::session::Session;
 use super::spending::Spending;
 use super::turn_context::PromptState;
+use super::user_message::PendingShare;
+use crate::Server;
 
 /// The header that names the kind of agent a request is for.
 pub(super) const SUBAGENT: &str = "x-openai-subagent";
@@ -38,6 +41,7 @@ pub(super) struct Sampler {
     spending: Spending,
     /// The request under way.
     task: Option<(SampleId, JoinHandle<()>)>,
+    pending: PendingShare,
 }
 
 /// What holds for one turn only.
@@ -68,7 +72,13 @@ impl Sampler {
             socket: SocketSlot::default(),
             spending,
             task: None,
+            pending: PendingShare::default(),
         }
+    }
+
+    /// The room that input takes while it waits for the model.
+    pub fn pending_mut(&mut self) -> &mut PendingShare {
+        &mut self.pending
     }
 
     pub fn model(&self) -> &ModelClient {
@@ -167,6 +177,116 @@ impl Sampler {
         self.sent.extend(new);
         self.sent.clone()
     }
+
+    /// The request for the history as it is now.
+    fn request(&mut self, subject: &Subject<'_>, engine: &Engine, tools: ToolSet) -> Request {
+        let (session, purpose) = (subject.session, subject.purpose);
+        let info = &session.info;
+        let input = self.input(session, engine, purpose);
+        let settings = session.snapshot.model();
+        let instructions = match purpose {
+            Purpose::Review => review::instructions().into(),
+            Purpose::Turn | Purpose::Compaction { .. } => {
+                Arc::clone(self.prompt.base_instructions())
+            }
+        };
+        let reviewer = settings.review_model.filter(|_| purpose == Purpose::Review);
+        let schema = self.output_schema().filter(|_| purpose == Purpose::Turn);
+        let effort = session.effort.or(info.default_reasoning_level);
+        let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
+        Request {
+            model: reviewer.unwrap_or_else(|| session.model.clone()),
+            instructions,
+            input,
+            tools,
+            tool_choice: Default::default(),
+            parallel_tool_calls: info.supports_parallel_tool_calls,
+            reasoning: reasons.then_some(Reasoning {
+                effort,
+                summary: session.summary,
+            }),
+            verbosity: settings.verbosity.filter(|_| info.support_verbosity),
+            output_schema: schema.map(Json::shared),
+            prompt_cache_key: subject.thread_id.to_string(),
+            service_tier: session.service_tier(),
+            accepts_images: info.accepts_images(),
+            max_output_tokens: info.max_output_tokens,
+            context_window: info.context_window,
+            compress: session.has_feature(Feature::EnableRequestCompression),
+            socket: self.socket.clone(),
+            meta: subject.meta(self.turn.state.clone()),
+        }
+    }
+
+    /// What the model is to read: the history, and for a compaction the request for a summary.
+    fn input(&mut self, session: &Session, engine: &Engine, purpose: Purpose) -> Vec<HistoryItem> {
+        let mut input = self.history_items(engine, purpose);
+        if let Purpose::Compaction { dropped } = purpose {
+            for _ in 0..dropped {
+                compaction::drop_oldest(&mut input);
+            }
+            if remote_compaction::is_meant(session, purpose) {
+                let instructions = self.prompt.base_instructions();
+                return remote_compaction::fitted(input, instructions, &session.info);
+            }
+            let instructions = session.snapshot.instructions();
+            let custom = instructions.compact_prompt.as_deref();
+            input.push(history_item(&compaction::request(custom)));
+        }
+        input
+    }
+}
+
+/// What a request is about.
+struct Subject<'a> {
+    server: &'a Server,
+    session: &'a Session,
+    thread_id: &'a ThreadId,
+    turn_id: &'a TurnId,
+    purpose: Purpose,
+    agent_depth: i32,
+}
+
+impl Subject<'_> {
+    fn meta(&self, turn_state: TurnState) -> RequestMeta {
+        let identity = &self.server.identity;
+        let label = match self.purpose {
+            Purpose::Review => Some("review"),
+            Purpose::Turn | Purpose::Compaction { .. } => {
+                (self.agent_depth > 0).then_some("collab_spawn")
+            }
+        };
+        let label = label.map(|it| (SUBAGENT, it));
+        let headers = self.session.residency().into_iter().chain(label);
+        let turn_metadata = serde_json::json!({ "turn_id": self.turn_id.as_str() });
+        RequestMeta {
+            originator: identity.originator().to_owned(),
+            user_agent: identity.user_agent(self.server.settings.config.env()),
+            thread_id: self.thread_id.to_string(),
+            turn_metadata: Some(turn_metadata.to_string()),
+            turn_state,
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        }
+    }
+}
+
+impl Session {
+    /// The service tier, unless it is the fast one and that is switched off.
+    fn service_tier(&self) -> Option<ServiceTier> {
+        let fast = self.has_feature(Feature::FastMode);
+        let tier = self.service_tier;
+        tier.filter(|tier| fast || *tier != ServiceTier::Fast)
+    }
+
+    /// The header that says where data must stay, for the provider that knows it.
+    fn residency(&self) -> Option<(&'static str, &'static str)> {
+        let knows_it = self.provider.id == "openai" || self.provider.requires_openai_auth;
+        let required = self.snapshot.requirements().residency.as_ref();
+        let region = required.filter(|_| knows_it)?.value.as_str();
+        Some(("x-openai-internal-codex-residency", region))
+    }
 }
 
 impl Actor {
@@ -202,7 +322,7 @@ impl Actor {
     }
 
     async fn sample_now(&mut self, sample: SampleId, turn_id: &TurnId, purpose: Purpose) {
-        match self.check_budget() {
+        match self.sampler.spending.check(&self.session, &self.handle) {
             Ok(warnings) => {
                 for warning in warnings {
                     self.audience.warn_of(&self.handle.id, warning).await;
@@ -225,7 +345,10 @@ impl Actor {
         let asked = Asked {
             provider: self.session.provider.clone(),
             model: request.model.clone(),
-            counter: self.counter(turn_id, &self.session.info),
+            counter: self
+                .sampler
+                .spending
+                .counter(&self.session, turn_id, &self.session.info),
             plan_mode: self.session.mode.mode == ModeKind::Plan,
             hide_reasoning: settings.hide_agent_reasoning,
             strict_schema: settings.strict_output_schema,
@@ -239,99 +362,16 @@ impl Actor {
 
     /// The request for the history as it is now.
     pub fn request(&mut self, turn_id: &TurnId, purpose: Purpose) -> Request {
-        let info = Arc::clone(&self.session.info);
-        let input = self.input(purpose);
         let tools = self.tools_for(turn_id, purpose);
-        let settings = self.session.snapshot.model();
-        let instructions = match purpose {
-            Purpose::Review => review::instructions().into(),
-            Purpose::Turn | Purpose::Compaction { .. } => {
-                Arc::clone(self.sampler.prompt.base_instructions())
-            }
+        let subject = Subject {
+            server: &self.server,
+            session: &self.session,
+            thread_id: &self.handle.id,
+            turn_id,
+            purpose,
+            agent_depth: self.audience.agent_depth(),
         };
-        let reviewer = settings.review_model.filter(|_| purpose == Purpose::Review);
-        let schema = self.sampler.output_schema();
-        let schema = schema.filter(|_| purpose == Purpose::Turn);
-        let effort = self.session.effort.or(info.default_reasoning_level);
-        let reasons = info.supports_reasoning_summaries || info.default_reasoning_level.is_some();
-        Request {
-            model: reviewer.unwrap_or_else(|| self.session.model.clone()),
-            instructions,
-            input,
-            tools,
-            tool_choice: Default::default(),
-            parallel_tool_calls: info.supports_parallel_tool_calls,
-            reasoning: reasons.then_some(Reasoning {
-                effort,
-                summary: self.session.summary,
-            }),
-            verbosity: settings.verbosity.filter(|_| info.support_verbosity),
-            output_schema: schema.map(Json::shared),
-            prompt_cache_key: self.handle.id.to_string(),
-            service_tier: self.service_tier(),
-            accepts_images: info.accepts_images(),
-            max_output_tokens: info.max_output_tokens,
-            context_window: info.context_window,
-            compress: self.session.has_feature(Feature::EnableRequestCompression),
-            socket: self.sampler.socket.clone(),
-            meta: self.request_meta(turn_id, purpose),
-        }
-    }
-
-    /// The service tier, unless it is the fast one and that is switched off.
-    fn service_tier(&self) -> Option<ServiceTier> {
-        let fast = self.session.has_feature(Feature::FastMode);
-        let tier = self.session.service_tier;
-        tier.filter(|tier| fast || *tier != ServiceTier::Fast)
-    }
-
-    fn request_meta(&self, turn_id: &TurnId, purpose: Purpose) -> RequestMeta {
-        let identity = &self.server.identity;
-        let label = match purpose {
-            Purpose::Review => Some("review"),
-            Purpose::Turn | Purpose::Compaction { .. } => {
-                (self.audience.agent_depth() > 0).then_some("collab_spawn")
-            }
-        };
-        let label = label.map(|it| (SUBAGENT, it));
-        let headers = self.residency().into_iter().chain(label);
-        RequestMeta {
-            originator: identity.originator().to_owned(),
-            user_agent: identity.user_agent(self.server.settings.config.env()),
-            thread_id: self.handle.id.to_string(),
-            turn_metadata: Some(serde_json::json!({ "turn_id": turn_id.as_str() }).to_string()),
-            turn_state: self.sampler.turn.state.clone(),
-            headers: headers
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-        }
-    }
-
-    /// The header that says where data must stay, for the provider that knows it.
-    fn residency(&self) -> Option<(&'static str, &'static str)> {
-        let provider = &self.session.provider;
-        let knows_it = provider.id == "openai" || provider.requires_openai_auth;
-        let required = self.session.snapshot.requirements().residency.as_ref();
-        let region = required.filter(|_| knows_it)?.value.as_str();
-        Some(("x-openai-internal-codex-residency", region))
-    }
-
-    /// What the model is to read: the history, and for a compaction the request for a summary.
-    fn input(&mut self, purpose: Purpose) -> Vec<HistoryItem> {
-        let mut input = self.sampler.history_items(&self.engine, purpose);
-        if let Purpose::Compaction { dropped } = purpose {
-            for _ in 0..dropped {
-                compaction::drop_oldest(&mut input);
-            }
-            if remote_compaction::is_meant(&self.session, purpose) {
-                let instructions = self.sampler.prompt.base_instructions();
-                return remote_compaction::fitted(input, instructions, &self.session.info);
-            }
-            let instructions = self.session.snapshot.instructions();
-            let custom = instructions.compact_prompt.as_deref();
-            input.push(history_item(&compaction::request(custom)));
-        }
-        input
+        self.sampler.request(&subject, &self.engine, tools)
     }
 
     /// The tools of a turn are made once, and again when the model looks for more. A provider that compacts the

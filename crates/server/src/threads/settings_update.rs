@@ -8,6 +8,7 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
+use super::rights;
 use super::session::Session;
 use crate::{Refusal, Reply};
 
@@ -42,7 +43,7 @@ fn change(actor: &mut Actor, params: ThreadSettingsUpdateParams) -> Result<(), R
         ..TurnStartParams::default()
     };
     let rights = tokio::task::block_in_place(|| actor.session.rights(&actor.server, &params))?;
-    actor.change_session(rights, &params);
+    rights::change_session(actor, rights, &params);
     Ok(())
 }
 

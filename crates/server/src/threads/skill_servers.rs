@@ -15,6 +15,7 @@ use quipu_wire::{
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
+use super::hooks;
 use super::message::Message;
 use super::tool_host::answer_of;
 
@@ -64,7 +65,7 @@ pub(super) fn begin(
     }
     let request = question_about(actor, &waiting);
     let (answer, answered) = oneshot::channel();
-    let question = actor.questions.add_for_hooks(&actor.server, answer);
+    let question = actor.questions.add_for_call(&actor.server, answer);
     let (handle, cancel) = (actor.handle.clone(), actor.tools.cancel_for(turn_id));
     tokio::spawn(async move {
         let answer = tokio::select! {
@@ -104,16 +105,17 @@ pub(super) async fn decided(actor: &mut Actor, waiting: Waiting) {
                 actor.audience.warn_of(&actor.handle.id, text).await;
             }
         }
-        actor.reload_servers();
+        let servers = actor.sampler.mcp_mut();
+        servers.restart(&actor.server, &mut actor.session, &actor.handle);
     }
-    let input = actor.run_event_hooks(run, &turn_id, point);
+    let input = hooks::run_event(actor, run, &turn_id, point);
     actor.step(input).await;
 }
 
 /// The servers that the skills named in an input need and nobody has configured, unless the user was asked about
 /// them before.
 fn missing(actor: &mut Actor, input: &[UserInput]) -> Vec<SkillToolDependency> {
-    let is_asked = actor.client_name.as_deref().is_some_and(|name| {
+    let is_asked = actor.audience.client_name().is_some_and(|name| {
         ASKED.contains(&name) || ASKED_PREFIXES.iter().any(|it| name.starts_with(it))
     });
     if !is_asked

@@ -55,6 +55,22 @@ impl ThreadSkills {
             servers_asked: BTreeSet::new(),
         }
     }
+
+    /// Looks for them again.
+    pub fn renew(&mut self, server: &Server, session: &Session) {
+        let followed = self.followed.take();
+        let servers_asked = std::mem::take(&mut self.servers_asked);
+        *self = ThreadSkills {
+            followed,
+            servers_asked,
+            ..ThreadSkills::find(server, session)
+        };
+    }
+
+    /// Keeps their directories watched.
+    pub fn keep_followed(&mut self, followed: Followed) {
+        self.followed = Some(followed);
+    }
 }
 
 /// A plugin as the model meets it.
@@ -115,44 +131,26 @@ fn apps_of(plugin: &Plugin, mcp: &McpScope, known: &BTreeMap<String, App>) -> Ve
     own.map(|id| app(id, known).name).collect()
 }
 
-impl Actor {
-    /// Reads the user's settings again.
-    pub(super) fn reload_settings(&mut self) {
-        self.session.reload(&self.server);
-        self.renew_skills();
-        self.hooks.renew(&self.server, &self.session);
-        self.engine.set_hooks(!self.hooks.is_empty());
-    }
+/// Reads the user's settings again.
+pub(super) fn reload_settings(actor: &mut Actor) {
+    let (server, session) = (&actor.server, &mut actor.session);
+    session.reload(server);
+    actor.sampler.prompt_mut().renew_skills(server, session);
+    actor.tools.hooks_mut().renew(server, session);
+    actor.engine.set_hooks(!actor.tools.hooks().is_empty());
+}
 
-    /// Looks at the skills again.
-    pub(super) fn renew_skills(&mut self) {
-        let found = ThreadSkills::find(&self.server, &self.session);
-        let skills = self.sampler.prompt_mut().skills_mut();
-        let followed = skills.followed.take();
-        let servers_asked = std::mem::take(&mut skills.servers_asked);
-        *skills = ThreadSkills {
-            followed,
-            servers_asked,
-            ..found
-        };
+/// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
+pub(super) async fn changed(actor: &mut Actor, changed: &HashSet<PathBuf>) {
+    let mut own = actor.sampler.prompt().skills().found.directories.iter();
+    if !own.any(|directory| changed.contains(directory)) {
+        return;
     }
-
-    /// Keeps the directories of the skills watched.
-    pub(super) fn keep_followed(&mut self, followed: Followed) {
-        self.sampler.prompt_mut().skills_mut().followed = Some(followed);
-    }
-
-    /// Notifies clients that something changed in these directories, if the thread's skills are in one of them.
-    pub(super) async fn skills_changed(&mut self, changed: &HashSet<PathBuf>) {
-        let mut own = self.sampler.prompt().skills().found.directories.iter();
-        if !own.any(|directory| changed.contains(directory)) {
-            return;
-        }
-        self.renew_skills();
-        follow(self, true);
-        let changed = ServerNotification::SkillsChanged(SkillsChangedNotification {});
-        self.audience.notify(&changed).await;
-    }
+    let prompt = actor.sampler.prompt_mut();
+    prompt.renew_skills(&actor.server, &actor.session);
+    follow(actor, true);
+    let changed = ServerNotification::SkillsChanged(SkillsChangedNotification {});
+    actor.audience.notify(&changed).await;
 }
 
 /// Has the directories of the skills watched, without waiting for it. What changed in them since the skills were
@@ -172,16 +170,4 @@ pub(super) fn follow(actor: &Actor, changed: bool) {
             watch.report(&found.directories);
         }
     });
-}
-
-/// Looks at the skills again if the person seems to name one.
-pub(super) fn renew_for(actor: &mut Actor, input: &[UserInput]) {
-    let names_one = input.iter().any(|input| match input {
-        UserInput::Skill { .. } => true,
-        UserInput::Text { text, .. } => text.contains('$'),
-        _ => false,
-    });
-    if names_one {
-        actor.renew_skills();
-    }
 }

@@ -48,6 +48,66 @@ impl Spending {
         self.meter.begin_turn();
     }
 
+    /// What counts the answers of a request.
+    pub fn counter(&self, session: &Session, turn_id: &TurnId, model: &ModelInfo) -> Counter {
+        Counter {
+            meter: Arc::clone(&self.meter),
+            entry: Entry {
+                at: 0,
+                thread: String::new(),
+                turn: turn_id.to_string(),
+                cwd: session.cwd.display().to_string(),
+                provider: session.provider.id.clone(),
+                model: model.slug.clone(),
+                input: 0,
+                cached: 0,
+                output: 0,
+                reasoning: 0,
+                total: 0,
+                dollars: None,
+                seconds: 0.0,
+            },
+            price: model.price,
+        }
+    }
+
+    /// Whether the budgets allow another request; an error says which one does not. Limits that are nearly used
+    /// up are returned as warnings.
+    pub fn check(
+        &mut self,
+        session: &Session,
+        thread: &ThreadHandle,
+    ) -> Result<Vec<String>, TurnError> {
+        let budget = budget(session);
+        if budget == Budget::default() {
+            return Ok(Vec::new());
+        }
+        let cwd = session.cwd.display().to_string();
+        let near = match self.meter.check(&budget, &cwd) {
+            Verdict::Exceeded(spent) => return Err(used_up(&spent)),
+            Verdict::Allowed { near } => near,
+        };
+        let mut warnings: Vec<String> = near
+            .iter()
+            .map(|spent| format!("The budget is nearly used up: {spent}."))
+            .collect();
+        let model = &session.model;
+        let is_unpriced = budget.limits_money() && session.info.price.is_none();
+        if is_unpriced && self.unpriced.as_ref() != Some(model) {
+            warnings.push(format!(
+                "No price is known for `{model}`, so its answers do not count towards the budget in dollars; \
+                 `prices` of its provider can name one."
+            ));
+            self.unpriced = Some(model.clone());
+        }
+        if self.clock.is_none()
+            && let Some((left, spent)) = self.meter.time_left(&budget, &cwd)
+        {
+            self.clock = Some(start_clock(thread.clone(), left, spent));
+        }
+        Ok(warnings)
+    }
+
     fn stop_clock(&mut self) {
         if let Some(clock) = self.clock.take() {
             clock.abort();
@@ -113,72 +173,12 @@ fn used_up(spent: &Spent) -> TurnError {
     }
 }
 
-impl Actor {
-    /// What counts the answers of a request.
-    pub(super) fn counter(&self, turn_id: &TurnId, model: &ModelInfo) -> Counter {
-        let session = &self.session;
-        Counter {
-            meter: Arc::clone(&self.sampler.spending().meter),
-            entry: Entry {
-                at: 0,
-                thread: String::new(),
-                turn: turn_id.to_string(),
-                cwd: session.cwd.display().to_string(),
-                provider: session.provider.id.clone(),
-                model: model.slug.clone(),
-                input: 0,
-                cached: 0,
-                output: 0,
-                reasoning: 0,
-                total: 0,
-                dollars: None,
-                seconds: 0.0,
-            },
-            price: model.price,
-        }
-    }
-
-    /// Whether the budgets allow another request; an error says which one does not. Limits that are nearly used
-    /// up are returned as warnings.
-    pub(super) fn check_budget(&mut self) -> Result<Vec<String>, TurnError> {
-        let budget = budget(&self.session);
-        if budget == Budget::default() {
-            return Ok(Vec::new());
-        }
-        let cwd = self.session.cwd.display().to_string();
-        let spending = self.sampler.spending_mut();
-        let near = match spending.meter.check(&budget, &cwd) {
-            Verdict::Exceeded(spent) => return Err(used_up(&spent)),
-            Verdict::Allowed { near } => near,
-        };
-        let mut warnings: Vec<String> = near
-            .iter()
-            .map(|spent| format!("The budget is nearly used up: {spent}."))
-            .collect();
-        let model = &self.session.model;
-        let is_unpriced = budget.limits_money() && self.session.info.price.is_none();
-        if is_unpriced && spending.unpriced.as_ref() != Some(model) {
-            warnings.push(format!(
-                "No price is known for `{model}`, so its answers do not count towards the budget in dollars; \
-                 `prices` of its provider can name one."
-            ));
-            spending.unpriced = Some(model.clone());
-        }
-        if spending.clock.is_none()
-            && let Some((left, spent)) = spending.meter.time_left(&budget, &cwd)
-        {
-            spending.clock = Some(start_clock(self.handle.clone(), left, spent));
-        }
-        Ok(warnings)
-    }
-
-    /// The time of the turn is over.
-    pub(super) async fn out_of_time(&mut self, spent: Spent) {
-        self.sampler.spending_mut().clock = None;
-        if self.engine.active_turn().is_some() {
-            let error = used_up(&spent);
-            self.step(Input::Fault { error }).await;
-        }
+/// The time of the turn is over.
+pub(super) async fn out_of_time(actor: &mut Actor, spent: Spent) {
+    actor.sampler.spending_mut().clock = None;
+    if actor.engine.active_turn().is_some() {
+        let error = used_up(&spent);
+        actor.step(Input::Fault { error }).await;
     }
 }
 

@@ -6,26 +6,29 @@ use quipu_wire::method::request;
 
 use super::actor::Actor;
 use super::replies::Pending;
-use super::turn_start::too_long;
-use crate::{Refusal, Reply};
+use super::user_message::check_size;
+use crate::Reply;
 
-impl Actor {
-    pub async fn steer(&mut self, params: TurnSteerParams, reply: Reply<request::TurnSteer>) {
-        self.reports.prompt(&self.session, &params.input);
-        super::skills::renew_for(self, &params.input);
-        let message = self.user_message(params.input);
-        if let Some(error) = too_long(&message) {
-            return reply.send(Err(error)).await;
-        }
-        if !self.takes_pending(&message) {
-            return reply.send(Err(Refusal::Overloaded)).await;
-        }
-        let reply = self.replies.add(Pending::Steer(reply));
-        self.step(Input::Steer {
-            reply,
-            expected: params.expected_turn_id.into(),
-            message,
-        })
-        .await;
+pub(super) async fn steer(
+    actor: &mut Actor,
+    params: TurnSteerParams,
+    reply: Reply<request::TurnSteer>,
+) {
+    actor.reports.prompt(&actor.session, &params.input);
+    let prompt = actor.sampler.prompt_mut();
+    prompt.renew_skills_for(&actor.server, &actor.session, &params.input);
+    let message = actor.sampler.user_message(&actor.handle.id, params.input);
+    let pending = actor.sampler.pending_mut();
+    let accepted =
+        check_size(&message).and_then(|()| pending.grow(&actor.server, &actor.engine, &message));
+    if let Err(error) = accepted {
+        return reply.send(Err(error)).await;
     }
+    let reply = actor.replies.add(Pending::Steer(reply));
+    let steer = Input::Steer {
+        reply,
+        expected: params.expected_turn_id.into(),
+        message,
+    };
+    actor.step(steer).await;
 }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::goal::GoalMessage;
 use super::guardian;
-use super::hooks::Runner;
+use super::hooks::{self, Runner};
 use super::mcp::McpMessage;
 use super::message::{Message, ThreadHandle, ToolReport};
 use crate::agents::AgentHost;
@@ -36,8 +36,12 @@ impl ThreadHost {
                 server: Arc::clone(&actor.server),
                 parent: actor.handle.clone(),
             },
-            hooks: actor.hook_runner(turn_id),
+            hooks: hooks::runner(actor, turn_id),
         }
+    }
+
+    pub fn thread(&self) -> &ThreadHandle {
+        &self.thread
     }
 }
 

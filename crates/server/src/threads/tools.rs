@@ -7,14 +7,18 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use quipu_engine::{CallId, Input, ModelEvent, Purpose, ToolCall, ToolEvent, TurnId};
 use quipu_model::ToolSet;
+use quipu_model::catalogue::Truncation;
 use quipu_policy::rules::Rules;
 use quipu_prompt::truncate;
-use quipu_tools::{Access, Cancel, Finished, Host, Network, Toolbox};
-use quipu_wire::{AskForApproval, SandboxPolicy, ThreadBackgroundTerminal};
+use quipu_tools::{Access, Cancel, Finished, Host, McpScope, Network, Scope, Toolbox};
+use quipu_wire::{Json, ThreadBackgroundTerminal};
 
 use super::actor::Actor;
+use super::guardian;
+use super::hooks::ThreadHooks;
 use super::mask::Mask;
 use super::message::{Message, ToolReport};
+use super::rights::Bounds;
 use super::session::Session;
 use super::tool_host::ThreadHost;
 use crate::{Server, fail};
@@ -28,13 +32,16 @@ pub(super) struct Tools {
     found: Arc<BTreeSet<String>>,
     /// Hides secrets in what tools report.
     mask: Mask,
+    /// The user's programs that run around them.
+    hooks: ThreadHooks,
 }
 
 impl Tools {
     /// The tools of a thread with these rules.
-    pub fn new(rules: Rules, network: Option<Arc<Network>>) -> Tools {
+    pub fn new(rules: Rules, network: Option<Arc<Network>>, hooks: ThreadHooks) -> Tools {
         Tools {
             network,
+            hooks,
             toolbox: Toolbox::new(rules),
             cancels: HashMap::new(),
             found: Arc::default(),
@@ -47,16 +54,21 @@ impl Tools {
     }
 
     /// Ends the processes that were started with more rights than these.
-    pub fn confine(
-        &mut self,
-        sandbox: &SandboxPolicy,
-        approval_policy: &AskForApproval,
-        has_environment: bool,
-    ) {
-        match has_environment {
-            true => self.toolbox.kill_wider_processes(sandbox, approval_policy),
+    pub fn confine(&mut self, bounds: &Bounds) {
+        match bounds.has_environment {
+            true => self
+                .toolbox
+                .kill_wider_processes(&bounds.sandbox, &bounds.approval_policy),
             false => self.toolbox.kill_processes(),
         }
+    }
+
+    pub fn hooks(&self) -> &ThreadHooks {
+        &self.hooks
+    }
+
+    pub fn hooks_mut(&mut self) -> &mut ThreadHooks {
+        &mut self.hooks
     }
 
     /// Whom commands may reach, if the network is managed.
@@ -145,36 +157,21 @@ impl Tools {
     pub fn cancel_for(&mut self, turn_id: &TurnId) -> Cancel {
         self.cancels.entry(turn_id.clone()).or_default().clone()
     }
-}
-
-impl Actor {
-    /// The tools offered for a purpose.
-    pub fn offered_tools(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
-        self.remember_found();
-        let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
-        self.server.threads.tool_sets.get(specs)
-    }
 
     /// Keeps which deferred tools the calls in the history have found.
-    fn remember_found(&mut self) {
-        let (tools, mcp) = (&self.session.dynamic_tools, self.sampler.mcp());
-        let found = quipu_tools::found_tools(tools, mcp, self.engine.history());
-        Arc::make_mut(&mut self.tools.found).extend(found);
+    pub fn remember_found(&mut self, session: &Session, mcp: &McpScope, history: &[Json]) {
+        let found = quipu_tools::found_tools(&session.dynamic_tools, mcp, history);
+        Arc::make_mut(&mut self.found).extend(found);
     }
 
-    pub fn run_tool(&mut self, turn_id: TurnId, call: ToolCall) {
-        let purpose = self.sampler.last_purpose();
-        if call.name == quipu_tools::TOOL_SEARCH {
-            self.remember_found();
-            self.sampler.forget_tools();
-        }
-        self.reports.call(&call);
-        let scope = Arc::new(self.scope(&turn_id, purpose));
-        let cancel = self.tools.cancel_for(&turn_id);
-        let handle = self.handle.clone();
-        let host: Arc<dyn Host> = Arc::new(ThreadHost::new(self, &turn_id));
-        let running = self.tools.toolbox.run(scope, host, call.clone(), cancel);
-        let truncation = self.session.info.truncation_policy;
+    /// Starts a call, which reports to its thread.
+    fn run(&mut self, scope: Scope, host: ThreadHost, call: ToolCall, truncation: Truncation) {
+        let cancel = self.cancel_for(&scope.turn_id);
+        let thread = host.thread().clone();
+        let host: Arc<dyn Host> = Arc::new(host);
+        let running = self
+            .toolbox
+            .run(Arc::new(scope), host, call.clone(), cancel);
         tokio::spawn(async move {
             let running = async {
                 fail::point("tool", &call.name);
@@ -182,7 +179,7 @@ impl Actor {
             };
             let running = AssertUnwindSafe(running).catch_unwind();
             let finished = running.await.unwrap_or_else(|_| {
-                tracing::error!(thread = %handle.id, tool = call.name, "tool panicked");
+                tracing::error!(thread = %thread.id, tool = call.name, "tool panicked");
                 Finished::from("the tool failed because of a bug in the server; try something else")
             });
             let output = quipu_tools::output_item(&call, &finished.output);
@@ -193,13 +190,40 @@ impl Actor {
                 output,
                 end_turn: finished.end_turn,
             };
-            handle
+            thread
                 .send(Message::Tool {
                     call_id: call.call_id,
                     event: ToolReport::Event(event),
                 })
                 .await;
         });
+    }
+}
+
+impl Actor {
+    /// The tools offered for a purpose.
+    pub fn offered_tools(&mut self, turn_id: &TurnId, purpose: Purpose) -> ToolSet {
+        self.remember_found();
+        let specs = quipu_tools::specs(&self.scope(turn_id, purpose));
+        self.server.threads.tool_sets.get(specs)
+    }
+
+    fn remember_found(&mut self) {
+        let (mcp, history) = (self.sampler.mcp(), self.engine.history());
+        self.tools.remember_found(&self.session, mcp, history);
+    }
+
+    pub fn run_tool(&mut self, turn_id: &TurnId, call: ToolCall) {
+        let purpose = self.sampler.last_purpose();
+        if call.name == quipu_tools::TOOL_SEARCH {
+            self.remember_found();
+            self.sampler.forget_tools();
+        }
+        self.reports.call(&call);
+        let scope = self.scope(turn_id, purpose);
+        let host = ThreadHost::new(self, turn_id);
+        let truncation = self.session.info.truncation_policy;
+        self.tools.run(scope, host, call, truncation);
     }
 
     /// A tool reports what it does or wants.
@@ -222,9 +246,17 @@ impl Actor {
                 request,
                 waiting,
                 answer,
-            } => self.tool_asks(call_id, request, waiting, answer).await,
+            } => {
+                let question = self.questions.add_for_call(&self.server, answer);
+                let event = ToolEvent::Ask {
+                    question,
+                    request,
+                    waiting,
+                };
+                self.step(Input::Tool { call_id, event }).await;
+            }
             ToolReport::Review { action, case } => {
-                let ready = self.approval_case(&action.planned);
+                let ready = guardian::case(self, &action.planned);
                 let target = action.target.unwrap_or_else(|| call_id.to_string());
                 let action = action.shown;
                 let event = ToolEvent::ApprovalReviewStarted { target, action };
