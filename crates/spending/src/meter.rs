@@ -64,6 +64,11 @@ impl Meter {
         state.warned.retain(|(scope, _)| *scope != Scope::Turn);
     }
 
+    /// What the turn has used so far.
+    pub fn turn(&self) -> Amount {
+        self.state.lock().turn
+    }
+
     /// Counts an answer; its `thread` and `seconds` are filled in. Returns what the thread cost so far.
     pub fn count(&self, mut entry: Entry) -> Amount {
         let mut state = self.state.lock();

@@ -36,6 +36,9 @@ pub struct Usage {
     input_tokens: i64,
     cached_input_tokens: i64,
     output_tokens: i64,
+    /// US dollars that the thread has cost, where prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_dollars: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -178,8 +181,8 @@ impl Events {
         Some(Line::ItemCompleted { item })
     }
 
-    /// The lines that end a turn; `failure` is what went wrong, if something did.
-    pub fn end(mut self, failure: Option<String>) -> Vec<Line> {
+    /// The lines that end a turn; `failure` is what went wrong, if something did, and `cost` what the thread has cost.
+    pub fn end(mut self, failure: Option<String>, cost: Option<f64>) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some((id, steps)) = self.plan.take() {
             let body = todo_list(&steps);
@@ -198,6 +201,7 @@ impl Events {
                         input_tokens: usage.total.input_tokens,
                         cached_input_tokens: usage.total.cached_input_tokens,
                         output_tokens: usage.total.output_tokens,
+                        cost_dollars: cost,
                     })
                     .unwrap_or_default(),
             },

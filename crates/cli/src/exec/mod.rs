@@ -64,10 +64,11 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     }
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, Some(SHOWN));
+    let home = config.home().path().to_owned();
     let mut settings = quipu_embed::settings(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;
-    let output = Output::new(job.json, color, job.last_message.take());
+    let output = Output::new(job.json, color, job.last_message.take(), home);
     let model = found.model();
     let (done, stopped) = runtime.block_on(async {
         let mut stops = Stops::new();

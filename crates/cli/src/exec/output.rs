@@ -5,8 +5,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chrono::{DateTime, NaiveDate};
 use quipu_client::wire::{SandboxPolicy, ServerNotification, TurnStatus};
 use quipu_client::{CompletedTurn, Error, Event};
+use quipu_spending::Ledger;
 
 use super::args::Color;
 use super::events::{Events, Line};
@@ -23,6 +25,10 @@ pub struct Output {
     stored: Option<String>,
     /// What was said before the run, which need not be repeated.
     said: Option<String>,
+    /// The home, whose ledger knows what the thread costs.
+    home: PathBuf,
+    /// The thread, and the day on which it began.
+    thread: Option<(String, NaiveDate)>,
 }
 
 enum Form {
@@ -31,7 +37,7 @@ enum Form {
 }
 
 impl Output {
-    pub fn new(json: bool, color: Color, last_message: Option<PathBuf>) -> Output {
+    pub fn new(json: bool, color: Color, last_message: Option<PathBuf>, home: PathBuf) -> Output {
         let form = match json {
             true => Form::Json(Events::default()),
             false => Form::Text(Text::new(Screen::new(Stream::Error, color))),
@@ -41,6 +47,8 @@ impl Output {
             last_message,
             stored: None,
             said: None,
+            home,
+            thread: None,
         }
     }
 
@@ -58,6 +66,8 @@ impl Output {
     pub fn opened(&mut self, opened: &Opened, work: &Work) {
         let thread = &opened.thread;
         self.stored = (!thread.ephemeral).then(|| thread.id.clone());
+        let began = DateTime::from_timestamp(thread.created_at, 0).unwrap_or_default();
+        self.thread = Some((thread.id.clone(), began.date_naive()));
         match &mut self.form {
             Form::Json(_) => print(&Line::ThreadStarted {
                 thread_id: opened.thread.id.clone(),
@@ -135,9 +145,10 @@ impl Output {
             Some(_) => ExitCode::FAILURE,
             None => ExitCode::SUCCESS,
         };
+        let cost = self.cost();
         match self.form {
             Form::Json(_) if stopped && failure.is_some() => {}
-            Form::Json(events) => events.end(failure).iter().for_each(print),
+            Form::Json(events) => events.end(failure, cost).iter().for_each(print),
             Form::Text(mut text) => {
                 text.end(outcome.as_ref(), failure.as_deref());
                 let seen = text.shows_words() && std::io::stdout().is_terminal();
@@ -147,6 +158,13 @@ impl Output {
             }
         }
         code
+    }
+
+    /// US dollars that the thread has cost, if the prices are known.
+    fn cost(&self) -> Option<f64> {
+        let (id, began) = self.thread.as_ref()?;
+        let used = Ledger::new(&self.home).thread(id, *began);
+        (used.dollars > 0.0).then_some(used.dollars)
     }
 
     fn interrupted(&self) -> String {

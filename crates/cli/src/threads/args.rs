@@ -1,6 +1,7 @@
 //! The arguments of `quipu threads`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -31,6 +32,10 @@ pub enum ThreadsCommand {
     Archive(IdsArgs),
     /// Move sessions back from the archive
     Unarchive(IdsArgs),
+    /// Delete sessions for good, archived or not
+    Delete(DeleteArgs),
+    /// Delete old sessions, or the oldest of too many
+    Gc(GcArgs),
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +110,34 @@ pub struct ImportArgs {
     /// File of `export --format rollout`, or a rollout of another home
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    pub sessions: IdsArgs,
+    /// Delete them; otherwise they are only shown
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("rule").args(["older_than", "max_size"]).required(true).multiple(true)))]
+pub struct GcArgs {
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Delete sessions without a change for this long, such as `90d`, `12w` or `36h`
+    #[arg(long, value_name = "AGE", value_parser = super::amounts::age)]
+    pub older_than: Option<Duration>,
+    /// Delete the oldest sessions until the rest takes no more than this, such as `5GiB` or `500MiB`
+    #[arg(long, value_name = "SIZE", value_parser = super::amounts::size)]
+    pub max_size: Option<u64>,
+    /// Only archived sessions
+    #[arg(long)]
+    pub archived: bool,
+    /// Delete them; otherwise they are only shown
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quipu_client::wire::{Thread, ThreadListCwdFilter, ThreadListParams};
+use quipu_spending::Amount;
 use serde_json::json;
 
 use super::args::ListArgs;
+use super::costs;
 use crate::args::ConfigArgs;
 use crate::cmd::print;
 use crate::exec::thread::{everything, text};
@@ -23,6 +25,7 @@ pub fn run(
     let cwd = args.cwd.as_ref().map(|it| it.canonicalize());
     let cwd = cwd.transpose().map_err(|error| error.to_string())?;
     let config = super::config(common, &args.config)?;
+    let home = config.home().path().to_owned();
     let is_search = search_term.is_some();
     let params = ThreadListParams {
         limit: Some(args.limit),
@@ -35,8 +38,10 @@ pub fn run(
         client.list_threads(params).await.map_err(text)
     })?;
     let threads = page.data;
+    let costs = costs::of(&home, &threads);
+    let cost = |thread: &Thread| costs.get(&thread.id).copied().unwrap_or_default();
     if args.json {
-        return print::lines(threads.iter().map(json_line));
+        return print::lines(threads.iter().map(|it| json_line(it, &cost(it))));
     }
     if threads.is_empty() {
         eprintln!(
@@ -50,10 +55,11 @@ pub fn run(
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX));
-    print::lines(threads.iter().map(|thread| row(thread, now)))
+    let rows = threads.iter().map(|it| row(it, now, cost(it).dollars));
+    print::lines(rows)
 }
 
-fn json_line(thread: &Thread) -> String {
+fn json_line(thread: &Thread, cost: &Amount) -> String {
     let line = json!({
         "id": thread.id,
         "name": thread.name,
@@ -62,14 +68,20 @@ fn json_line(thread: &Thread) -> String {
         "updated_at": thread.updated_at,
         "cwd": thread.cwd,
         "model_provider": thread.model_provider,
+        "tokens": cost.tokens,
+        "dollars": cost.dollars,
     });
     line.to_string()
 }
 
-pub fn row(thread: &Thread, now: i64) -> String {
+pub fn row(thread: &Thread, now: i64, dollars: f64) -> String {
     let when = ago(now.saturating_sub(thread.updated_at));
     let title = title(thread.name.as_deref().unwrap_or(&thread.preview));
-    format!("{}  {when:>14}  {title:<TITLE$}  {}", thread.id, thread.cwd)
+    let cost = costs::shown(dollars);
+    format!(
+        "{}  {when:>14}  {cost:>9}  {title:<TITLE$}  {}",
+        thread.id, thread.cwd
+    )
 }
 
 /// The beginning of the first line, without anything that a terminal would obey.

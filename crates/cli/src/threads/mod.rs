@@ -1,8 +1,11 @@
 //! `quipu threads`: looks at, keeps and removes the stored sessions, as any client of the server could.
 
+mod amounts;
 pub mod args;
+mod costs;
 mod export;
 mod list;
+mod remove;
 mod transcript;
 
 use std::process::ExitCode;
@@ -26,6 +29,8 @@ pub fn run(args: ThreadsArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         ThreadsCommand::Import(args) => export::import(args, common),
         ThreadsCommand::Archive(args) => archive(args, common),
         ThreadsCommand::Unarchive(args) => unarchive(args, common),
+        ThreadsCommand::Delete(args) => remove::delete(args, common),
+        ThreadsCommand::Gc(args) => remove::gc(&args, common),
     }
 }
 

@@ -33,6 +33,7 @@ mod listeners;
 mod login;
 mod logs;
 mod manual;
+mod metrics;
 mod newcomers;
 mod node_clients;
 mod offline;

@@ -3,10 +3,12 @@
 use std::process::Output;
 
 use quipu_testkit::client::within;
+use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
 use serde_json::{Value, json};
 
 use crate::exec::{Place, text};
+use crate::support::app_server;
 
 async fn run(place: &Place, args: &[&str]) -> Output {
     let mut command = place.quipu(args);
@@ -305,4 +307,92 @@ async fn what_answers_cost_is_summed_up() {
             .count(),
         3
     );
+}
+
+#[tokio::test]
+async fn sessions_are_deleted_after_they_were_shown() {
+    let place = Place::new();
+    let mut ids = Vec::new();
+    for prompt in ["first", "second", "third"] {
+        let lines = place.lines(&[prompt], 0).await;
+        ids.push(lines[0]["thread_id"].as_str().unwrap().to_owned());
+    }
+    let stored = async |args: &[&str]| {
+        let list = ["threads", "list", "--json"];
+        ok(&place, &[&list, args].concat()).await.lines().count()
+    };
+    ok(&place, &["threads", "archive", &ids[1]]).await;
+
+    let output = run(&place, &["threads", "delete", &ids[0]]).await;
+    let shown = text(&output.stderr);
+    assert!(
+        shown.contains(&ids[0]) && shown.contains("nothing was deleted"),
+        "{shown}"
+    );
+    assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (2, 1));
+    ok(&place, &["threads", "delete", &ids[0], "--yes"]).await;
+    assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 1));
+
+    let output = run(&place, &["threads", "gc", "--older-than", "1d", "--yes"]).await;
+    assert!(
+        text(&output.stderr).contains("no session is that old"),
+        "{output:?}"
+    );
+    let output = run(&place, &["threads", "gc", "--max-size", "0B"]).await;
+    let shown = text(&output.stderr);
+    for part in [&*ids[1], &ids[2], "2 session(s)", "nothing was deleted"] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    ok(&place, &["threads", "gc", "--max-size", "1TiB", "--yes"]).await;
+    assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 1));
+
+    // What a server works with stays.
+    let home = place.directory.path().join(".quipu");
+    let mut process = app_server([])
+        .env("QUIPU_HOME", home.to_str().unwrap())
+        .start();
+    let mut client = Conversation::start(process.stdio()).await;
+    let params = json!({ "threadId": ids[2] });
+    client.call("thread/resume", params).await;
+    let output = run(&place, &["threads", "gc", "--max-size", "0B", "--yes"]).await;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains(&format!("{} was not deleted", ids[2])),
+        "{said}"
+    );
+    assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 0));
+    client.leave().await;
+    process.exit().await;
+    ok(&place, &["threads", "gc", "--max-size", "0B", "--yes"]).await;
+    assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (0, 0));
+    let error = fails(&place, &["threads", "gc", "--yes"]).await;
+    assert!(error.contains("--older-than"), "{error}");
+}
+
+#[tokio::test]
+async fn sessions_and_runs_say_what_they_cost() {
+    let place = Place::new();
+    let model = ModelServer::start().await.unwrap();
+    configure(
+        &place,
+        &format!(
+            "model = \"own\"\nmodel_provider = \"own\"\n[model_providers.own]\nname = \"own\"\nbase_url = \"{}\"\n\
+             wire_api = \"responses\"\nprices = {{ own = {{ input = 10.0, output = 100.0 }} }}\n",
+            model.base_url()
+        ),
+    );
+    let usage = json!({ "input": 1000, "output": 200 });
+    model.queue_json(json!({ "text": "ok", "usage": usage }));
+    let lines = place.lines(&["hello"], 0).await;
+    let end = lines.last().unwrap();
+    assert_eq!(end["type"], "turn.completed", "{end}");
+    assert_eq!(end["usage"]["cost_dollars"], 0.03, "{end}");
+    let listed = ok(&place, &["threads", "list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(
+        (&listed["dollars"], &listed["tokens"]),
+        (&json!(0.03), &json!(1200))
+    );
+    assert!(ok(&place, &["threads"]).await.contains("$0.0300"));
 }

@@ -176,6 +176,7 @@ impl Actor {
         self.audience.track(notification);
         self.reports.track(&self.session, notification);
         self.realtime.track(notification);
+        self.sampler.spending().log(notification);
         app_usage::track(&self.server, &self.session, &self.sampler, notification);
         match notification {
             ServerNotification::TurnStarted(_) => self.agent.turn_started(),

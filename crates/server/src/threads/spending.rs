@@ -2,7 +2,7 @@
 //! budgets are checked. A turn whose budget is used up ends as failed, which says which limit it was.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use quipu_config::settings::BudgetLimit;
@@ -10,7 +10,7 @@ use quipu_engine::{Input, TurnId};
 use quipu_model::catalogue::ModelInfo;
 use quipu_model::{Price, Usage};
 use quipu_spending::{Amount, Budget, Entry, Limit, Meter, Spent, Verdict};
-use quipu_wire::{CodexErrorInfo, TurnError};
+use quipu_wire::{CodexErrorInfo, ServerNotification, TurnError};
 use tokio::task::AbortHandle;
 
 use super::actor::Actor;
@@ -23,6 +23,8 @@ pub(super) struct Spending {
     meter: Arc<Meter>,
     /// Ends the turn when its time is over.
     clock: Option<AbortHandle>,
+    /// When the turn began.
+    began: Instant,
     /// Models without a price that users were warned of.
     unpriced: Option<String>,
 }
@@ -39,12 +41,14 @@ impl Spending {
                 began.date_naive(),
             )),
             clock: None,
+            began: Instant::now(),
             unpriced: None,
         }
     }
 
     pub fn begin_turn(&mut self) {
         self.stop_clock();
+        self.began = Instant::now();
         self.meter.begin_turn();
     }
 
@@ -106,6 +110,29 @@ impl Spending {
             self.clock = Some(start_clock(thread.clone(), left, spent));
         }
         Ok(warnings)
+    }
+
+    /// Logs the start and the end of turns, with what they used.
+    pub fn log(&self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::TurnStarted(it) => {
+                tracing::info!(thread = it.thread_id, turn = it.turn.id, "turn started");
+            }
+            ServerNotification::TurnCompleted(it) => {
+                let used = self.meter.turn();
+                tracing::info!(
+                    thread = it.thread_id,
+                    turn = it.turn.id,
+                    status = %it.turn.status,
+                    error = it.turn.error.as_ref().map(|it| it.message.as_str()),
+                    tokens = used.tokens,
+                    dollars = used.dollars,
+                    seconds = self.began.elapsed().as_secs_f64(),
+                    "turn ended"
+                );
+            }
+            _ => {}
+        }
     }
 
     fn stop_clock(&mut self) {
