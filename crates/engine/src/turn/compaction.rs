@@ -36,7 +36,7 @@ impl Turn {
     /// Has the history compacted.
     pub(super) fn compact(&mut self, when: When, shared: &mut Shared) -> Progress {
         self.effort.count_request()?;
-        let compaction = Compaction::start(when, &mut self.items, &self.id, shared);
+        let compaction = Compaction::start(when, self.transcript.items(), &self.id, shared);
         self.work = Some(Work::Compaction(compaction));
         Ok(Next::Wait)
     }
@@ -58,7 +58,7 @@ impl Turn {
         };
         let when = compaction.when;
         self.effort.compacted();
-        compaction.finish(compacted, &mut self.items, &self.id, shared);
+        compaction.finish(compacted, self.transcript.items(), &self.id, shared);
         match (self.kind, when) {
             (TurnKind::Compact, _) => Ok(Next::Proceed),
             (_, When::MidTurn) => self.take_input(Intake::default(), shared),

@@ -27,7 +27,8 @@ impl Turn {
     pub fn stop(&mut self, end: TurnEnd, shared: &mut Shared) -> Ending {
         // A failure of the model is no reason to stop the user's own commands.
         let has_failed = matches!(end, TurnEnd::Failed(_));
-        let cancelled = self.calls.is_running() || (!has_failed && self.calls.has_shells());
+        let cancelled =
+            self.tools.calls.is_running() || (!has_failed && self.tools.calls.has_shells());
         let has_hooks = matches!(self.work, Some(Work::Hooks { .. }));
         if let Some(sample) = self.drop_work() {
             shared.out.emit(Effect::CancelSample { sample });
@@ -46,8 +47,8 @@ impl Turn {
 
     /// Whether nothing is under way any more.
     pub fn has_stopped(&self, ending: &Ending) -> bool {
-        let has_shells = ending.cancelled && self.calls.has_shells();
-        self.work.is_none() && !self.calls.is_running() && !has_shells
+        let has_shells = ending.cancelled && self.tools.calls.has_shells();
+        self.work.is_none() && !self.tools.calls.is_running() && !has_shells
     }
 
     /// Forgets what the turn waits for, and returns the request to the model that it was. A review that is being
@@ -66,7 +67,7 @@ impl Turn {
             // Of an earlier turn.
             return Next::Wait;
         }
-        let unfinished = self.calls.take_unfinished();
+        let unfinished = self.tools.calls.take_unfinished();
         shared.background.abandon(unfinished);
         Next::Proceed
     }
@@ -89,7 +90,7 @@ impl Turn {
             shared.out.emit(Effect::CancelSample { sample });
         }
         self.work = None;
-        let unfinished = self.calls.take_unfinished();
+        let unfinished = self.tools.calls.take_unfinished();
         shared.background.abandon(unfinished);
         let turn_id = self.id.clone();
         shared.out.emit(Effect::CancelTools { turn_id });
@@ -99,7 +100,7 @@ impl Turn {
 
     /// Ends a turn that has nothing under way; a review is shown first. Returns whether the turn has ended.
     pub fn conclude(&mut self, end: TurnEnd, shared: &mut Shared) -> bool {
-        if self.review.is_some() {
+        if self.transcript.is_review() {
             self.render_review(end != TurnEnd::Completed, shared);
             return false;
         }
@@ -113,7 +114,7 @@ impl Turn {
         shared.out.record(Record::TurnEnded {
             turn_id: self.id.clone(),
             end: end.clone(),
-            last_agent_message: self.last_agent_message.take(),
+            last_agent_message: self.transcript.take_last_agent_message(),
         });
         shared.out.emit(Effect::Sync);
         for reply in self.interrupts.drain(..) {
@@ -122,22 +123,7 @@ impl Turn {
         shared.status.turn_ended();
         shared.notify_status();
         let is_completed = end == TurnEnd::Completed;
-        let (status, error) = match end {
-            TurnEnd::Completed => (TurnStatus::Completed, None),
-            TurnEnd::Interrupted | TurnEnd::Replaced => (TurnStatus::Interrupted, None),
-            TurnEnd::Failed(error) => (TurnStatus::Failed, Some(error)),
-        };
-        let params = TurnCompletedNotification {
-            thread_id: shared.out.thread_id().clone().into(),
-            turn: wire::Turn {
-                id: self.id.clone().into(),
-                items: Vec::new(),
-                items_view: None,
-                status,
-                error,
-            },
-        };
-        shared.out.notify(ServerNotification::TurnCompleted(params));
+        notify_completed(&self.id, end, shared);
         if let Some(announcement) = self.announcement.take_if(|_| is_completed) {
             shared.out.emit(announcement);
         }
@@ -147,21 +133,41 @@ impl Turn {
     /// Puts everything that the turn still holds where it belongs, so that nothing is lost.
     fn settle(&mut self, end: &TurnEnd, shared: &mut Shared) {
         // The reviewer's history ends with it, and so do the outputs meant for it.
-        if self.review.take().is_some() {
-            self.calls.clear();
+        if self.transcript.drop_review() {
+            self.tools.calls.clear();
         }
-        let out = &mut shared.out.of_turn(&self.id);
-        self.approval_reviews.abort_all(out);
+        self.tools.abort_reviews(&mut shared.out.of_turn(&self.id));
         self.take_outputs(shared);
-        for shell in self.calls.take_shells() {
-            self.items.keep_shell(shell, &self.id, shared);
+        let items = self.transcript.items();
+        for shell in self.tools.calls.take_shells() {
+            items.keep_shell(shell, &self.id, shared);
         }
-        self.items.close_all(&self.id, shared);
+        items.close_all(&self.id, shared);
         self.take_pending(shared);
         if let (TurnEnd::Interrupted, Some(note)) = (end, shared.settings.interrupt_note.clone()) {
-            self.remember(note, shared);
+            self.transcript.remember(note, shared);
         }
     }
+}
+
+/// Notifies of the end of a turn.
+fn notify_completed(turn_id: &TurnId, end: TurnEnd, shared: &mut Shared) {
+    let (status, error) = match end {
+        TurnEnd::Completed => (TurnStatus::Completed, None),
+        TurnEnd::Interrupted | TurnEnd::Replaced => (TurnStatus::Interrupted, None),
+        TurnEnd::Failed(error) => (TurnStatus::Failed, Some(error)),
+    };
+    let params = TurnCompletedNotification {
+        thread_id: shared.out.thread_id().clone().into(),
+        turn: wire::Turn {
+            id: turn_id.clone().into(),
+            items: Vec::new(),
+            items_view: None,
+            status,
+            error,
+        },
+    };
+    shared.out.notify(ServerNotification::TurnCompleted(params));
 }
 
 /// Replaces the effects that follow the record of a completed turn, if that record could not be stored. Clients must

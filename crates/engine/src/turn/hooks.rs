@@ -1,8 +1,6 @@
 //! The user's hooks at fixed points of a turn: before its first input, before each input, and when the
 //! model is done. The driver runs them; the turn waits for what they decide, as it waits for a model.
 
-use quipu_wire::ThreadItem;
-
 use super::pending::PendingInput;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, HookPoint, Purpose};
@@ -53,8 +51,8 @@ impl Turn {
                     let point = HookPoint::UserPromptSubmit(message.content.clone());
                     return self.run_hooks(Stage::Prompt { message, intake }, point, shared);
                 }
-                PendingInput::Message(message) => self.show_message(message, shared),
-                PendingInput::Note(note) => self.remember(note, shared),
+                PendingInput::Message(message) => self.transcript.show_message(message, shared),
+                PendingInput::Note(note) => self.transcript.remember(note, shared),
             }
             intake.accepted = true;
         }
@@ -87,7 +85,7 @@ impl Turn {
         }
         let point = HookPoint::Stop {
             active: self.stop_hook_active,
-            last_agent_message: self.last_message(),
+            last_agent_message: self.transcript.last_message(),
         };
         self.run_hooks(Stage::Stop, point, shared)
     }
@@ -96,7 +94,7 @@ impl Turn {
     fn conclude_announced(&mut self) -> Progress {
         self.announcement = Some(Effect::Announce {
             turn_id: self.id.clone(),
-            last_agent_message: self.last_message(),
+            last_agent_message: self.transcript.last_message(),
         });
         Ok(Next::Conclude)
     }
@@ -137,9 +135,7 @@ impl Turn {
         let HooksDone { context, verdict } = done;
         match stage {
             Stage::SessionStart => {
-                context
-                    .into_iter()
-                    .for_each(|item| self.remember(item, shared));
+                self.transcript.remember_all(context, shared);
                 match verdict {
                     HookVerdict::End => Ok(Next::Conclude),
                     _ => self.take_input(Intake::default(), shared),
@@ -150,9 +146,7 @@ impl Turn {
                 mut intake,
             } => match verdict {
                 HookVerdict::End => {
-                    context
-                        .into_iter()
-                        .for_each(|item| self.remember(item, shared));
+                    self.transcript.remember_all(context, shared);
                     intake.blocked = true;
                     match intake.accepted {
                         true => self.sample_turn(shared),
@@ -163,7 +157,7 @@ impl Turn {
                     // The context comes after the message itself and before what that refers to.
                     let place = message.history.len().min(1);
                     message.history.splice(place..place, context);
-                    self.show_message(message, shared);
+                    self.transcript.show_message(message, shared);
                     intake.accepted = true;
                     self.take_input(intake, shared)
                 }
@@ -176,14 +170,8 @@ impl Turn {
         match verdict {
             HookVerdict::Continue { prompt, fragments } => {
                 self.stop_hook_active = true;
-                let id = self.items.claim(&shared.sequence.next_item()).into();
-                let is_recorded = self.review.is_none();
-                self.remember(prompt, shared);
-                // A reviewer's history is not recorded, so its prompt is not shown.
-                if is_recorded {
-                    let item = ThreadItem::HookPrompt { id, fragments };
-                    shared.out.of_turn(&self.id).item(item);
-                }
+                let transcript = &mut self.transcript;
+                transcript.show_hook_prompt(prompt, fragments, shared);
                 self.follow_up(shared)
             }
             // Input came meanwhile.

@@ -13,23 +13,21 @@ mod sampling;
 mod start;
 mod stream;
 mod tools;
+mod transcript;
 
 use quipu_wire::{Json, NonSteerableTurnKind, TurnError};
 
-use self::approval_reviews::ApprovalReviews;
 use self::bounds::Effort;
-use self::calls::Calls;
 use self::compaction::Compaction;
 pub use self::end::{Ending, end_as_failed};
 use self::hooks::Stage;
-use self::items::Items;
 use self::pending::Pending;
 pub use self::pending::{MAX_PENDING, MAX_PENDING_BYTES};
-use self::review::Review;
 pub use self::review::accept_review;
+use self::tools::TurnTools;
+use self::transcript::Transcript;
 use crate::effect::{Effect, TurnEnd};
 use crate::ids::{HookRunId, ReplyToken, SampleId, TurnId};
-use crate::shared::Shared;
 
 /// What a turn is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,19 +95,12 @@ pub struct Turn {
     /// Clients that wait for the end of the turn.
     interrupts: Vec<ReplyToken>,
     work: Option<Work>,
-    calls: Calls,
-    items: Items,
-    approval_reviews: ApprovalReviews,
-    diff: Option<String>,
-    /// The model has answered, and the diff is sent again once the calls of that answer have ended.
-    is_diff_due: bool,
-    last_agent_message: Option<String>,
+    tools: TurnTools,
+    transcript: Transcript,
     /// A hook has made the model continue.
     stop_hook_active: bool,
     /// What lets the user know of a turn that completed.
     announcement: Option<Effect>,
-    /// A review has a history of its own.
-    review: Option<Review>,
     was_rerouted: bool,
     /// The model was asked to correct the shape of its final message.
     was_corrected: bool,
@@ -119,20 +110,15 @@ pub struct Turn {
 impl Turn {
     fn new(id: TurnId, kind: TurnKind) -> Self {
         Self {
+            transcript: Transcript::new(id.clone()),
             id,
             kind,
             pending: Pending::default(),
             interrupts: Vec::new(),
             work: None,
-            calls: Calls::default(),
-            items: Items::default(),
-            approval_reviews: ApprovalReviews::default(),
-            diff: None,
-            is_diff_due: false,
-            last_agent_message: None,
+            tools: TurnTools::default(),
             stop_hook_active: false,
             announcement: None,
-            review: None,
             was_rerouted: false,
             was_corrected: false,
             effort: Effort::default(),
@@ -150,7 +136,7 @@ impl Turn {
 
     /// The history that the model is sent, if it is not the thread's.
     pub fn own_history(&self) -> Option<&[Json]> {
-        self.review.as_ref().map(|review| review.history.as_slice())
+        self.transcript.own_history()
     }
 
     /// A client waits for the end of the turn.
@@ -161,26 +147,5 @@ impl Turn {
     /// Queues a message for the model that clients do not see.
     pub fn add_note(&mut self, note: Json) {
         self.pending.push_note(note);
-    }
-
-    /// Adds to the history that the model sees: the thread's, or the one that a review has for itself.
-    fn remember(&mut self, item: Json, shared: &mut Shared) {
-        // What is not of a known form is kept, but cannot be shown.
-        let raw = shared.settings.raw_items.then(|| item.parse().ok());
-        match &mut self.review {
-            Some(review) => review.history.push(item),
-            None => shared.remember(item),
-        }
-        if let Some(item) = raw.flatten() {
-            shared.out.of_turn(&self.id).raw_item(item);
-        }
-    }
-
-    /// The last message of the model, also of one that reviews.
-    fn last_message(&self) -> Option<String> {
-        match &self.review {
-            Some(review) => review.last_message.clone(),
-            None => self.last_agent_message.clone(),
-        }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use quipu_wire::Json;
 
+use super::TurnKind;
+use crate::effect::Refusal;
 use crate::input::UserMessage;
 
 /// Messages of the user that may wait for the next request to the model.
@@ -61,8 +63,17 @@ impl Pending {
         sizes.sum()
     }
 
+    /// Why a turn of this kind cannot take more input, if it cannot.
+    pub fn refusal_of(&self, message: &UserMessage, kind: TurnKind) -> Option<Refusal> {
+        match kind.refuses_input() {
+            _ if message.content.is_empty() => Some(Refusal::EmptyInput),
+            Some(kind) => Some(Refusal::NotSteerable(kind)),
+            None => (!self.has_room_for(message)).then_some(Refusal::TooMuchPending),
+        }
+    }
+
     /// Whether more input may wait.
-    pub fn has_room_for(&self, message: &UserMessage) -> bool {
+    fn has_room_for(&self, message: &UserMessage) -> bool {
         self.0.len() < MAX_PENDING && self.bytes() + message.bytes() <= MAX_PENDING_BYTES
     }
 }

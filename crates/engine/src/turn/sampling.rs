@@ -1,17 +1,13 @@
 //! Asking the model, and what follows from its answer.
 
-use quipu_wire::{
-    Json, MessagePhase, RateLimitSnapshot, ThreadItem, TokenUsageBreakdown, TurnError,
-};
+use quipu_wire::{Json, RateLimitSnapshot, TokenUsageBreakdown, TurnError};
 
-use super::bounds::{check_output, fit_message};
 use super::compaction::When;
 use super::hooks::Intake;
-use super::items::Writer;
 use super::{Next, Progress, Turn, TurnKind, Work};
 use crate::effect::{Effect, Purpose};
 use crate::ids::{CallId, SampleId};
-use crate::input::{ModelEvent, ModelItem, OutputItem, SchemaMismatch, ToolCall};
+use crate::input::{ModelEvent, SchemaMismatch, ToolCall};
 use crate::shared::Shared;
 
 impl Turn {
@@ -47,7 +43,9 @@ impl Turn {
     }
 
     fn response(&mut self, event: ModelEvent, shared: &mut Shared) -> Progress {
-        let out = &mut shared.out.of_turn(&self.id);
+        let is_review = self.transcript.is_review();
+        let (items, mut out) = self.transcript.writing(shared);
+        let out = &mut out;
         match event {
             ModelEvent::RateLimits(limits) => self.update_limits(*limits, shared),
             ModelEvent::Rerouted { from, to } => {
@@ -56,25 +54,27 @@ impl Turn {
                 }
             }
             ModelEvent::ItemStarted { slot, item } => {
-                let is_review = self.review.is_some();
-                self.items.stream_started(slot, *item, is_review, out)?;
+                items.stream_started(slot, *item, is_review, out)?;
             }
-            ModelEvent::TextDelta { slot, delta } => self.items.text_delta(slot, delta, out)?,
-            ModelEvent::PlanDelta { delta } => self.items.plan_delta(delta, out)?,
-            ModelEvent::PlanDone { text } => self.items.plan_done(text, out)?,
+            ModelEvent::TextDelta { slot, delta } => items.text_delta(slot, delta, out)?,
+            ModelEvent::PlanDelta { delta } => items.plan_delta(delta, out)?,
+            ModelEvent::PlanDone { text } => items.plan_done(text, out)?,
             ModelEvent::ReasoningPartAdded { slot, index } => {
-                self.items.reasoning_part_added(slot, index, out);
+                items.reasoning_part_added(slot, index, out);
             }
             ModelEvent::ReasoningSummaryDelta { slot, index, delta } => {
-                self.items
-                    .reasoning_summary_delta(slot, index, delta, out)?;
+                items.reasoning_summary_delta(slot, index, delta, out)?;
             }
             ModelEvent::ReasoningTextDelta { slot, index, delta } => {
-                self.items.reasoning_text_delta(slot, index, delta, out)?;
+                items.reasoning_text_delta(slot, index, delta, out)?;
             }
-            ModelEvent::ItemDone { slot, item } => self.item_done(slot, *item, shared)?,
+            ModelEvent::ItemDone { slot, item } => {
+                if let Some((call, raw)) = self.transcript.item_done(slot, *item, shared)? {
+                    self.call(call, raw, shared)?;
+                }
+            }
             ModelEvent::Retrying { error } => {
-                self.items.close_streamed(out);
+                items.close_streamed(out);
                 if let Some(error) = error {
                     out.error(error, true);
                 }
@@ -105,92 +105,6 @@ impl Turn {
         self.kind != TurnKind::Review
     }
 
-    fn item_done(
-        &mut self,
-        slot: u32,
-        output: OutputItem,
-        shared: &mut Shared,
-    ) -> Result<(), TurnError> {
-        let checked = check_output(&output);
-        if !matches!(output.item, ModelItem::Message { .. }) {
-            checked.clone()?;
-        }
-        let OutputItem { id, item, raw } = output;
-        let id = String::from(id);
-        let writer = Writer::Slot(slot);
-        let item = match item {
-            ModelItem::Message { text, phase } => {
-                // One that is too long is shown with what fits; the history cannot hold it.
-                self.message_done(writer, id, text.map(fit_message), phase, shared);
-                checked?;
-                self.remember(raw, shared);
-                return Ok(());
-            }
-            ModelItem::Reasoning { summary, content } => {
-                let item = ThreadItem::Reasoning {
-                    id,
-                    summary,
-                    content,
-                };
-                let out = &mut shared.out.of_turn(&self.id);
-                self.items.finish_written(writer, item, out);
-                self.remember(raw, shared);
-                return Ok(());
-            }
-            ModelItem::Call(call) => return self.call(call, raw, shared),
-            ModelItem::Other => {
-                self.remember(raw, shared);
-                return Ok(());
-            }
-            ModelItem::WebSearch { query, action } => ThreadItem::WebSearch { id, query, action },
-            ModelItem::ImageGeneration {
-                status,
-                revised_prompt,
-                result,
-                saved_path,
-            } => ThreadItem::ImageGeneration {
-                id,
-                status,
-                revised_prompt,
-                result,
-                saved_path,
-            },
-        };
-        self.remember(raw, shared);
-        let out = &mut shared.out.of_turn(&self.id);
-        self.items.finish_written(writer, item, out);
-        Ok(())
-    }
-
-    fn message_done(
-        &mut self,
-        writer: Writer,
-        id: String,
-        text: Option<String>,
-        phase: Option<MessagePhase>,
-        shared: &mut Shared,
-    ) {
-        if let Some(review) = &mut self.review {
-            review.last_message = text.or(review.last_message.take());
-            return;
-        }
-        let out = &mut shared.out.of_turn(&self.id);
-        let Some(text) = text else {
-            // A message that shows nothing may have been started with text.
-            return self.items.close_written(writer, out);
-        };
-        if !text.trim().is_empty() {
-            self.last_agent_message = Some(text.clone());
-        }
-        let item = ThreadItem::AgentMessage {
-            id,
-            text,
-            phase,
-            memory_citation: None,
-        };
-        self.items.finish_written(writer, item, out);
-    }
-
     /// The model calls a tool.
     fn call(
         &mut self,
@@ -199,13 +113,13 @@ impl Turn {
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
         self.effort.count_call()?;
-        let call_id = CallId::from(self.items.claim(&call.call_id));
-        self.calls.add(call_id.clone());
+        let call_id = CallId::from(self.transcript.items().claim(&call.call_id));
+        self.tools.calls.add(call_id.clone());
         let raw = match call_id == call.call_id {
             true => raw,
             false => with_call_id(&raw, &call_id),
         };
-        self.remember(raw, shared);
+        self.transcript.remember(raw, shared);
         call.call_id = call_id;
         let turn_id = self.id.clone();
         shared.out.emit(Effect::RunTool { turn_id, call });
@@ -218,12 +132,12 @@ impl Turn {
         mismatch: Option<Box<SchemaMismatch>>,
         shared: &mut Shared,
     ) -> Progress {
-        self.items.close_streamed(&mut shared.out.of_turn(&self.id));
+        self.close_streamed(shared);
         if self.counts_usage() {
             shared.count_usage(usage, &self.id);
         }
         self.work = None;
-        self.is_diff_due = true;
+        self.tools.set_diff_due();
         if let Some(mismatch) = mismatch {
             self.correct(*mismatch, shared)?;
         }
@@ -233,7 +147,7 @@ impl Turn {
     /// The final message has the wrong shape: the model may try once more, then it counts as it is or the turn fails.
     /// If the turn goes on anyway, it was not the final one.
     fn correct(&mut self, mismatch: SchemaMismatch, shared: &mut Shared) -> Result<(), TurnError> {
-        if self.calls.has_calls() || !self.pending.is_empty() {
+        if self.tools.calls.has_calls() || !self.pending.is_empty() {
             return Ok(());
         }
         if !std::mem::replace(&mut self.was_corrected, true) {
@@ -252,7 +166,7 @@ impl Turn {
         window_exceeded: bool,
         shared: &mut Shared,
     ) -> TurnError {
-        self.items.close_streamed(&mut shared.out.of_turn(&self.id));
+        self.close_streamed(shared);
         self.work = None;
         let window = shared.settings.window.filter(|_| window_exceeded);
         if let Some(window) = window.filter(|_| self.counts_usage()) {
@@ -261,29 +175,33 @@ impl Turn {
         error
     }
 
+    /// Completes the items that the model was still writing, as they stand.
+    fn close_streamed(&mut self, shared: &mut Shared) {
+        let (items, mut out) = self.transcript.writing(shared);
+        items.close_streamed(&mut out);
+    }
+
     /// Goes on if the turn waits for nothing: with the next request to the model, or to the end.
     pub fn proceed(&mut self, shared: &mut Shared) -> Progress {
-        if self.work.is_some() || self.calls.is_running() {
+        if self.work.is_some() || self.tools.calls.is_running() {
             return Ok(Next::Wait);
         }
-        let called = self.calls.has_calls();
-        if std::mem::take(&mut self.is_diff_due)
-            && let Some(diff) = self.diff.clone().filter(|diff| !diff.is_empty())
-        {
+        let called = self.tools.calls.has_calls();
+        if let Some(diff) = self.tools.take_due_diff() {
             shared.out.of_turn(&self.id).diff(diff);
         }
         self.take_outputs(shared);
         match self.kind {
             TurnKind::Regular if called || !self.pending.is_empty() => self.follow_up(shared),
             TurnKind::Review if called => self.sample(Purpose::Review, shared),
-            TurnKind::Shell if self.calls.has_shells() => Ok(Next::Wait),
+            TurnKind::Shell if self.tools.calls.has_shells() => Ok(Next::Wait),
             TurnKind::Shell if self.pending.has_message() => {
                 // Input came while the user's own command ran: the turn goes on as an ordinary one.
                 self.kind = TurnKind::Regular;
                 self.compact_or_continue(shared)
             }
             TurnKind::Regular => self.response_final(shared),
-            TurnKind::Review if self.review.is_some() => self.response_final(shared),
+            TurnKind::Review if self.transcript.is_review() => self.response_final(shared),
             TurnKind::Review | TurnKind::Compact | TurnKind::Shell => Ok(Next::Conclude),
         }
     }
@@ -299,9 +217,8 @@ impl Turn {
 
     /// Adds the outputs of the tools to the model's history, in the order of the calls.
     pub(super) fn take_outputs(&mut self, shared: &mut Shared) {
-        for item in self.calls.take_outputs() {
-            self.remember(item, shared);
-        }
+        let outputs = self.tools.calls.take_outputs();
+        self.transcript.remember_all(outputs, shared);
     }
 }
 

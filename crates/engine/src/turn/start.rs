@@ -1,7 +1,7 @@
 //! Where turns start, and where clients add input to them.
 
 use quipu_wire as wire;
-use quipu_wire::{Json, ServerNotification, ThreadItem, TurnStartedNotification, TurnStatus};
+use quipu_wire::{Json, ServerNotification, TurnStartedNotification, TurnStatus};
 
 use super::compaction::When;
 use super::pending::PendingInput;
@@ -52,24 +52,11 @@ impl Turn {
         shared: &mut Shared,
     ) -> Self {
         let turn_id = TurnId::from(answer.id.as_str());
-        shared.out.record(Record::TurnStarted {
-            turn_id: turn_id.clone(),
-            kind,
-        });
-        if let Some(reply) = reply {
-            shared.out.answer(reply, Answer::Turn(answer));
-        }
-        shared.status.turn_started();
-        shared.notify_status();
-        let params = TurnStartedNotification {
-            thread_id: shared.out.thread_id().clone().into(),
-            turn: in_progress(turn_id.clone()),
-        };
-        shared.out.notify(ServerNotification::TurnStarted(params));
+        notify_started(kind, answer, reply, shared);
         let mut turn = Self::new(turn_id, kind);
         // What earlier turns left behind still reports under its id.
         for id in shared.background.ids() {
-            turn.items.claim(id);
+            turn.transcript.items().claim(id);
         }
         turn
     }
@@ -87,7 +74,7 @@ impl Turn {
     /// `turn/start` while the turn runs: it takes the input if it can.
     pub fn add_input(&mut self, start: Start, shared: &mut Shared) -> Progress {
         let Start { reply, message, .. } = start;
-        if let Some(refusal) = self.refusal_of(&message) {
+        if let Some(refusal) = self.pending.refusal_of(&message, self.kind) {
             shared.out.refuse(reply, refusal);
             return Ok(Next::Wait);
         }
@@ -106,7 +93,7 @@ impl Turn {
         shared: &mut Shared,
     ) -> Progress {
         let refusal = match self.id == expected || message.content.is_empty() {
-            true => self.refusal_of(&message),
+            true => self.pending.refusal_of(&message, self.kind),
             false => Some(Refusal::WrongTurn {
                 expected: expected.clone(),
                 actual: self.id.clone(),
@@ -121,19 +108,10 @@ impl Turn {
         Ok(Next::Proceed)
     }
 
-    /// Why the turn cannot take this input, if it cannot.
-    fn refusal_of(&self, message: &UserMessage) -> Option<Refusal> {
-        match self.kind.refuses_input() {
-            _ if message.content.is_empty() => Some(Refusal::EmptyInput),
-            Some(kind) => Some(Refusal::NotSteerable(kind)),
-            None => (!self.pending.has_room_for(message)).then_some(Refusal::TooMuchPending),
-        }
-    }
-
     /// Runs a command of the user beside the work of the turn.
     pub fn run_shell(&mut self, shell: ShellStart, shared: &mut Shared) {
-        let item_id = self.items.claim(&shell.item_id);
-        self.calls.add_shell(item_id.clone().into());
+        let item_id = self.transcript.items().claim(&shell.item_id);
+        self.tools.calls.add_shell(item_id.clone().into());
         shared.out.emit(Effect::RunShell {
             turn_id: self.id.clone(),
             item_id,
@@ -163,9 +141,7 @@ impl Turn {
             // Of an earlier turn, or a second time.
             _ => return Ok(Next::Wait),
         }
-        for item in context.history {
-            self.remember(item, shared);
-        }
+        self.transcript.remember_all(context.history, shared);
         if let Some(record) = context.record {
             shared.out.record(Record::TurnContext(record));
         }
@@ -178,35 +154,35 @@ impl Turn {
             match pending {
                 // Hooks have not seen it, and might have blocked it.
                 PendingInput::Message(_) if shared.settings.hooks => {}
-                PendingInput::Message(message) => self.show_message(message, shared),
-                PendingInput::Note(note) => self.remember(note, shared),
+                PendingInput::Message(message) => self.transcript.show_message(message, shared),
+                PendingInput::Note(note) => self.transcript.remember(note, shared),
             }
         }
     }
+}
 
-    /// Adds a message of the user to the model's history, and shows it.
-    pub(super) fn show_message(&mut self, message: UserMessage, shared: &mut Shared) {
-        let UserMessage {
-            item_id,
-            content,
-            history,
-        } = message;
-        let id = self.items.claim(&item_id);
-        let mut history = history.into_iter();
-        if let Some(item) = history.next() {
-            self.remember(item, shared);
-        }
-        shared.out.record(Record::UserMessage {
-            item_id: id.clone(),
-            content: content.clone(),
-        });
-        let item = ThreadItem::UserMessage {
-            id: id.into(),
-            content,
-        };
-        shared.out.of_turn(&self.id).item(item);
-        history.for_each(|item| self.remember(item, shared));
+/// Records the start of a turn, answers the request for it, and notifies clients.
+fn notify_started(
+    kind: TurnKind,
+    answer: wire::Turn,
+    reply: Option<ReplyToken>,
+    shared: &mut Shared,
+) {
+    let turn_id = TurnId::from(answer.id.as_str());
+    shared.out.record(Record::TurnStarted {
+        turn_id: turn_id.clone(),
+        kind,
+    });
+    if let Some(reply) = reply {
+        shared.out.answer(reply, Answer::Turn(answer));
     }
+    shared.status.turn_started();
+    shared.notify_status();
+    let params = TurnStartedNotification {
+        thread_id: shared.out.thread_id().clone().into(),
+        turn: in_progress(turn_id),
+    };
+    shared.out.notify(ServerNotification::TurnStarted(params));
 }
 
 /// A turn that runs, as clients see it.
