@@ -9,11 +9,9 @@ use crate::{Cx, Reply};
 
 impl ReplyHandler for ThreadCompactStart {
     async fn handle(cx: Cx, params: ThreadCompactStartParams, reply: Reply<Self>) {
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                thread.send(Verb::Compact { reply }).await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| {
+            Verb::Compact { reply }
+        })
+        .await;
     }
 }

@@ -9,13 +9,15 @@ use crate::{Cx, Refusal, Reply};
 
 impl ReplyHandler for ThreadInjectItems {
     async fn handle(cx: Cx, params: ThreadInjectItemsParams, reply: Reply<Self>) {
-        match check(&params).and_then(|()| threads::loaded(&cx.server, &params.thread_id)) {
-            Ok(thread) => {
-                let items = params.items;
-                thread.send(Verb::Inject { items, reply }).await;
-            }
-            Err(error) => reply.send(Err(error)).await,
+        if let Err(error) = check(&params) {
+            return reply.send(Err(error)).await;
         }
+        let items = params.items;
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| Verb::Inject {
+            items,
+            reply,
+        })
+        .await;
     }
 }
 

@@ -16,50 +16,30 @@ use crate::paging::page;
 use crate::threads::{self, Message, QueueMessage};
 use crate::{Cx, Refusal, Reply};
 
+/// Each request is a message of the same name to the thread; input that is too long is refused here.
 macro_rules! passed_on {
-    ($($method:ident ($params:ident) as $message:ident;)*) => {$(
+    ($($method:ident ($params:ident$(, $input:ident)?) as $message:ident;)*) => {$(
         impl ReplyHandler for $method {
             async fn handle(cx: Cx, params: $params, reply: Reply<Self>) {
-                match threads::loaded(&cx.server, &params.thread_id) {
-                    Ok(thread) => {
-                        let message = QueueMessage::$message { params, reply };
-                        thread.send(Message::Queue(message)).await;
-                    }
-                    Err(error) => reply.send(Err(error)).await,
-                }
+                $(if let Some(error) = too_long(&params.$input) {
+                    return reply.send(Err(error)).await;
+                })?
+                let thread_id = params.thread_id.clone();
+                threads::pass_on(&cx.server, &thread_id, reply, |reply| {
+                    Message::Queue(QueueMessage::$message { params, reply })
+                })
+                .await;
             }
         }
     )*};
 }
 
 passed_on! {
+    ThreadQueueAdd (ThreadQueueAddParams, input) as Add;
+    ThreadQueueUpdate (ThreadQueueUpdateParams, input) as Update;
     ThreadQueueDelete (ThreadQueueDeleteParams) as Delete;
     ThreadQueueReorder (ThreadQueueReorderParams) as Reorder;
     ThreadQueueStart (ThreadQueueStartParams) as Start;
-}
-
-macro_rules! checked_and_passed_on {
-    ($($method:ident ($params:ident) as $message:ident;)*) => {$(
-        impl ReplyHandler for $method {
-            async fn handle(cx: Cx, params: $params, reply: Reply<Self>) {
-                if let Some(error) = too_long(&params.input) {
-                    return reply.send(Err(error)).await;
-                }
-                match threads::loaded(&cx.server, &params.thread_id) {
-                    Ok(thread) => {
-                        let message = QueueMessage::$message { params, reply };
-                        thread.send(Message::Queue(message)).await;
-                    }
-                    Err(error) => reply.send(Err(error)).await,
-                }
-            }
-        }
-    )*};
-}
-
-checked_and_passed_on! {
-    ThreadQueueAdd (ThreadQueueAddParams) as Add;
-    ThreadQueueUpdate (ThreadQueueUpdateParams) as Update;
 }
 
 impl Handler for ThreadQueueList {

@@ -9,12 +9,10 @@ use crate::{Cx, Reply};
 
 impl ReplyHandler for ThreadRevert {
     async fn handle(cx: Cx, params: ThreadRevertParams, reply: Reply<Self>) {
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                let before = params.before_turn_id;
-                thread.send(Verb::Revert { before, reply }).await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| Verb::Revert {
+            before: params.before_turn_id,
+            reply,
+        })
+        .await;
     }
 }

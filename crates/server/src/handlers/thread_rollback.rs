@@ -14,16 +14,10 @@ impl ReplyHandler for ThreadRollback {
                 .send(Err(Refusal::invalid_request("numTurns must be >= 1")))
                 .await;
         }
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                thread
-                    .send(Verb::Rollback {
-                        turns: params.num_turns,
-                        reply,
-                    })
-                    .await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        let turns = params.num_turns;
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| {
+            Verb::Rollback { turns, reply }
+        })
+        .await;
     }
 }

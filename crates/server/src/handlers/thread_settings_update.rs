@@ -11,12 +11,10 @@ impl ReplyHandler for ThreadSettingsUpdate {
     async fn handle(cx: Cx, params: ThreadSettingsUpdateParams, reply: Reply<Self>) {
         let words = &cx.client.words;
         words.note(params.approval_policy.as_ref(), params.effort);
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                let params = Box::new(params);
-                thread.send(Verb::UpdateSettings { params, reply }).await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        let (thread_id, params) = (params.thread_id.clone(), Box::new(params));
+        threads::pass_on(&cx.server, &thread_id, reply, |reply| {
+            Verb::UpdateSettings { params, reply }
+        })
+        .await;
     }
 }

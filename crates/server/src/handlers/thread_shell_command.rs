@@ -16,11 +16,10 @@ impl ReplyHandler for ThreadShellCommand {
         if command.is_empty() {
             return reply.send(Err(Refusal::EmptyCommand)).await;
         }
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                thread.send(Verb::Shell { command, reply }).await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| Verb::Shell {
+            command,
+            reply,
+        })
+        .await;
     }
 }

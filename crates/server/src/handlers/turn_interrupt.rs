@@ -9,17 +9,10 @@ use crate::{Cx, Reply};
 
 impl ReplyHandler for TurnInterrupt {
     async fn handle(cx: Cx, params: TurnInterruptParams, reply: Reply<Self>) {
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                let turn_id = params.turn_id;
-                thread
-                    .send(Verb::Interrupt {
-                        turn_id: turn_id.into(),
-                        reply,
-                    })
-                    .await;
-            }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        threads::pass_on(&cx.server, &params.thread_id, reply, |reply| {
+            let turn_id = params.turn_id.into();
+            Verb::Interrupt { turn_id, reply }
+        })
+        .await;
     }
 }

@@ -19,21 +19,17 @@ impl ReplyHandler for TurnStart {
         if let Some(error) = too_long(&params.input) {
             return reply.send(Err(error)).await;
         }
-        match threads::loaded(&cx.server, &params.thread_id) {
-            Ok(thread) => {
-                let client_name = cx.client.introduction().map(|it| it.name.clone());
-                let words = &cx.client.words;
-                words.note(params.approval_policy.as_ref(), params.effort);
-                thread
-                    .send(Verb::StartTurn {
-                        params: Box::new(params),
-                        client_name,
-                        reply,
-                    })
-                    .await;
+        let thread_id = params.thread_id.clone();
+        threads::pass_on(&cx.server, &thread_id, reply, |reply| {
+            let words = &cx.client.words;
+            words.note(params.approval_policy.as_ref(), params.effort);
+            Verb::StartTurn {
+                params: Box::new(params),
+                client_name: cx.client.introduction().map(|it| it.name.clone()),
+                reply,
             }
-            Err(error) => reply.send(Err(error)).await,
-        }
+        })
+        .await;
     }
 }
 

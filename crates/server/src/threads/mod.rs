@@ -63,10 +63,11 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use quipu_engine::ThreadId;
+use quipu_wire::method::Method;
 use uuid::Uuid;
 
-use crate::Refusal;
 use crate::hub::ClientId;
+use crate::{Refusal, Reply};
 
 pub(crate) use agent::{AgentMessage, InheritedSettings};
 pub(crate) use goal::GoalMessage;
@@ -215,4 +216,19 @@ pub(crate) fn loaded(server: &Arc<crate::Server>, id: &str) -> Result<ThreadHand
     let id = parse_id(id)?.to_string();
     let thread = server.threads.get(&id);
     thread.ok_or(Refusal::ThreadNotFound(id))
+}
+
+/// Gives a request to the loaded thread that it names, which answers it; one that names no such thread is refused.
+pub(crate) async fn pass_on<M: Method, T: Into<Message>>(
+    server: &Arc<crate::Server>,
+    id: &str,
+    reply: Reply<M>,
+    message: impl FnOnce(Reply<M>) -> T,
+) {
+    match loaded(server, id) {
+        Ok(thread) => {
+            thread.send(message(reply)).await;
+        }
+        Err(error) => reply.send(Err(error)).await,
+    }
 }

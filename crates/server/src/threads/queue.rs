@@ -2,7 +2,7 @@
 //! the id of its turn before that starts, so a crash in between neither loses it nor runs it twice.
 
 use quipu_engine::{Input, Start};
-use quipu_wire::method::request;
+use quipu_wire::method::{Method, request};
 use quipu_wire::{
     QueuedSubmission, ServerNotification, ThreadQueueAddParams, ThreadQueueAddResponse,
     ThreadQueueChangedNotification, ThreadQueueDeleteParams, ThreadQueueDeleteResponse,
@@ -183,37 +183,23 @@ pub(super) fn call(actor: &mut Actor) {
 }
 
 pub(super) async fn receive(actor: &mut Actor, message: QueueMessage) {
+    let queue = &mut actor.queue;
     let has_changed = match message {
-        QueueMessage::Add { params, reply } => {
-            let answer = actor.queue.add(params);
-            let is_done = answer.is_ok();
-            reply.send(answer).await;
-            is_done
-        }
-        QueueMessage::List { done } => {
-            let entries = actor.queue.entries.iter();
-            let submissions = entries.map(|it| it.submission.clone()).collect();
-            // The requester may have stopped waiting.
-            done.send(submissions).ok();
-            false
-        }
-        QueueMessage::Update { params, reply } => {
-            let answer = actor.queue.update(params);
-            let is_done = answer.is_ok();
-            reply.send(answer).await;
-            is_done
+        QueueMessage::Add { params, reply } => answer(reply, queue.add(params)).await,
+        QueueMessage::Update { params, reply } => answer(reply, queue.update(params)).await,
+        QueueMessage::Reorder { params, reply } => {
+            answer(reply, queue.reorder(&params.queued_submission_ids)).await
         }
         QueueMessage::Delete { params, reply } => {
-            let answer = actor.queue.delete(&params.queued_submission_id);
-            let is_done = answer.as_ref().is_ok_and(|it| it.deleted);
-            reply.send(answer).await;
-            is_done
+            let deleted = queue.delete(&params.queued_submission_id);
+            let has_changed = deleted.as_ref().is_ok_and(|it| it.deleted);
+            answer(reply, deleted).await && has_changed
         }
-        QueueMessage::Reorder { params, reply } => {
-            let answer = actor.queue.reorder(&params.queued_submission_ids);
-            let is_done = answer.is_ok();
-            reply.send(answer).await;
-            is_done
+        QueueMessage::List { done } => {
+            let submissions = queue.entries.iter().map(|it| it.submission.clone());
+            // The requester may have stopped waiting.
+            done.send(submissions.collect()).ok();
+            false
         }
         QueueMessage::Start { params, reply } => return start(actor, params, reply).await,
         QueueMessage::Next => return next(actor).await,
@@ -221,6 +207,13 @@ pub(super) async fn receive(actor: &mut Actor, message: QueueMessage) {
     if has_changed {
         notify_changed(actor).await;
     }
+}
+
+/// Answers a request, and returns whether it was done.
+async fn answer<M: Method>(reply: Reply<M>, answer: Result<M::Result, Refusal>) -> bool {
+    let is_done = answer.is_ok();
+    reply.send(answer).await;
+    is_done
 }
 
 async fn notify_changed(actor: &mut Actor) {
