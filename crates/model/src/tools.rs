@@ -1,12 +1,14 @@
 //! The tools offered to a model, in the shape the Responses API has, with their JSON printed once
 //! per set: a set lives for many requests.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::item::Item;
 use crate::provider::WireApi;
 
 /// One tool.
@@ -139,6 +141,30 @@ impl ToolSet {
             .any(|tool| matches!(tool, ToolSpec::Custom { .. }) && tool.name() == Some(wanted))
     }
 
+    /// A call that came as one of a JSON function, as the history keeps it.
+    pub(crate) fn call_item(&self, call_id: String, name: String, arguments: String) -> Item {
+        if self.offers_custom(&name) {
+            return Item::CustomToolCall {
+                id: None,
+                status: None,
+                call_id,
+                name,
+                input: custom_input(arguments),
+            };
+        }
+        let arguments = match arguments.trim().is_empty() {
+            true => "{}".into(),
+            false => arguments,
+        };
+        Item::FunctionCall {
+            id: None,
+            name,
+            namespace: None,
+            arguments,
+            call_id,
+        }
+    }
+
     /// The tools as one wire format writes them, printed once.
     pub(crate) fn printed<'a, T: Serialize>(
         &'a self,
@@ -158,10 +184,45 @@ fn print<T: Serialize>(tools: &T) -> Box<RawValue> {
     })
 }
 
+/// A tool where only JSON functions exist.
+pub(crate) struct FunctionSpec<'a> {
+    pub name: &'a str,
+    pub description: Cow<'a, str>,
+    pub parameters: Box<RawValue>,
+}
+
+impl ToolSpec {
+    /// The tool as a JSON function; `None` for what only the provider of another format runs.
+    pub(crate) fn as_function(&self) -> Option<FunctionSpec<'_>> {
+        match self {
+            ToolSpec::Function {
+                name,
+                description,
+                parameters,
+                ..
+            } => Some(FunctionSpec {
+                name,
+                description: description.into(),
+                parameters: parameters.clone(),
+            }),
+            ToolSpec::Custom {
+                name,
+                description,
+                format,
+            } => Some(FunctionSpec {
+                name,
+                description: custom_description(description, format.as_ref()).into(),
+                parameters: serde_json::value::to_raw_value(&custom_parameters()).ok()?,
+            }),
+            ToolSpec::Hosted(_) => None,
+        }
+    }
+}
+
 /// What a free-form tool becomes where only JSON functions exist: a function with one string.
 pub(crate) const CUSTOM_INPUT: &str = "input";
 
-pub(crate) fn custom_parameters() -> serde_json::Value {
+fn custom_parameters() -> serde_json::Value {
     serde_json::json!({
         "type": "object",
         "properties": { CUSTOM_INPUT: { "type": "string" } },
@@ -170,7 +231,7 @@ pub(crate) fn custom_parameters() -> serde_json::Value {
     })
 }
 
-pub(crate) fn custom_description(description: &str, format: Option<&Grammar>) -> String {
+fn custom_description(description: &str, format: Option<&Grammar>) -> String {
     let mut text = format!("{description}\n\nPut the whole text into the string `{CUSTOM_INPUT}`.");
     if let Some(Grammar { syntax, definition }) = format {
         text.push_str(&format!(
@@ -182,7 +243,7 @@ pub(crate) fn custom_description(description: &str, format: Option<&Grammar>) ->
 
 /// The text inside the arguments of such a function. Models sometimes forget the wrapping; then the
 /// arguments are the text, and the tool itself tells the model what is wrong with it.
-pub(crate) fn custom_input(arguments: String) -> String {
+fn custom_input(arguments: String) -> String {
     #[derive(serde::Deserialize)]
     struct Wrapped {
         input: String,

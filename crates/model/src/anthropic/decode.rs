@@ -11,7 +11,6 @@ use crate::item::{Item, SummaryPart};
 use crate::refusal::is_overflow;
 use crate::structured::{OUTPUT_TOOL, without_fence};
 use crate::text::Text;
-use crate::tools::custom_input;
 use crate::usage::Usage;
 
 #[derive(Deserialize)]
@@ -230,34 +229,10 @@ impl Decoder {
                 name,
                 arguments,
             } => {
-                let item = self.call(id, name, arguments);
+                let tools = &self.context.request.tools;
+                let item = tools.call_item(id, name, arguments);
                 self.slots.whole(&item, out);
             }
-        }
-    }
-
-    fn call(&self, call_id: String, name: String, arguments: String) -> Item {
-        if self.context.request.tools.offers_custom(&name) {
-            let input = custom_input(arguments);
-            return Item::CustomToolCall {
-                id: None,
-                status: None,
-                call_id,
-                name,
-                input,
-            };
-        }
-        let arguments = if arguments.trim().is_empty() {
-            "{}".into()
-        } else {
-            arguments
-        };
-        Item::FunctionCall {
-            id: None,
-            name,
-            namespace: None,
-            arguments,
-            call_id,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::history::HistoryItem;
 use crate::provider::{ProviderConfig, WireApi};
 use crate::request::{Reasoning, Request, ToolChoice};
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
-use crate::tools::{ToolSpec, custom_description, custom_parameters};
+use crate::tools::ToolSpec;
 
 /// What a model may write when the catalogue does not say.
 const DEFAULT_MAX_TOKENS: u64 = 32_000;
@@ -195,31 +195,11 @@ fn tool<'a, P>(
     }
 }
 
-/// The tools as JSON functions; what only the provider of another format runs is left out.
+/// The tools as JSON functions.
 fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
-    specs
-        .iter()
-        .filter_map(|spec| match spec {
-            ToolSpec::Function {
-                name,
-                description,
-                parameters,
-                ..
-            } => Some(tool(name, description, parameters.clone())),
-            ToolSpec::Custom {
-                name,
-                description,
-                format,
-            } => {
-                let parameters = serde_json::value::to_raw_value(&custom_parameters()).ok()?;
-                Some(tool(
-                    name,
-                    custom_description(description, format.as_ref()),
-                    parameters,
-                ))
-            }
-            ToolSpec::Hosted(_) => None,
-        })
+    let functions = specs.iter().filter_map(ToolSpec::as_function);
+    functions
+        .map(|it| tool(it.name, it.description, it.parameters))
         .collect()
 }
 

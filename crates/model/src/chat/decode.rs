@@ -11,7 +11,6 @@ use crate::item::{Item, ReasoningPart};
 use crate::refusal::is_overflow;
 use crate::structured::{OUTPUT_TOOL, without_fence};
 use crate::text::Text;
-use crate::tools::custom_input;
 use crate::usage::Usage;
 
 #[derive(Deserialize)]
@@ -250,28 +249,8 @@ impl Decoder {
         } else {
             format!("call_{}", uuid::Uuid::new_v4().simple())
         };
-        if self.context.request.tools.offers_custom(&name) {
-            let input = custom_input(arguments);
-            return Item::CustomToolCall {
-                id: None,
-                status: None,
-                call_id,
-                name,
-                input,
-            };
-        }
-        let arguments = if arguments.trim().is_empty() {
-            "{}".into()
-        } else {
-            arguments
-        };
-        Item::FunctionCall {
-            id: None,
-            name,
-            namespace: None,
-            arguments,
-            call_id,
-        }
+        let tools = &self.context.request.tools;
+        tools.call_item(call_id, name, arguments)
     }
 }
 

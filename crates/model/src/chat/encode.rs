@@ -12,7 +12,7 @@ use crate::provider::{ProviderConfig, WireApi};
 use crate::request::{Reasoning, Request, ToolChoice};
 use crate::responses::encode::SCHEMA_NAME;
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
-use crate::tools::{ToolSpec, custom_description, custom_parameters};
+use crate::tools::ToolSpec;
 
 const IMAGES_FOLLOW: &str = "(the image follows in the next message)";
 
@@ -178,31 +178,11 @@ fn function<'a, P>(
     }
 }
 
-/// The tools as JSON functions; what only the provider of another format runs is left out.
+/// The tools as JSON functions.
 fn tools(specs: &[ToolSpec]) -> Vec<Tool<'_, Box<RawValue>>> {
-    specs
-        .iter()
-        .filter_map(|spec| match spec {
-            ToolSpec::Function {
-                name,
-                description,
-                parameters,
-                ..
-            } => Some(function(name, description, parameters.clone())),
-            ToolSpec::Custom {
-                name,
-                description,
-                format,
-            } => {
-                let parameters = serde_json::value::to_raw_value(&custom_parameters()).ok()?;
-                Some(function(
-                    name,
-                    custom_description(description, format.as_ref()),
-                    parameters,
-                ))
-            }
-            ToolSpec::Hosted(_) => None,
-        })
+    let functions = specs.iter().filter_map(ToolSpec::as_function);
+    functions
+        .map(|it| function(it.name, it.description, it.parameters))
         .collect()
 }
 
