@@ -281,8 +281,7 @@ impl Clients {
 
     /// Memory of the server in MB, once it has come to rest.
     pub async fn memory(&self) -> Result<f64> {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        usage::memory(self.process.pid())
+        usage::settled_memory(self.process.pid()).await
     }
 }
 

@@ -74,13 +74,7 @@ impl Session {
 
     /// Memory of the server in MB, once it has come to rest.
     pub async fn memory(&self) -> Result<f64> {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        self.memory_now()
-    }
-
-    /// Memory of the server in MB, whatever it is doing.
-    pub fn memory_now(&self) -> Result<f64> {
-        usage::memory(self.process.pid())
+        usage::settled_memory(self.process.pid()).await
     }
 
     /// The most memory that the server had, in MB.

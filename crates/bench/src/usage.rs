@@ -68,6 +68,12 @@ pub fn memory(root: i32) -> Result<f64> {
     Ok(sum as f64 * 1024.0 / 1e6)
 }
 
+/// The same, once the server has had a moment to give memory back.
+pub async fn settled_memory(root: i32) -> Result<f64> {
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    memory(root)
+}
+
 /// The most memory that was ever resident in the process, in MB.
 pub fn peak_memory(pid: i32) -> Result<f64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
