@@ -3456,7 +3456,7 @@ requestId: RequestId, };
 /**
  * Which kind of processing to ask the provider for.
  */
-export type ServiceTier = "fast" | "priority" | "flex";
+export type ServiceTier = "fast" | "priority" | "flex" | "default";
 
 /**
  * What started a thread.
@@ -4012,7 +4012,11 @@ thread: Thread, model: string, modelProvider: string,
 /**
  * Null if none is asked for.
  */
-serviceTier: ServiceTier | null, cwd: string, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+serviceTier: ServiceTier | null, cwd: string, 
+/**
+ * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+ */
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */
@@ -4824,7 +4828,11 @@ thread: Thread, model: string, modelProvider: string,
 /**
  * Null if none is asked for.
  */
-serviceTier: ServiceTier | null, cwd: string, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+serviceTier: ServiceTier | null, cwd: string, 
+/**
+ * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+ */
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */
@@ -5198,7 +5206,11 @@ thread: Thread, model: string, modelProvider: string,
 /**
  * Null if none is asked for.
  */
-serviceTier: ServiceTier | null, cwd: string, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+serviceTier: ServiceTier | null, cwd: string, 
+/**
+ * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+ */
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */

@@ -151,7 +151,7 @@ fn plain<'a>(
         service_tier: request.service_tier.as_ref().and_then(|tier| match tier {
             ServiceTier::Fast => Some("priority"),
             ServiceTier::Flex => Some("flex"),
-            ServiceTier::Unrecognized => None,
+            ServiceTier::Default | ServiceTier::Unrecognized => None,
         }),
         prompt_cache_key: &request.prompt_cache_key,
         text: text(request),

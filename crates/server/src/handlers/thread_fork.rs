@@ -79,6 +79,7 @@ fn forked(opened: Opened, words: &Words) -> ThreadForkResponse {
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
+        runtime_workspace_roots: session.workspace_roots(),
         approval_policy: words.policy(session.approval_policy),
         approvals_reviewer: session.approvals_reviewer,
         sandbox: session.sandbox,

@@ -123,6 +123,7 @@ pub(crate) fn resumed(
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
+        runtime_workspace_roots: session.workspace_roots(),
         approval_policy: words.policy(session.approval_policy.clone()),
         approvals_reviewer: session.approvals_reviewer,
         sandbox: session.sandbox.clone(),

@@ -155,7 +155,7 @@ impl Session {
             info,
             effort: settings.reasoning_effort,
             summary: settings.reasoning_summary,
-            service_tier: overrides.service_tier.unwrap_or(settings.service_tier),
+            service_tier: special(overrides.service_tier.unwrap_or(settings.service_tier)),
             personality: snapshot
                 .features()
                 .enabled(Feature::Personality)
@@ -199,7 +199,7 @@ impl Session {
             self.model.clone_from(model);
         }
         if let Some(tier) = params.service_tier {
-            self.service_tier = tier;
+            self.service_tier = special(tier);
         }
         self.effort = params.effort.or(self.effort);
         self.summary = params.summary.or(self.summary);
@@ -274,6 +274,14 @@ impl Session {
     pub fn cwd_text(&self) -> String {
         self.cwd.to_string_lossy().into_owned()
     }
+
+    /// The working directory and what the client added to it. Clients send it back with their turns.
+    pub fn workspace_roots(&self) -> Vec<AbsolutePath> {
+        let cwd = AbsolutePath::new(&self.cwd);
+        let added = self.asked.workspace_roots.iter().flatten();
+        let added = added.filter(|root| root.as_path() != self.cwd).cloned();
+        cwd.into_iter().chain(added).collect()
+    }
 }
 
 /// The id of the provider that a thread without choices of its own would have.
@@ -308,6 +316,11 @@ pub(super) fn load(
         LoadError::Cloud(error) => Refusal::CloudRequirements(error),
         error => refusal(&error),
     })
+}
+
+/// The tier that requests ask for. The standard one is reported as none, which clients of 0.118 know.
+fn special(tier: Option<ServiceTier>) -> Option<ServiceTier> {
+    tier.filter(|tier| *tier != ServiceTier::Default)
 }
 
 /// The typed members of a request, as the settings they stand for.

@@ -124,6 +124,12 @@ async fn workspace_roots_are_honoured_or_refused() {
     let (_, started) = start(&mut client, params).await;
     let granted = started["sandbox"]["writableRoots"].as_array().unwrap();
     assert!(granted.contains(&json!(other.path())), "{granted:?}");
+    assert_eq!(started["runtimeWorkspaceRoots"], json!([cwd, other.path()]));
+    let (plain, started) = start(&mut client, json!({ "sandbox": "workspace-write" })).await;
+    assert_eq!(started["runtimeWorkspaceRoots"], json!([cwd]));
+    let mut turn = input(&plain, "hello");
+    turn["runtimeWorkspaceRoots"] = started["runtimeWorkspaceRoots"].clone();
+    client.call("turn/start", turn).await;
     for roots in [json!([]), json!([other.path()])] {
         let params = json!({ "sandbox": "workspace-write", "runtimeWorkspaceRoots": roots });
         let why = refusal(&mut client, "thread/start", params).await;

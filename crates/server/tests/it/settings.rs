@@ -180,6 +180,24 @@ async fn commits_name_a_co_author_when_that_is_switched_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_standard_service_tier_is_no_tier() {
+    let stage = Stage::with("service_tier = \"flex\"\n").await;
+    let mut client = stage.client().await;
+    let standard = json!({ "serviceTier": "default" });
+    let started = client.call("thread/start", standard).await;
+    assert_eq!(started["serviceTier"], Value::Null);
+    let thread = text(&started["thread"]["id"]);
+    for (tier, sent) in [("flex", json!("flex")), ("default", Value::Null)] {
+        let mut turn = input(&thread, "hello");
+        turn["serviceTier"] = json!(tier);
+        client.call("turn/start", turn).await;
+        client.until("turn/completed").await;
+        let requests = stage.model.requests();
+        assert_eq!(requests.last().unwrap().body["service_tier"], sent);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn features_that_change_requests_do() {
     let tier = async |settings: &str| {
         let stage = one_turn(settings).await;

@@ -200,6 +200,14 @@ pub struct ThreadStartResponse {
     /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
+    /// The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/start.runtimeWorkspaceRoots",
+        sent
+    )]
+    pub runtime_workspace_roots: Vec<AbsolutePath>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
@@ -217,6 +225,14 @@ pub struct ThreadResumeResponse {
     /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
+    /// The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/resume.runtimeWorkspaceRoots",
+        sent
+    )]
+    pub runtime_workspace_roots: Vec<AbsolutePath>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
@@ -234,6 +250,14 @@ pub struct ThreadForkResponse {
     /// Null if none is asked for.
     pub service_tier: Option<ServiceTier>,
     pub cwd: String,
+    /// The directories that `workspaceWrite` is about: the working directory, and those that the client added.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/fork.runtimeWorkspaceRoots",
+        sent
+    )]
+    pub runtime_workspace_roots: Vec<AbsolutePath>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,

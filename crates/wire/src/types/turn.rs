@@ -25,6 +25,9 @@ pub enum ServiceTier {
     Fast,
     /// Slower and cheaper.
     Flex,
+    /// The provider's standard, as if there were no tier.
+    #[wire(since = "0.166")]
+    Default,
 }
 
 /// A way of working together, with its settings.
