@@ -270,7 +270,8 @@ pub struct Choice {
 )]
 pub struct NoModel;
 
-fn known_keys() -> String {
+/// The environment variables of which one is enough.
+pub fn known_keys() -> String {
     let keys: Vec<&str> = candidates().flat_map(|it| it.env_keys).copied().collect();
     keys.join(", ")
 }

@@ -46,7 +46,8 @@ mod window;
 
 pub use answer::read_answer;
 pub use built_in::{
-    Access, BUILT_IN, BuiltIn, CLIENT_VERSION, Choice, NoModel, Usable, choose, local_servers,
+    Access, BUILT_IN, BuiltIn, CLIENT_VERSION, Choice, NoModel, Usable, choose, known_keys,
+    local_servers,
 };
 pub use catalogue::ModelList;
 pub use client::Client;

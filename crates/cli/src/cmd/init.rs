@@ -125,7 +125,13 @@ fn choose(config: &Loader, asks: bool) -> Result<String, String> {
         eprintln!("{}. {}: {}", number + 1, it.id, it.why);
     }
     let at = match found.len() {
-        0 => return Err(quipu_model::NoModel.to_string()),
+        0 => {
+            return Err(format!(
+                "no model was found: no API key is set, and no model server listens on this machine.\n\
+                 Set one of {}, or start a model server, and run `quipu init` again.",
+                quipu_model::known_keys()
+            ));
+        }
         1 => 0,
         count if asks => {
             let answer = ask(&format!("Which one? [1-{count}, default 1] "))?;
