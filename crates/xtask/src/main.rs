@@ -1,6 +1,6 @@
 //! The project's chores in one program, so that a check runs the same way on every machine and
-//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `console`, `dist`,
-//! `ports`.
+//! needs little but the Rust toolchain: `cargo xtask ci`, `tidy`, `codegen`, `chaos`, `typescript`, `console`, `clients`,
+//! `dist`, `ports`.
 #![expect(
     clippy::print_stdout,
     reason = "a command-line program speaks on stdout"
@@ -9,6 +9,8 @@
 mod cargo;
 mod chaos;
 mod ci;
+#[cfg(unix)]
+mod clients;
 mod codegen;
 mod console;
 mod crate_map;
@@ -40,6 +42,8 @@ cargo xtask <chore>
                        build; ten minutes and a new seed if not given
   typescript           the tests of the TypeScript client, as far as Node and Chromium are here
   console              the tests of the console in the browser, likewise
+  clients [WORD…]      real clients from npm and PyPI on one server, those named with WORD or
+                       all; all of them renew the table in docs/clients.md
   dist [TARGET…]       everything a release consists of, in target/dist
   ports                compile for macOS and Windows, as far as the tools are here";
 
@@ -65,6 +69,8 @@ fn run(args: &[&str]) -> Outcome {
         ["chaos", options @ ..] => chaos::run(&root, options),
         ["typescript"] => npm::test(&root, &npm::CLIENT, Quipu::ToBuild),
         ["console"] => npm::test(&root, &npm::CONSOLE, Quipu::ToBuild),
+        #[cfg(unix)]
+        ["clients", words @ ..] => clients::run(&root, words),
         ["dist", targets @ ..] => dist::main(&root, targets),
         ["ports"] => ports::run(&root),
         ["help" | "--help" | "-h"] => {

@@ -66,7 +66,8 @@ fn skip(what: &str) -> Outcome {
     Ok(())
 }
 
-fn is_here(program: &str) -> bool {
+/// Whether a program is on the search path.
+pub fn is_here(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| is_program(directory.join(program)))
 }
