@@ -122,7 +122,7 @@ pub const CLIENTS: &[Client] = &[
         ..TUI
     },
     Client {
-        name: "official Python SDK, as republished before it was on PyPI",
+        name: "official Python SDK, republished as `tdai-codex-sdk`",
         version: "0.3.2",
         released: "2026-05",
         source: Source::PyPi("tdai-codex-sdk"),
