@@ -58,6 +58,9 @@ pub struct Settings {
     /// Whether clients are notified of changes in the directories of skills. A process of one turn has no use for that, and
     /// at its end would wait some twenty milliseconds for the kernel to let go of what it watched.
     pub watch_skills: bool,
+    /// The repository of the provider's marketplace of plugins, fetched when a client asks for plugins; none is not
+    /// fetched.
+    pub curated: Option<String>,
     /// A directory with programs that come along with this one, first in the `PATH` of commands. It is made for the
     /// first turn: a start leaves nothing behind.
     pub programs: Programs,
@@ -82,6 +85,7 @@ impl Settings {
             source: Source::default(),
             metrics: false,
             watch_skills: true,
+            curated: None,
             programs: LazyLock::new(Box::new(|| None)),
         }
     }

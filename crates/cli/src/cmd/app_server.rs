@@ -18,6 +18,8 @@ use crate::version::ProgramName;
 
 /// Seconds by which the clocks of client and server may differ, unless told otherwise.
 const CLOCK_SKEW: u64 = 30;
+/// The provider's marketplace of plugins.
+const MARKETPLACE: &str = "https://github.com/openai/plugins.git";
 
 pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     if let Some(command) = args.command {
@@ -43,6 +45,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let has_page = args.console;
     let mut settings = quipu_embed::settings(config);
     settings.metrics = args.metrics;
+    settings.curated = Some(MARKETPLACE.to_owned());
     let entrance = Entrance {
         admission,
         site,

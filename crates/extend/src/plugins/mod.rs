@@ -4,6 +4,7 @@
 
 mod contents;
 mod copy;
+mod curated;
 mod id;
 mod install;
 mod installed;
@@ -16,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use contents::Contents;
+pub use curated::{Fetched, curated_root, has_curated, is_curated_version};
 pub use id::PluginId;
 pub use install::{Offered, uninstall};
 pub use installed::{Plugin, active};
@@ -29,27 +31,11 @@ const VERSION: &str = "local";
 /// The name of the provider's own marketplace.
 pub const CURATED: &str = "openai-curated";
 
-/// Where the provider's marketplace is kept, if any program of the home has fetched it.
-pub fn curated_root(home: &Path) -> PathBuf {
-    home.join(".tmp/plugins")
-}
-
-/// Whether any program of the home has fetched the provider's marketplace.
-pub fn has_curated(home: &Path) -> bool {
-    curated_root(home).join(marketplace::PLACE).is_file()
-}
-
 /// The version of the provider's marketplace that is kept.
 fn curated_version(home: &Path) -> Result<String, PluginError> {
-    let text = quipu_disk::read_text(&home.join(".tmp/plugins.sha"), 1024).unwrap_or_default();
-    let version = text.trim();
-    let is_name = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    match is_name {
-        true => Ok(version.to_owned()),
-        false => Err(PluginError::Refused(
-            "local curated marketplace sha is not available".to_owned(),
-        )),
-    }
+    curated::version(home).ok_or_else(|| {
+        PluginError::Refused("local curated marketplace sha is not available".to_owned())
+    })
 }
 
 /// Why a plugin was not installed, read or removed. The texts are those clients know.

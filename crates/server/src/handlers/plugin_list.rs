@@ -9,7 +9,7 @@ use quipu_wire::{PluginListParams, PluginListResponse, PluginMarketplaceEntry};
 
 use super::Handler;
 use crate::blocking::blocking;
-use crate::plugins::{featured, sync};
+use crate::plugins::{featured, fetch_curated, sync};
 use crate::{Cx, Refusal};
 
 impl Handler for PluginList {
@@ -23,6 +23,7 @@ impl Handler for PluginList {
                 featured_plugin_ids: Vec::new(),
             });
         }
+        fetch_curated(&cx.server).await;
         let mut settings = settings;
         let mut remote_sync_error = None;
         if params.force_remote_sync {

@@ -1,5 +1,6 @@
 //! Plugins as requests and threads need them: what is installed, and what follows when that changes.
 
+mod curated;
 mod remote;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use quipu_extend::plugins::{Plugin, PluginError};
 use crate::threads::{McpMessage, Message};
 use crate::{Refusal, Server};
 
+pub(crate) use curated::fetch_curated;
 pub(crate) use remote::{Mutation, RemotePlugins, featured, mutate, start_up, sync};
 
 impl Server {

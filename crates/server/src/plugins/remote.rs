@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::changed;
+use super::curated::Curated;
 use crate::Server;
 use crate::blocking::blocking;
 use crate::chatgpt::Backend;
@@ -27,6 +28,8 @@ const MARKER: &str = ".tmp/app-server-remote-plugin-sync-v1";
 #[derive(Default)]
 pub(crate) struct RemotePlugins {
     started: AtomicBool,
+    /// The provider's marketplace.
+    pub curated: Curated,
     featured: Mutex<Option<Featured>>,
     /// One comparison with the account at a time.
     syncing: Mutex<()>,

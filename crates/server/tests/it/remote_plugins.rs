@@ -261,3 +261,88 @@ async fn a_backend_that_fails_leaves_the_local_list() {
     }
     assert!(!marker(stage.home()).exists());
 }
+
+#[expect(clippy::disallowed_methods, reason = "a marketplace is a repository")]
+fn git(directory: &Path, arguments: &[&str]) -> String {
+    let done = std::process::Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Stores everything in the repository; the version.
+fn commit(repository: &Path) -> String {
+    git(repository, &["add", "-A"]);
+    git(repository, &["commit", "-q", "-m", "more"]);
+    git(repository, &["rev-parse", "HEAD"])
+}
+
+/// The names of the offered plugins.
+fn offered(list: &Value) -> Vec<String> {
+    let plugins = list["marketplaces"][0]["plugins"].as_array();
+    let plugins = plugins.into_iter().flatten();
+    plugins.map(|it| text(&it["name"])).collect()
+}
+
+/// The version that is kept.
+fn version(home: &Path) -> String {
+    let version = std::fs::read_to_string(home.join(".tmp/plugins.sha"));
+    version.unwrap_or_default().trim().to_owned()
+}
+
+/// Asks a new process after another until the list is as it should be: a copy that is there is shown before the new one
+/// has come.
+async fn list_until(stage: &mut Stage, repository: &Path, expected: (&[&str], &str)) {
+    loop {
+        stage.restart_with_marketplace(repository);
+        let list = stage.client().await.call("plugin/list", json!({})).await;
+        let names = offered(&list);
+        stage.stop().await;
+        if names == expected.0 && version(stage.home()) == expected.1 {
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_s_marketplace_is_fetched_when_plugins_are_asked_for() {
+    let mut stage = Stage::with("chatgpt_base_url = \"http://127.0.0.1:9/\"").await;
+    let place = tempfile::tempdir().unwrap();
+    let repository = place.path().join("repository");
+    let missing = place.path().join("missing");
+
+    // Without the repository the list is that of the machine.
+    stage.restart_with_marketplace(&missing);
+    let mut client = stage.client().await;
+    let list = client.call("plugin/list", json!({})).await;
+    assert_eq!(list["marketplaces"], json!([]));
+    assert!(!stage.home().join(".tmp/plugins").exists());
+
+    let mut market = Marketplace::new(&repository, "openai-curated");
+    market.offer("linear", &json!({ "name": "linear" }), &json!({}));
+    git(&repository, &["init", "-q"]);
+    let first = commit(&repository);
+    list_until(&mut stage, &repository, (&["linear"], &first)).await;
+
+    // A later version takes its place.
+    market.offer("gmail", &json!({ "name": "gmail" }), &json!({}));
+    let second = commit(&repository);
+    list_until(&mut stage, &repository, (&["linear", "gmail"], &second)).await;
+
+    // It is used without the repository too.
+    stage.restart_with_marketplace(&missing);
+    let mut client = stage.client().await;
+    let file = stage
+        .home()
+        .join(".tmp/plugins/.agents/plugins/marketplace.json");
+    let plugin = json!({ "marketplacePath": file, "pluginName": "gmail" });
+    client.call("plugin/install", plugin).await;
+    let installed = stage.home().join("plugins/cache/openai-curated/gmail");
+    assert!(installed.join(second).is_dir());
+}

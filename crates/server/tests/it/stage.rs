@@ -103,6 +103,13 @@ impl Stage {
         self.server = Server::new(settings);
     }
 
+    /// Another server on the same home, which fetches the provider's marketplace from this repository.
+    pub fn restart_with_marketplace(&mut self, repository: &Path) {
+        let mut settings = settings_in(self.directory.path(), &self.home, &[]);
+        settings.curated = Some(repository.display().to_string());
+        self.server = Server::new(settings);
+    }
+
     /// Another server on the same home, whose threads are idle soon.
     pub fn restart_impatient(&mut self) {
         let mut settings = settings_in(self.directory.path(), &self.home, &[]);
