@@ -103,8 +103,8 @@ features! {
     RequestPermissionsTool = "request_permissions_tool", Stage::UnderDevelopment, false;
     /// No effect.
     UseLinuxSandboxBwrap = "use_linux_sandbox_bwrap", Stage::Removed, false;
-    /// Linux sandbox by Landlock alone.
-    UseLegacyLandlock = "use_legacy_landlock", Stage::NoEffect, false;
+    /// Commands are sandboxed by Landlock alone, on Linux, also where namespaces could be used.
+    UseLegacyLandlock = "use_legacy_landlock", Stage::Stable, false;
     /// No effect.
     RequestRule = "request_rule", Stage::Removed, false;
     /// No effect.

@@ -172,6 +172,7 @@ async fn read(run: &Running) -> Option<LoginShell> {
     let mut env = scope.env.clone();
     env.retain(|(name, _)| !offline || !scope.withholds.drops(name));
     let mut command = Command::new(argv, &scope.cwd, policy);
+    command.enforcement = scope.features.enforcement();
     let variables = env.iter();
     command.env = variables
         .map(|(key, value)| (key.into(), value.into()))

@@ -142,6 +142,7 @@ pub(crate) async fn spawn(
     let reach = policy.network().or(grants.network.unwrap_or(Reach::Off));
     let offline = policy.is_enforced() && reach == Reach::Off;
     let mut command = Command::new(argv, start.cwd, policy);
+    command.enforcement = run.scope.features.enforcement();
     let gate_env = managed.zip(door.as_ref());
     let gate_env = gate_env.map(|(network, door)| network.env(door.port()));
     let env = scope_env

@@ -9,6 +9,7 @@ use std::time::Duration;
 use quipu_engine::{ThreadId, TurnId};
 use quipu_policy::writable::writable_roots;
 use quipu_prompt::budget::Budget;
+use quipu_sandbox::Enforcement;
 use quipu_wire::{AskForApproval, DynamicToolSpec, SandboxPolicy};
 
 use crate::agents::Role;
@@ -125,6 +126,18 @@ pub struct Features {
     pub ask_anytime: bool,
     /// Clients are asked in the form of the first protocol version.
     pub legacy_approvals: bool,
+    /// Commands are sandboxed without namespaces.
+    pub landlock_only: bool,
+}
+
+impl Features {
+    /// What is to enforce the policy of commands.
+    pub(crate) fn enforcement(self) -> Enforcement {
+        match self.landlock_only {
+            true => Enforcement::Landlock,
+            false => Enforcement::Auto,
+        }
+    }
 }
 
 impl Scope {

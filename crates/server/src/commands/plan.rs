@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_config::{LoadRequest, Loader, Snapshot, Table};
-use quipu_sandbox::{Command, Network, Policy, Stdio, WindowSize};
+use quipu_config::{Feature, LoadRequest, Loader, Snapshot, Table};
+use quipu_sandbox::{Command, Enforcement, Network, Policy, Stdio, WindowSize};
 use quipu_tools::{Guarded, sandbox_policy};
 use quipu_wire::{CommandExecParams, CommandExecTerminalSize, SandboxPolicy};
 
@@ -205,13 +205,10 @@ pub fn configured_command(config: &Loader, argv: &[String]) -> Result<Command, S
     let snapshot = snapshot.map_err(|error| error.to_string())?;
     let policy = confined(config, &snapshot, &snapshot.permissions().sandbox_policy);
     let vars = variables(config, &snapshot, &policy);
-    Ok(prepared(
-        config,
-        argv,
-        config.env().cwd().to_owned(),
-        policy,
-        vars,
-    ))
+    let cwd = config.env().cwd().to_owned();
+    let mut command = prepared(config, argv, cwd, policy, vars);
+    command.enforcement = enforcement(&snapshot);
+    Ok(command)
 }
 
 fn command(cx: &Cx, params: &CommandExecParams, snapshot: &Snapshot, policy: Policy) -> Command {
@@ -229,7 +226,17 @@ fn command(cx: &Cx, params: &CommandExecParams, snapshot: &Snapshot, policy: Pol
         Some(cwd) => cx.server.cwd().join(cwd),
         None => cx.server.cwd().to_owned(),
     };
-    prepared(config, &params.command, cwd, policy, vars)
+    let mut command = prepared(config, &params.command, cwd, policy, vars);
+    command.enforcement = enforcement(snapshot);
+    command
+}
+
+/// What is to enforce the policy of commands.
+fn enforcement(snapshot: &Snapshot) -> Enforcement {
+    match snapshot.features().enabled(Feature::UseLegacyLandlock) {
+        true => Enforcement::Landlock,
+        false => Enforcement::Auto,
+    }
 }
 
 fn prepared(

@@ -83,6 +83,7 @@ impl Session {
             request_permissions_tool: self.has_feature(Feature::RequestPermissionsTool),
             ask_anytime: self.has_feature(Feature::DefaultModeRequestUserInput),
             legacy_approvals: permissions.legacy_approvals,
+            landlock_only: self.has_feature(Feature::UseLegacyLandlock),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mcp::server;
-use crate::stage::{Stage, calls, run, say, text};
+use crate::stage::{Stage, calls, completed, run, say, text};
 
 /// Stable features that have tests of their own elsewhere.
 const ELSEWHERE: [&str; 4] = [
@@ -24,7 +24,12 @@ async fn every_stable_feature_makes_a_difference() {
         .map(|it| text(&it["name"]))
         .collect();
     assert!(stable.len() >= 7, "{stable:?}");
+    let sandbox = quipu_sandbox::capabilities().await.unwrap();
     for name in stable.iter().filter(|it| !ELSEWHERE.contains(&it.as_str())) {
+        if name == "use_legacy_landlock" && !(sandbox.namespaces.is_ok() && sandbox.landlock > 0) {
+            eprintln!("skipped: {name}: {sandbox}");
+            continue;
+        }
         let (with, without) = (seen(name, true).await, seen(name, false).await);
         assert_ne!(with, without, "{name} changes nothing");
     }
@@ -48,11 +53,35 @@ async fn seen(name: &str, on: bool) -> Value {
             let body = request(&settings, json!({ "model": "gpt-5.3-codex" })).await;
             body["instructions"].clone()
         }
+        "use_legacy_landlock" => namespaces_of_commands(&switch).await,
         "shell_snapshot" => reads_of_the_profile(&switch).await,
         "tool_call_mcp_elicitation" => question_about_a_tool(&switch).await,
         "skill_mcp_dependency_install" => crate::skill_servers::installed(&switch).await,
         other => panic!("{other} is called stable and has no test"),
     }
+}
+
+/// The namespaces in which a command of the model and one of the client run.
+async fn namespaces_of_commands(settings: &str) -> Value {
+    let stage = Stage::with(settings).await;
+    let (mut client, thread) = stage.thread_with(json!({ "sandbox": "read-only" })).await;
+    let read = "readlink /proc/self/ns/user /proc/self/ns/mnt";
+    let command = json!({ "cmd": read });
+    stage.play([calls("exec_command", command), json!({ "text": "done" })]);
+    let messages = run(&mut client, &thread, "go").await;
+    let item = completed(&messages, "commandExecution")[0];
+    assert_eq!(item["exitCode"], 0, "{item}");
+    let params = json!({
+        "command": ["bash", "-c", read], "sandboxPolicy": { "type": "readOnly" },
+    });
+    let ran = client.call("command/exec", params).await;
+    assert_eq!(ran["exitCode"], 0, "{ran}");
+    let own = |kind: &str| std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
+    let own = format!("{}\n{}\n", own("user").display(), own("mnt").display());
+    json!([
+        item["aggregatedOutput"] == own.as_str(),
+        ran["stdout"] == own.as_str(),
+    ])
 }
 
 /// What the model is sent in a turn.
