@@ -86,6 +86,15 @@ impl Connection {
         }
     }
 
+    /// Writes `"jsonrpc":"2.0"` in every message, for peers that insist on it. Only lines can: the other transports
+    /// are this protocol's own.
+    pub fn with_version(mut self) -> Self {
+        if let WriterKind::Lines(writer) = &mut self.writer.0 {
+            writer.name_version();
+        }
+        self
+    }
+
     /// Two connected ends in memory. Messages pass as they are; `limits` hold per direction, and a
     /// writer waits when they are reached.
     pub fn pair(limits: Limits) -> (Self, Self) {

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use crate::close::{CloseCode, CloseReason};
 use crate::connection::{Connection, Incoming, Reader};
+use crate::error::ErrorObject;
 use crate::frame::{Frame, FrameError, Notification, Request};
 use crate::id::Id;
 use crate::outbox::{OnFull, Outbox};
@@ -69,6 +70,8 @@ struct Shared {
     outbox: Outbox,
     calls: Calls,
     closed: watch::Receiver<Option<CloseReason>>,
+    /// Whether the writing task has ended.
+    written: watch::Receiver<bool>,
 }
 
 impl Drop for Shared {
@@ -84,7 +87,11 @@ impl Peer {
         let (events, inbox) = queue::new(options.inbox);
         let calls = Calls::new(options.first_id);
         let (closing, closed) = watch::channel(None);
-        tokio::spawn(outbox_writer.run(connection.writer));
+        let (writing, written) = watch::channel(false);
+        tokio::spawn(async move {
+            outbox_writer.run(connection.writer).await;
+            writing.send_replace(true);
+        });
         let reading = Reading {
             outbox: outbox.clone(),
             calls: calls.clone(),
@@ -101,6 +108,7 @@ impl Peer {
                 outbox,
                 calls,
                 closed,
+                written,
             })),
             inbox,
         )
@@ -135,6 +143,48 @@ impl Peer {
             .0
             .outbox
             .try_send(write::notification(method, params)?)?)
+    }
+
+    /// As [`call`](Self::call), but waits for room to send the request.
+    pub async fn call_when_room<P: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<Call, CallError> {
+        let waiter = self.0.calls.register();
+        let message = write::request(&Id::from(waiter.id()), method, params)?;
+        self.send(message).await?;
+        Ok(Call(waiter))
+    }
+
+    /// As [`notify`](Self::notify), but waits for room.
+    pub async fn notify_when_room<P: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<(), CallError> {
+        self.send(write::notification(method, params)?).await
+    }
+
+    /// Answers what was not a request with an error, where its sender has a use for it.
+    pub async fn reject(&self, id: Option<&Id>, error: &ErrorObject) -> Result<(), CallError> {
+        let message = match id {
+            Some(id) => write::error(id, error)?,
+            None => write::error_without_id(error)?,
+        };
+        self.send(message).await
+    }
+
+    async fn send(&self, message: Bytes) -> Result<(), CallError> {
+        let sent = self.0.outbox.send(message).await;
+        sent.map_err(CallError::Closed)
+    }
+
+    /// Closes the sending direction and waits until everything queued is written or writing has failed.
+    pub async fn finish(&self) {
+        self.close();
+        // The writing task ends by itself; if it panicked, nothing is left to wait for.
+        drop(self.0.written.clone().wait_for(|done| *done).await);
     }
 
     /// Writes what is queued and closes the sending direction. Calls in progress may still be

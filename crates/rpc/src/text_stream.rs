@@ -87,23 +87,41 @@ impl fmt::Debug for LineReader {
     }
 }
 
-pub(crate) struct LineWriter(BufWriter<Box<dyn AsyncWrite + Send + Unpin>>);
+pub(crate) struct LineWriter {
+    output: BufWriter<Box<dyn AsyncWrite + Send + Unpin>>,
+    /// Whether messages get the member that JSON-RPC 2.0 requires.
+    names_version: bool,
+}
 
 impl LineWriter {
     pub fn new(output: Box<dyn AsyncWrite + Send + Unpin>) -> Self {
-        Self(BufWriter::with_capacity(WRITE_BUFFER, output))
+        Self {
+            output: BufWriter::with_capacity(WRITE_BUFFER, output),
+            names_version: false,
+        }
+    }
+
+    /// Adds the member that JSON-RPC 2.0 requires to every message.
+    pub fn name_version(&mut self) {
+        self.names_version = true;
     }
 
     pub async fn write(&mut self, batch: impl IntoIterator<Item = Bytes>) -> io::Result<()> {
         for message in batch {
-            self.0.write_all(&message).await?;
-            self.0.write_all(b"\n").await?;
+            match message.strip_prefix(b"{") {
+                Some(members) if self.names_version => {
+                    self.output.write_all(br#"{"jsonrpc":"2.0","#).await?;
+                    self.output.write_all(members).await?;
+                }
+                _ => self.output.write_all(&message).await?,
+            }
+            self.output.write_all(b"\n").await?;
         }
-        self.0.flush().await
+        self.output.flush().await
     }
 
     pub async fn close(&mut self) -> io::Result<()> {
-        self.0.shutdown().await
+        self.output.shutdown().await
     }
 }
 

@@ -296,3 +296,30 @@ async fn a_call_may_time_out_alone() {
     say(&mut other, r#"{"id":1,"result":1}"#).await;
     next.await.unwrap();
 }
+
+#[tokio::test]
+async fn messages_name_the_version_where_wanted_and_all_are_written_before_the_end() {
+    let (ours, mut other) = UnixStream::pair().unwrap();
+    let (peer, _inbox) = Peer::start(
+        Connection::unix(ours, BIG).with_version(),
+        PeerOptions::default(),
+    );
+    let _call = peer.call_when_room("a", &json!({})).await.unwrap();
+    peer.notify_when_room("b", &json!([1])).await.unwrap();
+    let error = ErrorObject::invalid_request("no");
+    peer.reject(None, &error).await.unwrap();
+    within(peer.finish()).await;
+    let mut written = String::new();
+    within(other.read_to_string(&mut written)).await.unwrap();
+    assert_eq!(
+        written,
+        concat!(
+            r#"{"jsonrpc":"2.0","method":"a","id":0,"params":{}}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","method":"b","params":[1]}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"},"id":null}"#,
+            "\n",
+        )
+    );
+}
