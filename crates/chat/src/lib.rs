@@ -9,6 +9,7 @@ mod app;
 mod command;
 mod complete;
 mod edit;
+mod form;
 mod item;
 mod keys;
 mod markdown;

@@ -10,8 +10,10 @@ use quipu_client::wire::{
     ToolRequestUserInputAnswer, ToolRequestUserInputParams, ToolRequestUserInputQuestion,
     ToolRequestUserInputResponse,
 };
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::form::Form;
 use crate::item;
 use crate::style::Line;
 use crate::wrap::clean;
@@ -112,7 +114,10 @@ impl Question {
                 lines.push(Line::alert(clean(&question.question)));
                 let options = question.options.iter().flatten().enumerate();
                 lines.extend(options.map(|(index, option)| {
-                    let text = format!("  {} {}: {}", index + 1, option.label, option.description);
+                    let text = match option.description.as_str() {
+                        "" => format!("  {} {}", index + 1, option.label),
+                        about => format!("  {} {}: {about}", index + 1, option.label),
+                    };
                     Line::plain(clean(&text).replace('\n', " "))
                 }));
                 let hint = match self.takes_text() {
@@ -270,6 +275,47 @@ impl Questions {
             .ok()?;
         answer.await.ok()
     }
+
+    /// Asks what an MCP server wants to know: yes or no, and then the fields of its form.
+    async fn elicited(
+        &self,
+        request: McpServerElicitationRequestParams,
+    ) -> (McpServerElicitationAction, Option<Value>) {
+        let (server, thread) = (&request.server_name, request.thread_id);
+        let (message, mut form) = match &request.request {
+            McpServerElicitationRequest::Form {
+                message,
+                requested_schema,
+                ..
+            } => {
+                let form = Form::new(&json!(requested_schema));
+                let fields = match form.len() {
+                    0 => String::new(),
+                    1 => " (a form with one field)".to_owned(),
+                    count => format!(" (a form with {count} fields)"),
+                };
+                (format!("{server}: {message}{fields}"), form)
+            }
+            McpServerElicitationRequest::Url { message, url, .. } => {
+                let message = format!("{server}: {message} Open {url} first.");
+                (message, Form::new(&Value::Null))
+            }
+            _ => return (McpServerElicitationAction::Decline, None),
+        };
+        let asked = self.ask(thread.clone(), |reply| Ask::Server(message, reply));
+        let action = asked.await.unwrap_or(McpServerElicitationAction::Decline);
+        if action != McpServerElicitationAction::Accept || form.len() == 0 {
+            return (action, None);
+        }
+        while let Some(question) = form.question() {
+            let ask = |reply| Ask::Input(Box::new(question), reply);
+            let answer = self.ask(thread.clone(), ask).await.flatten();
+            if !form.answer(answer.as_deref()) {
+                return (McpServerElicitationAction::Cancel, None);
+            }
+        }
+        (action, Some(form.content()))
+    }
 }
 
 impl Handler for Questions {
@@ -335,39 +381,14 @@ impl Handler for Questions {
         response
     }
 
-    /// Forms with fields are declined: this chat is small.
     async fn answer_elicitation(
         &self,
         request: McpServerElicitationRequestParams,
     ) -> McpServerElicitationRequestResponse {
-        let server = &request.server_name;
-        let message = match &request.request {
-            McpServerElicitationRequest::Form {
-                message,
-                requested_schema,
-                ..
-            } => {
-                let schema = serde_json::to_value(requested_schema).unwrap_or_default();
-                let has_fields = schema["properties"]
-                    .as_object()
-                    .is_some_and(|it| !it.is_empty());
-                (!has_fields).then(|| format!("{server}: {message}"))
-            }
-            McpServerElicitationRequest::Url { message, url, .. } => {
-                Some(format!("{server}: {message} Open {url} first."))
-            }
-            _ => None,
-        };
-        let action = match message {
-            Some(message) => {
-                let asked = self.ask(request.thread_id, |reply| Ask::Server(message, reply));
-                asked.await.unwrap_or(McpServerElicitationAction::Decline)
-            }
-            None => McpServerElicitationAction::Decline,
-        };
+        let (action, content) = self.elicited(request).await;
         McpServerElicitationRequestResponse {
             action,
-            content: None,
+            content: content.map(Into::into),
             meta: None,
         }
     }

@@ -101,6 +101,8 @@ pub enum Command {
     Demo,
     /// Chat in the terminal, as without a command
     Chat(PromptArgs),
+    /// Be an agent for editors, over the Agent Client Protocol
+    Acp(crate::cmd::acp::Args),
     /// Offer the agent as a tool to other agents, over MCP
     McpServer(McpServerArgs),
     /// Work through the issues of a tracker, unattended

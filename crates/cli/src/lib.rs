@@ -44,6 +44,7 @@ pub fn main() -> ExitCode {
     }
     let done = match chosen {
         Command::Chat(chat) => cmd::chat::run(chat, args.chat, &args.config),
+        Command::Acp(acp) => cmd::acp::run(acp, &args.config),
         Command::AppServer(server) => {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }

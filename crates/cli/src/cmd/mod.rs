@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod account;
+pub mod acp;
 pub mod app_server;
 pub mod chat;
 pub mod completions;

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use quipu_testkit::client::within;
+use quipu_testkit::mcp::{HttpOptions, McpHttpServer};
 use quipu_testkit::process::{ServerProcess, Signal};
 use serde_json::json;
 use tokio::process::Command;
@@ -93,7 +94,7 @@ impl Terminal {
                 }
             }
         };
-        if tokio::time::timeout(std::time::Duration::from_secs(20), looking)
+        if tokio::time::timeout(std::time::Duration::from_secs(120), looking)
             .await
             .is_err()
         {
@@ -279,4 +280,42 @@ async fn without_a_terminal_the_usage_is_shown() {
         .await
         .unwrap();
     assert!(text(&bad.stderr).contains("ws://HOST:PORT"), "{bad:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_of_an_mcp_server_is_filled_in() {
+    if !has_tmux() {
+        return;
+    }
+    let options = HttpOptions {
+        streams: true,
+        ..HttpOptions::default()
+    };
+    let mcp = McpHttpServer::start(options).await.unwrap();
+    let place = Place::new();
+    let config = place.directory.path().join(".quipu/config.toml");
+    let url = mcp.url();
+    let settings = format!("model_provider = \"offline\"\n[mcp_servers.forms]\nurl = \"{url}\"\n");
+    std::fs::write(config, settings).unwrap();
+    let terminal = Terminal::start(place, "").await;
+    terminal.until(&["\n>"]).await;
+    let call = json!({ "calls": [{ "name": "mcp__forms__ask_form", "arguments": {} }] });
+    terminal
+        .say(&script(json!([call, { "text": "thanks" }])))
+        .await;
+    terminal
+        .until(&["forms: Who? (a form with 2 fields)"])
+        .await;
+    terminal.keys(&["y"]).await;
+    terminal.until(&["Name", "type the answer"]).await;
+    terminal.say("A").await;
+    terminal.until(&["At least 2 characters. Name"]).await;
+    terminal.say("Ada").await;
+    terminal.until(&["color (optional)", "2 blue"]).await;
+    terminal.keys(&["2"]).await;
+    terminal.until(&["thanks"]).await;
+    let sent = mcp.requests().into_iter();
+    let mut sent = sent.filter_map(|it| serde_json::from_slice(&it.body).ok());
+    let content = json!({ "color": "blue", "name": "Ada" });
+    assert!(sent.any(|it: serde_json::Value| it["result"]["content"] == content));
 }

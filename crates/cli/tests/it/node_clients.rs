@@ -1,14 +1,17 @@
-//! The official TypeScript SDK of MCP and its inspector, as clients of this program. They need Node and
+//! The official TypeScript SDKs of MCP and ACP, and the MCP inspector, as clients of this program. They need Node and
 //! the directory that holds their `node_modules` in `QUIPU_TEST_NODE`; CONTRIBUTING says how to make one.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
-use quipu_testkit::client::within;
 use serde_json::{Value, json};
 
 use crate::exec::{Place, text};
 use crate::support::QUIPU;
+
+/// How long a program of many steps may take on a slow machine.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// The directory with the packages, if the tester has it.
 fn packages() -> Option<PathBuf> {
@@ -32,8 +35,8 @@ async fn node(packages: &Path, args: &[&str], home: &Path) -> String {
         .env("HOME", home)
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let output = within("the end of the program", command.output()).await;
-    let output = output.unwrap();
+    let output = tokio::time::timeout(LONGEST, command.output()).await;
+    let output = output.expect("the program ends").unwrap();
     assert!(output.status.success(), "{output:?}");
     text(&output.stdout).to_owned()
 }
@@ -105,4 +108,98 @@ async fn the_mcp_inspector_lists_and_calls_the_tools() {
     let called = node(&packages, &[&server[..], &call].concat(), home).await;
     let called: Value = serde_json::from_str(&called).unwrap();
     assert_eq!(called["structuredContent"]["content"], "inspected");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_acp_sdk_works_with_the_agent_as_an_editor_does() {
+    let Some(packages) = packages() else { return };
+    let place = Place::new();
+    std::fs::write(place.work().join("mcp.mjs"), include_str!("acp_mcp.mjs")).unwrap();
+    let seen = seen(&packages, include_str!("acp_client.mjs"), &place).await;
+    let expected = json!({ "version": 1, "load": true, "image": true, "auth": ["api-key"] });
+    assert_eq!(seen["initialize"], expected);
+    assert_eq!(
+        seen["new"],
+        json!({ "commands": ["compact", "review", "status"], "modes": ["configured", "read-only", "auto", "full-access"], "options": ["mode", "model"] })
+    );
+    assert_eq!(
+        seen["message"],
+        json!({ "stop": "end_turn", "text": "hello", "thought": "hm" })
+    );
+    let kinds = json!(["allow_once", "allow_always", "reject_once"]);
+    let asked = json!([{ "title": "Edit a.txt", "kinds": kinds, "known": true }]);
+    assert_eq!(
+        seen["rejected"],
+        json!({ "stop": "end_turn", "asked": asked, "file": "one\ntwo\n" })
+    );
+    let path = place.work().join("a.txt");
+    let diff =
+        json!({ "type": "diff", "path": path, "oldText": "one\ntwo\n", "newText": "one\nthree\n" });
+    assert_eq!(
+        seen["patch"],
+        json!({ "stop": "end_turn", "kind": "edit", "title": "Edit a.txt", "diff": diff, "line": 1,
+            "end": "completed", "file": "one\nthree\n" })
+    );
+    let output = json!(["```console\nout\n```", "exit code 3"]);
+    assert_eq!(
+        seen["command"],
+        json!({ "stop": "end_turn", "asked": 0, "title": "`printf out; exit 3`", "status": "failed", "output": output })
+    );
+    assert_eq!(seen["plan"], json!(["a completed", "b pending"]));
+    let written = format!("Write {}", place.work().join("written.txt").display());
+    assert_eq!(
+        seen["editor"],
+        json!({ "stop": "end_turn", "asked": [written, "Run `make all`"], "file": "w", "terminal": true })
+    );
+    assert_eq!(seen["cancelled"], "cancelled");
+    let kinds = json!(["allow_once", "allow_always", "allow_always", "reject_once"]);
+    assert_eq!(
+        seen["mcp"],
+        json!({ "always": [kinds], "again": 0, "status": "completed" })
+    );
+    assert_eq!(
+        seen["no forms"],
+        json!({ "stop": "end_turn", "result": r#"{"action":"decline"}"#, "told": true })
+    );
+    let filled = r#"{"action":"accept","content":{"color":"blue","name":"Ada","really":true}}"#;
+    assert_eq!(
+        seen["form"],
+        json!({ "asked": ["forms: Who?"], "result": filled })
+    );
+    assert_eq!(
+        seen["lost"],
+        json!({ "stop": "cancelled", "lost": true, "again": true, "next": "end_turn", "text": "on" })
+    );
+    assert_eq!(seen["schema"]["invalid"], json!([]));
+    let checked = seen["schema"]["checked"].as_array().unwrap();
+    assert!(checked.len() >= 25, "{checked:?}");
+    assert_eq!(
+        seen["status"],
+        json!({ "stop": "end_turn", "text": "- mode: Workspace" })
+    );
+    assert_eq!(
+        seen["compact"],
+        json!({ "stop": "end_turn", "titles": ["Shorten the history"] })
+    );
+    assert_eq!(seen["model"], "other-model");
+    assert_eq!(
+        seen["errors"],
+        json!([
+            "there is no session nope; start or load one first",
+            "audio is not supported",
+            "there is no mode `nope`",
+            "cwd must be an absolute path, but is `relative`",
+            "there is no authentication method `nope`",
+        ])
+    );
+    assert_eq!(seen["exit"], 0);
+    assert_eq!(
+        seen["loaded"],
+        json!({ "listed": true, "user": true, "agent": true, "edits": 2 })
+    );
+    assert_eq!(
+        seen["resumed"],
+        json!({ "stop": "end_turn", "text": "again" })
+    );
+    assert_eq!(seen["deleted"], false);
 }

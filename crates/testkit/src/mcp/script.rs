@@ -97,6 +97,12 @@ fn call(params: &Value) -> Act {
         "ask_url" => Act::Ask(json!({
             "mode": "url", "message": "Go", "url": "https://example.com/x", "elicitationId": "e1",
         })),
+        "ask_form" => Act::Ask(json!({ "message": "Who?", "requestedSchema": {
+            "type": "object", "required": ["name"], "properties": {
+                "color": { "type": "string", "enum": ["red", "blue"] },
+                "name": { "type": "string", "title": "Name", "minLength": 2 },
+            },
+        } })),
         "ask_deep" => Act::Ask(json!({ "message": "Deep?", "requestedSchema": {
             "type": "object", "properties": { "deep": { "type": "object", "properties": {} } },
         } })),
@@ -155,6 +161,7 @@ fn tools(mode: &str, grown: bool, params: &Value) -> Value {
         "ask",
         "ask_url",
         "ask_deep",
+        "ask_form",
         "hang",
         "wait",
         "crash",

@@ -1,0 +1,73 @@
+//! What editors get wrong.
+
+use serde_json::{Value, json};
+
+use crate::editor::Place;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_input_gets_a_clear_message_and_the_connection_goes_on() {
+    let place = Place::new();
+    let mut editor = place.stranger();
+    editor.write("not JSON").await;
+    let answer = editor.next().await;
+    assert_eq!(answer["id"], Value::Null);
+    assert_eq!(answer["error"]["code"], -32700);
+    editor.write(r#"{"jsonrpc":"2.0","id":"a"}"#).await;
+    assert_eq!(editor.next().await["error"]["code"], -32600);
+    let long = format!("{{\"x\":\"{}\"}}", "y".repeat(1 << 20));
+    editor.write(&long).await;
+    let answer = editor.next().await;
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("too many"), "{message}");
+    let mut error = async |method: &str, params: Value| {
+        let answer = editor.call(method, params).await;
+        let error = &answer["error"];
+        (
+            error["code"].as_i64().unwrap_or_default(),
+            error["message"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let early = error("session/new", json!({})).await;
+    let text = "`initialize` must come before `session/new`".to_owned();
+    assert_eq!(early, (-32600, text));
+    assert_eq!(
+        error("initialize", json!({ "protocolVersion": 7 })).await.0,
+        0
+    );
+    let (code, message) = error("session/new", json!({ "cwd": 5 })).await;
+    assert_eq!(code, -32602);
+    assert!(message.starts_with("invalid params: "), "{message}");
+    let unknown = error("session/dance", json!({})).await;
+    assert_eq!(
+        unknown,
+        (-32601, "there is no method `session/dance`".into())
+    );
+    let nobody = json!({ "sessionId": "nobody", "prompt": [] });
+    let (code, message) = error("session/prompt", nobody).await;
+    assert_eq!(code, -32602);
+    assert_eq!(
+        message,
+        "there is no session nobody; start or load one first"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_the_input_interrupts_the_turn_and_ends_the_agent() {
+    let place = Place::new();
+    let (mut editor, session) = place.editor(json!({})).await;
+    let stalled = crate::editor::prompt(&session, json!([{ "deltas": ["begun"], "stall": true }]));
+    editor.ask("session/prompt", stalled).await;
+    editor.until_said("begun").await;
+    tokio::io::AsyncWriteExt::shutdown(&mut editor.writer)
+        .await
+        .unwrap();
+    let answer = loop {
+        if let Some(answer) = editor.take().await {
+            break answer;
+        }
+    };
+    assert_eq!(answer["result"]["stopReason"], "cancelled");
+    quipu_testkit::client::within("the end of the agent", editor.serving)
+        .await
+        .unwrap();
+}
