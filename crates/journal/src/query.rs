@@ -32,6 +32,8 @@ pub struct Query {
     pub archived: bool,
     /// Only threads that began in exactly one of these directories; `None` is all.
     pub cwds: Option<Vec<String>>,
+    /// Only these threads; `None` is all.
+    pub only: Option<Vec<Uuid>>,
     /// Threads that are left out.
     pub excluded: Vec<Uuid>,
     /// Only threads whose preview contains this text.
@@ -49,6 +51,7 @@ impl Default for Query {
             sources: Vec::new(),
             archived: false,
             cwds: None,
+            only: None,
             excluded: Vec::new(),
             search: None,
         }

@@ -52,6 +52,7 @@ mod room;
 mod router;
 mod rules;
 mod search;
+mod sections;
 mod server;
 mod settings;
 mod skills;

@@ -29,6 +29,19 @@ pub(crate) fn page<T>(
     })
 }
 
+/// Entries per page if a client asks for so many, for lists whose cursor is the last entry.
+pub(crate) fn page_size(limit: Option<u32>) -> usize {
+    limit.map_or(25, |limit| limit.clamp(1, 100)) as usize
+}
+
+/// The first page of what is left of a list, and its last entry if more follow.
+pub(crate) fn after<T>(mut rest: Vec<T>, size: usize) -> (Vec<T>, Option<usize>) {
+    let has_more = rest.len() > size;
+    rest.truncate(size);
+    let last = has_more.then(|| rest.len().saturating_sub(1));
+    (rest, last)
+}
+
 /// Where a page begins, for lists that cost something to make.
 pub(crate) fn check_cursor(cursor: Option<&str>) -> Result<usize, Refusal> {
     let invalid = |text: &str| Refusal::InvalidCursor(text.to_owned());

@@ -66,10 +66,6 @@ const REASONS: &[(&str, &str)] = &[
         "the skills of a plugin are in plugin/read",
     ),
     (
-        "process/",
-        "commands outside threads are run by command/exec",
-    ),
-    (
         "project/",
         "threads are not grouped in projects; thread/list filters by directory",
     ),
@@ -83,8 +79,6 @@ const REASONS: &[(&str, &str)] = &[
         "thread/approveGuardianDeniedAction",
         "a denied action is not approved later; start a turn that asks for it",
     ),
-    ("thread/attachment/", "nothing is attached to threads"),
-    ("thread/attachmentOwner/", "nothing is attached to threads"),
     ("thread/memory/", "no memories are kept between threads"),
     ("thread/memoryMode/", "no memories are kept between threads"),
     (
@@ -103,9 +97,7 @@ const REASONS: &[(&str, &str)] = &[
         "thread/realtime/listVoices",
         "the voices are the provider's",
     ),
-    ("thread/section/", "threads are not grouped in sections"),
     ("thread/timeline/", "see thread/items/list"),
-    ("threadSection/", "threads are not grouped in sections"),
     (
         "turn/settings/update",
         "the settings of a running turn do not change; see thread/settings/update",

@@ -78,6 +78,24 @@ macro_rules! client_requests {
             experimental ThreadQueueStart = "thread/queue/start" (ThreadQueueStartParams) -> ThreadQueueStartResponse, Thread(thread_id), since "0.166";
             /// Lists stored threads, a page at a time.
             stable ThreadList = "thread/list" (ThreadListParams) -> ThreadListResponse, Free;
+            /// Lists the sections that threads are grouped in, a page at a time.
+            stable ThreadSectionList = "threadSection/list" (ThreadSectionListParams) -> ThreadSectionListResponse, Free, since "0.166";
+            /// Makes a section.
+            stable ThreadSectionCreate = "threadSection/create" (ThreadSectionCreateParams) -> ThreadSectionCreateResponse, Free, since "0.166";
+            /// Renames a section, or changes how it is shown.
+            stable ThreadSectionUpdate = "threadSection/update" (ThreadSectionUpdateParams) -> ThreadSectionUpdateResponse, Free, since "0.166";
+            /// Removes a section; its threads stay.
+            stable ThreadSectionDelete = "threadSection/delete" (ThreadSectionDeleteParams) -> ThreadSectionDeleteResponse, Free, since "0.166";
+            /// Moves a thread into a section, within it, or out of it.
+            stable ThreadSectionMove = "thread/section/move" (ThreadSectionMoveParams) -> ThreadSectionMoveResponse, Thread(thread_id), since "0.166";
+            /// Stores something with a thread.
+            stable ThreadAttachmentAdd = "thread/attachment/add" (ThreadAttachmentAddParams) -> ThreadAttachmentAddResponse, Thread(thread_id), since "0.166";
+            /// Lists what clients stored with a thread, a page at a time.
+            stable ThreadAttachmentList = "thread/attachment/list" (ThreadAttachmentListParams) -> ThreadAttachmentListResponse, Thread(thread_id), since "0.166";
+            /// Removes what a client stored with a thread.
+            stable ThreadAttachmentRemove = "thread/attachment/remove" (ThreadAttachmentRemoveParams) -> ThreadAttachmentRemoveResponse, Thread(thread_id), since "0.166";
+            /// Lists the threads that something is stored with, a page at a time.
+            stable ThreadAttachmentOwnerList = "thread/attachmentOwner/list" (ThreadAttachmentOwnerListParams) -> ThreadAttachmentOwnerListResponse, Free, since "0.166";
             /// Lists the threads in memory.
             stable ThreadLoadedList = "thread/loaded/list" (ThreadLoadedListParams) -> ThreadLoadedListResponse, Free;
             /// Reads a stored thread without loading it.
@@ -186,6 +204,14 @@ macro_rules! client_requests {
             stable CommandExecTerminate = "command/exec/terminate" (CommandExecTerminateParams) -> CommandExecTerminateResponse, Ordered(Commands);
             /// Changes the terminal size of a running command.
             stable CommandExecResize = "command/exec/resize" (CommandExecResizeParams) -> CommandExecResizeResponse, Ordered(Commands);
+            /// Starts a process without a sandbox, which is reported on in notifications.
+            experimental ProcessSpawn = "process/spawn" (ProcessSpawnParams) -> ProcessSpawnResponse, Ordered(Commands), since "0.166";
+            /// Writes to the standard input of a process.
+            experimental ProcessWriteStdin = "process/writeStdin" (ProcessWriteStdinParams) -> ProcessWriteStdinResponse, Ordered(Commands), since "0.166";
+            /// Changes the terminal size of a process.
+            experimental ProcessResizePty = "process/resizePty" (ProcessResizePtyParams) -> ProcessResizePtyResponse, Ordered(Commands), since "0.166";
+            /// Ends a process.
+            experimental ProcessKill = "process/kill" (ProcessKillParams) -> ProcessKillResponse, Ordered(Commands), since "0.166";
             /// Reads the configuration in force, and where each value came from.
             stable ConfigRead = "config/read" (ConfigReadParams) -> ConfigReadResponse, Global(Config);
             /// Looks for settings of other agents worth taking over.
@@ -272,6 +298,8 @@ macro_rules! server_notifications {
             ThreadGoalCleared = "thread/goal/cleared" (ThreadGoalClearedNotification), since "0.166";
             /// The queue of a thread changed.
             ThreadQueueChanged = "thread/queue/changed" (ThreadQueueChangedNotification), since "0.166";
+            /// Something was stored with a thread, or removed.
+            ThreadAttachmentUpdated = "thread/attachment/updated" (ThreadAttachmentUpdatedNotification), since "0.166";
             /// A thread was unloaded.
             ThreadClosed = "thread/closed" (ThreadClosedNotification);
             /// Skill files changed; lists of skills are out of date.
@@ -308,6 +336,10 @@ macro_rules! server_notifications {
             ItemPlanDelta = "item/plan/delta" (PlanDeltaNotification);
             /// Output of a command run with `command/exec`.
             CommandExecOutputDelta = "command/exec/outputDelta" (CommandExecOutputDeltaNotification);
+            /// Output of a process started with `process/spawn`.
+            ProcessOutputDelta = "process/outputDelta" (ProcessOutputDeltaNotification), since "0.166";
+            /// A process started with `process/spawn` ended.
+            ProcessExited = "process/exited" (ProcessExitedNotification), since "0.166";
             /// Output of a command of the agent.
             ItemCommandExecutionOutputDelta = "item/commandExecution/outputDelta" (CommandExecutionOutputDeltaNotification);
             /// The agent typed into a running command.
@@ -340,6 +372,8 @@ macro_rules! server_notifications {
             ThreadCompacted = "thread/compacted" (ContextCompactedNotification);
             /// The provider used another model than asked.
             ModelRerouted = "model/rerouted" (ModelReroutedNotification);
+            /// Something that the user of a thread should know.
+            Warning = "warning" (WarningNotification), since "0.166";
             /// Something in use is going away.
             DeprecationNotice = "deprecationNotice" (DeprecationNoticeNotification);
             /// The configuration has a problem; says what is in force instead.

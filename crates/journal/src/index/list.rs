@@ -145,11 +145,13 @@ impl Index {
                      OR t.provider IN (SELECT value FROM json_each(:providers)))
                  AND t.kind IN (SELECT value FROM json_each(:kinds))
                  AND (:cwds IS NULL OR t.cwd IN (SELECT value FROM json_each(:cwds)))
+                 AND (:only IS NULL OR t.id IN (SELECT value FROM json_each(:only)))
                  AND t.id NOT IN (SELECT value FROM json_each(:excluded))
                  AND (:search IS NULL OR instr(t.preview, :search) > 0)
              ORDER BY t.{key} {order}, t.id {order} LIMIT :limit"
         );
         let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
+        let ids = |ids: &[Uuid]| list(&ids.iter().map(Uuid::to_string).collect());
         let mut statement = self.db.prepare_cached(&sql)?;
         let rows = statement.query_map(
             named_params! {
@@ -160,7 +162,8 @@ impl Index {
                 ":providers": query.providers.as_ref().map(list),
                 ":kinds": list(&query.kinds()),
                 ":cwds": query.cwds.as_ref().map(list),
-                ":excluded": list(&query.excluded.iter().map(Uuid::to_string).collect()),
+                ":only": query.only.as_deref().map(ids),
+                ":excluded": ids(&query.excluded),
                 ":search": query.search.as_ref().filter(|term| !term.is_empty()),
                 ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
             },

@@ -8,26 +8,28 @@ use std::time::Duration;
 use quipu_config::{Feature, LoadRequest, Loader, Snapshot, Table};
 use quipu_sandbox::{Command, Enforcement, Network, Policy, Stdio, WindowSize};
 use quipu_tools::{Guarded, sandbox_policy};
-use quipu_wire::{CommandExecParams, CommandExecTerminalSize, SandboxPolicy};
+use quipu_wire::{CommandExecParams, SandboxPolicy};
 
+use super::Family;
 use crate::Cx;
 use crate::Refusal;
 use crate::threads::one_policy;
 
 /// The time a command gets if nobody says.
-const TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 /// The bytes that are kept of each stream if nobody says.
-const CAP: usize = 1024 * 1024;
+pub(super) const CAP: usize = 1024 * 1024;
 /// The bytes that are kept of each stream at most if they are to be returned at once.
-const MOST_BUFFERED: usize = 512 * 1024 * 1024;
+pub(super) const MOST_BUFFERED: usize = 512 * 1024 * 1024;
 /// The size of a terminal if nobody says.
-const TERMINAL: WindowSize = WindowSize { rows: 24, cols: 80 };
+pub(super) const TERMINAL: WindowSize = WindowSize { rows: 24, cols: 80 };
 /// Tells a command that it cannot reach the network, under the name that scripts look for.
 const NO_NETWORK: &str = "CODEX_SANDBOX_NETWORK_DISABLED";
 
 /// A command that is ready to start.
 pub(crate) struct Plan {
     pub command: Command,
+    pub family: Family,
     pub process_id: Option<String>,
     pub timeout: Option<Duration>,
     /// The most bytes of each stream.
@@ -65,7 +67,8 @@ impl Plan {
             ));
         }
         if let Some(name) = &params.process_id {
-            cx.server.commands.refuse_duplicate(cx.client.id, name)?;
+            let commands = &cx.server.commands;
+            commands.refuse_duplicate(cx.client.id, Family::Exec, name)?;
         }
         let output = match params.tty || params.stream_stdout_stderr {
             true => Delivery::Streamed,
@@ -78,6 +81,7 @@ impl Plan {
             timeout,
             cap: cap(&params, output),
             output,
+            family: Family::Exec,
             process_id: params.process_id,
         })
     }
@@ -122,7 +126,10 @@ fn cap(params: &CommandExecParams, output: Delivery) -> usize {
 }
 
 fn stdio(params: &CommandExecParams) -> Result<Stdio, Refusal> {
-    let size = params.size.as_ref().map_or(Ok(TERMINAL), window_size)?;
+    let size = params.size.as_ref();
+    let size = size.map_or(Ok(TERMINAL), |size| {
+        window_size("command/exec", size.rows, size.cols)
+    })?;
     Ok(match (params.tty, params.stream_stdin) {
         (true, _) => Stdio::Pty(size),
         (false, true) => Stdio::Pipes,
@@ -131,20 +138,17 @@ fn stdio(params: &CommandExecParams) -> Result<Stdio, Refusal> {
 }
 
 /// A terminal of that size, which must have room for something.
-pub(crate) fn window_size(size: &CommandExecTerminalSize) -> Result<WindowSize, Refusal> {
-    if size.rows == 0 || size.cols == 0 {
-        return Err(Refusal::invalid_params(
-            "command/exec size rows and cols must be greater than 0",
-        ));
+pub(crate) fn window_size(what: &str, rows: u16, cols: u16) -> Result<WindowSize, Refusal> {
+    match rows == 0 || cols == 0 {
+        true => Err(Refusal::invalid_params(format!(
+            "{what} size rows and cols must be greater than 0"
+        ))),
+        false => Ok(WindowSize { rows, cols }),
     }
-    Ok(WindowSize {
-        rows: size.rows,
-        cols: size.cols,
-    })
 }
 
 /// The settings in force, with the permission profile that the client chose.
-fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, Refusal> {
+pub(super) fn config(cx: &Cx, profile: Option<&str>) -> Result<Arc<Snapshot>, Refusal> {
     let config = &cx.server.settings.config;
     let Some(profile) = profile else {
         return config
@@ -177,7 +181,7 @@ fn policy(cx: &Cx, params: &CommandExecParams, config: &Snapshot) -> Result<Poli
 }
 
 /// A policy with what this program guards, for work in the directory that it was started in.
-fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPolicy) -> Policy {
+pub(super) fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPolicy) -> Policy {
     let credentials = snapshot.hidden_paths(config.env().user_home());
     let guarded = Guarded {
         home: config.home().path(),
@@ -189,7 +193,11 @@ fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPolicy) -> Pol
 }
 
 /// The variables of commands under a policy.
-fn variables(config: &Loader, snapshot: &Snapshot, policy: &Policy) -> BTreeMap<String, String> {
+pub(super) fn variables(
+    config: &Loader,
+    snapshot: &Snapshot,
+    policy: &Policy,
+) -> BTreeMap<String, String> {
     let shell_environment = snapshot.shell_environment();
     let mut vars = shell_environment.apply(config.env().vars());
     if policy.is_enforced() && policy.network() == Network::Off {
@@ -239,7 +247,7 @@ fn enforcement(snapshot: &Snapshot) -> Enforcement {
     }
 }
 
-fn prepared(
+pub(super) fn prepared(
     config: &Loader,
     argv: &[String],
     cwd: PathBuf,

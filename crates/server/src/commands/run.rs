@@ -9,12 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use quipu_sandbox::{Chunk, Exit, Output, SpawnError, Spawned, Stdio, Stream, spawn};
 use quipu_wire::method::event;
 use quipu_wire::{
-    CommandExecOutputDeltaNotification, CommandExecOutputStream, CommandExecResponse,
+    CommandExecOutputDeltaNotification, CommandExecOutputStream, ProcessOutputDeltaNotification,
+    ProcessOutputStream,
 };
 
 use super::plan::Delivery;
 use super::stdin::{Pending, Stdin};
-use super::{Key, Plan, Running};
+use super::{Family, Key, Plan, Running};
 use crate::Cx;
 use crate::Refusal;
 use crate::hub::Client;
@@ -47,7 +48,7 @@ impl Run {
             .is_some_and(|program| program.is_empty());
         let Spawned { process, output } = spawn(plan.command)
             .await
-            .map_err(|error| Refusal::internal(why_not(&error, stdio, nameless)))?;
+            .map_err(|error| Refusal::internal(why_not(&error, stdio, nameless, plan.family)))?;
         let (stdin, input) = match stdio {
             Stdio::NullStdin | Stdio::Null => (Stdin::none(), None),
             Stdio::Pipes | Stdio::Pty(_) => {
@@ -56,8 +57,10 @@ impl Run {
             }
         };
         let running = Arc::new(Running { process, stdin });
-        let sink = Sink::new(plan.output, plan.process_id.as_deref(), plan.cap);
-        let name = plan.process_id.map(|id| Name::new(&cx, id, &running));
+        let name = plan.process_id.as_deref();
+        let sink = Sink::new(plan.output, plan.family, name, plan.cap);
+        let name = plan.process_id;
+        let name = name.map(|id| Name::new(&cx, plan.family, id, &running));
         Ok(Run {
             cx,
             name,
@@ -71,7 +74,7 @@ impl Run {
 
     /// Hands on all output and returns the result. Kills the command when its time is over or its client
     /// has left.
-    pub async fn finish(self) -> CommandExecResponse {
+    pub async fn finish(self) -> Captured {
         let Run {
             cx,
             name,
@@ -110,7 +113,7 @@ impl Run {
 }
 
 /// Why a command did not start, in the words that clients know.
-fn why_not(error: &SpawnError, stdio: Stdio, nameless: bool) -> String {
+fn why_not(error: &SpawnError, stdio: Stdio, nameless: bool, family: Family) -> String {
     let cause = match (error, error.os_error()) {
         (SpawnError::CannotEnforce { .. } | SpawnError::Setup { .. }, _) => {
             return format!("exec failed: {error}");
@@ -123,7 +126,7 @@ fn why_not(error: &SpawnError, stdio: Stdio, nameless: bool) -> String {
         (_, Some(cause)) => cause.to_string(),
         (_, None) => error.to_string(),
     };
-    format!("failed to spawn command: {cause}")
+    format!("failed to spawn {}: {cause}", family.noun())
 }
 
 /// Waits for the end of a command, which is killed when its time is over or nobody wants it any more.
@@ -158,8 +161,8 @@ struct Name {
 }
 
 impl Name {
-    fn new(cx: &Cx, process_id: String, running: &Arc<Running>) -> Name {
-        let key = (cx.client.id, process_id);
+    fn new(cx: &Cx, family: Family, process_id: String, running: &Arc<Running>) -> Name {
+        let key = (cx.client.id, family, process_id);
         let mut table = cx.server.commands.0.lock();
         table.insert(key.clone(), Arc::clone(running));
         Name {
@@ -175,6 +178,17 @@ impl Drop for Name {
     }
 }
 
+/// How a command ended, and what is kept of its output.
+pub(crate) struct Captured {
+    pub exit_code: i32,
+    /// Empty if the output was streamed.
+    pub stdout: String,
+    pub stdout_cap_reached: bool,
+    /// Empty if the output was streamed.
+    pub stderr: String,
+    pub stderr_cap_reached: bool,
+}
+
 /// Where output goes: at most so many bytes of each stream.
 enum Sink {
     Kept {
@@ -183,7 +197,8 @@ enum Sink {
         stderr: Vec<u8>,
     },
     Streamed {
-        process_id: String,
+        family: Family,
+        name: String,
         /// What each stream may still send; `None` once it was told that there will be no more.
         stdout: Option<usize>,
         stderr: Option<usize>,
@@ -191,7 +206,7 @@ enum Sink {
 }
 
 impl Sink {
-    fn new(output: Delivery, process_id: Option<&str>, cap: usize) -> Sink {
+    fn new(output: Delivery, family: Family, name: Option<&str>, cap: usize) -> Sink {
         match output {
             Delivery::AtEnd => Sink::Kept {
                 cap,
@@ -199,7 +214,8 @@ impl Sink {
                 stderr: Vec::new(),
             },
             Delivery::Streamed => Sink::Streamed {
-                process_id: process_id.unwrap_or_default().to_owned(),
+                family,
+                name: name.unwrap_or_default().to_owned(),
                 stdout: Some(cap),
                 stderr: Some(cap),
             },
@@ -221,38 +237,75 @@ impl Sink {
                 kept.extend_from_slice(&chunk.bytes[..room.min(chunk.bytes.len())]);
             }
             Sink::Streamed {
-                process_id,
+                family,
+                name,
                 stdout,
                 stderr,
             } => {
-                let (stream, left) = match chunk.stream {
-                    Stream::Stdout => (CommandExecOutputStream::Stdout, stdout),
-                    Stream::Stderr => (CommandExecOutputStream::Stderr, stderr),
+                let left = match chunk.stream {
+                    Stream::Stdout => stdout,
+                    Stream::Stderr => stderr,
                 };
                 let Some(room) = *left else { return };
                 chunk.bytes.truncate(room);
                 let room = room - chunk.bytes.len();
                 *left = (room > 0).then_some(room);
-                let delta = CommandExecOutputDeltaNotification {
-                    process_id: process_id.clone(),
-                    stream,
-                    delta_base64: STANDARD.encode(&chunk.bytes),
-                    cap_reached: room == 0,
-                };
-                client.notify::<event::CommandExecOutputDelta>(&delta).await;
+                notify(client, *family, name, &chunk, room == 0).await;
             }
         }
     }
 
-    fn result(self, exit_code: i32) -> CommandExecResponse {
-        let (stdout, stderr) = match self {
-            Sink::Kept { stdout, stderr, .. } => (text(stdout), text(stderr)),
-            Sink::Streamed { .. } => Default::default(),
-        };
-        CommandExecResponse {
-            exit_code,
-            stdout,
-            stderr,
+    fn result(self, exit_code: i32) -> Captured {
+        match self {
+            Sink::Kept {
+                cap,
+                stdout,
+                stderr,
+            } => Captured {
+                exit_code,
+                stdout_cap_reached: stdout.len() == cap,
+                stderr_cap_reached: stderr.len() == cap,
+                stdout: text(stdout),
+                stderr: text(stderr),
+            },
+            Sink::Streamed { stdout, stderr, .. } => Captured {
+                exit_code,
+                stdout_cap_reached: stdout.is_none(),
+                stderr_cap_reached: stderr.is_none(),
+                stdout: String::new(),
+                stderr: String::new(),
+            },
+        }
+    }
+}
+
+/// Sends the next piece of a stream to the client that started the command.
+async fn notify(client: &Client, family: Family, name: &str, chunk: &Chunk, cap_reached: bool) {
+    let delta_base64 = STANDARD.encode(&chunk.bytes);
+    match family {
+        Family::Exec => {
+            let delta = CommandExecOutputDeltaNotification {
+                process_id: name.to_owned(),
+                stream: match chunk.stream {
+                    Stream::Stdout => CommandExecOutputStream::Stdout,
+                    Stream::Stderr => CommandExecOutputStream::Stderr,
+                },
+                delta_base64,
+                cap_reached,
+            };
+            client.notify::<event::CommandExecOutputDelta>(&delta).await;
+        }
+        Family::Process => {
+            let delta = ProcessOutputDeltaNotification {
+                process_handle: name.to_owned(),
+                stream: match chunk.stream {
+                    Stream::Stdout => ProcessOutputStream::Stdout,
+                    Stream::Stderr => ProcessOutputStream::Stderr,
+                },
+                delta_base64,
+                cap_reached,
+            };
+            client.notify::<event::ProcessOutputDelta>(&delta).await;
         }
     }
 }

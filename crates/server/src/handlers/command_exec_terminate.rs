@@ -4,11 +4,13 @@ use quipu_wire::method::request::CommandExecTerminate;
 use quipu_wire::{CommandExecTerminateParams, CommandExecTerminateResponse};
 
 use super::ReplyHandler;
+use crate::commands::Family;
 use crate::{Cx, Reply};
 
 impl ReplyHandler for CommandExecTerminate {
     async fn handle(cx: Cx, params: CommandExecTerminateParams, reply: Reply<Self>) {
-        match cx.server.commands.get(cx.client.id, &params.process_id) {
+        let commands = &cx.server.commands;
+        match commands.get(cx.client.id, Family::Exec, &params.process_id) {
             Ok(command) => {
                 reply.send(Ok(CommandExecTerminateResponse {})).await;
                 command.process.kill();

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
+use crate::sections::{Member, Sections};
 use crate::threads::{self, from_summary, usual_provider};
 use crate::{Cx, Refusal};
 
@@ -30,14 +31,23 @@ impl Handler for ThreadList {
 }
 
 fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, Refusal> {
-    let query = query(cx, &params)?;
+    let sections = Sections::read(cx.server.home());
+    let mut query = query(cx, &params)?;
     if is_of_nothing(&params) {
-        return Ok(answer(cx, Vec::new(), None, &query));
+        return Ok(answer(cx, Vec::new(), None, &query, &sections));
+    }
+    match &params.section_id {
+        Some(Some(section)) => query.only = Some(ids(sections.threads(section))),
+        Some(None) => query.excluded.extend(ids(sections.all_threads())),
+        None => {}
+    }
+    if query.sort == ThreadSortKey::SectionPosition {
+        return in_section(cx, &params, &query, &sections);
     }
     let family = match (&params.parent_thread_id, &params.ancestor_thread_id) {
         (None, None) => {
             let page = cx.server.store.list(&query).map_err(failed)?;
-            return Ok(answer(cx, page.threads, page.next, &query));
+            return Ok(answer(cx, page.threads, page.next, &query, &sections));
         }
         (Some(_), Some(_)) => {
             let text = "parentThreadId and ancestorThreadId are mutually exclusive";
@@ -51,7 +61,55 @@ fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, Refusal
     found.truncate(limit);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| place(&query, last));
-    Ok(answer(cx, found, next, &query))
+    Ok(answer(cx, found, next, &query, &sections))
+}
+
+fn ids<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<Uuid> {
+    let ids = members.into_iter().map(|it| Uuid::parse_str(&it.id));
+    ids.filter_map(Result::ok).collect()
+}
+
+/// A page of a section in the order of its threads; the cursor names the last one.
+fn in_section(
+    cx: &Cx,
+    params: &ThreadListParams,
+    query: &Query,
+    sections: &Sections,
+) -> Result<ThreadListResponse, Refusal> {
+    let mut order = query.only.clone().unwrap_or_default();
+    if params.sort_direction == Some(SortDirection::Desc) {
+        order.reverse();
+    }
+    let mut found = every(cx, query)?;
+    let place_of = |summary: &Summary| order.iter().position(|id| *id == summary.id);
+    found.sort_by_key(place_of);
+    if let Some(after) = query.after {
+        let after = order.iter().position(|id| *id == after.id);
+        found.retain(|summary| place_of(summary) > after);
+    }
+    let has_more = found.len() > query.limit;
+    found.truncate(query.limit);
+    let last = found.last().filter(|_| has_more);
+    let next = last.map(|last| place(query, last));
+    Ok(answer(cx, found, next, query, sections))
+}
+
+/// All threads that a query is about, whatever its page.
+fn every(cx: &Cx, query: &Query) -> Result<Vec<Summary>, Refusal> {
+    let mut all = Vec::new();
+    let mut reading = Query {
+        after: None,
+        limit: 100,
+        ..query.clone()
+    };
+    loop {
+        let page = cx.server.store.list(&reading).map_err(failed)?;
+        all.extend(page.threads);
+        match page.next {
+            Some(next) => reading.after = Some(next),
+            None => return Ok(all),
+        }
+    }
 }
 
 fn query(cx: &Cx, params: &ThreadListParams) -> Result<Query, Refusal> {
@@ -92,35 +150,24 @@ fn query(cx: &Cx, params: &ThreadListParams) -> Result<Query, Refusal> {
         archived: params.archived.unwrap_or(false),
         // A directory is the same with and without a slash at its end.
         cwds: cwds.map(|cwds| cwds.iter().map(|cwd| plain(cwd)).collect()),
+        only: None,
         excluded,
         search: params.search_term.clone(),
     })
 }
 
-/// Whether only threads are asked for that cannot be: there are no sections, projects and attached threads.
+/// Whether only threads are asked for that cannot be: there are no projects and attached threads.
 fn is_of_nothing(params: &ThreadListParams) -> bool {
-    matches!(params.section_id, Some(Some(_)))
-        || matches!(params.project_id, Some(Some(_)))
-        || params.attached_to_thread_id.is_some()
+    matches!(params.project_id, Some(Some(_))) || params.attached_to_thread_id.is_some()
 }
 
 /// The threads that agents of a thread work in, and those of their agents if `deep`: one more than a page.
 fn spawned(cx: &Cx, query: &Query, (root, deep): (Uuid, bool)) -> Result<Vec<Summary>, Refusal> {
-    let mut all = Vec::new();
-    let mut reading = Query {
-        after: None,
-        limit: 100,
+    let agents = Query {
         sources: vec![ThreadSourceKind::SubAgentThreadSpawn],
         ..query.clone()
     };
-    loop {
-        let page = cx.server.store.list(&reading).map_err(failed)?;
-        all.extend(page.threads);
-        match page.next {
-            Some(next) => reading.after = Some(next),
-            None => break,
-        }
-    }
+    let mut all = every(cx, &agents)?;
     let mut family = HashSet::from([root.to_string()]);
     let is_child = |summary: &Summary, family: &HashSet<String>| {
         parent(summary).is_some_and(|parent| family.contains(&parent))
@@ -160,12 +207,20 @@ fn parent(summary: &Summary) -> Option<String> {
     }
 }
 
-fn answer(cx: &Cx, found: Vec<Summary>, next: Option<Cursor>, query: &Query) -> ThreadListResponse {
+fn answer(
+    cx: &Cx,
+    found: Vec<Summary>,
+    next: Option<Cursor>,
+    query: &Query,
+    sections: &Sections,
+) -> ThreadListResponse {
     let backwards = found.first().map(|first| place(query, first).to_string());
     let data = found.into_iter().map(|summary| {
         let loaded = cx.server.threads.get(&summary.id.to_string());
         let status = loaded.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
-        from_summary(summary, status)
+        let mut thread = from_summary(summary, status);
+        sections.show(&mut thread);
+        thread
     });
     ThreadListResponse {
         data: data.collect(),

@@ -5,16 +5,20 @@ use quipu_wire::method::request::{
     ThreadQueueUpdate,
 };
 use quipu_wire::{
-    ThreadQueueAddParams, ThreadQueueDeleteParams, ThreadQueueListParams, ThreadQueueListResponse,
-    ThreadQueueReorderParams, ThreadQueueStartParams, ThreadQueueUpdateParams,
+    QueuedSubmission, ThreadQueueAddParams, ThreadQueueDeleteParams, ThreadQueueListParams,
+    ThreadQueueListResponse, ThreadQueueReorderParams, ThreadQueueStartParams,
+    ThreadQueueUpdateParams,
 };
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::turn_start::too_long;
 use super::{Handler, ReplyHandler};
+use crate::blocking::blocking;
+use crate::kept::Kept;
 use crate::paging::page;
-use crate::threads::{self, Message, QueueMessage};
-use crate::{Cx, Refusal, Reply};
+use crate::threads::{self, Message, QueueEntry, QueueMessage};
+use crate::{Cx, Refusal, Reply, Server};
 
 /// Each request is a message of the same name to the thread; input that is too long is refused here.
 macro_rules! passed_on {
@@ -42,13 +46,29 @@ passed_on! {
     ThreadQueueStart (ThreadQueueStartParams) as Start;
 }
 
+/// What waits for a thread that is not loaded.
+fn stored(server: &Server, id: Uuid) -> Result<Vec<QueuedSubmission>, Refusal> {
+    threads::require_stored(server, id)?;
+    let entries: Option<Vec<QueueEntry>> = Kept::queue(server.home(), id).read();
+    let entries = entries.unwrap_or_default().into_iter();
+    Ok(entries.map(|it| it.submission).collect())
+}
+
 impl Handler for ThreadQueueList {
     async fn run(cx: Cx, params: ThreadQueueListParams) -> Result<Self::Result, Refusal> {
-        let thread = threads::loaded(&cx.server, &params.thread_id)?;
-        let (done, listed) = oneshot::channel();
-        let list = QueueMessage::List { done };
-        thread.send(Message::Queue(list)).await;
-        let all = listed.await.map_err(|_| Refusal::ThreadUnloading)?;
+        let id = threads::parse_id(&params.thread_id)?;
+        let all = match cx.server.threads.get(&id.to_string()) {
+            Some(thread) => {
+                let (done, listed) = oneshot::channel();
+                let list = QueueMessage::List { done };
+                thread.send(Message::Queue(list)).await;
+                listed.await.map_err(|_| Refusal::ThreadUnloading)?
+            }
+            None => {
+                let stored = blocking(&cx.server, move |server| stored(server, id));
+                stored.await??
+            }
+        };
         let page = page(all, params.cursor.as_deref(), params.limit, "entries")?;
         Ok(ThreadQueueListResponse {
             data: page.data,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
+use crate::sections::Sections;
 use crate::threads::{self, ThreadSnapshot, from_summary, load};
 use crate::{Cx, Refusal, Server};
 
@@ -55,6 +56,7 @@ fn read_stored(
             return Err(Refusal::ThreadNotLoaded(id));
         }
     };
+    Sections::read(server.home()).show(&mut thread);
     if !include_turns {
         return Ok(thread);
     }

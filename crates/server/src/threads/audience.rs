@@ -8,9 +8,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use quipu_engine::TurnId;
 use quipu_rpc::{Id, write};
+use quipu_wire::method::event;
 use quipu_wire::{
     ConfigWarningNotification, GitInfo, ServerNotification, ServerRequest, SessionSource,
-    SubAgentSource, Thread, ThreadStatus, Turn, TurnStatus, Warning, WarningNotification,
+    SubAgentSource, Thread, ThreadStatus, Turn, TurnStatus, WarningNotification,
 };
 
 use super::live::LiveItems;
@@ -144,7 +145,7 @@ impl Audience {
             message,
         };
         for subscriber in &self.subscribers {
-            subscriber.client.notify::<Warning>(&warning).await;
+            subscriber.client.notify::<event::Warning>(&warning).await;
         }
     }
 

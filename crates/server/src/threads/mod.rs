@@ -75,7 +75,7 @@ pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
 pub(crate) use opened::Opened;
-pub(crate) use queue::QueueMessage;
+pub(crate) use queue::{Entry as QueueEntry, QueueMessage};
 pub(crate) use realtime::{RealtimeMessage, RealtimeRequest};
 pub(crate) use rights::one_policy;
 pub(crate) use session::{Overrides, Session, usual_provider};
@@ -166,6 +166,16 @@ impl Threads {
 /// Reads a thread id as clients spell it.
 pub(crate) fn parse_id(id: &str) -> Result<Uuid, Refusal> {
     Uuid::parse_str(id).map_err(|_| Refusal::InvalidThreadId(id_problem(id)))
+}
+
+/// Refuses a thread that is not stored, or not yet. Blocks.
+pub(crate) fn require_stored(server: &crate::Server, id: Uuid) -> Result<(), Refusal> {
+    let summary = server.store.summary(id);
+    let failed = |error| Refusal::internal(format!("failed to read thread {id}: {error}"));
+    match summary.map_err(failed)? {
+        Some(_) => Ok(()),
+        None => Err(Refusal::ThreadNotFound(id.to_string())),
+    }
 }
 
 /// Why a text is not a thread id, as the official server says it.

@@ -2,7 +2,7 @@
 
 use quipu_wire_macros::wire;
 
-use crate::{AgentPath, RequestId, ThreadId, Turn};
+use crate::{AgentPath, RequestId, ThreadId, ThreadSection, Turn};
 
 /// The state of the Git repository when the thread was stored first.
 #[wire]
@@ -68,6 +68,12 @@ pub struct Thread {
     pub preview: String,
     /// Whether it lives in memory only.
     pub ephemeral: bool,
+    /// The section that it is in; absent if it is in none. Shown by `thread/list` and `thread/read`.
+    #[wire(since = "0.166", sparse)]
+    pub section: Option<ThreadSection>,
+    /// When it came into the section, in Unix seconds.
+    #[wire(since = "0.166", sparse)]
+    pub section_entered_at: Option<i64>,
     /// Always null: there are no projects.
     #[wire(since = "0.166")]
     pub project_id: Option<String>,

@@ -151,7 +151,7 @@ pub struct ThreadListParams {
     /// `desc` if absent.
     #[wire(since = "0.166")]
     pub sort_direction: Option<SortDirection>,
-    /// If absent, threads of every section; null asks for those in none. No thread is in a section.
+    /// If absent, threads of every section; null asks for those in none.
     #[wire(since = "0.166")]
     pub section_id: Option<Option<String>>,
     /// If absent, threads of every project; null asks for those in none. No thread is in a project.

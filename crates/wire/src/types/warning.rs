@@ -1,8 +1,6 @@
-//! Warnings about a thread, which came into the protocol after 0.118 and so are not in its schemas.
+//! Warnings about a thread.
 
 use quipu_wire_macros::wire;
-
-use crate::method::Notification;
 
 /// Parameters of the notification `warning`.
 #[wire]
@@ -11,12 +9,4 @@ pub struct WarningNotification {
     pub thread_id: Option<String>,
     /// What the user should know.
     pub message: String,
-}
-
-/// The notification `warning`. Clients of 0.118 ignore notifications that they do not know.
-pub struct Warning;
-
-impl Notification for Warning {
-    const NAME: &'static str = "warning";
-    type Params = WarningNotification;
 }
