@@ -173,6 +173,7 @@ impl Task<'_> {
     async fn start(&self, client: &Client, wanted: ThreadState) -> Result<Opened> {
         let settings = &self.adapter.settings;
         let spec = |tool: &crate::Tool| DynamicToolSpec {
+            namespace: None,
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             input_schema: tool.schema().clone().into(),
@@ -184,7 +185,7 @@ impl Task<'_> {
             approval_policy: Some(settings.approvals.policy()),
             sandbox: settings.sandbox,
             ephemeral: Some(settings.is_ephemeral),
-            dynamic_tools: Some(self.rendered.tools.iter().map(spec).collect()),
+            dynamic_tools: Some(self.rendered.tools.iter().map(|it| spec(it).into()).collect()),
             config: self.config(),
             ..ThreadStartParams::default()
         };

@@ -54,9 +54,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .into(),
         defer_loading: false,
+        namespace: None,
     };
     let params = ThreadStartParams {
-        dynamic_tools: Some(vec![weather]),
+        dynamic_tools: Some(vec![weather.into()]),
         ..ThreadStartParams::default()
     };
     let thread = client.start_thread(params).await?;

@@ -23,6 +23,7 @@ mod connection;
     reason = "texts for apps and sub-agents wait for the tools that use them"
 )]
 mod cx;
+mod dynamic_tools;
 mod emit;
 mod fail;
 mod feedback;

@@ -97,7 +97,6 @@ const REASONS: &[(&str, &str)] = &[
         "thread/realtime/listVoices",
         "the voices are the provider's",
     ),
-    ("thread/timeline/", "see thread/items/list"),
     (
         "turn/settings/update",
         "the settings of a running turn do not change; see thread/settings/update",

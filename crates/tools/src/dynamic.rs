@@ -23,14 +23,31 @@ pub(crate) fn knows(run: &Running, name: &str) -> bool {
     run.scope.dynamic_tools.iter().any(|tool| tool.name == name)
 }
 
+/// The namespace and the name that the client declared a tool with, by the name that the model calls it.
+fn declared(scope: &Scope, name: &str) -> (Option<String>, String) {
+    let tool = scope.dynamic_tools.iter().find(|tool| tool.name == name);
+    let namespace = tool.and_then(|tool| tool.namespace.clone());
+    let prefix = namespace.as_deref().map(namespace_prefix);
+    let plain = prefix.and_then(|prefix| name.strip_prefix(&prefix));
+    let plain = plain.unwrap_or(name).to_owned();
+    (namespace, plain)
+}
+
+/// What the names of the tools of a namespace begin with towards the model, which knows no namespaces.
+pub fn namespace_prefix(namespace: &str) -> String {
+    format!("{namespace}__")
+}
+
 pub(crate) async fn call(run: &Running) -> Finished {
     let arguments: Json = match run.arguments() {
         Ok(arguments) => arguments,
         Err(error) => return error.into(),
     };
+    let (namespace, tool) = declared(&run.scope, &run.call.name);
     let item = |status, content_items, success, duration_ms| ThreadItem::DynamicToolCall {
         id: run.id().to_string(),
-        tool: run.call.name.clone(),
+        namespace: namespace.clone(),
+        tool: tool.clone(),
         arguments: arguments.clone(),
         status,
         content_items,
@@ -44,7 +61,8 @@ pub(crate) async fn call(run: &Running) -> Finished {
         thread_id: run.scope.thread_id.to_string(),
         turn_id: run.scope.turn_id.to_string(),
         call_id: run.id().to_string(),
-        tool: run.call.name.clone(),
+        namespace: namespace.clone(),
+        tool: tool.clone(),
         arguments: arguments.clone(),
     });
     let Some(answer) = run.ask(request, None).await else {

@@ -48,6 +48,7 @@ mod web_search;
 
 pub use call::{Finished, Output, output_item};
 pub use clock::Clock;
+pub use dynamic::namespace_prefix;
 pub use guardian::Action;
 pub use hooks::Advice;
 pub use host::{Answer, Host};

@@ -219,6 +219,7 @@ mod tests {
 
     fn tool(name: &str, description: &str) -> DynamicToolSpec {
         DynamicToolSpec {
+            namespace: None,
             name: name.to_owned(),
             description: description.to_owned(),
             input_schema: json!({ "type": "object" }).into(),

@@ -106,6 +106,8 @@ macro_rules! client_requests {
             stable ThreadItemsList = "thread/items/list" (ThreadItemsListParams) -> ThreadItemsListResponse, Thread(thread_id), since "0.166";
             /// Reads some items of a turn.
             experimental ThreadItemsRead = "thread/items/read" (ThreadItemsReadParams) -> ThreadItemsReadResponse, Thread(thread_id), since "0.166";
+            /// Lists turns and items of a thread in one sequence, a page at a time, the newest page first.
+            experimental ThreadTimelineList = "thread/timeline/list" (ThreadTimelineListParams) -> ThreadTimelineListResponse, Thread(thread_id), since "0.166";
             /// Finds threads by a text in their messages.
             experimental ThreadSearch = "thread/search" (ThreadSearchParams) -> ThreadSearchResponse, Free, since "0.166";
             /// Finds a text in the messages of a thread.

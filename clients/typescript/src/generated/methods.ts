@@ -172,6 +172,51 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/list", params, options);
   }
 
+  /** Lists the sections that threads are grouped in, a page at a time. */
+  threadSectionList(params: protocol.ThreadSectionListParams = {}, options?: CallOptions): Promise<protocol.ThreadSectionListResponse> {
+    return this.request("threadSection/list", params, options);
+  }
+
+  /** Makes a section. */
+  threadSectionCreate(params: protocol.ThreadSectionCreateParams, options?: CallOptions): Promise<protocol.ThreadSectionCreateResponse> {
+    return this.request("threadSection/create", params, options);
+  }
+
+  /** Renames a section, or changes how it is shown. */
+  threadSectionUpdate(params: protocol.ThreadSectionUpdateParams, options?: CallOptions): Promise<protocol.ThreadSectionUpdateResponse> {
+    return this.request("threadSection/update", params, options);
+  }
+
+  /** Removes a section; its threads stay. */
+  threadSectionDelete(params: protocol.ThreadSectionDeleteParams, options?: CallOptions): Promise<protocol.ThreadSectionDeleteResponse> {
+    return this.request("threadSection/delete", params, options);
+  }
+
+  /** Moves a thread into a section, within it, or out of it. */
+  threadSectionMove(params: protocol.ThreadSectionMoveParams, options?: CallOptions): Promise<protocol.ThreadSectionMoveResponse> {
+    return this.request("thread/section/move", params, options);
+  }
+
+  /** Stores something with a thread. */
+  threadAttachmentAdd(params: protocol.ThreadAttachmentAddParams, options?: CallOptions): Promise<protocol.ThreadAttachmentAddResponse> {
+    return this.request("thread/attachment/add", params, options);
+  }
+
+  /** Lists what clients stored with a thread, a page at a time. */
+  threadAttachmentList(params: protocol.ThreadAttachmentListParams, options?: CallOptions): Promise<protocol.ThreadAttachmentListResponse> {
+    return this.request("thread/attachment/list", params, options);
+  }
+
+  /** Removes what a client stored with a thread. */
+  threadAttachmentRemove(params: protocol.ThreadAttachmentRemoveParams, options?: CallOptions): Promise<protocol.ThreadAttachmentRemoveResponse> {
+    return this.request("thread/attachment/remove", params, options);
+  }
+
+  /** Lists the threads that something is stored with, a page at a time. */
+  threadAttachmentOwnerList(params: protocol.ThreadAttachmentOwnerListParams, options?: CallOptions): Promise<protocol.ThreadAttachmentOwnerListResponse> {
+    return this.request("thread/attachmentOwner/list", params, options);
+  }
+
   /** Lists the threads in memory. */
   threadLoadedList(params: protocol.ThreadLoadedListParams = {}, options?: CallOptions): Promise<protocol.ThreadLoadedListResponse> {
     return this.request("thread/loaded/list", params, options);
@@ -195,6 +240,11 @@ export abstract class Methods extends ClientEmitter {
   /** Reads some items of a turn. Experimental. */
   threadItemsRead(params: protocol.ThreadItemsReadParams, options?: CallOptions): Promise<protocol.ThreadItemsReadResponse> {
     return this.request("thread/items/read", params, options);
+  }
+
+  /** Lists turns and items of a thread in one sequence, a page at a time, the newest page first. Experimental. */
+  threadTimelineList(params: protocol.ThreadTimelineListParams, options?: CallOptions): Promise<protocol.ThreadTimelineListResponse> {
+    return this.request("thread/timeline/list", params, options);
   }
 
   /** Finds threads by a text in their messages. Experimental. */
@@ -440,6 +490,26 @@ export abstract class Methods extends ClientEmitter {
   /** Changes the terminal size of a running command. */
   commandExecResize(params: protocol.CommandExecResizeParams, options?: CallOptions): Promise<protocol.CommandExecResizeResponse> {
     return this.request("command/exec/resize", params, options);
+  }
+
+  /** Starts a process without a sandbox, which is reported on in notifications. Experimental. */
+  processSpawn(params: protocol.ProcessSpawnParams, options?: CallOptions): Promise<protocol.ProcessSpawnResponse> {
+    return this.request("process/spawn", params, options);
+  }
+
+  /** Writes to the standard input of a process. Experimental. */
+  processWriteStdin(params: protocol.ProcessWriteStdinParams, options?: CallOptions): Promise<protocol.ProcessWriteStdinResponse> {
+    return this.request("process/writeStdin", params, options);
+  }
+
+  /** Changes the terminal size of a process. Experimental. */
+  processResizePty(params: protocol.ProcessResizePtyParams, options?: CallOptions): Promise<protocol.ProcessResizePtyResponse> {
+    return this.request("process/resizePty", params, options);
+  }
+
+  /** Ends a process. Experimental. */
+  processKill(params: protocol.ProcessKillParams, options?: CallOptions): Promise<protocol.ProcessKillResponse> {
+    return this.request("process/kill", params, options);
   }
 
   /** Reads the configuration in force, and where each value came from. */

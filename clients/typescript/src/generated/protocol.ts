@@ -1045,6 +1045,10 @@ export type DynamicToolCallParams = { threadId: string, turnId: string,
  */
 callId: string, 
 /**
+ * The namespace that the tool was declared in; absent if it is in none.
+ */
+namespace?: string, 
+/**
  * A name that `thread/start` declared in `dynamicTools`.
  */
 tool: string, 
@@ -1090,7 +1094,12 @@ inputSchema: JsonValue,
 /**
  * Keeps it off the list that the model gets, until the model finds it by `tool_search` or calls it.
  */
-deferLoading?: boolean, };
+deferLoading?: boolean, 
+/**
+ * The namespace that it was declared in. The model calls it by both names, with two underscores between them,
+ * which is its `name` here.
+ */
+namespace?: string, };
 
 /**
  * Parameters of the notification `error`.
@@ -3114,6 +3123,138 @@ forceRemoteSync?: boolean, };
 export type PluginUninstallResponse = Record<string, never>;
 
 /**
+ * Parameters of the notification `process/exited`.
+ */
+export type ProcessExitedNotification = { processHandle: string, 
+/**
+ * The exit status; 124 after the timeout, 128 and the signal after a signal.
+ */
+exitCode: number, 
+/**
+ * Always false: output ends with the process and all its descendants.
+ */
+outputDrainTimedOut: boolean | null, 
+/**
+ * Empty if the output was streamed.
+ */
+stdout: string, stdoutCapReached: boolean, 
+/**
+ * Empty if the output was streamed.
+ */
+stderr: string, stderrCapReached: boolean, };
+
+/**
+ * Parameters of `process/kill`.
+ */
+export type ProcessKillParams = { processHandle: string, };
+
+/**
+ * Result of `process/kill`.
+ */
+export type ProcessKillResponse = Record<string, never>;
+
+/**
+ * Parameters of the notification `process/outputDelta`.
+ */
+export type ProcessOutputDeltaNotification = { processHandle: string, stream: ProcessOutputStream, 
+/**
+ * The next bytes of the stream, in base64.
+ */
+deltaBase64: string, 
+/**
+ * The cap is full: the rest of this stream is dropped while the process runs on.
+ */
+capReached: boolean, };
+
+/**
+ * Where output came from.
+ */
+export type ProcessOutputStream = "stdout" | "stderr";
+
+/**
+ * Parameters of `process/resizePty`.
+ */
+export type ProcessResizePtyParams = { processHandle: string, size: ProcessTerminalSize, };
+
+/**
+ * Result of `process/resizePty`.
+ */
+export type ProcessResizePtyResponse = Record<string, never>;
+
+/**
+ * Parameters of `process/spawn`.
+ */
+export type ProcessSpawnParams = { 
+/**
+ * The program and its arguments; no shell is involved. It must not be empty.
+ */
+command: Array<string>, 
+/**
+ * A name that is unique among the running processes of this connection; must not be empty.
+ */
+processHandle: string, 
+/**
+ * The directory to run in.
+ */
+cwd: AbsolutePathBuf, 
+/**
+ * Runs the process in a terminal, with input and output streamed and all output on `stdout`.
+ */
+tty?: boolean, 
+/**
+ * Keeps standard input open for `process/writeStdin`; otherwise it is closed from the start.
+ */
+streamStdin?: boolean, 
+/**
+ * Sends output in `process/outputDelta` as it comes; `process/exited` then has none.
+ */
+streamStdoutStderr?: boolean, 
+/**
+ * The most bytes of output to keep per stream; 1048576 (1 MiB) if absent, all if null.
+ */
+outputBytesCap?: number | null, 
+/**
+ * Milliseconds until the process is killed; 10000 if absent, no limit if null.
+ */
+timeoutMs?: number | null, 
+/**
+ * Changes to the environment that the configuration yields: a string sets, null removes.
+ */
+env?: { [key in string]?: string | null } | null, 
+/**
+ * The terminal's first size, 24 rows and 80 columns if absent; only with `tty`.
+ */
+size?: ProcessTerminalSize | null, };
+
+/**
+ * Result of `process/spawn`.
+ */
+export type ProcessSpawnResponse = Record<string, never>;
+
+/**
+ * The size of a terminal in character cells; neither number may be 0.
+ */
+export type ProcessTerminalSize = { rows: number, cols: number, };
+
+/**
+ * Parameters of `process/writeStdin`.
+ */
+export type ProcessWriteStdinParams = { processHandle: string, 
+/**
+ * Bytes to write, in base64 with padding; needed unless `closeStdin` is set.
+ */
+deltaBase64?: string | null, 
+/**
+ * Closes standard input, after the bytes if there are any.
+ */
+closeStdin?: boolean, };
+
+/**
+ * Result of `process/writeStdin`.
+ */
+export type ProcessWriteStdinResponse = Record<string, never>;
+
+/**
  * The table `[profiles.<name>]`; when selected, it wins over the top level.
  */
 export type ProfileV2 = { model: string | null, model_provider: string | null, approval_policy: AskForApproval | null, approvals_reviewer: ApprovalsReviewer | null, service_tier: ServiceTier | null, model_reasoning_effort: ReasoningEffort | null, model_reasoning_summary: ReasoningSummary | null, model_verbosity: Verbosity | null, web_search: WebSearchMode | null, tools: ToolsV2 | null, 
@@ -3735,6 +3876,14 @@ preview: string,
  */
 ephemeral: boolean, 
 /**
+ * The section that it is in; absent if it is in none. Shown by `thread/list` and `thread/read`.
+ */
+section?: ThreadSection, 
+/**
+ * When it came into the section, in Unix seconds.
+ */
+sectionEnteredAt?: number, 
+/**
  * Always null: there are no projects.
  */
 projectId?: string | null, modelProvider: string, 
@@ -3795,6 +3944,123 @@ export type ThreadArchiveResponse = Record<string, never>;
  * Parameters of the notification `thread/archived`.
  */
 export type ThreadArchivedNotification = { threadId: string, };
+
+/**
+ * What a client stored with a thread.
+ */
+export type ThreadAttachment = { id: string, attachmentType: string, 
+/**
+ * Unique among the attachments of this type in the thread.
+ */
+identityKey: string, payload: JsonValue, 
+/**
+ * In Unix seconds.
+ */
+createdAt: number, };
+
+/**
+ * Whether an attachment was there before.
+ */
+export type ThreadAttachmentAddOutcome = "created" | "existing";
+
+/**
+ * Parameters of `thread/attachment/add`.
+ */
+export type ThreadAttachmentAddParams = { threadId: string, 
+/**
+ * Must not be empty.
+ */
+attachmentType: string, 
+/**
+ * Must not be empty.
+ */
+identityKey: string, 
+/**
+ * At most 65536 bytes of JSON.
+ */
+payload: JsonValue, };
+
+/**
+ * Result of `thread/attachment/add`.
+ */
+export type ThreadAttachmentAddResponse = { outcome: ThreadAttachmentAddOutcome, attachment: ThreadAttachment, };
+
+/**
+ * Parameters of `thread/attachment/list`.
+ */
+export type ThreadAttachmentListParams = { threadId: string, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Attachments per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/attachment/list`.
+ */
+export type ThreadAttachmentListResponse = { 
+/**
+ * The oldest first.
+ */
+data: Array<ThreadAttachment>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * What happened to an attachment.
+ */
+export type ThreadAttachmentOperation = "created" | "deleted";
+
+/**
+ * A thread that has an attachment.
+ */
+export type ThreadAttachmentOwner = { threadId: string, archived: boolean, };
+
+/**
+ * Parameters of `thread/attachmentOwner/list`.
+ */
+export type ThreadAttachmentOwnerListParams = { attachmentType: string, identityKey: string, 
+/**
+ * Only archived threads, or only others; all if absent.
+ */
+archived?: boolean | null, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Threads per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/attachmentOwner/list`.
+ */
+export type ThreadAttachmentOwnerListResponse = { data: Array<ThreadAttachmentOwner>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * Parameters of `thread/attachment/remove`. What is not there is no error.
+ */
+export type ThreadAttachmentRemoveParams = { threadId: string, attachmentType: string, identityKey: string, };
+
+/**
+ * Result of `thread/attachment/remove`.
+ */
+export type ThreadAttachmentRemoveResponse = Record<string, never>;
+
+/**
+ * Parameters of the notification `thread/attachment/updated`.
+ */
+export type ThreadAttachmentUpdatedNotification = { threadId: string, attachmentType: string, identityKey: string, attachmentId: string, operation: ThreadAttachmentOperation, };
 
 /**
  * A command that outlived its call.
@@ -4230,7 +4496,11 @@ error: McpToolCallError | null,
 /**
  * In milliseconds; null until it ended.
  */
-durationMs: number | null, } | { "type": "dynamicToolCall", id: string, tool: string, arguments: JsonValue, status: DynamicToolCallStatus, 
+durationMs: number | null, } | { "type": "dynamicToolCall", id: string, 
+/**
+ * The namespace of the tool, if it is in one.
+ */
+namespace?: string, tool: string, arguments: JsonValue, status: DynamicToolCallStatus, 
 /**
  * What the client answered; null until then.
  */
@@ -4412,7 +4682,7 @@ excludedThreadIds?: Array<string> | null,
  */
 sortDirection?: SortDirection | null, 
 /**
- * If absent, threads of every section; null asks for those in none. No thread is in a section.
+ * If absent, threads of every section; null asks for those in none.
  */
 sectionId?: string | null, 
 /**
@@ -5000,6 +5270,106 @@ export type ThreadSearchSortKey = "created_at" | "updated_at" | "recency_at";
 export type ThreadSearchTextRange = { start: number, end: number, };
 
 /**
+ * A group of threads.
+ */
+export type ThreadSection = { 
+/**
+ * Stays the same when the section is renamed.
+ */
+id: string, name: string, appearance: ThreadSectionAppearance | null, };
+
+/**
+ * How clients show a section.
+ */
+export type ThreadSectionAppearance = { icon?: string | null, color?: string | null, };
+
+/**
+ * Parameters of `threadSection/create`.
+ */
+export type ThreadSectionCreateParams = { 
+/**
+ * Must not be empty; need not be unique.
+ */
+name: string, appearance?: ThreadSectionAppearance | null, };
+
+/**
+ * Result of `threadSection/create`.
+ */
+export type ThreadSectionCreateResponse = { section: ThreadSection, };
+
+/**
+ * Parameters of `threadSection/delete`. Its threads are in no section then.
+ */
+export type ThreadSectionDeleteParams = { sectionId: string, };
+
+/**
+ * Result of `threadSection/delete`.
+ */
+export type ThreadSectionDeleteResponse = Record<string, never>;
+
+/**
+ * Parameters of `threadSection/list`.
+ */
+export type ThreadSectionListParams = { 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Sections per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `threadSection/list`.
+ */
+export type ThreadSectionListResponse = { 
+/**
+ * The built-in section `Pinned` first, then the oldest.
+ */
+data: Array<ThreadSection>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * Parameters of `thread/section/move`.
+ */
+export type ThreadSectionMoveParams = { threadId: string, 
+/**
+ * Null takes the thread out of its section.
+ */
+sectionId?: string | null, 
+/**
+ * The thread of the section to put it before; the end if absent.
+ */
+beforeThreadId?: string | null, };
+
+/**
+ * Result of `thread/section/move`.
+ */
+export type ThreadSectionMoveResponse = Record<string, never>;
+
+/**
+ * Parameters of `threadSection/update`.
+ */
+export type ThreadSectionUpdateParams = { sectionId: string, 
+/**
+ * Must not be empty.
+ */
+name: string, 
+/**
+ * Stays as it is if absent; null removes it.
+ */
+appearance?: ThreadSectionAppearance | null, };
+
+/**
+ * Result of `threadSection/update`.
+ */
+export type ThreadSectionUpdateResponse = { section: ThreadSection, };
+
+/**
  * Parameters of `thread/name/set`.
  */
 export type ThreadSetNameParams = { threadId: string, 
@@ -5179,7 +5549,8 @@ developerInstructions?: string | null, personality?: Personality | null,
  */
 ephemeral?: boolean | null, 
 /**
- * Tools that the client brings; stored with the thread.
+ * Tools that the client brings; stored with the thread. Since 0.166 an entry may also be a namespace, which groups
+ * tools: `{"type": "namespace", "name", "description", "tools"}`.
  */
 dynamicTools?: Array<DynamicToolSpec> | null, 
 /**
@@ -5238,6 +5609,61 @@ activeFlags: Array<ThreadActiveFlag>, };
  * Parameters of the notification `thread/status/changed`.
  */
 export type ThreadStatusChangedNotification = { threadId: string, status: ThreadStatus, };
+
+/**
+ * Something in the history of a thread.
+ */
+export type ThreadTimelineEntry = { "type": "turnStarted", 
+/**
+ * Grows along the history.
+ */
+position: number, turnId: string, 
+/**
+ * Null: not stored.
+ */
+startedAt: number | null, } | { "type": "item", position: number, turnId: string, item: ThreadItem, } | { "type": "turnCompleted", position: number, turnId: string, status: TurnStatus, error: TurnError | null, 
+/**
+ * Null: not stored.
+ */
+startedAt: number | null, 
+/**
+ * Null: not stored.
+ */
+completedAt: number | null, 
+/**
+ * Null: not stored.
+ */
+durationMs: number | null, };
+
+/**
+ * Parameters of `thread/timeline/list`.
+ */
+export type ThreadTimelineListParams = { threadId: string, 
+/**
+ * The `nextCursor` of the page before; absent for the newest page.
+ */
+cursor?: string | null, 
+/**
+ * Entries per page, from 1 to 100; 25 if absent.
+ */
+limit?: number | null, };
+
+/**
+ * Result of `thread/timeline/list`.
+ */
+export type ThreadTimelineListResponse = { 
+/**
+ * The oldest first; the first page has the newest entries.
+ */
+data: Array<ThreadTimelineEntry>, 
+/**
+ * For the page with earlier entries; null on the last.
+ */
+nextCursor: string | null, 
+/**
+ * Always null: voice conversations are not part of the history.
+ */
+activeRealtimeSessionAtPageStart: string | null, };
 
 /**
  * How many tokens a thread has used.
@@ -5686,6 +6112,19 @@ path: string, };
 export type Verbosity = "low" | "medium" | "high";
 
 /**
+ * Parameters of the notification `warning`.
+ */
+export type WarningNotification = { 
+/**
+ * The thread that it is about, if it is about one.
+ */
+threadId: string | null, 
+/**
+ * What the user should know.
+ */
+message: string, };
+
+/**
  * What the model did on the web.
  */
 export type WebSearchAction = { "type": "search", query: string | null, 
@@ -5839,6 +6278,24 @@ export interface ClientRequests {
   "thread/queue/start": { params: ThreadQueueStartParams; result: ThreadQueueStartResponse };
   /** Lists stored threads, a page at a time. */
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
+  /** Lists the sections that threads are grouped in, a page at a time. */
+  "threadSection/list": { params: ThreadSectionListParams; result: ThreadSectionListResponse };
+  /** Makes a section. */
+  "threadSection/create": { params: ThreadSectionCreateParams; result: ThreadSectionCreateResponse };
+  /** Renames a section, or changes how it is shown. */
+  "threadSection/update": { params: ThreadSectionUpdateParams; result: ThreadSectionUpdateResponse };
+  /** Removes a section; its threads stay. */
+  "threadSection/delete": { params: ThreadSectionDeleteParams; result: ThreadSectionDeleteResponse };
+  /** Moves a thread into a section, within it, or out of it. */
+  "thread/section/move": { params: ThreadSectionMoveParams; result: ThreadSectionMoveResponse };
+  /** Stores something with a thread. */
+  "thread/attachment/add": { params: ThreadAttachmentAddParams; result: ThreadAttachmentAddResponse };
+  /** Lists what clients stored with a thread, a page at a time. */
+  "thread/attachment/list": { params: ThreadAttachmentListParams; result: ThreadAttachmentListResponse };
+  /** Removes what a client stored with a thread. */
+  "thread/attachment/remove": { params: ThreadAttachmentRemoveParams; result: ThreadAttachmentRemoveResponse };
+  /** Lists the threads that something is stored with, a page at a time. */
+  "thread/attachmentOwner/list": { params: ThreadAttachmentOwnerListParams; result: ThreadAttachmentOwnerListResponse };
   /** Lists the threads in memory. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Reads a stored thread without loading it. */
@@ -5849,6 +6306,8 @@ export interface ClientRequests {
   "thread/items/list": { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   /** Reads some items of a turn. Experimental. */
   "thread/items/read": { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
+  /** Lists turns and items of a thread in one sequence, a page at a time, the newest page first. Experimental. */
+  "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
   /** Finds threads by a text in their messages. Experimental. */
   "thread/search": { params: ThreadSearchParams; result: ThreadSearchResponse };
   /** Finds a text in the messages of a thread. Experimental. */
@@ -5947,6 +6406,14 @@ export interface ClientRequests {
   "command/exec/terminate": { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   /** Changes the terminal size of a running command. */
   "command/exec/resize": { params: CommandExecResizeParams; result: CommandExecResizeResponse };
+  /** Starts a process without a sandbox, which is reported on in notifications. Experimental. */
+  "process/spawn": { params: ProcessSpawnParams; result: ProcessSpawnResponse };
+  /** Writes to the standard input of a process. Experimental. */
+  "process/writeStdin": { params: ProcessWriteStdinParams; result: ProcessWriteStdinResponse };
+  /** Changes the terminal size of a process. Experimental. */
+  "process/resizePty": { params: ProcessResizePtyParams; result: ProcessResizePtyResponse };
+  /** Ends a process. Experimental. */
+  "process/kill": { params: ProcessKillParams; result: ProcessKillResponse };
   /** Reads the configuration in force, and where each value came from. */
   "config/read": { params: ConfigReadParams; result: ConfigReadResponse };
   /** Looks for settings of other agents worth taking over. */
@@ -6027,6 +6494,8 @@ export interface ServerNotifications {
   "thread/goal/cleared": ThreadGoalClearedNotification;
   /** The queue of a thread changed. */
   "thread/queue/changed": ThreadQueueChangedNotification;
+  /** Something was stored with a thread, or removed. */
+  "thread/attachment/updated": ThreadAttachmentUpdatedNotification;
   /** A thread was unloaded. */
   "thread/closed": ThreadClosedNotification;
   /** Skill files changed; lists of skills are out of date. */
@@ -6063,6 +6532,10 @@ export interface ServerNotifications {
   "item/plan/delta": PlanDeltaNotification;
   /** Output of a command run with `command/exec`. */
   "command/exec/outputDelta": CommandExecOutputDeltaNotification;
+  /** Output of a process started with `process/spawn`. */
+  "process/outputDelta": ProcessOutputDeltaNotification;
+  /** A process started with `process/spawn` ended. */
+  "process/exited": ProcessExitedNotification;
   /** Output of a command of the agent. */
   "item/commandExecution/outputDelta": CommandExecutionOutputDeltaNotification;
   /** The agent typed into a running command. */
@@ -6095,6 +6568,8 @@ export interface ServerNotifications {
   "thread/compacted": ContextCompactedNotification;
   /** The provider used another model than asked. */
   "model/rerouted": ModelReroutedNotification;
+  /** Something that the user of a thread should know. */
+  "warning": WarningNotification;
   /** Something in use is going away. */
   "deprecationNotice": DeprecationNoticeNotification;
   /** The configuration has a problem; says what is in force instead. */

@@ -65,10 +65,11 @@ async fn converse(options: impl Fn() -> Options) {
         description: "tells the weather".to_owned(),
         input_schema: json!({ "type": "object" }).into(),
         defer_loading: false,
+        namespace: None,
     };
     let started = client.start_thread(ThreadStartParams {
         approval_policy: Some(AskForApproval::Untrusted),
-        dynamic_tools: Some(vec![tool]),
+        dynamic_tools: Some(vec![tool.into()]),
         ..ThreadStartParams::default()
     });
     let thread = within("a thread", started).await.unwrap().id;

@@ -118,7 +118,9 @@ fn with_tool() -> ThreadStartParams {
             description: "tells the weather".to_owned(),
             input_schema: json!({ "type": "object", "properties": {} }).into(),
             defer_loading: false,
-        }]),
+            namespace: None,
+        }
+        .into()]),
         ..ThreadStartParams::default()
     }
 }

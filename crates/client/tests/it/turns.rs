@@ -110,9 +110,10 @@ async fn a_handler_approves_and_runs_tools() {
         description: "tells the weather".to_owned(),
         input_schema: json!({ "type": "object" }).into(),
         defer_loading: false,
+        namespace: None,
     };
     let params = ThreadStartParams {
-        dynamic_tools: Some(vec![tool]),
+        dynamic_tools: Some(vec![tool.into()]),
         ..ThreadStartParams::default()
     };
     let thread = soon(client.start_thread(params)).await.id;

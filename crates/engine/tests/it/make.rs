@@ -356,6 +356,7 @@ pub fn item(id: &str, is_done: bool) -> ThreadItem {
         },
         Some("dyn") => ThreadItem::DynamicToolCall {
             id,
+            namespace: None,
             tool: "tool".to_owned(),
             arguments: Json::null(),
             status: if is_done {

@@ -307,6 +307,9 @@ pub struct DynamicToolCallRequest {
     pub call_id: String,
     /// The turn.
     pub turn_id: String,
+    /// The namespace of the tool, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments.
@@ -320,6 +323,9 @@ pub struct DynamicToolCallResponse {
     pub call_id: String,
     /// The turn.
     pub turn_id: String,
+    /// The namespace of the tool, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments.

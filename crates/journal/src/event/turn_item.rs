@@ -397,6 +397,9 @@ pub struct CallError {
 pub struct DynamicItem {
     /// The call.
     pub id: String,
+    /// The namespace of the tool, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments.

@@ -84,6 +84,7 @@ impl TurnItem {
             Event::McpToolCallEnd(end) => Self::McpToolCall(mcp_item(end)),
             Event::DynamicToolCallResponse(answer) => Self::DynamicToolCall(DynamicItem {
                 id: answer.call_id,
+                namespace: answer.namespace,
                 tool: answer.tool,
                 arguments: answer.arguments,
                 status: call_status(answer.success),
@@ -152,6 +153,7 @@ impl TurnItem {
                 Event::DynamicToolCallResponse(DynamicToolCallResponse {
                     call_id: item.id,
                     turn_id,
+                    namespace: item.namespace,
                     tool: item.tool,
                     arguments: item.arguments,
                     content_items: item.content_items.unwrap_or_default(),

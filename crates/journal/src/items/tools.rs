@@ -61,6 +61,7 @@ pub(super) fn mcp_answered(end: McpToolCallEnd) -> ThreadItem {
 pub(super) fn dynamic_called(call: DynamicToolCallRequest) -> ThreadItem {
     ThreadItem::DynamicToolCall {
         id: call.call_id,
+        namespace: call.namespace,
         tool: call.tool,
         arguments: call.arguments,
         status: DynamicToolCallStatus::InProgress,
@@ -78,6 +79,7 @@ pub(super) fn dynamic_answered(answer: DynamicToolCallResponse) -> ThreadItem {
         .collect();
     ThreadItem::DynamicToolCall {
         id: answer.call_id,
+        namespace: answer.namespace,
         tool: answer.tool,
         arguments: answer.arguments,
         status: match answer.success {
@@ -182,6 +184,7 @@ pub(super) fn store_mcp(item: ThreadItem) -> Option<Event> {
 pub(super) fn store_dynamic(item: ThreadItem, turn: &str) -> Option<Event> {
     let ThreadItem::DynamicToolCall {
         id,
+        namespace,
         tool,
         arguments,
         status,
@@ -197,6 +200,7 @@ pub(super) fn store_dynamic(item: ThreadItem, turn: &str) -> Option<Event> {
         let call = DynamicToolCallRequest {
             call_id,
             turn_id,
+            namespace,
             tool,
             arguments,
         };
@@ -206,6 +210,7 @@ pub(super) fn store_dynamic(item: ThreadItem, turn: &str) -> Option<Event> {
     Some(Event::DynamicToolCallResponse(DynamicToolCallResponse {
         call_id,
         turn_id,
+        namespace,
         tool,
         arguments,
         content_items: content

@@ -82,6 +82,7 @@ mod thread_section;
 mod thread_settings_update;
 mod thread_shell_command;
 mod thread_start;
+mod thread_timeline_list;
 mod thread_turns_list;
 mod thread_unarchive;
 mod thread_unsubscribe;

@@ -200,6 +200,7 @@ fn error_event(turn_id: String, error: TurnError) -> event::ErrorEvent {
 fn requested(turn_id: String, item: ThreadItem) -> Vec<Line> {
     let ThreadItem::DynamicToolCall {
         id,
+        namespace,
         tool,
         arguments,
         ..
@@ -210,6 +211,7 @@ fn requested(turn_id: String, item: ThreadItem) -> Vec<Line> {
     let request = event::DynamicToolCallRequest {
         call_id: id,
         turn_id,
+        namespace,
         tool,
         arguments,
     };

@@ -40,6 +40,7 @@ mod methods;
 mod mistakes;
 mod models;
 mod models_cache;
+mod namespaces;
 mod network;
 mod notify;
 mod order;

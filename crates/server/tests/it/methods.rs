@@ -26,6 +26,24 @@ async fn every_row_is_routed() {
     client.finish().await;
 }
 
+/// The requests of 0.166: each is served, or refused with a reason that names it.
+#[tokio::test]
+async fn every_method_of_the_newest_version_is_served_or_refused_in_words() {
+    let lab = Lab::new();
+    let client = lab.client().await;
+    let names: Vec<&str> = include_str!("methods-0.166.txt").lines().collect();
+    assert_eq!(names.len(), 179);
+    let is_served = |name: &str| CLIENT_REQUESTS.iter().any(|row| row.name == name);
+    for name in names.into_iter().filter(|name| !is_served(name)) {
+        let error = client.call_raw(name, &json!({})).await.unwrap_err();
+        assert_eq!(error.code, -32601, "{name}: {error}");
+        let reason = error.message.strip_prefix(name);
+        let reason = reason.and_then(|it| it.strip_prefix(" is not supported: "));
+        assert!(reason.is_some_and(|it| it.len() > 10), "{name}: {error}");
+    }
+    client.finish().await;
+}
+
 /// Clients poll these lists and take an error for a broken server.
 #[tokio::test]
 async fn polled_lists_answer_with_a_page() {

@@ -79,6 +79,7 @@ async fn entries_survive_a_restart_and_run_once() {
     add(&mut client, &thread, "after the restart").await;
     stage.restart().await;
     let mut client = stage.client().await;
+    assert_eq!(waiting(&mut client, &thread).await, ["after the restart"]);
     stage.play([json!({ "text": "done" })]);
     let named = json!({ "threadId": thread });
     client.call("thread/resume", named.clone()).await;

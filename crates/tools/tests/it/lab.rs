@@ -146,6 +146,7 @@ pub fn everything(scope: Scope) -> Scope {
         description: format!("Does what {name} does."),
         input_schema: json!({ "type": "object" }).into(),
         defer_loading,
+        namespace: None,
     };
     Scope {
         dynamic_tools: [

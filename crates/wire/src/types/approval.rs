@@ -134,6 +134,9 @@ pub struct DynamicToolCallParams {
     pub turn_id: String,
     /// The id of the `dynamicToolCall` item.
     pub call_id: String,
+    /// The namespace that the tool was declared in; absent if it is in none.
+    #[wire(since = "0.166", sparse)]
+    pub namespace: Option<String>,
     /// A name that `thread/start` declared in `dynamicTools`.
     pub tool: String,
     /// The model's arguments, already parsed.

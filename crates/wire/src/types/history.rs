@@ -2,7 +2,7 @@
 
 use quipu_wire_macros::wire;
 
-use crate::{ThreadItem, Turn, TurnItemsView};
+use crate::{ThreadItem, Turn, TurnError, TurnItemsView, TurnStatus};
 
 /// The order of a list.
 #[wire(exhaustive)]
@@ -188,4 +188,57 @@ pub struct ThreadSearchOccurrencesResponse {
     pub data: Vec<ThreadSearchOccurrence>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
+}
+
+/// Parameters of `thread/timeline/list`.
+#[wire(params, default)]
+pub struct ThreadTimelineListParams {
+    pub thread_id: String,
+    /// The `nextCursor` of the page before; absent for the newest page.
+    pub cursor: Option<String>,
+    /// Entries per page, from 1 to 100; 25 if absent.
+    pub limit: Option<u32>,
+}
+
+/// Something in the history of a thread.
+#[wire(tag = "type")]
+pub enum ThreadTimelineEntry {
+    /// A turn began.
+    TurnStarted {
+        /// Grows along the history.
+        position: i64,
+        turn_id: String,
+        /// Null: not stored.
+        started_at: Option<i64>,
+    },
+    /// An item of a turn.
+    Item {
+        position: i64,
+        turn_id: String,
+        item: ThreadItem,
+    },
+    /// A turn ended.
+    TurnCompleted {
+        position: i64,
+        turn_id: String,
+        status: TurnStatus,
+        error: Option<TurnError>,
+        /// Null: not stored.
+        started_at: Option<i64>,
+        /// Null: not stored.
+        completed_at: Option<i64>,
+        /// Null: not stored.
+        duration_ms: Option<i64>,
+    },
+}
+
+/// Result of `thread/timeline/list`.
+#[wire]
+pub struct ThreadTimelineListResponse {
+    /// The oldest first; the first page has the newest entries.
+    pub data: Vec<ThreadTimelineEntry>,
+    /// For the page with earlier entries; null on the last.
+    pub next_cursor: Option<String>,
+    /// Always null: voice conversations are not part of the history.
+    pub active_realtime_session_at_page_start: Option<String>,
 }

@@ -297,6 +297,9 @@ pub enum ThreadItem {
     /// A call of a tool that the client brought.
     DynamicToolCall {
         id: String,
+        /// The namespace of the tool, if it is in one.
+        #[wire(since = "0.166", sparse)]
+        namespace: Option<String>,
         tool: String,
         arguments: Json,
         status: DynamicToolCallStatus,

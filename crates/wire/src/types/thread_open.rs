@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quipu_wire_macros::wire;
 
 use crate::{
-    AbsolutePath, ApprovalsReviewer, AskForApproval, Json, Personality, ReasoningEffort,
+    AbsolutePath, ApprovalsReviewer, AskForApproval, DynamicToolEntry, Json, Personality, ReasoningEffort,
     ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
 };
 
@@ -21,6 +21,10 @@ pub struct DynamicToolSpec {
     /// Keeps it off the list that the model gets, until the model finds it by `tool_search` or calls it.
     #[wire(sparse)]
     pub defer_loading: bool,
+    /// The namespace that it was declared in. The model calls it by both names, with two underscores between them,
+    /// which is its `name` here.
+    #[wire(since = "0.166", sparse)]
+    pub namespace: Option<String>,
 }
 
 /// A place where commands run.
@@ -74,9 +78,10 @@ pub struct ThreadStartParams {
     pub personality: Option<Personality>,
     /// Keeps the thread in memory only; `false` if nothing is configured.
     pub ephemeral: Option<bool>,
-    /// Tools that the client brings; stored with the thread.
+    /// Tools that the client brings; stored with the thread. Since 0.166 an entry may also be a namespace, which groups
+    /// tools: `{"type": "namespace", "name", "description", "tools"}`.
     #[wire(experimental = "thread/start.dynamicTools")]
-    pub dynamic_tools: Option<Vec<DynamicToolSpec>>,
+    pub dynamic_tools: Option<Vec<DynamicToolEntry>>,
     /// Without effect; for tests of the experimental gate.
     #[wire(experimental = "thread/start.mockExperimentalField")]
     pub mock_experimental_field: Option<String>,
