@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+
+use crate::http::read_request;
 
 /// Something that was posted.
 #[derive(Debug, Clone)]
@@ -96,33 +98,16 @@ impl Drop for Collector {
     }
 }
 
-async fn serve(stream: TcpStream, status: u16, keep: impl Fn(Posted)) -> io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    loop {
-        let mut line = String::new();
-        if stream.read_line(&mut line).await? == 0 {
-            return Ok(());
-        }
-        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut headers = Vec::new();
-        loop {
-            let mut line = String::new();
-            stream.read_line(&mut line).await?;
-            let Some((name, value)) = line.trim().split_once(':') else {
-                break;
-            };
-            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
-        }
-        let length = headers.iter().find(|(name, _)| name == "content-length");
-        let length = length.and_then(|(_, value)| value.parse().ok());
-        let mut body = vec![0; length.unwrap_or_default()];
-        stream.read_exact(&mut body).await?;
+async fn serve(mut stream: TcpStream, status: u16, keep: impl Fn(Posted)) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut stream, &mut buffer).await? {
         keep(Posted {
-            path,
-            headers,
-            body,
+            path: request.path,
+            headers: request.headers.into_iter().collect(),
+            body: request.body,
         });
         let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
         stream.write_all(answer.as_bytes()).await?;
     }
+    Ok(())
 }
