@@ -34,7 +34,7 @@ pub struct Adapter {
     pool: Arc<Pool>,
 }
 
-/// All that an adapter is told.
+/// The settings of an adapter.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub name: String,
@@ -53,7 +53,7 @@ pub(crate) struct Settings {
     pub subscribers: Subscribers,
 }
 
-/// Who the server is told it talks to.
+/// The name of the client, as the server knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub name: String,

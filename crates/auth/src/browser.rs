@@ -119,7 +119,7 @@ impl BrowserLogin {
     }
 
     /// Waits until the browser brings a code that is good for tokens. The login is still to be stored, and the
-    /// browser to be told: see [`conclude`](Self::conclude).
+    /// browser to be answered: see [`conclude`](Self::conclude).
     pub async fn granted(&mut self, accounts: &Accounts) -> Result<Record, String> {
         let granted = timeout(PATIENCE, self.answered(accounts)).await;
         match granted {
@@ -146,7 +146,7 @@ impl BrowserLogin {
             redirect(&self.success_url).send(browser);
         }
         Ok(async move {
-            // A browser that does not ask for the page was told enough.
+            // A browser that does not ask for the page has been answered.
             timeout(LAST_PAGE, self.show_success()).await.ok();
         })
     }

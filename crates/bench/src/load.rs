@@ -48,8 +48,8 @@ pub async fn run(subjects: &[Subject], model: &str, quick: bool) -> Result<()> {
     for subject in subjects {
         let outcome = load.put_on(subject, model).await;
         let outcome = outcome.map_err(|error| format!("load on {}: {error}", subject.name))?;
-        let told = outcome.told(load);
-        writeln!(io::stdout().lock(), "{}: {told}", subject.name)?;
+        let summary = outcome.summary(load);
+        writeln!(io::stdout().lock(), "{}: {summary}", subject.name)?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ impl Outcome {
         self.memory_after
     }
 
-    fn told(&self, load: Load) -> String {
+    fn summary(&self, load: Load) -> String {
         let seconds = self.time.as_secs_f64();
         format!(
             "{} connections, {} threads of {} deltas: {} events in {seconds:.2} s \

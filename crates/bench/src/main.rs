@@ -118,20 +118,20 @@ async fn measure<'a>(
         let ground = Ground::new(subject, model, args.quick)?;
         row.prepare(&ground)
             .await
-            .map_err(|error| told(row, subject, &error))?;
+            .map_err(|error| described(row, subject, &error))?;
         grounds.push(ground);
     }
     let mut measured = Measured::new(row.figures(), subjects.len());
     for _ in 0..args.rounds() {
         for (ground, samples) in grounds.iter().zip(measured.samples_mut()) {
             let values = row.run(ground).await;
-            samples.push(values.map_err(|error| told(row, ground.subject(), &error))?);
+            samples.push(values.map_err(|error| described(row, ground.subject(), &error))?);
         }
     }
     Ok(measured)
 }
 
-fn told(row: &dyn Row, subject: &Subject, error: &Failure) -> Failure {
+fn described(row: &dyn Row, subject: &Subject, error: &Failure) -> Failure {
     format!("{} on {}: {error}", row.name(), subject.name).into()
 }
 

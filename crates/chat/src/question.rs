@@ -138,8 +138,8 @@ impl Question {
     pub fn press(self, key: char) -> Result<String, Box<Question>> {
         let Question { thread_id, ask } = self;
         // Who asked may be gone; then nobody needs the answer.
-        let said = |told: bool, text: &str| {
-            if told {
+        let said = |is_said: bool, text: &str| {
+            if is_said {
                 text.to_owned()
             } else {
                 "too late".to_owned()

@@ -94,8 +94,8 @@ fn found_from_here(program: &Path) -> io::Result<PathBuf> {
 pub(crate) struct Exit(watch::Receiver<Option<Arc<ServerExit>>>);
 
 impl Exit {
-    /// Waits for the end. Nothing is told if the runtime goes down before.
-    pub async fn told(mut self) -> Option<Arc<ServerExit>> {
+    /// Waits for the end. Nothing is reported if the runtime goes down before.
+    pub async fn reported(mut self) -> Option<Arc<ServerExit>> {
         let exit = self.0.wait_for(Option::is_some).await.ok()?;
         exit.clone()
     }
@@ -120,13 +120,13 @@ impl Server {
     /// Watches the process until its end, which `stop` brings about: its input is closed by then, so
     /// it has `grace` to leave by itself.
     pub fn supervise(self, stop: watch::Receiver<bool>, grace: Duration) -> Exit {
-        let (tell, told) = watch::channel(None);
+        let (report, reported) = watch::channel(None);
         tokio::spawn(async move {
             if let Some(exit) = self.run(stop, grace).await {
-                tell.send_replace(Some(Arc::new(exit)));
+                report.send_replace(Some(Arc::new(exit)));
             }
         });
-        Exit(told)
+        Exit(reported)
     }
 
     async fn run(mut self, mut stop: watch::Receiver<bool>, grace: Duration) -> Option<ServerExit> {

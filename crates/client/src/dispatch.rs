@@ -34,7 +34,7 @@ impl Dispatch {
         // A server that closes its output is done, whether it knows or not.
         let has_left = self.stop.send_replace(true);
         let exit = match self.exit {
-            Some(exit) => exit.told().await,
+            Some(exit) => exit.reported().await,
             None => None,
         };
         self.hub.close(&match has_left {
@@ -45,15 +45,15 @@ impl Dispatch {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Notification(told) => {
+            Message::Notification(notification) => {
                 self.observer.received(Received::Notification {
-                    method: &told.method,
-                    params: event::text(told.params.as_ref()),
+                    method: &notification.method,
+                    params: event::text(notification.params.as_ref()),
                 });
-                if told.method == "serverRequest/resolved" {
-                    self.questions.resolved(told.params.as_ref());
+                if notification.method == "serverRequest/resolved" {
+                    self.questions.resolved(notification.params.as_ref());
                 }
-                self.hub.notify(&told);
+                self.hub.notify(&notification);
             }
             Message::Request(request) => {
                 self.observer.received(Received::Question {

@@ -16,7 +16,7 @@ use crate::{Cause, lenient};
 )]
 #[non_exhaustive]
 pub enum Event {
-    /// The server told something. A method that this version does not know is
+    /// The server notified of something. A method that this version does not know is
     /// [`ServerNotification::Unrecognized`], with its params; an item of an unknown type is
     /// `ThreadItem::Unrecognized`.
     Notification(ServerNotification),

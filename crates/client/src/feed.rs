@@ -1,4 +1,4 @@
-//! One consumer's events: bounded, the oldest lost first, and the loss told in its place. Losing the
+//! One consumer's events: bounded, the oldest lost first, and the loss reported in its place. Losing the
 //! oldest keeps the end of a turn, which is what its consumer must not miss.
 
 use std::collections::VecDeque;

@@ -9,7 +9,7 @@ use quipu_wire::method::MethodInfo;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What stands for a word or a kind that was not told. Types read it as `Unrecognized`.
+/// What stands for a word or a kind that the server did not send. Types read it as `Unrecognized`.
 const UNKNOWN: &str = "unknown";
 
 /// The type that a method's result has.

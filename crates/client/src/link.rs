@@ -122,7 +122,10 @@ impl Link {
     /// Tells the answer to a call that its caller has left, if one comes.
     fn wait_for_late(&self, method: &'static str, call: quipu_rpc::Call) {
         let Ok(permit) = Arc::clone(&self.late).try_acquire_owned() else {
-            return tracing::warn!(method, "too many calls were left; this answer is not told");
+            return tracing::warn!(
+                method,
+                "too many calls were left; this answer is not reported"
+            );
         };
         let hub = Arc::clone(&self.hub);
         let id = call.id();

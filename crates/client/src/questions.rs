@@ -75,8 +75,8 @@ impl Questions {
 
     /// Stops thinking about a question that needs no answer any more.
     pub fn resolved(&mut self, params: Option<&RawJson>) {
-        let told = serde_json::from_str(event::text(params));
-        let Ok(ServerRequestResolvedNotification { request_id, .. }) = told else {
+        let resolved = serde_json::from_str(event::text(params));
+        let Ok(ServerRequestResolvedNotification { request_id, .. }) = resolved else {
             return;
         };
         let id = match request_id {

@@ -92,7 +92,7 @@ impl Recorder {
     }
 
     pub fn note(&self, event: &Event, size: usize, place: Place<'_>) {
-        let (Event::Notification(told), Some(thread), Some(turn)) =
+        let (Event::Notification(notification), Some(thread), Some(turn)) =
             (event, place.thread, place.turn)
         else {
             return;
@@ -102,7 +102,7 @@ impl Recorder {
             .records
             .entry((thread.to_owned(), turn.to_owned()))
             .or_default();
-        record.note(told, size);
+        record.note(notification, size);
         let has_ended = record.turn.is_some();
         drop(state);
         if has_ended {
@@ -168,7 +168,7 @@ impl Recorder {
         state.closed.clone().map(Err)
     }
 
-    /// What is known of the turn so far; `turn` stands for what its end would have told.
+    /// What is known of the turn so far; `turn` stands for what its end would have said.
     pub fn so_far(&self, turn: Turn) -> CompletedTurn {
         let record = self.state.lock().records.values_mut().next().map(mem::take);
         record.unwrap_or_default().complete(turn)
@@ -176,8 +176,8 @@ impl Recorder {
 }
 
 impl Record {
-    fn note(&mut self, told: &ServerNotification, size: usize) {
-        match told {
+    fn note(&mut self, notification: &ServerNotification, size: usize) {
+        match notification {
             ServerNotification::ItemCompleted(it) => {
                 self.items.push((size, it.item.clone()));
                 self.bytes += size;

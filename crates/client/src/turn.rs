@@ -18,7 +18,7 @@ use crate::{Cause, Client, Error, Event, Result};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletedTurn {
-    /// The turn as its end told it; its status is `completed` or `interrupted`.
+    /// The turn as its end reported it; its status is `completed` or `interrupted`.
     pub turn: Turn,
     /// Its items in the order in which they were completed.
     pub items: Vec<ThreadItem>,
@@ -29,7 +29,7 @@ pub struct CompletedTurn {
     pub agent_message: String,
     /// All that patches changed, as one diff, if they did.
     pub diff: Option<String>,
-    /// The tokens that were used, as last told.
+    /// The tokens that were used, as last reported.
     pub usage: Option<ThreadTokenUsage>,
 }
 

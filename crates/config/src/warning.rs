@@ -1,4 +1,4 @@
-//! What clients are told about the configuration when they connect.
+//! What clients are warned of about the configuration when they connect.
 
 use std::sync::Arc;
 

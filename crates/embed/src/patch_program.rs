@@ -75,8 +75,8 @@ fn failed(exit_code: i32, message: &str) -> CommandOutput {
 pub fn offer(settings: &mut Settings) {
     let home = settings.config.home().path().to_owned();
     let make = move || {
-        let told = |error| tracing::info!(%error, "commands do not find apply_patch");
-        directory(&home).map_err(told).ok()
+        let log = |error| tracing::info!(%error, "commands do not find apply_patch");
+        directory(&home).map_err(log).ok()
     };
     settings.programs = LazyLock::new(Box::new(make));
 }

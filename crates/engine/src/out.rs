@@ -90,7 +90,7 @@ impl Out {
         }
     }
 
-    /// Takes a report of hooks that no turn waits for: whoever wants to ask gets no answer.
+    /// Takes a report of hooks that no turn waits for: a hook that asks gets no answer.
     pub fn refuse_hooks(&mut self, run: HookRunId, report: HookReport) {
         if let HookReport::Ask { question, .. } = report {
             let call_id = run.asker();

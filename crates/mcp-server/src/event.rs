@@ -23,15 +23,15 @@ pub struct Events {
 impl Events {
     /// The events of a notification, in order.
     pub fn of(&mut self, notification: &ServerNotification) -> Vec<Value> {
-        use ServerNotification as Told;
+        use ServerNotification as Notification;
         match notification {
-            Told::TurnStarted(it) => vec![json!({
+            Notification::TurnStarted(it) => vec![json!({
                 "type": "task_started",
                 "turn_id": it.turn.id,
                 "model_context_window": self.window,
                 "collaboration_mode_kind": "default",
             })],
-            Told::TurnCompleted(it) => match it.turn.status {
+            Notification::TurnCompleted(it) => match it.turn.status {
                 TurnStatus::Completed => vec![json!({
                     "type": "task_complete",
                     "turn_id": it.turn.id,
@@ -44,10 +44,10 @@ impl Events {
                 })],
                 _ => Vec::new(),
             },
-            Told::ItemStarted(it) => self.started(&it.thread_id, &it.turn_id, &it.item),
-            Told::ItemCompleted(it) => self.completed(&it.thread_id, &it.turn_id, &it.item),
-            Told::ThreadTokenUsageUpdated(it) => vec![self.usage(&it.token_usage)],
-            Told::ItemFileChangeOutputDelta(it) => {
+            Notification::ItemStarted(it) => self.started(&it.thread_id, &it.turn_id, &it.item),
+            Notification::ItemCompleted(it) => self.completed(&it.thread_id, &it.turn_id, &it.item),
+            Notification::ThreadTokenUsageUpdated(it) => vec![self.usage(&it.token_usage)],
+            Notification::ItemFileChangeOutputDelta(it) => {
                 self.patch_output.push_str(&it.delta);
                 Vec::new()
             }
@@ -344,20 +344,20 @@ fn tool_end(done: &ThreadItem) -> Option<Value> {
 
 /// Events that need no memory.
 fn passed_on(notification: &ServerNotification) -> Vec<Value> {
-    use ServerNotification as Told;
+    use ServerNotification as Notification;
     let delta = |kind: &str, thread: &str, turn: &str, item: &str, delta: &str| json!({ "type": kind, "thread_id": thread, "turn_id": turn, "item_id": item, "delta": delta });
     match notification {
-        Told::RawResponseItemCompleted(it) => {
+        Notification::RawResponseItemCompleted(it) => {
             vec![json!({ "type": "raw_response_item", "item": it.item })]
         }
-        Told::ItemAgentMessageDelta(it) => {
+        Notification::ItemAgentMessageDelta(it) => {
             let kind = "agent_message_content_delta";
             vec![
                 delta(kind, &it.thread_id, &it.turn_id, &it.item_id, &it.delta),
                 json!({ "type": "agent_message_delta", "delta": it.delta }),
             ]
         }
-        Told::ItemReasoningSummaryTextDelta(it) => {
+        Notification::ItemReasoningSummaryTextDelta(it) => {
             let kind = "reasoning_content_delta";
             let mut event = delta(kind, &it.thread_id, &it.turn_id, &it.item_id, &it.delta);
             event["summary_index"] = it.summary_index.into();
@@ -366,12 +366,12 @@ fn passed_on(notification: &ServerNotification) -> Vec<Value> {
                 json!({ "type": "agent_reasoning_delta", "delta": it.delta }),
             ]
         }
-        Told::ItemReasoningSummaryPartAdded(it) => vec![json!({
+        Notification::ItemReasoningSummaryPartAdded(it) => vec![json!({
             "type": "agent_reasoning_section_break",
             "item_id": it.item_id,
             "summary_index": it.summary_index,
         })],
-        Told::ItemPlanDelta(it) => {
+        Notification::ItemPlanDelta(it) => {
             vec![delta(
                 "plan_delta",
                 &it.thread_id,
@@ -380,27 +380,27 @@ fn passed_on(notification: &ServerNotification) -> Vec<Value> {
                 &it.delta,
             )]
         }
-        Told::ItemCommandExecutionOutputDelta(it) => vec![json!({
+        Notification::ItemCommandExecutionOutputDelta(it) => vec![json!({
             "type": "exec_command_output_delta",
             "call_id": it.item_id,
             "stream": "stdout",
             "chunk": BASE64_STANDARD.encode(&it.delta),
         })],
-        Told::TurnDiffUpdated(it) => {
+        Notification::TurnDiffUpdated(it) => {
             vec![json!({ "type": "turn_diff", "unified_diff": it.diff })]
         }
-        Told::TurnPlanUpdated(it) => vec![json!({
+        Notification::TurnPlanUpdated(it) => vec![json!({
             "type": "plan_update",
             "explanation": it.explanation,
             "plan": item::snake(&it.plan),
         })],
-        Told::Error(it) if it.will_retry => vec![json!({
+        Notification::Error(it) if it.will_retry => vec![json!({
             "type": "stream_error",
             "message": it.error.message,
             "codex_error_info": item::snake(&it.error.codex_error_info),
             "additional_details": it.error.additional_details,
         })],
-        Told::Error(it) => vec![json!({
+        Notification::Error(it) => vec![json!({
             "type": "error",
             "message": it.error.message,
             "codex_error_info": item::snake(&it.error.codex_error_info),

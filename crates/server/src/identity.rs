@@ -47,7 +47,7 @@ impl Identity {
         self.user_agent(env)
     }
 
-    /// The version that clients are told.
+    /// The version that clients see.
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -94,7 +94,7 @@ impl Configured {
         configured
     }
 
-    /// The same with the server of apps, if there are apps. It takes its name, whoever has it.
+    /// The same with the server of apps, if there are apps. It takes its name, also from a configured server.
     pub fn with_apps(server: &Server, snapshot: &Arc<Snapshot>) -> Configured {
         let mut configured = Configured::new(server, snapshot);
         if apps::are_on(server, snapshot) {

@@ -26,6 +26,7 @@ pub(crate) async fn text(server: &Arc<Server>) -> String {
         write!(text, "# TYPE {name} gauge\n{name} {value}\n").ok();
     }
     let version = env!("CARGO_PKG_VERSION");
+    // Nor can this.
     write!(
         text,
         "# TYPE quipu_build_info gauge\nquipu_build_info{{version=\"{version}\"}} 1\n"

@@ -103,7 +103,7 @@ pub(crate) struct Running {
     pub tool: Option<&'static dyn Tool>,
     /// Set when the user wants the turn to end.
     pub ends_turn: Arc<AtomicBool>,
-    /// Told when the turn ended while the call waited for the user.
+    /// Reported when the turn ended while the call waited for the user.
     pub given_up: Arc<Notify>,
 }
 

@@ -108,13 +108,13 @@ fn tool_search(run: &Running) -> Finished {
     if found.is_empty() {
         return format!("No tool matches `{query}`. Try other words.").into();
     }
-    let mut told = "You can call these tools now:\n".to_owned();
+    let mut text = "You can call these tools now:\n".to_owned();
     for tool in found {
         let schema = tool.schema.get();
         let (name, description) = (&tool.name, &tool.description);
-        told += &format!("\n{name}: {description}\nArguments (JSON Schema): {schema}\n");
+        text += &format!("\n{name}: {description}\nArguments (JSON Schema): {schema}\n");
     }
-    told.into()
+    text.into()
 }
 
 /// The names of the deferred tools that the calls in a history have found, or called unseen, and those of the apps

@@ -69,8 +69,8 @@ pub async fn run(subjects: &[Subject], model: &str, quick: bool) -> Result<Growt
         for subject in subjects {
             progress(&format!("{} on {}", curve.size_of(), subject.name))?;
             let measured = measure(curve, subject, model, quick).await;
-            let told = |error| format!("{} on {}: {error}", curve.size_of(), subject.name);
-            lines.extend(measured.map_err(told)?);
+            let named = |error| format!("{} on {}: {error}", curve.size_of(), subject.name);
+            lines.extend(measured.map_err(named)?);
         }
     }
     // The same figure of all servers stands together.

@@ -10,43 +10,47 @@ use crate::wrap::clean;
 impl App {
     /// Takes a notification; those of other threads are not shown.
     pub fn notified(&mut self, notification: &ServerNotification) {
-        use ServerNotification as Told;
+        use ServerNotification as Notification;
         let about =
             |thread: &str| Some(thread) == self.open.as_ref().map(|it| it.thread_id.as_str());
         match notification {
-            Told::TurnStarted(it) if about(&it.thread_id) => {
+            Notification::TurnStarted(it) if about(&it.thread_id) => {
                 self.turn_id = Some(it.turn.id.clone());
                 self.is_sending = false;
             }
-            Told::TurnCompleted(it) if about(&it.thread_id) => self.turn_ended(&it.turn),
-            Told::ItemStarted(it) if about(&it.thread_id) => self.transcript.item_started(&it.item),
-            Told::ItemCompleted(it) if about(&it.thread_id) => self.transcript.item_ended(&it.item),
-            Told::ItemAgentMessageDelta(it) if about(&it.thread_id) => {
+            Notification::TurnCompleted(it) if about(&it.thread_id) => self.turn_ended(&it.turn),
+            Notification::ItemStarted(it) if about(&it.thread_id) => {
+                self.transcript.item_started(&it.item)
+            }
+            Notification::ItemCompleted(it) if about(&it.thread_id) => {
+                self.transcript.item_ended(&it.item)
+            }
+            Notification::ItemAgentMessageDelta(it) if about(&it.thread_id) => {
                 self.transcript.stream(&it.item_id, &it.delta);
             }
-            Told::ItemPlanDelta(it) if about(&it.thread_id) => {
+            Notification::ItemPlanDelta(it) if about(&it.thread_id) => {
                 self.transcript.stream(&it.item_id, &it.delta);
             }
-            Told::ItemReasoningSummaryTextDelta(it) if about(&it.thread_id) => {
+            Notification::ItemReasoningSummaryTextDelta(it) if about(&it.thread_id) => {
                 let text = clean(&it.delta).replace("**", "");
                 if let Some(line) = text.lines().next().filter(|it| it.len() > 8) {
                     self.transcript.activity = format!("thinking: {line}");
                 }
             }
-            Told::ItemCommandExecutionOutputDelta(it) if about(&it.thread_id) => {
+            Notification::ItemCommandExecutionOutputDelta(it) if about(&it.thread_id) => {
                 self.transcript.command_printed(&it.delta);
             }
-            Told::TurnPlanUpdated(it) if about(&it.thread_id) => {
+            Notification::TurnPlanUpdated(it) if about(&it.thread_id) => {
                 self.transcript.extend(item::plan(it));
             }
-            Told::ThreadTokenUsageUpdated(it) if about(&it.thread_id) => {
+            Notification::ThreadTokenUsageUpdated(it) if about(&it.thread_id) => {
                 self.usage = Some(it.token_usage.clone());
             }
-            Told::Error(it) if about(&it.thread_id) && it.will_retry => {
+            Notification::Error(it) if about(&it.thread_id) && it.will_retry => {
                 self.transcript.activity = clean(&it.error.message);
             }
-            Told::ConfigWarning(it) => self.alert(clean(&it.summary)),
-            Told::ModelRerouted(it) if about(&it.thread_id) => {
+            Notification::ConfigWarning(it) => self.alert(clean(&it.summary)),
+            Notification::ModelRerouted(it) if about(&it.thread_id) => {
                 let text = format!(
                     "the provider used {} instead of {}",
                     it.to_model, it.from_model

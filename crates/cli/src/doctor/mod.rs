@@ -75,6 +75,7 @@ fn text(findings: &[Finding]) -> String {
     }
     let count = |status| findings.iter().filter(|it| it.status == status).count();
     let (errors, warnings) = (count(Status::Error), count(Status::Warning));
+    // Writing to a string cannot fail.
     match (errors, warnings) {
         (0, 0) => writeln!(text, "\nNo problems found."),
         _ => writeln!(text, "\n{errors} error(s), {warnings} warning(s)."),

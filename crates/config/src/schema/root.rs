@@ -39,7 +39,7 @@ const APPROVALS_REVIEWER: Key = key(
 const ANNOUNCED_VERSION: Key = key(
     "announced_version",
     Str,
-    "The version of the official server that clients are told, in `userAgent`, `cliVersion` and `codex --version`.",
+    "The version of the official server that clients see, in `userAgent`, `cliVersion` and `codex --version`.",
 )
 .default("`0.166.0`")
 .omitted();

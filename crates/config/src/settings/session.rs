@@ -18,7 +18,7 @@ pub struct ProjectDocs {
     pub root_markers: Vec<String>,
 }
 
-/// What clients see and who is told.
+/// What clients see, and which program is notified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Thoughts of the model are not sent to clients.
@@ -27,7 +27,7 @@ pub struct Session {
     pub show_raw_agent_reasoning: bool,
     /// Program started after each turn.
     pub notify: Option<Vec<String>>,
-    /// The version of the official server that clients are told.
+    /// The version of the official server that clients see.
     pub announced_version: Option<String>,
     /// How long questions to the user wait while nobody follows their thread.
     pub question_timeout: Duration,
@@ -55,7 +55,7 @@ impl Snapshot {
         }
     }
 
-    /// What clients see and who is told.
+    /// What clients see, and which program is notified.
     pub fn session(&self) -> Session {
         let view = self.view();
         Session {

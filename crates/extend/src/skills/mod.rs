@@ -39,7 +39,7 @@ pub struct Skills {
 /// A skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// What clients are told of it.
+    /// What clients see of it.
     pub metadata: SkillMetadata,
     /// Whether the model may choose it by itself.
     pub implicit: bool,

@@ -27,7 +27,7 @@ pub struct Watch {
     diffs: Diffs,
 }
 
-/// The changes of each turn as last told, in the order of turns.
+/// The changes of each turn as last reported, in the order of turns.
 type Diffs = Arc<Mutex<BTreeMap<u32, (String, String)>>>;
 
 impl Watch {

@@ -98,6 +98,7 @@ fn outlive(supervisors: &mut HashSet<libc::pid_t>) {
 
 /// Nothing here belongs to the place where the server was started.
 fn leave_surroundings() {
+    // Where that fails, it only keeps a file system from being unmounted.
     std::env::set_current_dir("/").ok();
     // SAFETY: changes attributes of this process only.
     unsafe {

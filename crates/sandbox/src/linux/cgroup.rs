@@ -139,7 +139,7 @@ fn own_group() -> Option<PathBuf> {
         let (root, place) = (fields.next()?, fields.next()?);
         (after.starts_with("cgroup2 ") && root == "/").then_some(place)
     })?;
-    // Whoever was moved out of sight by a namespace has a path that leads out of it.
+    // A process that was moved out of sight by a namespace has a path that leads out of it.
     let is_below = !own.split('/').any(|part| part == "..");
     is_below.then(|| Path::new(mount).join(own))
 }

@@ -93,7 +93,7 @@ impl Member {
     }
 }
 
-/// Makes sure that the configuration knows the limits of whoever is logged in, or why they are not known.
+/// Makes sure that the configuration knows the limits of the account that is logged in, or why they are not known.
 pub(crate) async fn ready(server: &Arc<Server>) {
     let mut known = server.cloud.known.lock().await;
     let Some(login) = managed_login(server) else {

@@ -17,13 +17,13 @@ use crate::{Cx, Refusal, Reply, Server, goals};
 
 impl ReplyHandler for ThreadGoalSet {
     async fn handle(cx: Cx, params: ThreadGoalSetParams, reply: Reply<Self>) {
-        match place(&cx, &params.thread_id).await {
-            Ok(Place::Loaded(thread)) => {
+        match locate(&cx, &params.thread_id).await {
+            Ok(Location::Loaded(thread)) => {
                 let params = Box::new(params);
                 let set = GoalMessage::Set { params, reply };
                 thread.send(Message::Goal(set)).await;
             }
-            Ok(Place::Stored(file)) => {
+            Ok(Location::Stored(file)) => {
                 let setting = move |_: &Arc<Server>| set(&file, params);
                 let goal = blocking(&cx.server, setting).await;
                 let goal = goal.and_then(std::convert::identity);
@@ -44,12 +44,12 @@ fn set(file: &Kept, params: ThreadGoalSetParams) -> Result<ThreadGoal, Refusal> 
 
 impl ReplyHandler for ThreadGoalGet {
     async fn handle(cx: Cx, params: ThreadGoalGetParams, reply: Reply<Self>) {
-        match place(&cx, &params.thread_id).await {
-            Ok(Place::Loaded(thread)) => {
+        match locate(&cx, &params.thread_id).await {
+            Ok(Location::Loaded(thread)) => {
                 let get = GoalMessage::Get { reply };
                 thread.send(Message::Goal(get)).await;
             }
-            Ok(Place::Stored(file)) => {
+            Ok(Location::Stored(file)) => {
                 let goal = blocking(&cx.server, move |_| file.read()).await;
                 reply
                     .send(goal.map(|goal| ThreadGoalGetResponse { goal }))
@@ -62,12 +62,12 @@ impl ReplyHandler for ThreadGoalGet {
 
 impl ReplyHandler for ThreadGoalClear {
     async fn handle(cx: Cx, params: ThreadGoalClearParams, reply: Reply<Self>) {
-        match place(&cx, &params.thread_id).await {
-            Ok(Place::Loaded(thread)) => {
+        match locate(&cx, &params.thread_id).await {
+            Ok(Location::Loaded(thread)) => {
                 let clear = GoalMessage::Clear { reply };
                 thread.send(Message::Goal(clear)).await;
             }
-            Ok(Place::Stored(file)) => {
+            Ok(Location::Stored(file)) => {
                 let cleared = blocking(&cx.server, move |_| file.remove().map_err(failed)).await;
                 let cleared = cleared.and_then(std::convert::identity);
                 let answer = cleared.map(|cleared| ThreadGoalClearResponse { cleared });
@@ -79,19 +79,19 @@ impl ReplyHandler for ThreadGoalClear {
 }
 
 /// Where the goal of a thread is.
-enum Place {
+enum Location {
     Loaded(ThreadHandle),
     Stored(Kept),
 }
 
-async fn place(cx: &Cx, id: &str) -> Result<Place, Refusal> {
+async fn locate(cx: &Cx, id: &str) -> Result<Location, Refusal> {
     let id = threads::parse_id(id)?;
     if let Some(thread) = cx.server.threads.get(&id.to_string()) {
-        return Ok(Place::Loaded(thread));
+        return Ok(Location::Loaded(thread));
     }
     let found = blocking(&cx.server, move |server| load::find(server, id)).await?;
     found.map_err(|_| Refusal::ThreadNotFound(id.to_string()))?;
-    Ok(Place::Stored(Kept::goal(cx.server.home(), id)))
+    Ok(Location::Stored(Kept::goal(cx.server.home(), id)))
 }
 
 fn failed(error: std::io::Error) -> Refusal {

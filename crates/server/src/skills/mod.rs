@@ -19,14 +19,14 @@ const KEPT: usize = 64;
 #[derive(Default)]
 pub(crate) struct Skills {
     bundled: OnceLock<()>,
-    kept: Mutex<HashMap<Place, Kept>>,
+    kept: Mutex<HashMap<Location, Kept>>,
     /// Directories of a client that count everywhere.
     extra_roots: Mutex<Vec<PathBuf>>,
     pub watch: Arc<Watch>,
 }
 
 /// A directory, and the directories to look in for it besides the usual ones.
-type Place = (PathBuf, Vec<PathBuf>);
+type Location = (PathBuf, Vec<PathBuf>);
 
 /// What was found, and with which settings.
 struct Kept {
@@ -82,7 +82,7 @@ impl Skills {
         self.extra_roots.lock()
     }
 
-    fn kept(&self, place: &Place, settings: &Arc<Snapshot>) -> Option<Arc<skills::Skills>> {
+    fn kept(&self, place: &Location, settings: &Arc<Snapshot>) -> Option<Arc<skills::Skills>> {
         let kept = self.kept.lock();
         let kept = kept.get(place)?;
         Arc::ptr_eq(&kept.settings, settings).then(|| Arc::clone(&kept.skills))

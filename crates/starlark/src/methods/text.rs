@@ -98,7 +98,7 @@ fn title(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value,
 }
 
 /// A method without arguments that tells something about the text.
-fn told(
+fn predicate(
     machine: &mut Machine,
     text: &Value,
     given: Arguments,
@@ -114,41 +114,41 @@ fn all_are(text: &str, kind: impl Fn(char) -> bool) -> bool {
 }
 
 fn isalnum(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         all_are(text, char::is_alphanumeric)
     })
 }
 
 fn isalpha(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         all_are(text, char::is_alphabetic)
     })
 }
 
 fn isdigit(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| all_are(text, char::is_numeric))
+    predicate(machine, text, given, |text| all_are(text, char::is_numeric))
 }
 
 fn isspace(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         all_are(text, char::is_whitespace)
     })
 }
 
 fn islower(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         text.chars().any(char::is_lowercase) && !text.chars().any(char::is_uppercase)
     })
 }
 
 fn isupper(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
     })
 }
 
 fn istitle(machine: &mut Machine, text: &Value, given: Arguments) -> Result<Value, Fault> {
-    told(machine, text, given, |text| {
+    predicate(machine, text, given, |text| {
         let (mut inside, mut found) = (false, false);
         for c in text.chars() {
             let fits = match inside {

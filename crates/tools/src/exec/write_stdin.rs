@@ -88,7 +88,7 @@ async fn write_stdin(run: &Running) -> Finished {
     if typed && !session.process.stdin_is_open().await {
         return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open".into();
     }
-    // Told first: what is typed may end the process, and with it the item.
+    // Reported first: what is typed may end the process, and with it the item.
     let input = ToolDelta::TerminalInput {
         process_id: session.id,
         stdin: arguments.chars.clone(),

@@ -42,9 +42,9 @@ pub(crate) async fn call(run: &Running) -> Finished {
         Err(refusal) => Err(refusal),
     };
     match outcome.and_then(|result| Ok((shown_result(&result)?, result))) {
-        Ok((told, result)) => {
+        Ok((shown_result, result)) => {
             let is_error = result.is_error == Some(true);
-            let item = shown.succeeded(told, is_error, millis(begun));
+            let item = shown.succeeded(shown_result, is_error, millis(begun));
             run.completed(item).await;
             output::success(&result, run.scope.accepts_images)
         }

@@ -130,11 +130,11 @@ async fn resource_tool(tool: ResourceTool, run: &Running) -> Finished {
     };
     match outcome {
         Ok(text) => {
-            let told = McpToolCallResult {
+            let result = McpToolCallResult {
                 content: vec![json!({ "type": "text", "text": text }).into()],
                 structured_content: None,
             };
-            let item = shown.succeeded(told, false, millis(begun));
+            let item = shown.succeeded(result, false, millis(begun));
             run.completed(item).await;
             text.into()
         }

@@ -214,7 +214,7 @@ fn refusal(blocked: Blocked, target: &Target) -> Vec<u8> {
         Blocked::Tunnel => (
             "blocked-by-mitm-required",
             "mitm_required",
-            "only requests that read are allowed, and those of a tunnel cannot be told",
+            "only requests that read are allowed, and those of a tunnel cannot be distinguished",
         ),
     };
     let source = match blocked {

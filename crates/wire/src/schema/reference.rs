@@ -1,4 +1,5 @@
 //! The reference page: every method with its fields, stability and an example.
+//! Writing to a string cannot fail, so what `write!` returns is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,6 @@
 //! TypeScript: a file per type, in the directories and under the names the official server uses. The
 //! TypeScript client has the same types in one file (`typescript_client.rs`).
+//! Writing to a string cannot fail, so what `write!` returns is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

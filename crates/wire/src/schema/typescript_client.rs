@@ -1,4 +1,5 @@
 //! The generated part of the TypeScript client: all types in one file, and a method per request.
+//! Writing to a string cannot fail, so what `write!` returns is dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
