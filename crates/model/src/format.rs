@@ -9,6 +9,8 @@ use crate::request::{Request, RequestMeta};
 use crate::{anthropic, chat, offline, responses};
 
 pub(crate) struct Format {
+    /// The value of `wire_api`.
+    pub(crate) name: &'static str,
     /// Where the answers come from.
     pub(crate) transport: Transport,
     /// The address of sampling requests, below the provider's own.
@@ -31,6 +33,8 @@ pub(crate) struct Format {
     pub(crate) is_official: bool,
     /// Whether local servers of this format close a stream silently when the prompt is too long.
     pub(crate) hides_overflow: bool,
+    /// Whether local servers of this format may have an API that says how much a model can read.
+    pub(crate) reports_window: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,16 @@ pub(crate) enum Transport {
 impl WireApi {
     /// How many formats there are.
     pub(crate) const COUNT: usize = 4;
+
+    /// The value of `wire_api` that stands for it.
+    pub fn name(self) -> &'static str {
+        self.format().name
+    }
+
+    /// Whether this process answers itself, with a script.
+    pub fn is_offline(self) -> bool {
+        self.format().transport == Transport::Script
+    }
 
     pub(crate) fn format(self) -> &'static Format {
         match self {

@@ -10,7 +10,6 @@ use crate::catalogue::{ModelInfo, parse_models};
 use crate::client::{Client, Shared, whole};
 use crate::exchange::{Source, current};
 use crate::http::{Call, Endpoint};
-use crate::provider::WireApi;
 use crate::request::RequestMeta;
 
 /// `GET /props` of llama.cpp.
@@ -42,7 +41,7 @@ impl Client {
             shared: self.shared(),
             meta,
         };
-        if !matches!(self.provider().wire_api, WireApi::Chat | WireApi::Responses) {
+        if !self.provider().wire_api.format().reports_window {
             return None;
         }
         let (llama, studio, ollama) = tokio::join!(

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{self, ModelInfo, TruncationMode, Visibility};
-use quipu_model::{BuiltIn, ModelError, ProviderConfig, RequestMeta, WireApi};
+use quipu_model::{BuiltIn, ModelError, ProviderConfig, RequestMeta};
 use tokio::runtime::Handle;
 
 use crate::Refusal;
@@ -182,10 +182,8 @@ fn own(snapshot: &Snapshot, provider: &ProviderConfig) -> Option<Vec<ModelInfo>>
 /// Whether a provider's own list is worth asking for. OpenAI's for keys has everything that was ever offered, the
 /// one for accounts what they can use.
 pub(crate) fn lists_models(server: &Server, provider: &ProviderConfig) -> bool {
-    match provider.wire_api {
-        WireApi::Offline => false,
-        _ => provider.id != "openai" || models_cache::file(server, provider).is_some(),
-    }
+    let is_worth_it = || provider.id != "openai" || models_cache::file(server, provider).is_some();
+    !provider.wire_api.is_offline() && is_worth_it()
 }
 
 /// The models that a provider lists, or why there is no list.

@@ -1,7 +1,7 @@
 //! Which provider answers: the configured one, else one that there is a key for, else the offline model.
 
 use quipu_config::Snapshot;
-use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, WireApi, choose};
+use quipu_model::{BuiltIn, Choice, NoModel, OFFLINE, ProviderConfig, choose};
 use quipu_wire::ConfigWarningNotification;
 
 use crate::Refusal;
@@ -44,7 +44,7 @@ pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderCon
     {
         provider.base_url = Some(url.to_owned());
     }
-    if provider.wire_api != WireApi::Offline {
+    if !provider.wire_api.is_offline() {
         provider
             .address(false)
             .map_err(|problem| unusable(&problem))?;

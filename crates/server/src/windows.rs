@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use quipu_config::Snapshot;
 use quipu_model::catalogue::{DEFAULT_CONTEXT_WINDOW, ModelInfo};
-use quipu_model::{ErrorKind, ProviderConfig, WireApi};
+use quipu_model::{ErrorKind, ProviderConfig};
 use quipu_wire::ConfigWarningNotification;
 use tokio::time::timeout;
 
@@ -40,7 +40,7 @@ pub(crate) fn is_unknown(
     model: &str,
 ) -> bool {
     snapshot.model().context_window.is_none()
-        && provider.wire_api != WireApi::Offline
+        && !provider.wire_api.is_offline()
         && models::known(server, snapshot, provider, model)
             .context_window
             .is_none()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_config::{Env, LoadRequest, Snapshot, Table};
 use quipu_model::catalogue::{self, ModelInfo, Visibility};
-use quipu_model::{BuiltIn, ProviderConfig, RequestMeta, WireApi};
+use quipu_model::{BuiltIn, ProviderConfig, RequestMeta};
 use quipu_server::Server;
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub async fn offer(server: &Arc<Server>, found: &Snapshot) -> Result<Offer, Stri
 
 /// OpenAI's own list has everything that it ever offered, so the built-in one is shown.
 fn lists(provider: &ProviderConfig) -> bool {
-    provider.id != "openai" && provider.wire_api != WireApi::Offline
+    provider.id != "openai" && !provider.wire_api.is_offline()
 }
 
 fn row(model: &ModelInfo, default: Option<&str>) -> String {

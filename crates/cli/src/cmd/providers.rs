@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use quipu_config::{Env, LoadRequest, Snapshot};
-use quipu_model::{BuiltIn, ProviderConfig, WireApi};
+use quipu_model::{BuiltIn, ProviderConfig};
 use serde_json::{Value, json};
 
 use super::{app_server, print};
@@ -50,7 +50,7 @@ pub fn run(args: ProvidersArgs, common: &ConfigArgs) -> Result<ExitCode, String>
         };
         rows.push(Row {
             name: provider.display_name().to_owned(),
-            wire: wire(provider.wire_api),
+            wire: provider.wire_api.name(),
             in_use: in_use.as_ref() == Some(&id),
             id,
             key,
@@ -106,15 +106,5 @@ fn provider(found: &Snapshot, id: &str) -> Result<ProviderConfig, String> {
         Some(table) => ProviderConfig::declared(id, table)
             .map_err(|error| format!("model_providers.{id}: {error}")),
         None => Ok(ProviderConfig::built_in(id).unwrap_or_default()),
-    }
-}
-
-/// The value of `wire_api`.
-fn wire(api: WireApi) -> &'static str {
-    match api {
-        WireApi::Responses => "responses",
-        WireApi::Chat => "chat",
-        WireApi::Anthropic => "anthropic",
-        WireApi::Offline => "offline",
     }
 }

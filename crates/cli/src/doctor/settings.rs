@@ -9,7 +9,7 @@ use quipu_client::wire::{
     McpAuthStatus,
 };
 use quipu_config::{LoadRequest, Loader, Snapshot};
-use quipu_model::{BuiltIn, WireApi};
+use quipu_model::BuiltIn;
 use serde_json::Value;
 
 use super::finding::Finding;
@@ -135,7 +135,7 @@ async fn provider(
         Ok(provider) => provider,
         Err(error) => return Finding::error("model", error).fix("Run `quipu providers`."),
     };
-    if provider.wire_api == WireApi::Offline {
+    if provider.wire_api.is_offline() {
         return Finding::warning(
             "model",
             "the offline model is in use; its answers are scripted",

@@ -12,6 +12,7 @@ use crate::provider::StructuredOutput;
 const VERSION: &str = "2023-06-01";
 
 pub(crate) static FORMAT: Format = Format {
+    name: "anthropic",
     transport: Transport::Http,
     path: "messages",
     encode: encode::body,
@@ -23,4 +24,5 @@ pub(crate) static FORMAT: Format = Format {
     structured_output: StructuredOutput::Tool,
     is_official: false,
     hides_overflow: false,
+    reports_window: false,
 };

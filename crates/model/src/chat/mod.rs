@@ -8,6 +8,7 @@ use crate::format::{Format, Transport};
 use crate::provider::StructuredOutput;
 
 pub(crate) static FORMAT: Format = Format {
+    name: "chat",
     transport: Transport::Http,
     path: "chat/completions",
     encode: encode::body,
@@ -19,4 +20,5 @@ pub(crate) static FORMAT: Format = Format {
     structured_output: StructuredOutput::Native,
     is_official: false,
     hides_overflow: true,
+    reports_window: true,
 };

@@ -27,6 +27,7 @@ use play::{Ending, Player};
 const CHUNK: usize = 16 * 1024;
 
 pub(crate) static FORMAT: Format = Format {
+    name: "offline",
     transport: Transport::Script,
     path: "responses",
     encode: |_, _, _| Ok(Vec::new()),
@@ -38,6 +39,7 @@ pub(crate) static FORMAT: Format = Format {
     structured_output: StructuredOutput::Native,
     is_official: true,
     hides_overflow: false,
+    reports_window: false,
 };
 
 /// What opening a scripted answer gives.

@@ -11,6 +11,7 @@ use crate::provider::StructuredOutput;
 use crate::request::RequestMeta;
 
 pub(crate) static FORMAT: Format = Format {
+    name: "responses",
     transport: Transport::Http,
     path: "responses",
     encode: encode::body,
@@ -22,6 +23,7 @@ pub(crate) static FORMAT: Format = Format {
     structured_output: StructuredOutput::Native,
     is_official: true,
     hides_overflow: false,
+    reports_window: true,
 };
 
 pub(crate) fn decoder(context: Context, slots: Slots) -> Box<dyn Decode> {
