@@ -1,9 +1,10 @@
 //! What the kernel says a process and its descendants have used. A server may do work in helper
 //! processes, so figures are always sums over the tree.
 
-use std::collections::HashSet;
 use std::fs;
 use std::time::Duration;
+
+use quipu_proc::Process;
 
 use crate::Result;
 
@@ -90,62 +91,18 @@ fn resident(pid: i32, which: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-struct Process {
-    pid: i32,
-    parent: i32,
-    /// What its ended children have used.
-    ended_ticks: u64,
-}
-
 /// The process and all descendants that live.
 fn tree(root: i32) -> Result<Vec<Process>> {
-    let mut others = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let pid = entry?.file_name().to_string_lossy().parse();
-        let stat = |pid| fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-        others.extend(pid.ok().and_then(|pid| parse(pid, &stat(pid)?)));
-    }
-    let mut found = Vec::new();
-    let mut pids = HashSet::from([root]);
-    // A child's number may be lower than its parent's, so one pass is not enough.
-    loop {
-        let is_ours = |it: &mut Process| it.pid == root || pids.contains(&it.parent);
-        let ours: Vec<_> = others.extract_if(.., is_ours).collect();
-        if ours.is_empty() {
-            break;
-        }
-        pids.extend(ours.iter().map(|it| it.pid));
-        found.extend(ours);
-    }
-    match found.is_empty() {
+    let tree = quipu_proc::tree(root, quipu_proc::all());
+    match tree.is_empty() {
         true => Err("the server has ended".into()),
-        false => Ok(found),
+        false => Ok(tree),
     }
-}
-
-/// One line of `/proc/PID/stat`. The name in it may hold anything but ends with the last parenthesis.
-fn parse(pid: i32, stat: &str) -> Option<Process> {
-    let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();
-    let parent = fields.get(1)?.parse().ok()?;
-    // User and system time.
-    let times = fields.get(13..15)?.iter().map(|it| it.parse::<u64>().ok());
-    Some(Process {
-        pid,
-        parent,
-        ended_ticks: times.sum::<Option<u64>>()?,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reads_a_line_with_a_bad_name() {
-        let line = "7 (a) b (c) S 3 7 7 0 -1 4194304 9 9 0 0 5 6 10 20 20 0 1 0";
-        let process = parse(7, line).unwrap();
-        assert_eq!((process.parent, process.ended_ticks), (3, 30));
-    }
 
     #[test]
     fn knows_this_process() {

@@ -57,7 +57,6 @@ mod system {
     //! Processes tell their environment here.
 
     use std::collections::BTreeSet;
-    use std::fs;
 
     use rustix::process::{Pid, Signal, kill_process};
 
@@ -65,9 +64,7 @@ mod system {
 
     /// How many were found.
     pub fn kill_marked(marks: &BTreeSet<String>) -> usize {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
-        let found = pids.filter(|pid: &i32| is_marked(*pid, marks));
+        let found = quipu_proc::pids().filter(|pid| is_marked(*pid, marks));
         let killed = found.filter_map(Pid::from_raw).map(|pid| {
             // A process that is gone already need not be killed.
             kill_process(pid, Signal::KILL).ok();
@@ -75,10 +72,8 @@ mod system {
         killed.count()
     }
 
-    /// A process that has ended and was not waited for yet has no environment.
     fn is_marked(pid: i32, marks: &BTreeSet<String>) -> bool {
-        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        variables.split(|byte| *byte == 0).any(|variable| {
+        quipu_proc::has_variable(pid, |variable| {
             let text = std::str::from_utf8(variable).unwrap_or_default();
             let value = text.split_once('=').filter(|it| it.0 == VARIABLE);
             value.is_some_and(|it| marks.contains(it.1))

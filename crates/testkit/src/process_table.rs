@@ -20,15 +20,11 @@ pub fn marker() -> String {
 
 /// The processes whose arguments hold a text.
 pub fn holding(mark: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
-        if arguments.contains(mark) {
-            found.push(arguments);
-        }
-    }
-    found
+    let arguments = quipu_proc::pids().map(|pid| {
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&arguments).replace('\0', " ")
+    });
+    arguments.filter(|it| it.contains(mark)).collect()
 }
 
 /// Waits until a process holds a text in its arguments.
@@ -66,19 +62,6 @@ async fn left_until(mark: &str, end: Instant) -> Vec<String> {
 
 /// A process and all that descend from it.
 pub fn family(root: i32) -> Vec<i32> {
-    let mut members = vec![root];
-    let mut parents: Vec<(i32, i32)> = Vec::new();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = entry.file_name().to_str().and_then(|it| it.parse().ok());
-        let status = std::fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
-        let parent = parent.and_then(|it| it.trim().parse().ok());
-        parents.extend(pid.zip(parent));
-    }
-    let mut looked = 0;
-    while let Some(&member) = members.get(looked) {
-        members.extend(parents.iter().filter(|it| it.1 == member).map(|it| it.0));
-        looked += 1;
-    }
-    members
+    let tree = quipu_proc::tree(root, quipu_proc::all());
+    tree.iter().map(|it| it.pid).collect()
 }

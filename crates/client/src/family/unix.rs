@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::io;
 
+#[cfg(target_os = "linux")]
+use quipu_proc::Process;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, Command};
 
@@ -97,83 +99,23 @@ impl Family {
     /// All living members but zombies, with the times when they began.
     #[cfg(target_os = "linux")]
     fn members(&self) -> HashSet<(Pid, u64)> {
-        let table = linux::processes();
-        let mut members: HashSet<(Pid, u64)> = table
+        let table = quipu_proc::all();
+        let mark = format!("{}={}", Family::MARK, self.mark);
+        let is_named = |it: &Process| named(it).is_some_and(|it| self.seen.contains(&it));
+        let is_marked =
+            |it: &Process| quipu_proc::has_variable(it.pid, |variable| variable == mark.as_bytes());
+        let group = self.leader.as_raw_nonzero().get();
+        let roots = table
             .iter()
-            .filter(|it| {
-                it.group == raw(self.leader)
-                    || self.seen.contains(&(it.pid, it.began))
-                    || it.has_variable(Family::MARK, &self.mark)
-            })
-            .map(|it| (it.pid, it.began))
-            .collect();
-        let mut parents: HashSet<i32> = members.iter().map(|(pid, _)| raw(*pid)).collect();
-        loop {
-            let before = members.len();
-            for it in &table {
-                if parents.contains(&it.parent) && members.insert((it.pid, it.began)) {
-                    parents.insert(raw(it.pid));
-                }
-            }
-            if members.len() == before {
-                break;
-            }
-        }
-        members.retain(|(pid, _)| table.iter().any(|it| it.pid == *pid && !it.is_zombie));
-        members
+            .filter(|it| it.group == group || is_named(it) || is_marked(it));
+        let members = roots.flat_map(|root| quipu_proc::tree(root.pid, table.clone()));
+        let living = members.filter(|it| !it.has_ended);
+        living.filter_map(|it| named(&it)).collect()
     }
 }
 
+/// What names a process for good: its number, and the time when it began.
 #[cfg(target_os = "linux")]
-fn raw(pid: Pid) -> i32 {
-    pid.as_raw_nonzero().get()
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
-    //! The table of processes, as `/proc` tells it.
-
-    use std::fs;
-
-    use rustix::process::Pid;
-
-    pub struct Process {
-        pub pid: Pid,
-        pub parent: i32,
-        pub group: i32,
-        pub began: u64,
-        pub is_zombie: bool,
-    }
-
-    /// Everyone who can be looked at.
-    pub fn processes() -> Vec<Process> {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|it| it.file_name().to_str()?.parse().ok());
-        pids.filter_map(process).collect()
-    }
-
-    fn process(pid: i32) -> Option<Process> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name before the bracket may hold anything.
-        let (_, rest) = stat.rsplit_once(") ")?;
-        let fields: Vec<&str> = rest.split(' ').collect();
-        Some(Process {
-            pid: Pid::from_raw(pid)?,
-            is_zombie: *fields.first()? == "Z",
-            parent: fields.get(1)?.parse().ok()?,
-            group: fields.get(2)?.parse().ok()?,
-            began: fields.get(19)?.parse().ok()?,
-        })
-    }
-
-    impl Process {
-        pub fn has_variable(&self, name: &str, value: &str) -> bool {
-            let path = format!("/proc/{}/environ", self.pid.as_raw_nonzero());
-            let wanted = format!("{name}={value}");
-            let variables = fs::read(path).unwrap_or_default();
-            variables
-                .split(|byte| *byte == 0)
-                .any(|it| it == wanted.as_bytes())
-        }
-    }
+fn named(process: &Process) -> Option<(Pid, u64)> {
+    Some((Pid::from_raw(process.pid)?, process.began))
 }
