@@ -4,7 +4,7 @@
 
 use quipu_client::wire::{
     DynamicToolCallOutputContentItem, DynamicToolCallParams, DynamicToolCallResponse,
-    DynamicToolSpec,
+    DynamicToolEntry, DynamicToolSpec,
 };
 use quipu_rpc::ErrorObject;
 use serde::Deserialize;
@@ -46,16 +46,17 @@ struct Run {
 }
 
 /// The tools for what this editor offers.
-pub fn specs(editor: &ClientCapabilities) -> Option<Vec<DynamicToolSpec>> {
+pub fn specs(editor: &ClientCapabilities) -> Option<Vec<DynamicToolEntry>> {
     let path = json!({ "type": "string", "description": "Absolute path" });
     let tool = |name: &str, description: &str, properties: Value, required: &[&str]| {
         let schema = json!({ "type": "object", "properties": properties, "required": required });
-        DynamicToolSpec {
+        DynamicToolEntry::Tool(DynamicToolSpec {
+            namespace: None,
             name: name.to_owned(),
             description: description.to_owned(),
             input_schema: schema.into(),
             defer_loading: false,
-        }
+        })
     };
     let mut tools = Vec::new();
     if editor.fs.read_text_file {
