@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use quipu_engine::{Effect, Input, Record, TurnId};
+use quipu_engine::{Answer, Effect, Input, Record, ReplyToken, TurnId};
 use quipu_wire::{ServerNotification, TurnError};
 
 use super::actor::Actor;
@@ -69,11 +69,7 @@ impl Actor {
                 let (server, thread) = (&self.server, &self.handle);
                 self.audience.broadcast(server, thread, &notification).await;
             }
-            Effect::Answer { reply, answer } => {
-                let flushed = self.recorder.flush();
-                self.replies.answer(reply, answer).await;
-                return self.fault(flushed.failure);
-            }
+            Effect::Answer { reply, answer } => return self.answer(reply, answer).await,
             Effect::Ask { question, request } => {
                 self.questions.ask(&self.audience, question, request).await
             }
@@ -125,6 +121,13 @@ impl Actor {
             }
         }
         None
+    }
+
+    /// Answers a request, with what was recorded before it handed to the system.
+    async fn answer(&mut self, reply: ReplyToken, answer: Answer) -> Option<Input> {
+        let flushed = self.recorder.flush();
+        self.replies.answer(reply, answer).await;
+        self.fault(flushed.failure)
     }
 
     fn record(&mut self, record: Record) -> Option<Input> {
