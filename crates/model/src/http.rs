@@ -304,6 +304,10 @@ fn add_meta(
     let mut optional = vec![
         ("originator", meta.originator.as_str()),
         ("user-agent", &meta.user_agent),
+        (
+            "traceparent",
+            meta.traceparent.as_deref().unwrap_or_default(),
+        ),
     ];
     optional.extend((format.headers)(meta));
     for (name, value) in optional {

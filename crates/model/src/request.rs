@@ -88,6 +88,8 @@ pub struct RequestMeta {
     pub turn_metadata: Option<String>,
     /// `x-codex-turn-state`, shared by the requests of one turn.
     pub turn_state: TurnState,
+    /// Where in a trace the request is (W3C Trace Context), if it is in one.
+    pub traceparent: Option<String>,
     /// Further headers for Responses providers (`x-codex-beta-features`, `x-openai-subagent`, …).
     pub headers: Vec<(String, String)>,
 }

@@ -138,6 +138,9 @@ impl Session {
         let reason = self.ended.as_ref().map(ToString::to_string);
         let reason = reason.as_deref().unwrap_or("the server stops");
         tracing::info!(client = client.id.0, peer = %self.peer, reason, "client disconnected");
+        if let (Some(telemetry), Some(span)) = (self.cx.server.telemetry(), client.known_span()) {
+            span.end(telemetry, self.peer.to_string());
+        }
         client.leave();
         self.cx.server.disconnected(client).await;
         client.outbox.close(CloseCode::NORMAL);

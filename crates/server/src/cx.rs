@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quipu_config::{LoadRequest, Snapshot};
 use quipu_rpc::{CloseReason, Responder};
+use quipu_telemetry::SpanContext;
 use quipu_wire::method::Method;
 
 use crate::Refusal;
@@ -12,6 +13,7 @@ use crate::blocking::blocking;
 use crate::hub::Client;
 use crate::room::Permit;
 use crate::server::Server;
+use crate::telemetry::RequestSpan;
 
 /// The server and the connection a request came on.
 #[derive(Clone)]
@@ -34,20 +36,31 @@ pub(crate) struct Reply<M> {
     responder: Responder,
     /// The request counts against the client's room until it is answered.
     _permit: Permit,
+    /// Reported once the request is answered, if anything is.
+    span: Option<RequestSpan>,
     method: PhantomData<fn() -> M>,
 }
 
 impl<M: Method> Reply<M> {
-    pub fn new(responder: Responder, permit: Permit) -> Reply<M> {
+    pub fn new(responder: Responder, permit: Permit, span: Option<RequestSpan>) -> Reply<M> {
         Reply {
             responder,
             _permit: permit,
+            span,
             method: PhantomData,
         }
     }
 
+    /// Where in a trace the request is.
+    pub fn context(&self) -> Option<SpanContext> {
+        self.span.as_ref().map(RequestSpan::context)
+    }
+
     /// Answers. A client that is gone does not matter to the one who answers.
-    pub async fn send(self, answer: Result<M::Result, Refusal>) {
+    pub async fn send(mut self, answer: Result<M::Result, Refusal>) {
+        if let (Some(span), Err(refusal)) = (&mut self.span, &answer) {
+            span.failure = Some(refusal.to_string());
+        }
         let sent = match answer {
             Ok(result) => self.responder.result(&result).await,
             Err(refusal) => self.responder.error(&refusal.into()).await,

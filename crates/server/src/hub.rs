@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::emit;
 use crate::questions::{Asked, Question};
 use crate::room::Room;
+use crate::telemetry::ConnectionSpan;
 use crate::words::Words;
 
 /// Problems per client that are remembered as sent; a client is not notified of more.
@@ -60,9 +61,21 @@ pub(crate) struct Client {
     /// The problems of the configuration that it was notified of.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
+    /// What its requests are part of, where something is reported.
+    span: OnceLock<ConnectionSpan>,
 }
 
 impl Client {
+    /// The span of the connection, which begins with the first request that is reported.
+    pub fn span(&self) -> &ConnectionSpan {
+        self.span.get_or_init(ConnectionSpan::begin)
+    }
+
+    /// The same, if a request was reported.
+    pub fn known_span(&self) -> Option<&ConnectionSpan> {
+        self.span.get()
+    }
+
     /// What `initialize` said, once it was answered.
     pub fn introduction(&self) -> Option<&Introduction> {
         self.introduction.get()
@@ -209,6 +222,7 @@ impl Hub {
             words: Words::default(),
             warned: Mutex::default(),
             left: watch::Sender::new(false),
+            span: OnceLock::new(),
         });
         self.clients.lock().insert(id, Arc::clone(&client));
         client

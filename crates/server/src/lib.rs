@@ -59,6 +59,7 @@ mod settings;
 mod skills;
 mod startup_warnings;
 mod telemetry;
+mod telemetry_variables;
 mod text_search;
 mod threads;
 mod unsupported;

@@ -3,12 +3,14 @@
 use std::sync::LazyLock;
 
 use quipu_rpc::{ErrorObject, Id, RawJson, Request, Responder};
+use quipu_wire::W3cTraceContext;
 use quipu_wire::codec;
 use quipu_wire::gate::Gated;
 use quipu_wire::method::{CLIENT_REQUESTS, Lane, Method, Stability, request};
 
 use crate::handlers::Dispatch;
 use crate::lanes::{self, Job, Key};
+use crate::telemetry::RequestSpan;
 use crate::{Cx, Refusal, Reply, fail, unsupported};
 
 macro_rules! routes {
@@ -73,8 +75,19 @@ fn prepare<M: Dispatch<Way>, Way: 'static>(
     let permit = cx.client.room.take(size).ok_or(Refusal::Overloaded)?;
     let track = Track::of(M::lane(&params), cx);
     let responder = Responder::new(request.id.clone(), cx.client.outbox.clone());
-    let job = handle::<M, Way>(cx.clone(), params, Reply::<M>::new(responder, permit));
+    let span = cx.server.telemetry().and_then(|telemetry| {
+        let trace = request.trace.as_ref().and_then(traceparent);
+        let connection = cx.client.span().context;
+        RequestSpan::begin(telemetry, M::NAME, trace.as_deref(), connection)
+    });
+    let job = handle::<M, Way>(cx.clone(), params, Reply::<M>::new(responder, permit, span));
     Ok((track, Box::pin(job)))
+}
+
+/// The span of the client that a request belongs to, if it says so.
+fn traceparent(trace: &RawJson) -> Option<String> {
+    let trace: W3cTraceContext = serde_json::from_slice(trace.as_bytes()).ok()?;
+    trace.traceparent
 }
 
 async fn handle<M: Dispatch<Way>, Way>(cx: Cx, params: M::Params, reply: Reply<M>) {

@@ -15,6 +15,7 @@ use quipu_mcp::oauth::Store as McpLogins;
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
 use quipu_spending::Ledger;
+use quipu_telemetry::Telemetry;
 use tokio::time::timeout;
 
 use crate::accounts::{self, CommandCredentials, LoginCredentials, Logins, PrintedTokens};
@@ -202,17 +203,17 @@ impl Server {
             tracing::error!("some threads did not end in time");
         }
         self.announcer.end().await;
-        if let Some(reporting) = self.reporting.get() {
-            reporting.telemetry.flush(telemetry::FLUSH).await;
-        }
     }
 
-    /// Ends all connections after what is queued for them was written.
+    /// Ends all connections after what is queued for them was written, and reports what is left to report.
     pub(crate) async fn close(&self) {
         for client in self.hub.all() {
             client.outbox.close(CloseCode::GOING_AWAY);
         }
         self.hub.all_closed().await;
+        if let Some(reporting) = self.reporting.get() {
+            reporting.telemetry.flush(telemetry::FLUSH).await;
+        }
     }
 
     /// Releases what belongs to a connection.
@@ -256,6 +257,12 @@ impl Server {
     pub(crate) fn reporting(&self) -> &Reporting {
         self.reporting
             .get_or_init(|| telemetry::start(&self.settings.config, self.settings.metrics))
+    }
+
+    /// Where something is reported, once the first thread has been loaded, and only if something is.
+    pub(crate) fn telemetry(&self) -> Option<&Telemetry> {
+        let telemetry = &self.reporting.get()?.telemetry;
+        telemetry.is_on().then_some(telemetry)
     }
 
     /// The client of a provider; threads of one provider share its connections.

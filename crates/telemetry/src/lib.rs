@@ -12,4 +12,4 @@ mod record;
 
 pub use export::{Collector, Encoding, Tls};
 pub use queue::{Options, Telemetry};
-pub use record::{Attribute, Span, SpanContext, Value};
+pub use record::{Attribute, Kind, Span, SpanContext, Value};

@@ -1,5 +1,7 @@
 //! What is reported, and how OTLP describes it.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
@@ -61,6 +63,38 @@ impl SpanContext {
         }
     }
 
+    /// Where in the trace of another program something happens, from its `traceparent` (W3C Trace Context).
+    #[must_use]
+    pub fn from_traceparent(text: &str) -> Option<SpanContext> {
+        let mut parts = text.trim().split('-');
+        let (version, trace, span) = (parts.next()?, parts.next()?, parts.next()?);
+        parts.next().filter(|flags| flags.len() == 2)?;
+        // Later versions may add parts; the first one may not.
+        if version.len() != 2 || version == "ff" || (version == "00" && parts.next().is_some()) {
+            return None;
+        }
+        Some(SpanContext {
+            trace: id(trace)?,
+            span: id(span)?,
+        })
+    }
+
+    /// The same for another program to go on with.
+    #[must_use]
+    pub fn traceparent(&self) -> String {
+        let mut text = "00-".to_owned();
+        let bytes = |text: &mut String, bytes: &[u8]| {
+            for byte in bytes {
+                // Writing to a string cannot fail.
+                write!(text, "{byte:02x}").ok();
+            }
+        };
+        bytes(&mut text, &self.trace);
+        text.push('-');
+        bytes(&mut text, &self.span);
+        text + "-01"
+    }
+
     /// A part of this one.
     #[must_use]
     pub fn child(self) -> SpanContext {
@@ -69,6 +103,20 @@ impl SpanContext {
             ..self
         }
     }
+}
+
+/// An id in hexadecimal, which is not zero.
+fn id<const LENGTH: usize>(text: &str) -> Option<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    let is_hex = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    if text.len() != 2 * LENGTH || !text.bytes().all(is_hex) {
+        return None;
+    }
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).ok()?;
+        *byte = u8::from_str_radix(digits, 16).ok()?;
+    }
+    (bytes != [0; LENGTH]).then_some(bytes)
 }
 
 fn span_id() -> [u8; 8] {
@@ -80,11 +128,34 @@ fn span_id() -> [u8; 8] {
     ]
 }
 
+/// Whose work a span is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// This program's own.
+    Internal,
+    /// An answer to another program.
+    Server,
+    /// A request to another program.
+    Client,
+}
+
+impl Kind {
+    fn number(self) -> i32 {
+        match self {
+            Kind::Internal => 1,
+            Kind::Server => 2,
+            Kind::Client => 3,
+        }
+    }
+}
+
 /// Something that took a time.
 #[derive(Debug, Clone)]
 pub struct Span {
     /// What it was.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
+    /// Whose work it is.
+    pub kind: Kind,
     /// Where in the trace it is.
     pub context: SpanContext,
     /// What it is a part of.
@@ -124,7 +195,6 @@ pub(crate) enum Record {
 
 const INFO: i32 = 9;
 const FAILED: i32 = 2;
-const INTERNAL: i32 = 1;
 
 /// A log record.
 pub(crate) fn log(
@@ -159,8 +229,8 @@ pub(crate) fn span(span: Span, ended: SystemTime) -> Message {
         message = message.with(4, "parentSpanId", Field::Id(parent.span.to_vec()));
     }
     message = message
-        .with(5, "name", Field::Text(span.name.to_owned()))
-        .with(6, "kind", Field::Enum(INTERNAL))
+        .with(5, "name", Field::Text(span.name.into_owned()))
+        .with(6, "kind", Field::Enum(span.kind.number()))
         .with(7, "startTimeUnixNano", Field::Fixed(nanos(span.began)))
         .with(8, "endTimeUnixNano", Field::Fixed(nanos(ended)))
         .with(9, "attributes", attributes(span.attributes));
@@ -191,4 +261,28 @@ pub(crate) fn attributes(attributes: Vec<Attribute>) -> Field {
 pub(crate) fn nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trace_contexts_of_others_are_read_and_written() {
+        let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let context = SpanContext::from_traceparent(text).unwrap();
+        assert_eq!(context.traceparent(), text);
+        assert!(context.child().traceparent().starts_with(&text[..36]));
+        for bad in [
+            "",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        ] {
+            assert!(SpanContext::from_traceparent(bad).is_none(), "{bad}");
+        }
+    }
 }

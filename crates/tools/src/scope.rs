@@ -23,6 +23,8 @@ use crate::web_search::WebSearch;
 pub struct Scope {
     pub thread_id: ThreadId,
     pub turn_id: TurnId,
+    /// Where in a trace the call is (W3C Trace Context), if it is in one.
+    pub traceparent: Option<String>,
     pub home: PathBuf,
     pub cwd: PathBuf,
     pub approval_policy: AskForApproval,

@@ -37,6 +37,7 @@ mod metrics;
 mod newcomers;
 mod node_clients;
 mod offline;
+mod otel;
 mod patch_program;
 mod processes;
 mod providers;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
 use quipu_engine::{CallId, ThreadId};
-use quipu_telemetry::{Attribute, Span, SpanContext, Telemetry};
+use quipu_telemetry::{Attribute, Kind, Span, SpanContext, Telemetry, Value};
 use quipu_wire::{
     CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus,
     SandboxPolicy, ServerNotification, ThreadItem, TurnStatus, UserInput,
@@ -24,6 +24,8 @@ pub(super) struct Reports {
     originator: String,
     /// The running turn.
     turn: Option<Timer>,
+    /// The request that began it, or begins the next one.
+    caller: Option<SpanContext>,
     /// The tools that run, by call.
     calls: HashMap<CallId, Call>,
 }
@@ -55,9 +57,10 @@ impl Timer {
         millis(self.since.elapsed())
     }
 
-    fn span(self, name: &'static str, parent: Option<SpanContext>, about: Vec<Attribute>) -> Span {
+    fn span(self, name: String, parent: Option<SpanContext>, about: Vec<Attribute>) -> Span {
         Span {
-            name,
+            name: name.into(),
+            kind: Kind::Internal,
             context: self.context,
             parent,
             began: self.began,
@@ -71,12 +74,19 @@ impl Timer {
 pub(super) struct RequestReport {
     telemetry: Telemetry,
     about: Vec<Attribute>,
+    /// What only the span says, by the conventions for generative AI.
+    span: Vec<Attribute>,
     turn: Option<SpanContext>,
     timer: Timer,
     attempt: i64,
 }
 
 impl RequestReport {
+    /// What the provider is told of the trace.
+    pub fn traceparent(&self) -> String {
+        self.timer.context.traceparent()
+    }
+
     /// The provider answers.
     pub fn opened(&self) {
         self.requested(None);
@@ -107,11 +117,15 @@ impl RequestReport {
     }
 
     /// The answer is complete.
-    pub fn completed(&self, usage: Option<&quipu_wire::TokenUsageBreakdown>) {
+    pub fn completed(&mut self, usage: Option<&quipu_wire::TokenUsageBreakdown>) {
         let mut about = self.about.clone();
         about.push(("event.kind", "response.completed".into()));
         about.push(("duration_ms", self.timer.millis().into()));
         if let Some(usage) = usage {
+            self.span.extend([
+                ("gen_ai.usage.input_tokens", usage.input_tokens.into()),
+                ("gen_ai.usage.output_tokens", usage.output_tokens.into()),
+            ]);
             for (name, kind, count) in [
                 ("input_token_count", "input", usage.input_tokens),
                 ("output_token_count", "output", usage.output_tokens),
@@ -144,10 +158,18 @@ impl RequestReport {
     }
 
     fn ended(&self, failure: Option<String>) {
-        let span = self
-            .timer
-            .span("model_request", self.turn, self.about.clone());
-        self.telemetry.span(Span { failure, ..span });
+        let mut about = self.about.clone();
+        about.extend(self.span.iter().cloned());
+        let model = about.iter().find(|(name, _)| *name == "model");
+        let name = match model {
+            Some((_, Value::Text(model))) => format!("chat {model}"),
+            _ => "chat".to_owned(),
+        };
+        self.telemetry.span(Span {
+            failure,
+            kind: Kind::Client,
+            ..self.timer.span(name, self.turn, about)
+        });
         let time = self.timer.since.elapsed();
         self.telemetry
             .took("codex.api_request.duration_ms", time, Vec::new());
@@ -163,6 +185,7 @@ impl Reports {
             thread_id,
             originator: server.identity.originator().to_owned(),
             turn: None,
+            caller: None,
             calls: HashMap::new(),
         }
     }
@@ -231,7 +254,10 @@ impl Reports {
         }
         match notification {
             ServerNotification::TurnStarted(_) => {
-                self.turn = Some(Timer::start(SpanContext::root()));
+                let context = self
+                    .caller
+                    .map_or_else(SpanContext::root, SpanContext::child);
+                self.turn = Some(Timer::start(context));
             }
             ServerNotification::ItemCompleted(params) => {
                 let id = quipu_engine::item_id(&params.item);
@@ -246,8 +272,16 @@ impl Reports {
         }
     }
 
+    /// A request is about to begin a turn.
+    pub fn called_by(&mut self, request: Option<SpanContext>) {
+        if self.turn.is_none() {
+            self.caller = request;
+        }
+    }
+
     fn turn_ended(&mut self, session: &Session, status: &TurnStatus) {
         self.calls.clear();
+        let caller = self.caller.take();
         let Some(turn) = self.turn.take() else {
             return;
         };
@@ -257,10 +291,15 @@ impl Reports {
             .took("codex.turn.duration_ms", turn.since.elapsed(), by.clone());
         let mut about = self.about(session);
         about.extend(by);
+        about.extend([
+            ("gen_ai.operation.name", "invoke_agent".into()),
+            ("gen_ai.agent.name", "quipu".into()),
+            ("gen_ai.conversation.id", self.thread_id.as_str().into()),
+        ]);
         let failed = *status == TurnStatus::Failed;
         self.telemetry.span(Span {
             failure: failed.then(|| "the turn failed".to_owned()),
-            ..turn.span("turn", None, about)
+            ..turn.span("invoke_agent quipu".to_owned(), caller, about)
         });
     }
 
@@ -269,6 +308,12 @@ impl Reports {
         self.telemetry.is_on().then(|| RequestReport {
             telemetry: self.telemetry.clone(),
             about: self.about(session),
+            span: vec![
+                ("gen_ai.operation.name", "chat".into()),
+                ("gen_ai.provider.name", session.provider.id.as_str().into()),
+                ("gen_ai.request.model", session.model.as_str().into()),
+                ("gen_ai.conversation.id", self.thread_id.as_str().into()),
+            ],
             turn: self.turn.map(|turn| turn.context),
             timer: self.part_of_turn(),
             attempt: 0,
@@ -285,6 +330,12 @@ impl Reports {
             };
             self.calls.insert(call.call_id.clone(), begun);
         }
+    }
+
+    /// What the server of a tool is told of the trace.
+    pub fn traceparent(&self, call_id: &CallId) -> Option<String> {
+        let call = self.calls.get(call_id)?;
+        Some(call.timer.context.traceparent())
     }
 
     /// The user decided about a tool.
@@ -320,9 +371,17 @@ impl Reports {
         about.extend(by);
         about.push(("call_id", call_id.as_str().into()));
         let turn = self.turn.map(|turn| turn.context);
+        let mut spanned = about.clone();
+        spanned.extend([
+            ("gen_ai.operation.name", "execute_tool".into()),
+            ("gen_ai.tool.name", call.name.as_str().into()),
+            ("gen_ai.tool.call.id", call_id.as_str().into()),
+        ]);
         self.telemetry.span(Span {
             failure: call.failed.then(|| "the tool failed".to_owned()),
-            ..call.timer.span("tool_call", turn, about.clone())
+            ..call
+                .timer
+                .span(format!("execute_tool {}", call.name), turn, spanned)
         });
         about.push(("duration_ms", call.timer.millis().into()));
         let context = Some(call.timer.context);

@@ -265,6 +265,7 @@ impl Subject<'_> {
             thread_id: self.thread_id.to_string(),
             turn_metadata: Some(turn_metadata.to_string()),
             turn_state,
+            traceparent: None,
             headers: headers
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
@@ -335,7 +336,7 @@ impl Actor {
             }
         }
         self.sampler.turn.is_review = purpose == Purpose::Review;
-        let request = self.request(turn_id, purpose);
+        let mut request = self.request(turn_id, purpose);
         if remote_compaction::is_meant(&self.session, purpose) {
             let model = self.sampler.model.clone();
             let task = remote_compaction::start(self.handle.clone(), sample, model, request);
@@ -353,8 +354,9 @@ impl Actor {
             hide_reasoning: settings.hide_agent_reasoning,
             strict_schema: settings.strict_output_schema,
         };
-        let stream = self.sampler.model.stream(request);
         let report = self.reports.request(&self.session);
+        request.meta.traceparent = report.as_ref().map(|it| it.traceparent());
+        let stream = self.sampler.model.stream(request);
         let (server, thread) = (Arc::clone(&self.server), self.handle.clone());
         let task = model_stream::start(server, thread, sample, asked, report, stream);
         self.sampler.task = Some((sample, task));

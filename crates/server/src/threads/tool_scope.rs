@@ -99,6 +99,7 @@ impl Session {
             env: command_env(server, &environment, &facts.thread_id),
             thread_id: facts.thread_id,
             turn_id: facts.turn_id,
+            traceparent: None,
             home: server.home().to_owned(),
             cwd: self.cwd.clone(),
             approval_policy: match purpose {

@@ -220,7 +220,8 @@ impl Actor {
             self.sampler.forget_tools();
         }
         self.reports.call(&call);
-        let scope = self.scope(turn_id, purpose);
+        let mut scope = self.scope(turn_id, purpose);
+        scope.traceparent = self.reports.traceparent(&call.call_id);
         let host = ThreadHost::new(self, turn_id);
         let truncation = self.session.info.truncation_policy;
         self.tools.run(scope, host, call, truncation);

@@ -25,6 +25,7 @@ pub(super) async fn start(
         Err(refusal) => return reply.send(Err(refusal)).await,
     };
     actor.audience.set_client_name(client_name);
+    actor.reports.called_by(reply.context());
     actor.reports.prompt(&actor.session, &params.input);
     let prompt = actor.sampler.prompt_mut();
     prompt.renew_skills_for(&actor.server, &actor.session, &params.input);

@@ -1,8 +1,10 @@
 //! What a collector gets to know of threads.
 
 use quipu_testkit::collector::Collector;
+use quipu_testkit::mcp::LOG_VARIABLE;
 use serde_json::{Value, json};
 
+use crate::mcp;
 use crate::stage::{Stage, calls, run, text};
 
 fn settings(collector: &Collector, more: &str) -> String {
@@ -101,16 +103,29 @@ async fn a_turn_is_reported_from_its_prompt_to_its_end() {
     }
     let spans = records(&collector, &["resourceSpans", "scopeSpans", "spans"]);
     let span = |name: &str| {
-        &spans
+        spans
             .iter()
-            .find(|(span, _)| span["name"] == name)
-            .unwrap()
-            .0
+            .find(|(span, _)| text(&span["name"]).starts_with(name))
+            .unwrap_or_else(|| panic!("no {name}"))
     };
-    for part in ["model_request", "tool_call"] {
-        assert_eq!(span(part)["traceId"], span("turn")["traceId"]);
-        assert_eq!(span(part)["parentSpanId"], span("turn")["spanId"]);
+    let turn = &span("invoke_agent quipu").0;
+    for part in ["chat ", "execute_tool exec_command"] {
+        let part = &span(part).0;
+        assert_eq!(part["traceId"], turn["traceId"]);
+        assert_eq!(part["parentSpanId"], turn["spanId"]);
     }
+    let answered = spans
+        .iter()
+        .find(|(_, about)| about["gen_ai.usage.input_tokens"] == "100");
+    let (answered, about) = answered.expect("a span with tokens");
+    assert_eq!(answered["kind"], 3);
+    assert_eq!(about["gen_ai.operation.name"], "chat");
+    assert_eq!(about["gen_ai.provider.name"], "scripted");
+    let request = &span("turn/start").0;
+    assert_eq!(turn["parentSpanId"], request["spanId"]);
+    assert_eq!(request["traceId"], turn["traceId"]);
+    let connection = &span("connection").0;
+    assert_eq!(request["parentSpanId"], connection["spanId"]);
     let metrics = records(&collector, &["resourceMetrics", "scopeMetrics", "metrics"]);
     let names: Vec<&str> = metrics
         .iter()
@@ -164,4 +179,27 @@ async fn a_project_cannot_have_data_sent_to_it() {
     run(&mut client, &thread, "hello").await;
     stage.stop().await;
     assert!(collector.posted().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_tools_is_told_of_the_trace() {
+    let collector = Collector::start(200).await.unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let more = format!("env = {{ {LOG_VARIABLE} = {log:?} }}");
+    let settings = settings(&collector, "") + &mcp::server("s", "", &more);
+    let stage = Stage::with(&settings).await;
+    let (mut client, thread) = stage.thread().await;
+    stage.play([calls("mcp__s__echo", json!({})), json!({ "text": "done" })]);
+    run(&mut client, &thread, "go").await;
+    stage.stop().await;
+    let spans = records(&collector, &["resourceSpans", "scopeSpans", "spans"]);
+    let call = spans
+        .iter()
+        .find(|(span, _)| span["name"] == "execute_tool mcp__s__echo");
+    let (call, _) = call.expect("a span of the call");
+    let (trace, span) = (text(&call["traceId"]), text(&call["spanId"]));
+    let heard = std::fs::read_to_string(log).unwrap();
+    let expected = format!(r#""traceparent":"00-{trace}-{span}-01""#);
+    assert!(heard.contains(&expected), "{expected} is not in {heard}");
 }

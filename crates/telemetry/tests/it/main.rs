@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use quipu_telemetry::{Collector as Target, Encoding, Options, Span, SpanContext, Telemetry, Tls};
+use quipu_telemetry::{
+    Collector as Target, Encoding, Kind, Options, Span, SpanContext, Telemetry, Tls,
+};
 use quipu_testkit::collector::Collector;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -38,7 +40,8 @@ fn report(telemetry: &Telemetry) {
         vec![("prompt_length", 3.into()), ("ok", true.into())],
     );
     telemetry.span(Span {
-        name: "turn",
+        name: "turn".into(),
+        kind: Kind::Client,
         context: turn.child(),
         parent: Some(turn),
         began: SystemTime::now(),

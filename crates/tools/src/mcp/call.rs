@@ -145,7 +145,9 @@ fn meta(run: &Running, offered: &OfferedTool) -> Vec<(String, Value)> {
     let own = own.and_then(|meta| serde_json::from_str::<Value>(meta.get()).ok());
     let own = own.and_then(|meta| meta.get(OF_APP).cloned());
     let own = own.map(|own| (OF_APP.to_owned(), own));
-    std::iter::once(turn).chain(own).collect()
+    let trace = run.scope.traceparent.as_deref();
+    let trace = trace.map(|it| ("traceparent".to_owned(), it.into()));
+    std::iter::once(turn).chain(own).chain(trace).collect()
 }
 
 /// What a server is told about the turn.

@@ -98,6 +98,7 @@ pub fn scope(home: &Path, cwd: &Path) -> Scope {
     Scope {
         thread_id: "thread".into(),
         turn_id: "turn".into(),
+        traceparent: None,
         home: home.to_owned(),
         cwd: cwd.to_owned(),
         approval_policy: AskForApproval::Never,
