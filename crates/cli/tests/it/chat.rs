@@ -301,7 +301,7 @@ async fn a_form_of_an_mcp_server_is_filled_in() {
     terminal.until(&["\n>"]).await;
     let call = json!({ "calls": [{ "name": "mcp__forms__ask_form", "arguments": {} }] });
     terminal
-        .say(&script(json!([call, { "text": "thanks" }])))
+        .say(&script(json!([call, { "deltas": ["tha", "nks"] }])))
         .await;
     terminal
         .until(&["forms: Who? (a form with 2 fields)"])
