@@ -2,6 +2,8 @@
 //! changes that are not saved, which only the editor knows. Nothing here is confined by the sandbox, so writing and
 //! running ask the user first.
 
+use std::slice;
+
 use quipu_client::wire::{
     DynamicToolCallOutputContentItem, DynamicToolCallParams, DynamicToolCallResponse,
     DynamicToolEntry, DynamicToolSpec,
@@ -190,7 +192,9 @@ async fn run(
     arguments: Run,
 ) -> Outcome {
     let Run { command, args, cwd } = arguments;
-    let line = [&[command.clone()], args.as_slice()].concat().join(" ");
+    let line = [slice::from_ref(&command), args.as_slice()]
+        .concat()
+        .join(" ");
     let title = format!("Run `{line}`");
     allowed(editor, session, request, title, ToolKind::Execute).await?;
     let id = &session.thread_id;

@@ -133,7 +133,7 @@ async fn follow(
             }
         }
         if cause.is_none() {
-            match watch.to_the_end(&mut joined, cancellation).await {
+            match watch.follow(&mut joined, cancellation).await {
                 Left::Completed(turn) => return Ok(Some(*turn)),
                 Left::Lost(why) => cause = Some(why),
             }

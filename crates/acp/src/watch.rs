@@ -59,11 +59,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Shows what happens until the turn or the connection ends.
-    pub async fn to_the_end(
-        &mut self,
-        joined: &mut Joined,
-        cancellation: &mut Cancellation,
-    ) -> Left {
+    pub async fn follow(&mut self, joined: &mut Joined, cancellation: &mut Cancellation) -> Left {
         let mut is_cancelled = false;
         loop {
             let event = tokio::select! {

@@ -185,7 +185,13 @@ impl Task<'_> {
             approval_policy: Some(settings.approvals.policy()),
             sandbox: settings.sandbox,
             ephemeral: Some(settings.is_ephemeral),
-            dynamic_tools: Some(self.rendered.tools.iter().map(|it| spec(it).into()).collect()),
+            dynamic_tools: Some(
+                self.rendered
+                    .tools
+                    .iter()
+                    .map(|it| spec(it).into())
+                    .collect(),
+            ),
             config: self.config(),
             ..ThreadStartParams::default()
         };

@@ -151,6 +151,7 @@ pub struct SessionUpdate<'a> {
     rename_all = "snake_case",
     rename_all_fields = "camelCase"
 )]
+#[expect(clippy::enum_variant_names, reason = "the names of the protocol")]
 pub enum Update {
     UserMessageChunk {
         content: ContentBlock,

@@ -113,14 +113,16 @@ async fn converse(program: &Path) {
 
 fn with_tool() -> ThreadStartParams {
     ThreadStartParams {
-        dynamic_tools: Some(vec![DynamicToolSpec {
-            name: "weather".to_owned(),
-            description: "tells the weather".to_owned(),
-            input_schema: json!({ "type": "object", "properties": {} }).into(),
-            defer_loading: false,
-            namespace: None,
-        }
-        .into()]),
+        dynamic_tools: Some(vec![
+            DynamicToolSpec {
+                name: "weather".to_owned(),
+                description: "tells the weather".to_owned(),
+                input_schema: json!({ "type": "object", "properties": {} }).into(),
+                defer_loading: false,
+                namespace: None,
+            }
+            .into(),
+        ]),
         ..ThreadStartParams::default()
     }
 }

@@ -15,9 +15,15 @@ fn namespace(name: &str, tools: Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_of_a_namespace_are_called_by_both_names() {
     let mut stage = Stage::new().await;
-    let tools = json!([function("plain"), namespace("crm", json!([function("lookup")]))]);
+    let tools = json!([
+        function("plain"),
+        namespace("crm", json!([function("lookup")]))
+    ]);
     let (mut client, thread) = stage.thread_with(json!({ "dynamicTools": tools })).await;
-    stage.play([calls("crm__lookup", json!({ "id": 7 })), json!({ "text": "done" })]);
+    stage.play([
+        calls("crm__lookup", json!({ "id": 7 })),
+        json!({ "text": "done" }),
+    ]);
     say(&mut client, &thread, "look").await;
     let question = client.skip_to("item/tool/call").await;
     assert_eq!(question["params"]["namespace"], "crm");
@@ -26,23 +32,37 @@ async fn tools_of_a_namespace_are_called_by_both_names() {
     let messages = client.until("turn/completed").await;
     assert_eq!(status(&messages), "completed");
     let item = completed(&messages, "dynamicToolCall")[0].clone();
-    assert_eq!((&item["namespace"], &item["tool"]), (&json!("crm"), &json!("lookup")));
+    assert_eq!(
+        (&item["namespace"], &item["tool"]),
+        (&json!("crm"), &json!("lookup"))
+    );
     let sent = stage.last_request();
-    assert!(sent.contains("crm__lookup") && sent.contains("about tickets"), "{sent}");
+    assert!(
+        sent.contains("crm__lookup") && sent.contains("about tickets"),
+        "{sent}"
+    );
     // The thread remembers its tools and what they were called.
     stage.restart().await;
     let mut client = stage.client().await;
     let resume = json!({ "threadId": thread });
     let resumed = client.call("thread/resume", resume).await;
     let items = resumed["thread"]["turns"][0]["items"].as_array().unwrap();
-    let stored = items.iter().find(|it| it["type"] == "dynamicToolCall").unwrap();
+    let stored = items
+        .iter()
+        .find(|it| it["type"] == "dynamicToolCall")
+        .unwrap();
     assert_eq!(stored["namespace"], "crm");
     stage.play([calls("plain", json!({})), json!({ "text": "done" })]);
     say(&mut client, &thread, "again").await;
     let question = client.skip_to("item/tool/call").await;
     assert_eq!(question["params"]["tool"], "plain");
     client.reply(&question["id"], open()).await;
-    assert!(stage.model.requests()[2].body.to_string().contains("crm__lookup"));
+    assert!(
+        stage.model.requests()[2]
+            .body
+            .to_string()
+            .contains("crm__lookup")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,15 +77,23 @@ async fn bad_namespaces_are_refused_in_the_words_of_later_versions() {
             json!([namespace("crm", json!([]))]),
             "dynamic tool namespace must contain at least one tool: crm".to_owned(),
         ),
-        (json!([namespace("", one())]), "dynamic tool namespace must not be empty".to_owned()),
-        (json!([namespace("mcp", one())]), "dynamic tool namespace is reserved: mcp".to_owned()),
+        (
+            json!([namespace("", one())]),
+            "dynamic tool namespace must not be empty".to_owned(),
+        ),
+        (
+            json!([namespace("mcp", one())]),
+            "dynamic tool namespace is reserved: mcp".to_owned(),
+        ),
         (
             json!([namespace("web", one())]),
-            "dynamic tool namespace collides with a reserved Responses API namespace: web".to_owned(),
+            "dynamic tool namespace collides with a reserved Responses API namespace: web"
+                .to_owned(),
         ),
         (
             json!([namespace("a b", one())]),
-            "dynamic tool namespace must match ^[a-zA-Z0-9_-]+$ to match Responses API: a b".to_owned(),
+            "dynamic tool namespace must match ^[a-zA-Z0-9_-]+$ to match Responses API: a b"
+                .to_owned(),
         ),
         (
             json!([namespace("crm", json!([function("a"), function("a")]))]),
@@ -81,14 +109,19 @@ async fn bad_namespaces_are_refused_in_the_words_of_later_versions() {
         ),
         (
             json!([namespace(&long, wide)]),
-            format!("dynamic tool name with its namespace must be at most 64 characters: {long}__lookup"),
+            format!(
+                "dynamic tool name with its namespace must be at most 64 characters: {long}__lookup"
+            ),
         ),
         (
             json!([{ "type": "other", "name": "x" }]),
-            "Invalid request: unknown variant `other`, expected `function` or `namespace`".to_owned(),
+            "Invalid request: unknown variant `other`, expected `function` or `namespace`"
+                .to_owned(),
         ),
     ] {
-        let refused = client.refused("thread/start", json!({ "dynamicTools": tools })).await;
+        let refused = client
+            .refused("thread/start", json!({ "dynamicTools": tools }))
+            .await;
         assert!(refused.starts_with(&expected), "{refused}");
     }
 }

@@ -61,7 +61,7 @@ async fn threads_are_grouped_in_an_order_of_their_own() {
         .call("thread/list", in_order(json!({ "limit": 2 })))
         .await;
     let rest = in_order(json!({ "limit": 2, "cursor": page["nextCursor"] }));
-    assert_eq!(listed(&mut client, rest).await, [two.clone()]);
+    assert_eq!(listed(&mut client, rest).await, std::slice::from_ref(&two));
     put(&mut client, &two, json!(home), None).await;
     put(&mut client, &one, Value::Null, None).await;
     let read = client.call("thread/read", json!({ "threadId": two })).await;

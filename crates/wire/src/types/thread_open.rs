@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use quipu_wire_macros::wire;
 
 use crate::{
-    AbsolutePath, ApprovalsReviewer, AskForApproval, DynamicToolEntry, Json, Personality, ReasoningEffort,
-    ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
+    AbsolutePath, ApprovalsReviewer, AskForApproval, DynamicToolEntry, Json, Personality,
+    ReasoningEffort, ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
 };
 
 /// A tool that the client brings; the model's calls come as `item/tool/call`.
