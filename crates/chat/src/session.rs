@@ -147,6 +147,7 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
                 thread_id,
                 input,
                 expected_turn_id: turn_id,
+                ..TurnSteerParams::default()
             };
             client.turn_steer(params).await?;
             Outcome::Done

@@ -44,6 +44,8 @@ pub struct ServerInfo {
     pub platform_family: Option<String>,
     /// The system, such as `linux`. Old servers do not tell.
     pub platform_os: Option<String>,
+    /// Whether it numbers the events of threads, as [`Reconnecting`](crate::Reconnecting) asks for.
+    pub numbers_events: bool,
 }
 
 /// The answer to `initialize`, of which old servers send the first member only.
@@ -56,6 +58,7 @@ struct Greeting {
     codex_home: Option<String>,
     platform_family: Option<String>,
     platform_os: Option<String>,
+    quipu: Option<QuipuCapabilities>,
 }
 
 impl Client {
@@ -89,9 +92,15 @@ impl Client {
             first_id,
             handler,
             observer,
+            tap,
         } = options;
         let (connection, server) = transport.open(timeouts.handshake, &observer).await?;
-        let callbacks = Callbacks { handler, observer };
+        let quipu = tap.is_some().then_some(QuipuCapabilities { events: true });
+        let callbacks = Callbacks {
+            handler,
+            observer,
+            tap,
+        };
         let options = LinkOptions {
             timeouts,
             retry,
@@ -109,6 +118,7 @@ impl Client {
             capabilities: Some(InitializeCapabilities {
                 experimental_api,
                 opt_out_notification_methods: (!opt_out.is_empty()).then_some(opt_out),
+                quipu,
             }),
         };
         match greet(&link, &hello, minimum_version).await {
@@ -243,6 +253,7 @@ async fn greet(
         codex_home: greeting.codex_home,
         platform_family: greeting.platform_family,
         platform_os: greeting.platform_os,
+        numbers_events: greeting.quipu.is_some_and(|it| it.events),
     };
     if let Some(minimum) = minimum {
         let found = server.version.ok_or_else(|| ConnectError::NoVersion {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use quipu_rpc::{CloseReason, Event as Message, Inbox};
-use tokio::sync::watch;
+use quipu_rpc::{CloseReason, Event as Message, Inbox, Notification};
+use tokio::sync::{mpsc, watch};
 
 use crate::child::Exit;
 use crate::event::{self, Event};
@@ -18,6 +18,8 @@ pub(crate) struct Dispatch {
     pub hub: Arc<Hub>,
     pub questions: Questions,
     pub observer: Arc<dyn Observe>,
+    /// Takes every notification with its number, until it is full.
+    pub tap: Option<mpsc::Sender<Notification>>,
     /// Whether this client leaves, and a child process with it.
     pub stop: watch::Sender<bool>,
     /// How a child process ended.
@@ -54,6 +56,10 @@ impl Dispatch {
                     self.questions.resolved(notification.params.as_ref());
                 }
                 self.hub.notify(&notification);
+                if let Some(Err(_)) = self.tap.as_ref().map(|it| it.try_send(notification)) {
+                    // Its reader sees the end, and resumes after what it has read.
+                    self.tap = None;
+                }
             }
             Message::Request(request) => {
                 self.observer.received(Received::Question {

@@ -170,6 +170,9 @@ pub enum ConnectError {
         /// What [`Options::minimum_version`](crate::Options::minimum_version) says.
         minimum: Version,
     },
+    /// The server does not number events, which [`Reconnecting`](crate::Reconnecting) needs.
+    #[error("the server does not number events; only Quipu does")]
+    NoNumbers,
     /// The server did not say its version where this protocol has it.
     #[error("no version can be read from the server's name `{user_agent}`")]
     NoVersion {

@@ -21,6 +21,7 @@
 //! - A [`Handler`] answers the server's questions; what it does not answer gets a safe default.
 //! - [`Client::run_turn`] and [`Client::run_review`] run to the end; [`Client::stream_turn`] also shows
 //!   the way.
+//! - [`Reconnecting`] connects again when a connection breaks, and goes on without a gap or a repetition.
 //! - The end of a server reaches everyone who waits as one [`Cause`].
 //!
 //! `docs/client.md` is the guide, `examples/` has programs to start from.
@@ -43,6 +44,7 @@ mod named;
 mod observe;
 mod options;
 mod questions;
+mod reconnect;
 mod record;
 mod retry;
 mod scope;
@@ -61,6 +63,7 @@ pub use observe::Received;
 pub use options::{Connect, Options, Timeouts, TurnLimits};
 pub use quipu_rpc::{Connection, ErrorObject};
 pub use quipu_wire as wire;
+pub use reconnect::{Arrival, EventNumber, Reconnecting, Reconnection};
 pub use retry::Retry;
 pub use turn::{CompletedReview, CompletedTurn, TurnStream, prompt};
 pub use version::Version;

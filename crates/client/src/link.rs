@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_rpc::{CallError, Connection, Limits, Outcome, Peer, PeerOptions};
+use quipu_rpc::{CallError, Connection, Limits, Notification, Outcome, Peer, PeerOptions};
 use serde::Serialize;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::child::{Identity, Server};
 use crate::dispatch::Dispatch;
@@ -41,6 +41,7 @@ pub(crate) struct Link {
 pub(crate) struct Callbacks {
     pub handler: Arc<dyn Answers>,
     pub observer: Arc<dyn Observe>,
+    pub tap: Option<mpsc::Sender<Notification>>,
 }
 
 /// How a connection is dealt with.
@@ -86,6 +87,7 @@ impl Link {
             hub: Arc::clone(&hub),
             questions: Questions::new(Arc::clone(&hub), callbacks.handler, timeouts.handler),
             observer: callbacks.observer,
+            tap: callbacks.tap,
             stop: stop.clone(),
             exit,
         };

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_rpc::{Connection, Limits};
+use quipu_rpc::{Connection, Limits, Notification};
 use quipu_wire::{AskForApproval, SandboxMode};
+use tokio::sync::mpsc;
 
 use crate::handler::{Answers, Defaults, Handler};
 use crate::observe::{Observe, Received};
@@ -42,6 +43,8 @@ pub struct Options {
     pub(crate) first_id: i64,
     pub(crate) handler: Arc<dyn Answers>,
     pub(crate) observer: Arc<dyn Observe>,
+    /// Takes notifications with their numbers, which the server is asked for.
+    pub(crate) tap: Option<mpsc::Sender<Notification>>,
 }
 
 /// How to connect to a server, as often as needed: programs that outlive a connection make the next one with it.
@@ -137,6 +140,7 @@ impl Options {
             first_id: 0,
             handler: Arc::new(Defaults),
             observer: Arc::new(|_: Received<'_>| {}),
+            tap: None,
         }
     }
 

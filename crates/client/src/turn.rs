@@ -189,6 +189,7 @@ impl TurnStream {
             thread_id: self.thread_id.clone(),
             input,
             expected_turn_id: self.turn.id.clone(),
+            ..TurnSteerParams::default()
         };
         self.client.turn_steer(params).await?;
         Ok(())

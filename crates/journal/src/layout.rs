@@ -20,6 +20,10 @@ pub(crate) const GIT: &str = "quipu_git_info.jsonl";
 pub(crate) const LOCKS: &str = "thread-writer-locks";
 /// Held while files in [`LOCKS`] are made or removed.
 pub(crate) const COORDINATION: &str = ".coordination.lock";
+/// The numbered events of threads, one file for each, and the last epoch.
+pub(crate) const EVENTS: &str = "quipu_events";
+/// The requests that have a key, append-only.
+pub(crate) const REQUESTS: &str = "quipu_requests.jsonl";
 /// The index.
 pub(crate) const INDEX: &str = "quipu_index_1.sqlite";
 

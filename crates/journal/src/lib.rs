@@ -12,6 +12,7 @@ mod append;
 mod chain;
 mod error;
 pub mod event;
+mod events;
 mod head;
 mod history;
 mod index;
@@ -27,6 +28,7 @@ mod query;
 mod reader;
 mod record;
 mod replay;
+mod requests;
 mod reserve;
 mod session;
 mod store;
@@ -37,6 +39,7 @@ mod writer;
 
 pub use error::{Error, Result};
 pub use event::Event;
+pub use events::{Before, EventLog, Numbers, StoredEvent, StoredEvents};
 pub use history::{History, LoadedHistory, first_words, said_by_user};
 pub use lines::MAX_RECORD;
 pub use log::Log;
@@ -44,6 +47,7 @@ pub use query::{Cursor, Page, Query, Summary};
 pub use reader::{Fault, Warning, Warnings};
 pub use record::{Compacted, Record, TurnContext};
 pub use replay::Replay;
+pub use requests::KeyedRequest;
 pub use session::{
     BaseInstructions, GitInfo, HistoryBase, SessionMeta, Source, SubAgent, ThreadSpawn,
 };

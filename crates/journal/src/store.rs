@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::append::{AppendFile, Expect, create_dirs, ends_in_newline};
 use crate::chain::Chain;
 use crate::error::{Error, Result};
+use crate::events::{self, EventLog, Numbers};
 use crate::history::{History, LoadedHistory};
 use crate::index::{self, Index};
 use crate::layout::{ARCHIVED, GIT, INDEX, NAMES, RolloutName};
@@ -22,6 +23,7 @@ use crate::platform;
 use crate::query::{Page, Query, Summary};
 use crate::record::Record;
 use crate::replay::Replay;
+use crate::requests::{KeyedRequest, Requests};
 use crate::session::{GitInfo, SessionMeta};
 use crate::time;
 use crate::touched::Touched;
@@ -43,6 +45,7 @@ pub struct Store {
     index: Mutex<Option<Index>>,
     touched: Arc<Touched>,
     writers: Arc<Writers>,
+    requests: Requests,
 }
 
 impl Store {
@@ -52,6 +55,7 @@ impl Store {
         let index_file = options.sqlite_home.as_deref().unwrap_or(&home).join(INDEX);
         Self {
             writers: Writers::new(&home),
+            requests: Requests::new(&home),
             home,
             index_file,
             index: Mutex::new(None),
@@ -209,7 +213,28 @@ impl Store {
             fs::remove_file(&path).map_err(|source| Error::io("delete", &path, source))?;
             self.touched.add(&path);
         }
-        Ok(())
+        events::remove(&self.home, id)
+    }
+
+    /// The numbered events of a thread; nothing is read yet.
+    pub fn events(&self, id: Uuid) -> EventLog {
+        EventLog::new(&self.home, id)
+    }
+
+    /// Takes the numbers of a new epoch for the events of a thread, all of them above `used`.
+    pub fn next_epoch(&self, used: u64) -> Result<Numbers> {
+        events::next_epoch(&self.home, used)
+    }
+
+    /// Begins a request that has a key: gives the one that was made before with that key, or stores this one and gives
+    /// it back.
+    pub fn begin_request(&self, request: KeyedRequest) -> Result<KeyedRequest> {
+        self.requests.begin(request)
+    }
+
+    /// Stores that a request with a key has acted.
+    pub fn request_done(&self, request: KeyedRequest) -> Result<()> {
+        self.requests.done(request)
     }
 
     /// Moves an archived thread back, as changed now.

@@ -41,6 +41,8 @@ pub struct Notification {
     pub method: String,
     /// As it came: absent and `null` are distinguished.
     pub params: Option<RawJson>,
+    /// What a Quipu server says besides, such as the number of the event.
+    pub quipu: Option<RawJson>,
 }
 
 /// The result or the error of a request.
@@ -143,7 +145,12 @@ impl Frame {
             }
             (None, Some(_), ..) if has_bad_id => return Err(FrameError::BadId),
             (None, Some(method), ..) => {
-                return Ok(Self::Notification(Notification { method, params }));
+                let quipu = members.quipu.map(raw);
+                return Ok(Self::Notification(Notification {
+                    method,
+                    params,
+                    quipu,
+                }));
             }
             (id, None, None, None) if members.method.is_some() => {
                 return Err(FrameError::BadMethod { id });
@@ -175,6 +182,8 @@ struct Members<'a> {
     error: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     trace: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    quipu: Option<&'a RawValue>,
 }
 
 /// Keeps a `null` as a value, where a plain `Option` would read it as absence.

@@ -1,5 +1,5 @@
 //! What one delta costs the whole server: allocations, time and bytes, from the provider's socket to the
-//! bytes for the client, in each wire format. What the provider says is made beforehand and sent by a
+//! bytes for the client, in each wire format, and with numbered events. What the provider says is made beforehand and sent by a
 //! thread that allocates nothing; the client only looks for line ends.
 //!
 //!     cargo run --release -p quipu-server --example deltas
@@ -99,9 +99,15 @@ impl Client {
 #[tokio::main]
 async fn main() -> io::Result<()> {
     let mut out = io::stdout();
-    for wire in ["responses", "chat", "anthropic"] {
+    for (wire, events) in [
+        ("responses", false),
+        ("responses", true),
+        ("chat", false),
+        ("anthropic", false),
+    ] {
         let directory = tempfile::tempdir()?;
-        let mut client = connect(directory.path(), wire, &provider(stream(wire))?).await?;
+        let provider = provider(stream(wire))?;
+        let mut client = connect(directory.path(), wire, &provider, events).await?;
         client
             .send(json!({ "id": 2, "method": "thread/start", "params": {} }))
             .await?;
@@ -122,7 +128,8 @@ async fn main() -> io::Result<()> {
         let each = |figure: usize| figure as f64 / client.deltas as f64;
         writeln!(
             out,
-            "{wire}: {} deltas, {:.0} bytes to the client, {:.2} allocations of {:.0} bytes in all, {:.0} ns each",
+            "{wire}{}: {} deltas, {:.0} bytes to the client, {:.2} allocations of {:.0} bytes in all, {:.0} ns each",
+            if events { ", numbered" } else { "" },
             client.deltas,
             each(client.bytes),
             each(after[0] - before[0]),
@@ -133,7 +140,7 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-async fn connect(directory: &Path, wire: &str, base_url: &str) -> io::Result<Client> {
+async fn connect(directory: &Path, wire: &str, base_url: &str, events: bool) -> io::Result<Client> {
     let settings = format!(
         "model = \"m\"\nmodel_provider = \"p\"\n[model_providers.p]\nname = \"p\"\nbase_url = \"{base_url}\"\nwire_api = \"{wire}\"\n"
     );
@@ -157,7 +164,10 @@ async fn connect(directory: &Path, wire: &str, base_url: &str) -> io::Result<Cli
         bytes: 0,
         deltas: 0,
     };
-    let hello = json!({ "clientInfo": { "name": "deltas", "version": "1" } });
+    let hello = json!({
+        "clientInfo": { "name": "deltas", "version": "1" },
+        "capabilities": { "quipu": { "events": events } },
+    });
     client
         .send(json!({ "id": 1, "method": "initialize", "params": hello }))
         .await?;
@@ -177,7 +187,8 @@ fn provider(body: String) -> io::Result<String> {
             if read_request(&mut connection).is_err()
                 || connection.write_all(answer.as_bytes()).is_err()
             {
-                return;
+                // Not every request is for an answer.
+                continue;
             }
         }
     });

@@ -17,6 +17,9 @@ const CLIENTS: usize = 3 * MESSAGE_LIMIT;
 /// What all turns may hold that clients gave them and the model has not taken yet.
 const PENDING: usize = 256 * 1024 * 1024;
 
+/// What the recent events of all threads may hold.
+const EVENTS: usize = 64 * 1024 * 1024;
+
 /// The budgets of a server.
 pub(crate) struct Budgets {
     /// For messages before `initialize`.
@@ -27,6 +30,8 @@ pub(crate) struct Budgets {
     pub requests: Arc<Budget>,
     /// For input that running turns have not taken yet.
     pub pending: Arc<Budget>,
+    /// For the events that threads keep for clients that resume.
+    pub events: Arc<Budget>,
 }
 
 impl Default for Budgets {
@@ -43,6 +48,7 @@ impl Default for Budgets {
             },
             requests,
             pending: Budget::new(PENDING),
+            events: Budget::new(EVENTS),
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Introduction {
     pub name: String,
     pub experimental: bool,
     pub opted_out: HashSet<String>,
+    /// It wants the notifications of threads numbered.
+    pub numbers: bool,
 }
 
 impl Introduction {
@@ -88,6 +90,11 @@ impl Client {
 
     pub fn is_experimental(&self) -> bool {
         self.introduction().is_some_and(|it| it.experimental)
+    }
+
+    /// Whether the client wants the notifications of threads numbered.
+    pub fn wants_numbers(&self) -> bool {
+        self.introduction().is_some_and(|it| it.numbers)
     }
 
     /// Ends what only makes sense while the client is there; see [`left`](Self::left).

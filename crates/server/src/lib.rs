@@ -42,6 +42,7 @@ mod mcp;
 mod metrics;
 mod models;
 mod models_cache;
+mod once;
 mod paging;
 mod peer;
 mod platform;

@@ -32,6 +32,7 @@ use crate::identity::Identity;
 use crate::lanes::Lanes;
 use crate::mcp;
 use crate::models::RemoteModels;
+use crate::once::Keys;
 use crate::platform;
 use crate::plugins::RemotePlugins;
 use crate::questions::QuestionIds;
@@ -74,6 +75,7 @@ pub struct Server {
     pub(crate) agents: Agents,
     pub(crate) announcer: Announcer,
     pub(crate) store: LazyStore,
+    pub(crate) keys: Keys,
     reporting: OnceLock<Reporting>,
     pub(crate) watches: Watches,
     pub(crate) commands: Commands,
@@ -125,6 +127,7 @@ impl Server {
             agents: Agents::default(),
             announcer: Announcer::default(),
             store,
+            keys: Keys::default(),
             reporting: OnceLock::new(),
             watches: Watches::default(),
             commands: Commands::default(),

@@ -186,6 +186,7 @@ pub fn hello(name: &str, experimental: bool) -> InitializeParams {
         capabilities: Some(InitializeCapabilities {
             experimental_api: experimental,
             opt_out_notification_methods: None,
+            quipu: None,
         }),
     }
 }

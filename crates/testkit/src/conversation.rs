@@ -24,6 +24,17 @@ impl Conversation {
 
     /// The same under another name.
     pub async fn start_as(connection: Connection, name: &str) -> Conversation {
+        let capabilities = json!({ "experimentalApi": true });
+        Conversation::start_with(connection, name, capabilities).await
+    }
+
+    /// The same with numbered events.
+    pub async fn start_numbered(connection: Connection) -> Conversation {
+        let capabilities = json!({ "experimentalApi": true, "quipu": { "events": true } });
+        Conversation::start_with(connection, "testkit", capabilities).await
+    }
+
+    async fn start_with(connection: Connection, name: &str, capabilities: Value) -> Conversation {
         let mut conversation = Conversation {
             raw: Raw::new(connection),
             asked: 0,
@@ -31,7 +42,7 @@ impl Conversation {
         };
         let hello = json!({
             "clientInfo": { "name": name, "version": "1.0" },
-            "capabilities": { "experimentalApi": true },
+            "capabilities": capabilities,
         });
         conversation.call("initialize", hello).await;
         conversation

@@ -1111,6 +1111,11 @@ export type ErrorNotification = { error: TurnError,
 willRetry: boolean, threadId: string, turnId: string, };
 
 /**
+ * What a client that resumes gets of the events it missed.
+ */
+export type EventReplay = "complete" | "condensed" | "reset";
+
+/**
  * Parameters of the request `execCommandApproval`, sent only in threads with `legacy_approvals`.
  */
 export type ExecCommandApprovalParams = { conversationId: ThreadId, 
@@ -2030,7 +2035,11 @@ experimentalApi?: boolean,
 /**
  * Notifications not to send, by exact method; unknown ones are ignored.
  */
-optOutNotificationMethods?: Array<string> | null, };
+optOutNotificationMethods?: Array<string> | null, 
+/**
+ * What the client wants of Quipu beyond the protocol.
+ */
+quipu?: QuipuCapabilities, };
 
 /**
  * Parameters of `initialize`.
@@ -2056,7 +2065,11 @@ platformFamily: string,
 /**
  * The system, such as `linux`, `macos` or `windows`.
  */
-platformOs: string, };
+platformOs: string, 
+/**
+ * What the client gets of what it wanted beyond the protocol, if it wanted anything.
+ */
+quipu?: QuipuCapabilities, };
 
 /**
  * A kind of input.
@@ -3273,6 +3286,24 @@ export type QueuedSubmission = { id: string, input: Array<UserInput>,
 clientUserMessageId: string, };
 
 /**
+ * What a client can ask of Quipu in `initialize`.
+ */
+export type QuipuCapabilities = { 
+/**
+ * Numbers the notifications of threads, so that a client can resume after the last one it saw.
+ */
+events?: boolean, };
+
+/**
+ * Where a client left off, in `thread/resume`.
+ */
+export type QuipuResume = { 
+/**
+ * The number of the last event that the client saw of the thread.
+ */
+after: number, };
+
+/**
  * How much of one limit on use is spent; members the provider did not report are null.
  */
 export type RateLimitSnapshot = { 
@@ -4186,6 +4217,19 @@ export type ThreadDeleteResponse = Record<string, never>;
 export type ThreadDeletedNotification = { threadId: string, };
 
 /**
+ * Where the numbered events of a thread are.
+ */
+export type ThreadEvents = { 
+/**
+ * The number of the last event so far; those up to it that the client asked for follow this answer, then later ones.
+ */
+seq: number, 
+/**
+ * What follows, if the client said where it left off.
+ */
+replay?: EventReplay, };
+
+/**
  * Parameters of `thread/fork`.
  */
 export type ThreadForkParams = { 
@@ -4265,7 +4309,11 @@ lastTurnId?: string | null,
 /**
  * The first turn that is not copied, in place of `lastTurnId`.
  */
-beforeTurnId?: string | null, };
+beforeTurnId?: string | null, 
+/**
+ * Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+ */
+idempotencyKey?: string, };
 
 /**
  * Result of `thread/fork`.
@@ -4286,7 +4334,11 @@ runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, 
 /**
  * Null leaves it to the model.
  */
-reasoningEffort: ReasoningEffort | null, };
+reasoningEffort: ReasoningEffort | null, 
+/**
+ * Where the numbered events of the thread are, for clients that asked for them.
+ */
+quipu?: ThreadEvents, };
 
 /**
  * The goal of a thread.
@@ -5085,7 +5137,11 @@ persistExtendedHistory?: boolean,
 /**
  * Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
  */
-excludeTurns?: boolean, };
+excludeTurns?: boolean, 
+/**
+ * Where a client with numbered events left off.
+ */
+quipu?: QuipuResume, };
 
 /**
  * Result of `thread/resume`.
@@ -5106,7 +5162,11 @@ runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, 
 /**
  * Null leaves it to the model.
  */
-reasoningEffort: ReasoningEffort | null, };
+reasoningEffort: ReasoningEffort | null, 
+/**
+ * Where the numbered events of the thread are, for clients that asked for them.
+ */
+quipu?: ThreadEvents, };
 
 /**
  * Parameters of `thread/revert`.
@@ -5564,7 +5624,11 @@ experimentalRawEvents?: boolean,
 /**
  * Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
  */
-persistExtendedHistory?: boolean, };
+persistExtendedHistory?: boolean, 
+/**
+ * Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+ */
+idempotencyKey?: string, };
 
 /**
  * Result of `thread/start`.
@@ -5585,7 +5649,11 @@ runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, 
 /**
  * Null leaves it to the model.
  */
-reasoningEffort: ReasoningEffort | null, };
+reasoningEffort: ReasoningEffort | null, 
+/**
+ * Where the numbered events of the thread are, for clients that asked for them.
+ */
+quipu?: ThreadEvents, };
 
 /**
  * Parameters of the notification `thread/started`.
@@ -6042,7 +6110,11 @@ outputSchema?: JsonValue | null,
 /**
  * Its settings win over `model` and `effort`.
  */
-collaborationMode?: CollaborationMode | null, };
+collaborationMode?: CollaborationMode | null, 
+/**
+ * Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+ */
+idempotencyKey?: string, };
 
 /**
  * Result of `turn/start`.
@@ -6078,7 +6150,11 @@ input: Array<UserInput>,
 /**
  * The turn that the client believes to be running; if it is another, the request fails.
  */
-expectedTurnId: string, };
+expectedTurnId: string, 
+/**
+ * Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+ */
+idempotencyKey?: string, };
 
 /**
  * Result of `turn/steer`.

@@ -36,6 +36,7 @@ mod manual;
 mod metrics;
 mod newcomers;
 mod node_clients;
+mod numbered;
 mod offline;
 mod otel;
 mod patch_program;

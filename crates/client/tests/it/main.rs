@@ -14,6 +14,7 @@ mod observer;
 mod official;
 mod peers;
 mod questions;
+mod reconnect;
 mod support;
 mod threads;
 mod turns;

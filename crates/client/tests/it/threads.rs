@@ -65,6 +65,7 @@ async fn turns_and_reviews_by_their_everyday_names() {
         thread_id: id.clone(),
         input: prompt("", "and this").input,
         expected_turn_id: turn.id.clone(),
+        ..TurnSteerParams::default()
     });
     assert_eq!(soon(steered).await, turn.id);
     soon(client.interrupt_turn(&id, &turn.id)).await;

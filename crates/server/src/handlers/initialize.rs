@@ -2,7 +2,7 @@
 
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::method::request::Initialize;
-use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse};
+use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse, QuipuCapabilities};
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
@@ -58,6 +58,8 @@ fn introduce(
         .identity
         .introduce(config.env(), &info.name, &info.version);
     let capabilities = params.capabilities;
+    let own = capabilities.as_ref().and_then(|it| it.quipu.as_ref());
+    let own = own.map(|it| QuipuCapabilities { events: it.events });
     let introduction = Introduction {
         experimental: capabilities.as_ref().is_some_and(|it| it.experimental_api),
         opted_out: capabilities
@@ -66,12 +68,14 @@ fn introduce(
             .into_iter()
             .collect(),
         name: info.name,
+        numbers: own.as_ref().is_some_and(|it| it.events),
     };
     let result = InitializeResponse {
         user_agent,
         codex_home: home,
         platform_family: std::env::consts::FAMILY.to_owned(),
         platform_os: std::env::consts::OS.to_owned(),
+        quipu: own,
     };
     Ok((introduction, result))
 }

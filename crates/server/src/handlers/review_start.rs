@@ -76,8 +76,12 @@ async fn prepare(cx: &Cx, params: &mut ReviewStartParams) -> Result<ThreadHandle
     };
     let client = Arc::clone(&cx.client);
     let forking = move |server: &Arc<_>| {
-        let whole = (false, &load::Cut::None);
-        load::fork(server, &client, &rollout, &Overrides::default(), whole)
+        let whole = load::Copy {
+            ephemeral: false,
+            cut: load::Cut::None,
+            id: None,
+        };
+        load::fork(server, &client, &rollout, &Overrides::default(), &whole)
     };
     let opened = blocking(&cx.server, forking).await?;
     let opened = opened.map_err(|error| cannot_copy(&error.to_string()))?;

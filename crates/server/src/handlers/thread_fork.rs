@@ -4,14 +4,15 @@ use std::convert::identity;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_wire::method::event;
+use quipu_wire::ThreadForkParams;
+use quipu_wire::method::Method as _;
 use quipu_wire::method::request::ThreadFork;
-use quipu_wire::{ThreadForkParams, ThreadForkResponse, ThreadStartedNotification};
+use uuid::Uuid;
 
-use super::ReplyHandler;
+use super::{ReplyHandler, thread_start};
 use crate::blocking::blocking;
+use crate::threads::join::JoinReply;
 use crate::threads::{self, Opened, Overrides, load};
-use crate::words::Words;
 use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadFork {
@@ -19,25 +20,30 @@ impl ReplyHandler for ThreadFork {
         cx.client.words.note(params.approval_policy.as_ref(), None);
         cx.client.words.note_config(params.config.as_ref());
         let exclude_turns = params.exclude_turns;
-        let mut opened = match fork(&cx, params).await {
-            Ok(opened) => opened,
+        let key = params.idempotency_key.clone();
+        let _alone = cx.server.keys.wait(key.as_deref()).await;
+        let once = match thread_start::begin(&cx, Self::NAME, key.as_deref(), &params) {
+            Ok(once) => once,
             Err(error) => return reply.send(Err(error)).await,
         };
-        if exclude_turns {
-            opened.thread.turns.clear();
+        let reply = JoinReply::Fork(reply);
+        let Some(reply) = thread_start::rejoin(&cx, once.as_ref(), reply).await else {
+            return;
+        };
+        let id = once.as_ref().and_then(|it| it.made().parse().ok());
+        match fork(&cx, params, id).await {
+            Ok(mut opened) => {
+                if exclude_turns {
+                    opened.thread.turns.clear();
+                }
+                thread_start::announce(&cx, opened, reply).await;
+            }
+            Err(error) => reply.refuse(error).await,
         }
-        let hold = opened.hold.take();
-        let thread = opened.thread.clone();
-        reply.send(Ok(forked(opened, &cx.client.words))).await;
-        cx.server
-            .hub
-            .broadcast::<event::ThreadStarted>(&ThreadStartedNotification { thread })
-            .await;
-        drop(hold);
     }
 }
 
-async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, Refusal> {
+async fn fork(cx: &Cx, params: ThreadForkParams, id: Option<Uuid>) -> Result<Opened, Refusal> {
     let overrides = Overrides::from(&params);
     let path = match params.path {
         Some(path) => PathBuf::from(path),
@@ -65,25 +71,13 @@ async fn fork(cx: &Cx, params: ThreadForkParams) -> Result<Opened, Refusal> {
             return Err(Refusal::invalid_request(text));
         }
     };
-    let (client, ephemeral) = (Arc::clone(&cx.client), params.ephemeral);
-    let forking =
-        move |server: &_| load::fork(server, &client, &path, &overrides, (ephemeral, &cut));
+    let copy = load::Copy {
+        ephemeral: params.ephemeral,
+        cut,
+        id,
+    };
+    let client = Arc::clone(&cx.client);
+    let forking = move |server: &_| load::fork(server, &client, &path, &overrides, &copy);
     let opened = blocking(&cx.server, forking).await.and_then(identity)?;
     opened.with_required_servers(&cx.server, "forking").await
-}
-
-fn forked(opened: Opened, words: &Words) -> ThreadForkResponse {
-    let session = opened.session;
-    ThreadForkResponse {
-        thread: opened.thread,
-        model_provider: session.provider.id.clone(),
-        service_tier: session.service_tier,
-        cwd: session.cwd_text(),
-        runtime_workspace_roots: session.workspace_roots(),
-        approval_policy: words.policy(session.approval_policy),
-        approvals_reviewer: session.approvals_reviewer,
-        sandbox: session.sandbox,
-        reasoning_effort: session.effort.map(|it| words.effort(it)),
-        model: session.model,
-    }
 }

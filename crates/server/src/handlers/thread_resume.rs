@@ -10,7 +10,8 @@ use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNoti
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
-use crate::threads::{self, Opened, Overrides, StartRequest, ThreadHandle, Verb, join, load};
+use crate::threads::join::{JoinReply, Joined, Joining};
+use crate::threads::{self, Opened, Overrides, StartRequest, ThreadHandle, Verb, load};
 use crate::{Cx, Refusal, Reply, cloud};
 
 impl ReplyHandler for ThreadResume {
@@ -40,13 +41,20 @@ impl ReplyHandler for ThreadResume {
             .hub
             .broadcast::<event::ThreadStatusChanged>(&changed)
             .await;
-        let mut thread = opened.thread;
+        let Opened {
+            mut thread,
+            session,
+            catch_up,
+            hold,
+            ..
+        } = opened;
         if exclude_turns {
             thread.turns.clear();
         }
-        reply
-            .send(Ok(join::resumed(thread, &opened.session, &cx.client.words)))
+        Joined::new(thread, session, catch_up)
+            .send(&cx.client, JoinReply::Resume(reply))
             .await;
+        drop(hold);
     }
 }
 
@@ -82,8 +90,11 @@ async fn rejoin(
     thread
         .send(Verb::Join {
             client: Arc::clone(&cx.client),
-            exclude_turns: params.exclude_turns,
-            reply,
+            joining: Joining {
+                after: params.quipu.map(|it| it.after),
+                exclude_turns: params.exclude_turns,
+                reply: JoinReply::Resume(reply),
+            },
         })
         .await;
 }
@@ -106,9 +117,10 @@ fn open(cx: &Cx, params: ThreadResumeParams) -> Result<Opened, Refusal> {
         };
         return load::start(&cx.server, &cx.client, request);
     }
+    let after = params.quipu.map(|it| it.after);
     let path = match params.path {
         Some(path) => PathBuf::from(path),
         None => load::find(&cx.server, threads::parse_id(&params.thread_id)?)?,
     };
-    load::resume(&cx.server, &cx.client, &path, &overrides)
+    load::resume(&cx.server, &cx.client, &path, &overrides, after)
 }

@@ -8,19 +8,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use quipu_engine::TurnId;
 use quipu_rpc::{Id, write};
-use quipu_wire::method::event;
+use quipu_wire::method::{Notification as _, event};
 use quipu_wire::{
     ConfigWarningNotification, GitInfo, ServerNotification, ServerRequest, SessionSource,
     SubAgentSource, Thread, ThreadStatus, Turn, TurnStatus, WarningNotification,
 };
 
+use super::events::{CatchUp, Events};
 use super::live::LiveItems;
 use super::message::ThreadHandle;
 use super::stamps::Stamps;
 use super::unfollowed::{Counted, Unfollowed};
 use crate::Server;
 use crate::emit;
-use crate::hub::{Client, ClientId};
+use crate::hub::{self, Client, ClientId};
 use crate::questions::{Asker, Question, QuestionId};
 
 /// The room that stays reserved for writing messages.
@@ -36,6 +37,7 @@ pub(super) struct Audience {
     /// The items of the running turn.
     live: LiveItems,
     stamps: Stamps,
+    events: Events,
     /// Where messages are written, to be copied at their length.
     scratch: Vec<u8>,
     /// Whether a status of the thread is among what is held.
@@ -47,13 +49,20 @@ pub(super) struct Audience {
 
 struct Subscriber {
     client: Arc<Client>,
+    /// It gets notifications with their numbers.
+    is_numbered: bool,
     /// What it is sent next.
     held: VecDeque<Bytes>,
 }
 
 impl Audience {
     /// The audience of a thread, of which its turns are not kept.
-    pub fn new(clients: &[Arc<Client>], thread: Thread, unfollowed: &Unfollowed) -> Audience {
+    pub fn new(
+        clients: &[Arc<Client>],
+        thread: Thread,
+        events: Events,
+        unfollowed: &Unfollowed,
+    ) -> Audience {
         let mut audience = Audience {
             subscribers: Vec::new(),
             client_name: None,
@@ -63,6 +72,7 @@ impl Audience {
             },
             live: LiveItems::default(),
             stamps: Stamps::default(),
+            events,
             scratch: Vec::new(),
             holds_status: false,
             unfollowed: unfollowed.clone(),
@@ -77,8 +87,15 @@ impl Audience {
     /// Adds a client; adding it again changes nothing.
     pub fn add(&mut self, client: Arc<Client>) {
         if !self.has(client.id) {
-            let held = VecDeque::new();
-            self.subscribers.push(Subscriber { client, held });
+            let is_numbered = client.wants_numbers();
+            if is_numbered {
+                self.events.begin(&self.thread);
+            }
+            self.subscribers.push(Subscriber {
+                client,
+                is_numbered,
+                held: VecDeque::new(),
+            });
             self.alone = None;
         }
     }
@@ -138,14 +155,15 @@ impl Audience {
     }
 
     /// Warns them of something that happened in the thread.
-    pub async fn warn_of(&self, thread_id: &str, message: String) {
+    pub async fn warn_of(&mut self, thread_id: &str, message: String) {
         tracing::warn!(thread = thread_id, "{message}");
         let warning = WarningNotification {
             thread_id: Some(thread_id.to_owned()),
             message,
         };
-        for subscriber in &self.subscribers {
-            subscriber.client.notify::<event::Warning>(&warning).await;
+        if let Some(message) = hub::encode::<event::Warning>(&warning) {
+            self.hold_message(event::Warning::NAME, &message);
+            self.release().await;
         }
     }
 
@@ -153,33 +171,51 @@ impl Audience {
     /// What leaves together wakes a connection once, which counts at thousands of deltas.
     pub fn hold(&mut self, notification: &ServerNotification) {
         let method = notification.method();
-        let mut wanting = self
-            .subscribers
-            .iter_mut()
-            .filter(|it| it.client.wants(method));
-        let Some(first) = wanting.next() else { return };
+        let is_wanted = self.subscribers.iter().any(|it| it.client.wants(method));
+        if !is_wanted && !self.events.are_numbered() {
+            return;
+        }
         self.scratch.clear();
         if let Err(error) = emit::write(notification, &mut self.scratch) {
             tracing::error!(%error, "failed to write a notification as JSON");
             return;
         }
-        let message = Bytes::copy_from_slice(&self.scratch);
-        self.scratch.shrink_to(SCRATCH);
-        for subscriber in wanting {
+        self.hold_written(method);
+    }
+
+    /// Holds a message that is written already.
+    fn hold_message(&mut self, method: &str, message: &[u8]) {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(message);
+        self.hold_written(method);
+    }
+
+    /// Gives what was written to those that want it: as it is, or with its number.
+    fn hold_written(&mut self, method: &str) {
+        let are_numbered = self.events.are_numbered();
+        let wants_plain =
+            |it: &Subscriber| !(it.is_numbered && are_numbered) && it.client.wants(method);
+        let is_plain = self.subscribers.iter().any(wants_plain);
+        let mut plain = is_plain.then(|| Bytes::copy_from_slice(&self.scratch));
+        let numbered = self.events.number(method, &mut self.scratch);
+        for subscriber in &mut self.subscribers {
+            if !subscriber.client.wants(method) {
+                continue;
+            }
+            let message = match &numbered {
+                Some(numbered) if subscriber.is_numbered => numbered,
+                _ => plain.get_or_insert_with(|| Bytes::copy_from_slice(&self.scratch)),
+            };
             subscriber.held.push_back(message.clone());
         }
-        first.held.push_back(message);
+        self.scratch.shrink_to(SCRATCH);
     }
 
     /// Holds a status of the thread like a notification, for the subscribers. A client may take `idle` for the end of
     /// the turn, so it leaves together with the `turn/completed` that follows.
     fn hold_status(&mut self, method: &str, message: &Bytes) {
-        for Subscriber { client, held } in &mut self.subscribers {
-            if client.wants(method) {
-                held.push_back(message.clone());
-                self.holds_status = true;
-            }
-        }
+        self.hold_message(method, message);
+        self.holds_status |= self.subscribers.iter().any(|it| it.client.wants(method));
     }
 
     /// Notifies every client of a status. Subscribers get it with what follows in the same step.
@@ -216,7 +252,8 @@ impl Audience {
     /// Lets go of what was held.
     pub async fn release(&mut self) {
         self.holds_status = false;
-        for Subscriber { client, held } in &mut self.subscribers {
+        self.events.store();
+        for Subscriber { client, held, .. } in &mut self.subscribers {
             if !held.is_empty() {
                 client.send_all(held).await;
             }
@@ -238,6 +275,25 @@ impl Audience {
     /// Keeps up with the items that clients are notified of.
     pub fn track(&mut self, notification: &ServerNotification) {
         self.live.track(notification);
+        self.events.track(notification);
+    }
+
+    /// Where the numbered events are for a client that joins, with those that it missed.
+    pub fn catch_up(&mut self, client: &Client, after: Option<i64>) -> Option<CatchUp> {
+        if client.wants_numbers() {
+            self.events.begin(&self.thread);
+        }
+        self.events.catch_up(client, after)
+    }
+
+    /// A turn is about to be recorded.
+    pub fn prepare(&mut self) {
+        self.events.prepare();
+    }
+
+    /// Gives back what an idle thread need not have in memory.
+    pub fn rest(&mut self) {
+        self.events.rest();
     }
 
     /// The thread without its turns.
@@ -303,7 +359,7 @@ pub(super) async fn ask(client: &Client, id: QuestionId, request: &ServerRequest
 }
 
 /// A notification as it leaves.
-fn encode(notification: &ServerNotification) -> Option<Bytes> {
+pub(super) fn encode(notification: &ServerNotification) -> Option<Bytes> {
     let mut message = Vec::with_capacity(256);
     match emit::write(notification, &mut message) {
         Ok(()) => Some(message.into()),

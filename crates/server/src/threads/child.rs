@@ -57,6 +57,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Refu
         history_state: HistoryState::InMemory,
         usage: None,
         raw_items: false,
+        after: None,
     };
     Ok(open(
         server,
@@ -105,6 +106,7 @@ pub(crate) fn with_context(
         history_state: HistoryState::InMemory,
         usage: replay.usage.as_ref().map(load::wire_usage),
         raw_items: false,
+        after: None,
     };
     Ok(open(
         server,
@@ -142,6 +144,7 @@ pub(crate) fn stored(
         usage: replay.usage.as_ref().map(load::wire_usage),
         meta: replay.meta,
         raw_items: false,
+        after: None,
     };
     Ok(open(server, &child.inherited.followers, session, parts))
 }

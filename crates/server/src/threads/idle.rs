@@ -34,6 +34,7 @@ pub(super) async fn idle(actor: &mut Actor, mailbox: &mut mpsc::Receiver<Box<Mes
     let is_needed = actor.agent.is_agent() || actor.server.agents.any_running(&actor.handle.id);
     if is_needed || !actor.audience.is_empty() {
         actor.sampler.disconnect();
+        actor.audience.rest();
         if is_stored && actor.recorder.release() {
             actor.engine.unload_history();
             actor.sampler.forget_sent();

@@ -1,15 +1,21 @@
 //! What clients see of a loaded thread, how they join it and leave it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use quipu_wire::method::request;
-use quipu_wire::{Thread, ThreadResumeResponse, ThreadUnsubscribeStatus};
+use quipu_wire::{
+    Thread, ThreadEvents, ThreadForkResponse, ThreadResumeResponse, ThreadStartResponse,
+    ThreadUnsubscribeStatus,
+};
 use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::agent;
+use super::events::CatchUp;
 use super::load;
 use super::message::ThreadSnapshot;
+use super::session::Session;
 use crate::hub::{Client, ClientId};
 use crate::words::Words;
 use crate::{Refusal, Reply, Server};
@@ -32,22 +38,27 @@ impl Actor {
     }
 }
 
-/// A client joins: it is answered, gets the questions that still wait, then everything that happens.
-pub(super) async fn join(
-    actor: &mut Actor,
-    client: Arc<Client>,
-    exclude_turns: bool,
-    reply: Reply<request::ThreadResume>,
-) {
-    let mut thread = match actor.snapshot().with_turns(&actor.server) {
-        Ok(thread) => thread,
-        Err(error) => return reply.send(Err(error)).await,
+/// A client joins: it is answered, gets the events that it missed and the questions that still wait, then everything
+/// that happens.
+pub(super) async fn join(actor: &mut Actor, client: Arc<Client>, joining: Joining) {
+    let snapshot = actor.snapshot();
+    // A new thread has no turns, and may not be stored yet. Who knows its events has them to go on from.
+    let is_new = matches!(joining.reply, JoinReply::Start(_))
+        || (joining.after.is_some() && snapshot.rollout.is_none());
+    let thread = match is_new {
+        true => Ok(snapshot.thread),
+        false => snapshot.with_turns(&actor.server),
     };
-    if exclude_turns {
+    let mut thread = match thread {
+        Ok(thread) => thread,
+        Err(error) => return joining.reply.refuse(error).await,
+    };
+    if joining.exclude_turns {
         thread.turns.clear();
     }
-    let answer = resumed(thread, &actor.session, &client.words);
-    reply.send(Ok(answer)).await;
+    let catch_up = actor.audience.catch_up(&client, joining.after);
+    let joined = Joined::new(thread, actor.session.clone(), catch_up);
+    joined.send(&client, joining.reply).await;
     agent::introduce(&actor.server, &actor.handle, &client);
     // A client that follows the thread already may have lost them: that is why it asks again.
     actor.questions.ask_again(&client).await;
@@ -111,22 +122,114 @@ impl ThreadSnapshot {
     }
 }
 
-/// The answer to `thread/resume`.
-pub(crate) fn resumed(
+/// How a client joins a loaded thread.
+pub(crate) struct Joining {
+    /// The last event that it saw.
+    pub after: Option<i64>,
+    pub exclude_turns: bool,
+    pub reply: JoinReply,
+}
+
+/// The request by which a client comes to a thread.
+pub(crate) enum JoinReply {
+    Start(Reply<request::ThreadStart>),
+    Resume(Reply<request::ThreadResume>),
+    Fork(Reply<request::ThreadFork>),
+}
+
+impl JoinReply {
+    pub async fn refuse(self, error: Refusal) {
+        match self {
+            JoinReply::Start(reply) => reply.send(Err(error)).await,
+            JoinReply::Resume(reply) => reply.send(Err(error)).await,
+            JoinReply::Fork(reply) => reply.send(Err(error)).await,
+        }
+    }
+}
+
+/// What a client gets that comes to a thread.
+pub(crate) struct Joined {
     thread: Thread,
-    session: &super::Session,
+    session: Session,
+    catch_up: Option<CatchUp>,
+}
+
+impl Joined {
+    pub fn new(thread: Thread, session: Session, catch_up: Option<CatchUp>) -> Joined {
+        Joined {
+            thread,
+            session,
+            catch_up,
+        }
+    }
+
+    /// Answers the client, and sends it the events that it missed.
+    pub async fn send(self, client: &Client, reply: JoinReply) {
+        let (position, mut missed) = match self.catch_up {
+            Some(CatchUp { position, missed }) => (Some(position), missed),
+            None => (None, VecDeque::new()),
+        };
+        let answer = resumed(self.thread, self.session, position, &client.words);
+        match reply {
+            JoinReply::Start(reply) => reply.send(Ok(started(answer))).await,
+            JoinReply::Resume(reply) => reply.send(Ok(answer)).await,
+            JoinReply::Fork(reply) => reply.send(Ok(forked(answer))).await,
+        }
+        if !missed.is_empty() {
+            client.send_all(&mut missed).await;
+        }
+    }
+}
+
+fn resumed(
+    thread: Thread,
+    session: Session,
+    quipu: Option<ThreadEvents>,
     words: &Words,
 ) -> ThreadResumeResponse {
     ThreadResumeResponse {
         thread,
-        model: session.model.clone(),
         model_provider: session.provider.id.clone(),
         service_tier: session.service_tier,
         cwd: session.cwd_text(),
         runtime_workspace_roots: session.workspace_roots(),
-        approval_policy: words.policy(session.approval_policy.clone()),
+        approval_policy: words.policy(session.approval_policy),
         approvals_reviewer: session.approvals_reviewer,
-        sandbox: session.sandbox.clone(),
+        sandbox: session.sandbox,
         reasoning_effort: session.effort.map(|it| words.effort(it)),
+        model: session.model,
+        quipu,
+    }
+}
+
+fn started(answer: ThreadResumeResponse) -> ThreadStartResponse {
+    ThreadStartResponse {
+        thread: answer.thread,
+        model: answer.model,
+        model_provider: answer.model_provider,
+        service_tier: answer.service_tier,
+        cwd: answer.cwd,
+        runtime_workspace_roots: answer.runtime_workspace_roots,
+        approval_policy: answer.approval_policy,
+        approvals_reviewer: answer.approvals_reviewer,
+        sandbox: answer.sandbox,
+        reasoning_effort: answer.reasoning_effort,
+        quipu: answer.quipu,
+    }
+}
+
+fn forked(answer: ThreadResumeResponse) -> ThreadForkResponse {
+    ThreadForkResponse {
+        thread: answer.thread,
+        model: answer.model,
+        model_provider: answer.model_provider,
+        service_tier: answer.service_tier,
+        cwd: answer.cwd,
+        runtime_workspace_roots: answer.runtime_workspace_roots,
+        approval_policy: answer.approval_policy,
+        approvals_reviewer: answer.approvals_reviewer,
+        sandbox: answer.sandbox,
+        reasoning_effort: answer.reasoning_effort,
+        quipu: answer.quipu,
     }
 }

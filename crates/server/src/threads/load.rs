@@ -35,6 +35,8 @@ pub(crate) struct StartRequest {
     pub raw_items: bool,
     /// A history to begin with.
     pub history: Vec<Json>,
+    /// Its id, if that was chosen before.
+    pub id: Option<Uuid>,
 }
 
 fn has_room(server: &Server, client: &Client) -> Result<(), Refusal> {
@@ -51,7 +53,8 @@ pub(crate) fn start(
     has_room(server, client)?;
     let mut session = Session::resolve(server, &request.overrides, None)?;
     session.dynamic_tools = request.dynamic_tools;
-    let meta = new_meta(server, &session, None);
+    let mut meta = new_meta(server, &session, None);
+    meta.id = request.id.unwrap_or(meta.id);
     let mut log = match request.ephemeral {
         true => None,
         false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
@@ -71,6 +74,7 @@ pub(crate) fn start(
         thread,
         prompt,
         raw_items: request.raw_items,
+        after: None,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
@@ -81,6 +85,7 @@ pub(crate) fn resume(
     client: &Arc<Client>,
     path: &Path,
     overrides: &Overrides,
+    after: Option<i64>,
 ) -> Result<Opened, Refusal> {
     has_room(server, client)?;
     let (mut replay, log) = reopen(server, path)?;
@@ -112,6 +117,7 @@ pub(crate) fn resume(
         thread,
         prompt,
         raw_items: false,
+        after,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
@@ -122,8 +128,9 @@ pub(crate) fn fork(
     client: &Arc<Client>,
     path: &Path,
     overrides: &Overrides,
-    (ephemeral, cut): (bool, &Cut),
+    copy: &Copy,
 ) -> Result<Opened, Refusal> {
+    let (ephemeral, cut) = (copy.ephemeral, &copy.cut);
     has_room(server, client)?;
     let mut replay = read(server, path)?;
     let dropped = cut.dropped(&replay.turns)?;
@@ -136,6 +143,7 @@ pub(crate) fn fork(
     let mut session = Session::resolve(server, overrides, Some(&replay.meta.cwd))?;
     session.dynamic_tools = stored_tools(&replay.meta);
     let mut meta = new_meta(server, &session, Some(replay.meta.id));
+    meta.id = copy.id.unwrap_or(meta.id);
     meta.dynamic_tools.clone_from(&replay.meta.dynamic_tools);
     let (mut log, mut history, history_state) = match ephemeral {
         true => (
@@ -179,6 +187,7 @@ pub(crate) fn fork(
         thread,
         prompt,
         raw_items: false,
+        after: None,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
@@ -344,6 +353,14 @@ fn store_history(log: &mut Log, history: &[Json]) -> quipu_journal::Result<()> {
         .collect();
     log.append(&records)?;
     log.flush()
+}
+
+/// How a copy of a thread is to be.
+pub(crate) struct Copy {
+    pub ephemeral: bool,
+    pub cut: Cut,
+    /// Its id, if that was chosen before.
+    pub id: Option<Uuid>,
 }
 
 /// Where a copy of a thread ends.

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::actor::{self, Actor};
 use super::agent::AgentLink;
 use super::audience::Audience;
+use super::events::Events;
 use super::goal::GoalKeeper;
 use super::hooks::ThreadHooks;
 use super::mcp::Servers;
@@ -47,6 +48,8 @@ pub(super) struct Parts {
     pub thread: Thread,
     pub prompt: PromptState,
     pub raw_items: bool,
+    /// The last event that the client which opens the thread saw of it.
+    pub after: Option<i64>,
 }
 
 /// Makes a thread that these clients follow.
@@ -72,8 +75,10 @@ pub(super) fn open(
     let agent = server.agents.get(&handle.id);
     let introduction = opener.and_then(|client| client.introduction());
     let introduction = introduction.filter(|_| agent.is_none());
+    let events = Events::new(server, &parts.thread, parts.log.is_some());
     let unfollowed = &server.threads.unfollowed;
-    let mut audience = Audience::new(followers, parts.thread, unfollowed);
+    let mut audience = Audience::new(followers, parts.thread, events, unfollowed);
+    let catch_up = opener.and_then(|client| audience.catch_up(client, parts.after));
     audience.set_client_name(introduction.map(|it| it.name.clone()));
     let mut actor = Box::new(Actor {
         server: Arc::clone(server),
@@ -116,6 +121,7 @@ pub(super) fn open(
         thread,
         session,
         fleet,
+        catch_up,
         hold: Some(hold),
     }
 }

@@ -4,6 +4,7 @@ use quipu_mcp::Fleet;
 use quipu_wire::Thread;
 use tokio::sync::oneshot;
 
+use super::events::CatchUp;
 use super::message::ThreadHandle;
 use super::session::Session;
 use crate::Refusal;
@@ -16,6 +17,8 @@ pub(crate) struct Opened {
     pub session: Session,
     /// Its MCP servers, which are starting.
     pub fleet: Fleet,
+    /// Where its numbered events are, for the client that opened it.
+    pub catch_up: Option<CatchUp>,
     /// The thread does nothing until this is dropped, so that it can be announced first.
     pub hold: Option<Hold>,
 }

@@ -133,6 +133,7 @@ impl Actor {
     fn record(&mut self, record: Record) -> Option<Input> {
         if let Record::TurnStarted { .. } = &record {
             self.recorder.begin_turn();
+            self.audience.prepare();
             goal::turn_started(self);
         } else if let Record::TurnEnded {
             turn_id,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use quipu_engine::{Answer, ReplyToken, ThreadId};
-use quipu_wire::method::request;
+use quipu_wire::method::{Method, request};
 use quipu_wire::{
     ReviewStartResponse, ThreadQueueStartResponse, TurnInterruptResponse, TurnStartResponse,
     TurnSteerResponse,
@@ -11,13 +11,13 @@ use quipu_wire::{
 
 use tokio::sync::oneshot;
 
-use crate::Refusal;
-use crate::Reply;
+use crate::once::Once;
+use crate::{Refusal, Reply};
 
 /// A request that waits for the engine.
 pub(super) enum Pending {
-    Start(Reply<request::TurnStart>),
-    Steer(Reply<request::TurnSteer>),
+    Start(Keyed<request::TurnStart>),
+    Steer(Keyed<request::TurnSteer>),
     Interrupt(Reply<request::TurnInterrupt>),
     QueueStart(Reply<request::ThreadQueueStart>),
     /// Input from the thread that started this one.
@@ -26,6 +26,41 @@ pub(super) enum Pending {
         reply: Reply<request::ReviewStart>,
         thread_id: ThreadId,
     },
+}
+
+/// A reply to a request that may have a key, and to those that repeat it meanwhile.
+pub(super) struct Keyed<M: Method> {
+    pub reply: Reply<M>,
+    pub once: Option<Once>,
+    pub repeated: Vec<Reply<M>>,
+}
+
+impl<M: Method> Keyed<M>
+where
+    M::Result: Clone,
+{
+    pub fn new(reply: Reply<M>, once: Option<Once>) -> Keyed<M> {
+        Keyed {
+            reply,
+            once,
+            repeated: Vec::new(),
+        }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.once.as_ref().is_some_and(|it| it.key() == key)
+    }
+
+    /// Answers all of them; `made` is what the request made.
+    async fn send(self, answer: Result<M::Result, Refusal>, made: Option<&str>) {
+        if let Some((once, made)) = self.once.zip(made) {
+            once.done(made);
+        }
+        for reply in self.repeated {
+            reply.send(answer.clone()).await;
+        }
+        self.reply.send(answer).await;
+    }
 }
 
 /// Those that wait for the thread.
@@ -44,6 +79,40 @@ impl Replies {
         let token = ReplyToken::new(self.next);
         self.pending.insert(token, pending);
         token
+    }
+
+    /// Lets a `turn/start` wait for the one with the same key that waits already; gives it back if there is none.
+    pub fn repeat_start(
+        &mut self,
+        once: &Once,
+        reply: Reply<request::TurnStart>,
+    ) -> Option<Reply<request::TurnStart>> {
+        let same = self.pending.values_mut().find_map(|it| match it {
+            Pending::Start(it) if it.has(once.key()) => Some(it),
+            _ => None,
+        });
+        match same {
+            Some(same) => same.repeated.push(reply),
+            None => return Some(reply),
+        }
+        None
+    }
+
+    /// The same for `turn/steer`.
+    pub fn repeat_steer(
+        &mut self,
+        once: &Once,
+        reply: Reply<request::TurnSteer>,
+    ) -> Option<Reply<request::TurnSteer>> {
+        let same = self.pending.values_mut().find_map(|it| match it {
+            Pending::Steer(it) if it.has(once.key()) => Some(it),
+            _ => None,
+        });
+        match same {
+            Some(same) => same.repeated.push(reply),
+            None => return Some(reply),
+        }
+        None
     }
 
     /// The token of an interrupt. One that names another turn than the active one ends nothing: it is answered here.
@@ -95,7 +164,10 @@ impl Replies {
         };
         match (pending, answer) {
             (Pending::Start(reply), Answer::Turn(turn)) => {
-                reply.send(Ok(TurnStartResponse { turn })).await
+                let made = turn.id.clone();
+                reply
+                    .send(Ok(TurnStartResponse { turn }), Some(&made))
+                    .await;
             }
             (Pending::QueueStart(reply), Answer::Turn(turn)) => {
                 reply.send(Ok(ThreadQueueStartResponse { turn })).await;
@@ -109,10 +181,10 @@ impl Replies {
                     .await;
             }
             (Pending::Steer(reply), Answer::Steered(turn_id)) => {
+                let made = turn_id.to_string();
+                let turn_id = made.clone();
                 reply
-                    .send(Ok(TurnSteerResponse {
-                        turn_id: turn_id.into(),
-                    }))
+                    .send(Ok(TurnSteerResponse { turn_id }), Some(&made))
                     .await;
             }
             (Pending::Interrupt(reply), Answer::Done) => {
@@ -137,8 +209,8 @@ impl Replies {
 /// Answers a request that cannot be dealt with.
 pub(super) async fn refuse(pending: Pending, error: Refusal) {
     match pending {
-        Pending::Start(reply) => reply.send(Err(error)).await,
-        Pending::Steer(reply) => reply.send(Err(error)).await,
+        Pending::Start(reply) => reply.send(Err(error), None).await,
+        Pending::Steer(reply) => reply.send(Err(error), None).await,
         Pending::AgentInput(done) => {
             // The thread that sent it may have stopped waiting.
             done.send(Err(error.to_string())).ok();

@@ -5,7 +5,8 @@ use quipu_wire::TurnSteerParams;
 use quipu_wire::method::request;
 
 use super::actor::Actor;
-use super::replies::Pending;
+use super::once;
+use super::replies::{Keyed, Pending};
 use super::user_message::check_size;
 use crate::Reply;
 
@@ -14,6 +15,9 @@ pub(super) async fn steer(
     params: TurnSteerParams,
     reply: Reply<request::TurnSteer>,
 ) {
+    let Some((once, reply)) = once::steer(actor, &params, reply).await else {
+        return;
+    };
     actor.reports.prompt(&actor.session, &params.input);
     let prompt = actor.sampler.prompt_mut();
     prompt.renew_skills_for(&actor.server, &actor.session, &params.input);
@@ -24,7 +28,7 @@ pub(super) async fn steer(
     if let Err(error) = accepted {
         return reply.send(Err(error)).await;
     }
-    let reply = actor.replies.add(Pending::Steer(reply));
+    let reply = actor.replies.add(Pending::Steer(Keyed::new(reply, once)));
     let steer = Input::Steer {
         reply,
         expected: params.expected_turn_id.into(),

@@ -5,7 +5,8 @@ use quipu_wire::method::request;
 use quipu_wire::{Json, TurnStartParams};
 
 use super::actor::Actor;
-use super::replies::Pending;
+use super::once;
+use super::replies::{Keyed, Pending};
 use super::rights::{self, Rights};
 use super::settings_update;
 use super::user_message::check_size;
@@ -20,6 +21,9 @@ pub(super) async fn start(
     if params.input.is_empty() {
         return reply.send(Err(Refusal::EmptyInput)).await;
     }
+    let Some((once, reply)) = once::start(actor, &params, reply).await else {
+        return;
+    };
     let rights = match actor.session.rights(&actor.server, &params) {
         Ok(rights) => rights,
         Err(refusal) => return reply.send(Err(refusal)).await,
@@ -42,8 +46,10 @@ pub(super) async fn start(
     actor.goal.user_acts();
     change_settings(actor, rights, &params).await;
     prepare(actor, params.output_schema).await;
-    let reply = actor.replies.add(Pending::Start(reply));
-    let turn_id = uuid::Uuid::now_v7().to_string().into();
+    let turn_id = once.as_ref().map(|it| it.made().to_owned());
+    let turn_id = turn_id.unwrap_or_else(once::new_turn_id).into();
+    let reply = Pending::Start(Keyed::new(reply, once));
+    let reply = actor.replies.add(reply);
     let start = Start {
         reply,
         turn_id,

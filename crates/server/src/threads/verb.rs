@@ -9,6 +9,7 @@ use quipu_wire::{
 };
 
 use super::actor::Actor;
+use super::join::Joining;
 use super::{compact, inject, join, revert, review, rollback, settings_update, shell};
 use super::{steer, turn_start};
 use crate::hub::Client;
@@ -46,8 +47,7 @@ pub(crate) enum Verb {
     /// Joins a loaded thread: the answer, then the pending questions, then its events.
     Join {
         client: Arc<Client>,
-        exclude_turns: bool,
-        reply: Reply<request::ThreadResume>,
+        joining: Joining,
     },
     Rollback {
         turns: u32,
@@ -112,7 +112,7 @@ impl Verb {
             Verb::Compact { reply } => reply.send(Err(error)).await,
             Verb::Shell { reply, .. } => reply.send(Err(error)).await,
             Verb::Review { reply, .. } => reply.send(Err(error)).await,
-            Verb::Join { reply, .. } => reply.send(Err(error)).await,
+            Verb::Join { joining, .. } => joining.reply.refuse(error).await,
             Verb::Rollback { reply, .. } => reply.send(Err(error)).await,
             Verb::Revert { reply, .. } => reply.send(Err(error)).await,
             Verb::Inject { reply, .. } => reply.send(Err(error)).await,
@@ -143,11 +143,7 @@ pub(super) async fn perform(actor: &mut Actor, verb: Verb) {
             merge_base,
             reply,
         } => review::start(actor, params, merge_base.as_deref(), reply).await,
-        Verb::Join {
-            client,
-            exclude_turns,
-            reply,
-        } => join::join(actor, client, exclude_turns, reply).await,
+        Verb::Join { client, joining } => join::join(actor, client, joining).await,
         Verb::Rollback { turns, reply } => rollback::rollback(actor, turns, reply).await,
         Verb::Revert { before, reply } => revert::revert(actor, before, reply).await,
         Verb::Inject { items, reply } => inject::inject(actor, items, reply).await,

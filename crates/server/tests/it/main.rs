@@ -43,6 +43,7 @@ mod models_cache;
 mod namespaces;
 mod network;
 mod notify;
+mod numbered;
 mod order;
 mod pauses;
 mod pending;

@@ -139,6 +139,11 @@ impl Stage {
         Conversation::start_as(self.server.connect_in_process(), name).await
     }
 
+    /// A new client with numbered events.
+    pub async fn numbered(&self) -> Conversation {
+        Conversation::start_numbered(self.server.connect_in_process()).await
+    }
+
     /// A new client, and a thread that it started.
     pub async fn thread(&self) -> (Conversation, String) {
         self.thread_with(json!({})).await

@@ -20,6 +20,9 @@ pub use reference::reference;
 pub use typescript::typescript;
 pub use typescript_client::typescript_client;
 
+/// The `since` of what only this project has. It is part of the union and of no published protocol.
+const OWN: &str = "quipu";
+
 /// Generated files by their path below the output directory.
 pub type Files = BTreeMap<String, String>;
 
@@ -56,7 +59,7 @@ impl Surface {
 pub enum Protocol {
     /// The base: what has no `since`.
     V0_118,
-    /// What has no `until`.
+    /// What has no `until` and is not only ours.
     V0_166,
     /// Everything.
     Union,
@@ -68,7 +71,7 @@ impl Protocol {
     pub fn has(self, era: Era) -> bool {
         match self {
             Protocol::V0_118 => era.since.is_none(),
-            Protocol::V0_166 => era.until.is_none(),
+            Protocol::V0_166 => era.until.is_none() && era.since != Some(OWN),
             Protocol::Union => true,
         }
     }

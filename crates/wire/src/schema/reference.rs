@@ -25,7 +25,8 @@ A client sends `initialize`, then the notification `initialized`, then anything 
 
 In the tables, *required* members must be present; others may be left out or be `null`. A member or method
 marked *experimental* needs `capabilities.experimentalApi` in `initialize`. One marked *since 0.166* was added to the
-protocol after 0.118; one marked *until 0.118* was dropped. The server has both, for clients of every age.
+protocol after 0.118; one marked *until 0.118* was dropped. The server has both, for clients of every age. One marked *Quipu only* is in
+no official protocol ([events.md](events.md)).
 ";
 
 /// The reference page as Markdown.
@@ -253,7 +254,10 @@ fn presence(field: &Field) -> String {
 
 /// Which versions have something, in words.
 fn era(era: Era) -> Option<String> {
-    let since = era.since.map(|version| format!("since {version}"));
+    let since = era.since.map(|version| match version {
+        super::OWN => "Quipu only".to_owned(),
+        version => format!("since {version}"),
+    });
     since.or_else(|| era.until.map(|version| format!("until {version}")))
 }
 

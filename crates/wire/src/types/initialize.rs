@@ -2,7 +2,7 @@
 
 use quipu_wire_macros::wire;
 
-use crate::AbsolutePath;
+use crate::{AbsolutePath, QuipuCapabilities};
 
 /// Who the client is.
 #[wire(root)]
@@ -23,6 +23,9 @@ pub struct InitializeCapabilities {
     /// Notifications not to send, by exact method; unknown ones are ignored.
     #[wire(optional)]
     pub opt_out_notification_methods: Option<Vec<String>>,
+    /// What the client wants of Quipu beyond the protocol.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<QuipuCapabilities>,
 }
 
 /// Parameters of `initialize`.
@@ -44,4 +47,7 @@ pub struct InitializeResponse {
     pub platform_family: String,
     /// The system, such as `linux`, `macos` or `windows`.
     pub platform_os: String,
+    /// What the client gets of what it wanted beyond the protocol, if it wanted anything.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<QuipuCapabilities>,
 }

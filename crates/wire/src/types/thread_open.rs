@@ -6,7 +6,8 @@ use quipu_wire_macros::wire;
 
 use crate::{
     AbsolutePath, ApprovalsReviewer, AskForApproval, DynamicToolEntry, Json, Personality,
-    ReasoningEffort, ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
+    QuipuResume, ReasoningEffort, ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
+    ThreadEvents,
 };
 
 /// A tool that the client brings; the model's calls come as `item/tool/call`.
@@ -91,6 +92,9 @@ pub struct ThreadStartParams {
     /// Asks to store commands, patches, tool calls and errors as well, which Quipu always does.
     #[wire(default, experimental = "thread/start.persistFullHistory")]
     pub persist_extended_history: bool,
+    /// Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+    #[wire(since = "quipu", sparse)]
+    pub idempotency_key: Option<String>,
 }
 
 /// Parameters of `thread/resume`. If the thread is loaded, the caller joins it as it is and
@@ -140,6 +144,9 @@ pub struct ThreadResumeParams {
     /// Leaves `turns` of the answer empty, for clients that read them with `thread/turns/list`.
     #[wire(since = "0.166", sparse)]
     pub exclude_turns: bool,
+    /// Where a client with numbered events left off.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<QuipuResume>,
 }
 
 /// Parameters of `thread/fork`.
@@ -193,6 +200,9 @@ pub struct ThreadForkParams {
     /// The first turn that is not copied, in place of `lastTurnId`.
     #[wire(since = "0.166")]
     pub before_turn_id: Option<String>,
+    /// Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+    #[wire(since = "quipu", sparse)]
+    pub idempotency_key: Option<String>,
 }
 
 /// Result of `thread/start`.
@@ -218,6 +228,9 @@ pub struct ThreadStartResponse {
     pub sandbox: SandboxPolicy,
     /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
+    /// Where the numbered events of the thread are, for clients that asked for them.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<ThreadEvents>,
 }
 
 /// Result of `thread/resume`.
@@ -243,6 +256,9 @@ pub struct ThreadResumeResponse {
     pub sandbox: SandboxPolicy,
     /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
+    /// Where the numbered events of the thread are, for clients that asked for them.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<ThreadEvents>,
 }
 
 /// Result of `thread/fork`.
@@ -268,4 +284,7 @@ pub struct ThreadForkResponse {
     pub sandbox: SandboxPolicy,
     /// Null leaves it to the model.
     pub reasoning_effort: Option<ReasoningEffort>,
+    /// Where the numbered events of the thread are, for clients that asked for them.
+    #[wire(since = "quipu", sparse)]
+    pub quipu: Option<ThreadEvents>,
 }

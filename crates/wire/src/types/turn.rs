@@ -132,6 +132,9 @@ pub struct TurnStartParams {
     /// Its settings win over `model` and `effort`.
     #[wire(experimental = "turn/start.collaborationMode")]
     pub collaboration_mode: Option<CollaborationMode>,
+    /// Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+    #[wire(since = "quipu", sparse)]
+    pub idempotency_key: Option<String>,
 }
 
 /// Parameters of `turn/steer`.
@@ -142,6 +145,9 @@ pub struct TurnSteerParams {
     pub input: Vec<UserInput>,
     /// The turn that the client believes to be running; if it is another, the request fails.
     pub expected_turn_id: String,
+    /// Makes the request safe to repeat: sent again with the same key, it acts once and is answered the same.
+    #[wire(since = "quipu", sparse)]
+    pub idempotency_key: Option<String>,
 }
 
 /// Parameters of `turn/interrupt`.

@@ -29,6 +29,18 @@ fn the_table_has_every_message_of_the_base_version() {
 }
 
 #[test]
+fn what_only_quipu_has_is_in_no_official_generation() {
+    let has = |protocol| {
+        let surface = Surface::whole(protocol);
+        let files = [schema::json_schemas(surface), schema::typescript(surface)];
+        let ours = ["idempotencyKey", "ThreadEvents", "QuipuResume", "\"quipu\""];
+        let found = |text: &String| ours.iter().any(|it| text.contains(it));
+        files.iter().flat_map(|it| it.values()).any(found)
+    };
+    assert!(!has(Protocol::V0_118) && !has(Protocol::V0_166) && has(Protocol::Union));
+}
+
+#[test]
 fn each_generation_has_its_own_methods() {
     let whole = |protocol| methods(Surface::whole(protocol), "ClientRequest");
     let has = |protocol, method: &str| whole(protocol).iter().any(|it| it == method);
