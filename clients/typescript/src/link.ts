@@ -3,7 +3,7 @@
 import { type CodexError, ExitedError, ProtocolError, RefusedError } from "./errors.ts";
 import type { ConnectionEvents } from "./events.ts";
 import type * as protocol from "./generated/protocol.ts";
-import { pause, Peer, quiet, unless } from "./rpc.ts";
+import { type EventNumber, pause, Peer, quiet, unless } from "./rpc.ts";
 import type { CallOptions, Thread, Transport } from "./types.ts";
 
 /** Whether and how a broken connection is made again. */
@@ -40,6 +40,8 @@ export interface LinkEvents {
 const OVERLOADED = -32001;
 const RETRIES = 5;
 const FIRST_RETRY_MS = 100;
+/** The requests that a server which numbers events lets be repeated, by a key. */
+const KEYED = new Set(["thread/start", "thread/fork", "turn/start", "turn/steer"]);
 
 /** One connection at a time to one server. */
 export class Link {
@@ -57,10 +59,14 @@ export class Link {
   #stderr = "";
   /** Threads whose events come to this connection. */
   readonly #followed = new Set<string>();
+  /** The last event that was seen of each thread, from a server that numbers them. */
+  readonly #seen = new Map<string, number>();
 
   constructor(dialer: Dialer, introduction: protocol.InitializeParams, timeoutMs: number, events: LinkEvents) {
     this.#dialer = dialer;
-    this.#introduction = introduction;
+    // Events are numbered to be resumed after a connection that is made again.
+    const quipu = dialer.reconnect && { quipu: { events: true } };
+    this.#introduction = { ...introduction, capabilities: { ...introduction.capabilities, ...quipu } };
     this.#timeoutMs = timeoutMs;
     this.#events = events;
   }
@@ -93,6 +99,7 @@ export class Link {
     const peer = this.#peer;
     this.#peer = undefined;
     this.#followed.clear();
+    this.#seen.clear();
     const error = new ExitedError("the client was disconnected");
     peer?.close(error);
     this.#events.gone(error);
@@ -101,25 +108,46 @@ export class Link {
     if (peer) this.#events.emit("close");
   }
 
-  /** Sends a request, again if the server is overloaded, and later if the connection is being made again. */
-  async request(method: string, params: unknown, options: CallOptions): Promise<unknown> {
-    for (let attempt = 0; ; attempt++) {
+  /**
+   * Sends a request, again if the server is overloaded, and later if the connection is being made again. One that the
+   * server acts on once by its key is also sent again if the connection breaks before its answer.
+   */
+  async request(method: string, given: unknown, options: CallOptions): Promise<unknown> {
+    let params = given;
+    for (let attempt = 0; ; ) {
       const peer = this.#usable ?? (await this.#whenConnected(method, options.signal));
+      if (KEYED.has(method) && this.server.quipu?.events) {
+        params = { idempotencyKey: crypto.randomUUID(), ...(params as object) };
+      }
       try {
         const result = await peer.call(method, params, options);
         this.#follow(method, params, result);
         return result;
       } catch (error) {
-        const isOverloaded = error instanceof RefusedError && error.code === OVERLOADED;
-        if (!isOverloaded || attempt >= RETRIES) throw error;
+        if (error instanceof RefusedError && error.code === OVERLOADED && attempt < RETRIES) {
+          await pause(jittered(FIRST_RETRY_MS * 2 ** attempt++), options.signal);
+          continue;
+        }
+        const isKeyed = (params as { idempotencyKey?: string } | undefined)?.idempotencyKey !== undefined;
+        const isLost = error instanceof ExitedError && this.#reconnecting !== undefined;
+        if (!isKeyed || !isLost) throw error;
       }
-      await pause(jittered(FIRST_RETRY_MS * 2 ** attempt), options.signal);
     }
   }
 
   /** A thread's events do not come any more. */
   forget(threadId: string): void {
     this.#followed.delete(threadId);
+    this.#seen.delete(threadId);
+  }
+
+  /** Whether a numbered event is new. */
+  #isNew(params: unknown, number: EventNumber | undefined): boolean {
+    const { threadId } = (params ?? {}) as { threadId?: string };
+    if (number === undefined || threadId === undefined) return true;
+    const isNew = number.seq > (this.#seen.get(threadId) ?? 0);
+    if (isNew) this.#seen.set(threadId, number.seq);
+    return isNew;
   }
 
   /** The connection, once the threads in use are resumed. */
@@ -135,19 +163,23 @@ export class Link {
 
   /** Keeps account of the threads whose events come to this connection. */
   #follow(method: string, params: unknown, result: unknown): void {
-    const { thread } = (result ?? {}) as { thread?: { id?: string } };
+    const { thread, quipu } = (result ?? {}) as { thread?: { id?: string }; quipu?: protocol.ThreadEvents };
     const { threadId } = (params ?? {}) as { threadId?: string };
     if (method === "thread/start" || method === "thread/resume" || method === "thread/fork") {
-      if (thread?.id !== undefined) this.#followed.add(thread.id);
+      if (thread?.id === undefined) return;
+      this.#followed.add(thread.id);
+      if (quipu) this.#seen.set(thread.id, Math.max(quipu.seq, this.#seen.get(thread.id) ?? 0));
     } else if (method === "thread/unsubscribe" || method === "thread/archive") {
-      if (threadId !== undefined) this.#followed.delete(threadId);
+      if (threadId !== undefined) this.forget(threadId);
     }
   }
 
   async #open(signal: AbortSignal): Promise<void> {
     const transport = await this.#dialer.open(signal);
     const peer: Peer = new Peer(transport, {
-      notification: (method, params, size) => this.#events.notification(method, params, size),
+      notification: (method, params, size, number) => {
+        if (this.#isNew(params, number)) this.#events.notification(method, params, size);
+      },
       request: (id, method, params) => this.#events.request(peer, id, method, params),
       warning: (error) => this.#events.emit("warning", error),
       closed: (error) => this.#lost(peer, error),
@@ -212,8 +244,15 @@ export class Link {
     const [peer, timeoutMs] = [this.#peer, this.#timeoutMs];
     for (const threadId of this.#followed) {
       try {
-        const { thread } = (await peer?.call("thread/resume", { threadId }, { timeoutMs })) as { thread: Thread };
-        this.#events.resumed(thread);
+        const after = this.#seen.get(threadId);
+        const params = after === undefined ? { threadId } : { threadId, quipu: { after } };
+        const answer = (await peer?.call("thread/resume", params, { timeoutMs })) as protocol.ThreadResumeResponse;
+        // What was missed comes as events, unless the server has them no more.
+        const { replay = "reset", seq = 0 } = answer.quipu ?? {};
+        if (replay === "reset") {
+          if (answer.quipu) this.#seen.set(threadId, seq);
+          this.#events.resumed(answer.thread as Thread);
+        }
       } catch (error) {
         this.#events.emit("warning", error as CodexError);
       }

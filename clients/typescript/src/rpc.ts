@@ -6,9 +6,16 @@ import type { CallOptions, JsonRpcError, JsonRpcMessage, Transport } from "./typ
 /** The longest delay that timers know. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
+/** The number of an event among those of its thread, from servers that number them. */
+export interface EventNumber {
+  seq: number;
+  /** The deltas before it are left out. */
+  condensed?: boolean;
+}
+
 /** What happens on a connection. */
 export interface PeerEvents {
-  notification(method: string, params: unknown, size: number): void;
+  notification(method: string, params: unknown, size: number, number: EventNumber | undefined): void;
   request(id: number | string, method: string, params: unknown): void;
   warning(error: CodexError): void;
   /** The connection is gone; all pending requests have been rejected. */
@@ -110,7 +117,8 @@ export class Peer {
     }
     if ("method" in message && typeof message.method === "string") {
       if ("id" in message) return this.#events.request(message.id, message.method, message.params);
-      return this.#events.notification(message.method, message.params, size);
+      const { quipu } = message as { quipu?: EventNumber };
+      return this.#events.notification(message.method, message.params, size, quipu);
     }
     if ("id" in message && ("result" in message || "error" in message)) {
       return this.#answer(message.id, message.result, message.error);
