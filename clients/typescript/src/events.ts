@@ -46,14 +46,15 @@ export interface ConnectionEvents {
 
 /**
  * An event for each notification of the protocol, with its name and params. The notification `error` is
- * the event `turn/error`, because `error` means something else to an `EventEmitter`.
+ * the event `turn/error`, because `error` means something else to an `EventEmitter`; `warning` is the
+ * client's own event, so that notification comes as a `notification`.
  */
 export type WireEvents = {
   [M in Exclude<keyof ServerNotifications, "error">]: [params: ServerNotifications[M]];
 } & { "turn/error": [params: ErrorNotification] };
 
 /** All events of a client with their arguments. */
-export type ClientEvents = NamedEvents & ConnectionEvents & WireEvents;
+export type ClientEvents = NamedEvents & ConnectionEvents & Omit<WireEvents, keyof ConnectionEvents>;
 
 /** A notification of the protocol, discriminated by `method`. */
 export type Notification = {

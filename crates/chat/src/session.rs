@@ -49,6 +49,11 @@ pub enum Outcome {
     Opened(Box<Opened>),
     /// Text that the server did not take, and why.
     NotSent(String, String),
+    /// Text that a running turn did not take, most often because it has ended.
+    NotSteered {
+        turn_id: String,
+        text: String,
+    },
     Models(Vec<Model>),
     Threads(Vec<Thread>),
     Diff(String),
@@ -140,7 +145,7 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
             text,
         } => {
             let input = vec![UserInput::Text {
-                text,
+                text: text.clone(),
                 text_elements: Vec::new(),
             }];
             let params = TurnSteerParams {
@@ -149,8 +154,13 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
                 expected_turn_id: turn_id,
                 ..TurnSteerParams::default()
             };
-            client.turn_steer(params).await?;
-            Outcome::Done
+            match client.turn_steer(params.clone()).await {
+                Err(Error::Refused { .. }) => Outcome::NotSteered {
+                    turn_id: params.expected_turn_id,
+                    text,
+                },
+                done => done.map(|_| Outcome::Done)?,
+            }
         }
         Effect::Interrupt { thread_id, turn_id } => {
             client

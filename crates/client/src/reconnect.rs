@@ -354,7 +354,7 @@ impl Keeper {
     }
 
     fn resumed(&self, thread_id: String, events: &ThreadEvents, thread: Thread) -> Arrival {
-        let replay = events.replay.clone().unwrap_or(EventReplay::Reset);
+        let replay = events.replay.unwrap_or(EventReplay::Reset);
         let is_reset = replay == EventReplay::Reset;
         if is_reset && let Some(it) = self.shared.threads.lock().get_mut(&thread_id) {
             it.last = events.seq;

@@ -22,6 +22,11 @@ impl App {
                 self.alert(format!("Not sent: {}", clean(&error)));
                 self.give_back(text);
             }
+            // The turn has ended meanwhile, or takes no input; what was said is not lost.
+            Outcome::NotSteered { turn_id, text } => match self.turn_id == Some(turn_id) {
+                true => self.waiting.push(text),
+                false => self.send(text),
+            },
             Outcome::Models(models) => self.pick_from("model", model_entries(models)),
             Outcome::Threads(threads) => self.pick_from("conversation", thread_entries(threads)),
             Outcome::Diff(text) if text.trim().is_empty() => {
