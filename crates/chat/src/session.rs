@@ -143,25 +143,7 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
             thread_id,
             turn_id,
             text,
-        } => {
-            let input = vec![UserInput::Text {
-                text: text.clone(),
-                text_elements: Vec::new(),
-            }];
-            let params = TurnSteerParams {
-                thread_id,
-                input,
-                expected_turn_id: turn_id,
-                ..TurnSteerParams::default()
-            };
-            match client.turn_steer(params.clone()).await {
-                Err(Error::Refused { .. }) => Outcome::NotSteered {
-                    turn_id: params.expected_turn_id,
-                    text,
-                },
-                done => done.map(|_| Outcome::Done)?,
-            }
-        }
+        } => steer(client, thread_id, turn_id, text).await?,
         Effect::Interrupt { thread_id, turn_id } => {
             client
                 .turn_interrupt(TurnInterruptParams { thread_id, turn_id })
@@ -204,6 +186,29 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
             at,
         },
     })
+}
+
+/// Gives a running turn more input.
+async fn steer(
+    client: &Client,
+    thread_id: String,
+    turn_id: String,
+    text: String,
+) -> Result<Outcome, Error> {
+    let input = vec![UserInput::Text {
+        text: text.clone(),
+        text_elements: Vec::new(),
+    }];
+    let params = TurnSteerParams {
+        thread_id,
+        input,
+        expected_turn_id: turn_id.clone(),
+        ..TurnSteerParams::default()
+    };
+    match client.turn_steer(params).await {
+        Err(Error::Refused { .. }) => Ok(Outcome::NotSteered { turn_id, text }),
+        done => done.map(|_| Outcome::Done),
+    }
 }
 
 /// Begins, continues or copies a conversation.

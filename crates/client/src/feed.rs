@@ -63,6 +63,10 @@ impl Feed {
 
     pub fn push(&self, event: &Arc<Event>, size: usize, place: Place<'_>) {
         let mut state = self.0.lock();
+        // The scope may have become narrower since the event was wanted.
+        if place != Place::default() && !state.scope.covers(place) {
+            return;
+        }
         let owned = |id: Option<&str>| id.map(str::to_owned);
         let place = state
             .is_pending

@@ -32,10 +32,7 @@ impl App {
             Outcome::Diff(text) if text.trim().is_empty() => {
                 self.print(Line::plain("nothing changed since the last commit"));
             }
-            Outcome::Diff(text) => {
-                let lines = item::diff(&clean(&text), "");
-                self.transcript.extend(lines);
-            }
+            Outcome::Diff(text) => self.transcript.extend(item::diff(&clean(&text), "")),
             Outcome::Files { query, at, paths } => {
                 let typed = complete::word(self.edit.text(), self.edit.cursor());
                 let is_wanted =

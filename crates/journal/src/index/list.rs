@@ -8,10 +8,10 @@
 
 use std::collections::HashSet;
 use std::iter::Peekable;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quipu_wire::ThreadSortKey;
-use rusqlite::{named_params, params};
+use rusqlite::{Connection, named_params, params};
 use uuid::Uuid;
 
 use super::directories::{Days, end_of};
@@ -99,7 +99,7 @@ impl Index {
         // One snapshot for all: a row that another process moves from one state to the next is
         // found in one of them.
         let snapshot = self.db.unchecked_transaction()?;
-        let rows = self.select(query, limit + 1)?;
+        let rows = select(&self.db, &self.home, query, limit + 1)?;
         // A list with the oldest first ends with the newest, so nothing is below what matters.
         let end = rows.get(limit).filter(|_| !query.ascending);
         let floor = end.map(|(_, last)| key(query, last));
@@ -124,60 +124,6 @@ impl Index {
             unread,
             silent,
         })
-    }
-
-    /// The page as the index knows it.
-    fn select(&self, query: &Query, limit: usize) -> Result<Vec<(Seen, Summary)>> {
-        let key = key_column(query);
-        let (beyond, order) = match query.ascending {
-            true => (">", "ASC"),
-            false => ("<", "DESC"),
-        };
-        let start = match query.ascending {
-            true => i64::MIN,
-            false => i64::MAX,
-        };
-        let sql = format!(
-            "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
-             WHERE t.archived = :archived AND t.state = :listed
-                 AND (t.{key}, t.id) {beyond} (:secs, :id)
-                 AND (:providers IS NULL OR t.provider IS NULL
-                     OR t.provider IN (SELECT value FROM json_each(:providers)))
-                 AND t.kind IN (SELECT value FROM json_each(:kinds))
-                 AND (:cwds IS NULL OR t.cwd IN (SELECT value FROM json_each(:cwds)))
-                 AND (:only IS NULL OR t.id IN (SELECT value FROM json_each(:only)))
-                 AND t.id NOT IN (SELECT value FROM json_each(:excluded))
-                 AND (:search IS NULL OR instr(t.preview, :search) > 0)
-             ORDER BY t.{key} {order}, t.id {order} LIMIT :limit"
-        );
-        let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
-        let ids = |ids: &[Uuid]| list(&ids.iter().map(Uuid::to_string).collect());
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let rows = statement.query_map(
-            named_params! {
-                ":archived": query.archived,
-                ":listed": State::Listed as i64,
-                ":secs": query.after.map_or(start, |after| after.secs),
-                ":id": query.after.map(|after| after.id.to_string()).unwrap_or_default(),
-                ":providers": query.providers.as_ref().map(list),
-                ":kinds": list(&query.kinds()),
-                ":cwds": query.cwds.as_ref().map(list),
-                ":only": query.only.as_deref().map(ids),
-                ":excluded": ids(&query.excluded),
-                ":search": query.search.as_ref().filter(|term| !term.is_empty()),
-                ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
-            },
-            |row| {
-                let seen = Seen {
-                    path: row.get(0)?,
-                    mtime: row.get(14)?,
-                    size: row.get(15)?,
-                    state: State::Listed as i64,
-                };
-                Ok((seen, summary(&self.home, row)?))
-            },
-        )?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Looks at some directories that may hold threads above the floor; says whether there were any.
@@ -276,6 +222,65 @@ impl Index {
         let rows = statement.query_map(params, Seen::read)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
+}
+
+/// The page as the index knows it.
+fn select(
+    db: &Connection,
+    home: &Path,
+    query: &Query,
+    limit: usize,
+) -> Result<Vec<(Seen, Summary)>> {
+    let key = key_column(query);
+    let (beyond, order) = match query.ascending {
+        true => (">", "ASC"),
+        false => ("<", "DESC"),
+    };
+    let start = match query.ascending {
+        true => i64::MIN,
+        false => i64::MAX,
+    };
+    let sql = format!(
+        "SELECT {COLUMNS}, t.mtime, t.size FROM {TABLES}
+         WHERE t.archived = :archived AND t.state = :listed
+             AND (t.{key}, t.id) {beyond} (:secs, :id)
+             AND (:providers IS NULL OR t.provider IS NULL
+                 OR t.provider IN (SELECT value FROM json_each(:providers)))
+             AND t.kind IN (SELECT value FROM json_each(:kinds))
+             AND (:cwds IS NULL OR t.cwd IN (SELECT value FROM json_each(:cwds)))
+             AND (:only IS NULL OR t.id IN (SELECT value FROM json_each(:only)))
+             AND t.id NOT IN (SELECT value FROM json_each(:excluded))
+             AND (:search IS NULL OR instr(t.preview, :search) > 0)
+         ORDER BY t.{key} {order}, t.id {order} LIMIT :limit"
+    );
+    let list = |words: &Vec<String>| serde_json::to_string(words).unwrap_or_default();
+    let ids = |ids: &[Uuid]| list(&ids.iter().map(Uuid::to_string).collect());
+    let mut statement = db.prepare_cached(&sql)?;
+    let rows = statement.query_map(
+        named_params! {
+            ":archived": query.archived,
+            ":listed": State::Listed as i64,
+            ":secs": query.after.map_or(start, |after| after.secs),
+            ":id": query.after.map(|after| after.id.to_string()).unwrap_or_default(),
+            ":providers": query.providers.as_ref().map(list),
+            ":kinds": list(&query.kinds()),
+            ":cwds": query.cwds.as_ref().map(list),
+            ":only": query.only.as_deref().map(ids),
+            ":excluded": ids(&query.excluded),
+            ":search": query.search.as_ref().filter(|term| !term.is_empty()),
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        },
+        |row| {
+            let seen = Seen {
+                path: row.get(0)?,
+                mtime: row.get(14)?,
+                size: row.get(15)?,
+                state: State::Listed as i64,
+            };
+            Ok((seen, summary(home, row)?))
+        },
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// What a list is ordered by.

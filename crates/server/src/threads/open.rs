@@ -64,7 +64,10 @@ pub(super) fn open(
     let resumed = matches!(parts.history_state, HistoryState::Located(_));
     let (hooks, hook_problems) = ThreadHooks::load(server, &session, resumed);
     let problems = rules.problems.iter().map(rules::left_out);
-    let problems: Vec<_> = problems.chain(hook_problems).collect();
+    let notices = Notices {
+        problems: problems.chain(hook_problems).collect(),
+        deprecations: session.snapshot.deprecations(),
+    };
     let opener = followers.first();
     let id = parts.meta.id.to_string();
     let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
@@ -76,8 +79,7 @@ pub(super) fn open(
     let introduction = opener.and_then(|client| client.introduction());
     let introduction = introduction.filter(|_| agent.is_none());
     let events = Events::new(server, &parts.thread, parts.log.is_some());
-    let unfollowed = &server.threads.unfollowed;
-    let mut audience = Audience::new(followers, parts.thread, events, unfollowed);
+    let mut audience = Audience::new(followers, parts.thread, events, &server.threads.unfollowed);
     let catch_up = opener.and_then(|client| audience.catch_up(client, parts.after));
     audience.set_client_name(introduction.map(|it| it.name.clone()));
     let mut actor = Box::new(Actor {
@@ -111,10 +113,6 @@ pub(super) fn open(
     if !resumed {
         sampling::prewarm(&mut actor);
     }
-    let notices = Notices {
-        problems,
-        deprecations: session.snapshot.deprecations(),
-    };
     let hold = start(actor, mailbox, followers.to_vec(), notices);
     Opened {
         handle,
