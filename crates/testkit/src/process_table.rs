@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long something of a command may be left after the event that ends it.
-const LEFT: Duration = Duration::from_secs(1);
+const LEFT: Duration = Duration::from_secs(5);
 /// How long to look for an end when only the end matters, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
