@@ -142,7 +142,7 @@ async fn main() -> io::Result<()> {
 
 async fn connect(directory: &Path, wire: &str, base_url: &str, events: bool) -> io::Result<Client> {
     let settings = format!(
-        "model = \"m\"\nmodel_provider = \"p\"\n[model_providers.p]\nname = \"p\"\nbase_url = \"{base_url}\"\nwire_api = \"{wire}\"\n"
+        "model = \"m\"\nmodel_context_window = 272000\nmodel_provider = \"p\"\n[model_providers.p]\nname = \"p\"\nbase_url = \"{base_url}\"\nwire_api = \"{wire}\"\n"
     );
     std::fs::write(directory.join("config.toml"), settings)?;
     let env = Env::new([("HOME", directory.to_string_lossy().as_ref())], directory);
@@ -225,8 +225,8 @@ fn rest_of_body(request: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(&request[..head]).ok()?;
     let length = text
         .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))?;
-    let length: usize = length.parse().ok()?;
+        .find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = length.map_or(Ok(0), str::parse).ok()?;
     Some((head + length).saturating_sub(request.len()))
 }
 
