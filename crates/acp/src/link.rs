@@ -45,7 +45,7 @@ impl Joined {
 }
 
 impl Agent {
-    /// The connection to the server, made anew if the last one has ended.
+    /// The connection to the server, a new one if the last has ended.
     pub async fn client(self: &Arc<Self>) -> Result<Client> {
         let mut connection = self.connection.lock().await;
         if let Some(client) = &*connection
