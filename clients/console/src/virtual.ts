@@ -154,7 +154,11 @@ export class VirtualList {
       this.#above.style.height = `${this.#offsets[from] ?? 0}px`;
     }
     const wanted = this.#isAtEnd ? element.scrollHeight : (this.#offsets[anchor] ?? 0) + within;
-    if (this.#isAtEnd || (isSurprised && Math.abs(element.scrollTop - wanted) > 1)) element.scrollTop = wanted;
+    if (this.#isAtEnd || (isSurprised && Math.abs(element.scrollTop - wanted) > 1)) {
+      element.scrollTop = wanted;
+      // A person may scroll up before the event of this move arrives, and then there is only one event for both.
+      this.#top = element.scrollTop;
+    }
     return isSurprised;
   }
 

@@ -1,5 +1,5 @@
-// Long threads and fast streams, measured in the browser. The limits leave room for a busy machine; what was measured
-// is printed, and docs/console.md has the figures of a quiet one.
+// Long threads and fast streams in the browser. Times are printed and never judged, since they are those of the
+// machine; docs/console.md has the figures of a quiet one.
 import assert from "node:assert/strict";
 
 import { check, clean, ended, say, script, visit } from "./support.mjs";
@@ -25,7 +25,7 @@ const watchFrames = () => {
 const shown = ({ frames, median, p95, longest }) =>
   `${frames} frames, median ${median.toFixed(1)} ms, 95% ${p95.toFixed(1)} ms, longest ${longest.toFixed(1)} ms`;
 
-check("the first paint takes less than a second", async ({ place, person }) => {
+check("the page paints and connects", async ({ place, person }) => {
   const { url } = await place.serve();
   const page = await visit(await person(), url);
   const { paint, ready } = await page.evaluate(() => ({
@@ -33,7 +33,7 @@ check("the first paint takes less than a second", async ({ place, person }) => {
     ready: performance.now(),
   }));
   console.log(`first paint ${paint.toFixed(0)} ms, connected and ready ${ready.toFixed(0)} ms`);
-  assert.ok(paint > 0 && paint < 1000, `${paint} ms`);
+  assert.ok(paint > 0);
 });
 
 check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
@@ -61,7 +61,6 @@ check("a thread of 2,000 turns scrolls", async ({ place, person }) => {
     `2,000 turns: open after ${opened.toFixed(0)} ms; scrolling: ${shown(frames)}; at most ${made} rows made`,
   );
   assert.ok(made < 120, `${made} rows`);
-  assert.ok(frames.median < 25, shown(frames));
   await page.evaluate(() => (document.querySelector(".transcript").scrollTop = 0));
   await page.locator('.row[aria-posinset="1"]').waitFor();
   await page.getByRole("button", { name: "↓ Latest" }).click();
@@ -99,8 +98,6 @@ check("a stream of 20,000 deltas stays smooth", async ({ place, person }) => {
   const length = await page.evaluate(() => document.querySelector(".item.agentMessage .markdown").textContent.length);
   assert.ok(length > 150_000, `${length} characters`);
   assert.equal(sockets, 0, "the page kept up with the server");
-  assert.ok(frames.median < 34, shown(frames));
-  assert.ok(frames.longest < 1000, shown(frames));
   clean(page);
 });
 

@@ -162,7 +162,7 @@ class Browser {
       reducedMotion: "reduce",
       ...options,
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     return context;
   }
 
@@ -179,7 +179,7 @@ after(() => browser?.close());
 
 /** A test with a place and a browser. */
 export function check(name, run) {
-  test(name, { skip, timeout: 90_000 }, async () => {
+  test(name, { skip, timeout: 240_000 }, async () => {
     const place = new Place();
     const people = [];
     const person = async (options) => {

@@ -1,6 +1,7 @@
 //! Where chores start the cargo that started us, and the program that it built. Other programs are
 //! started by `npm.rs` and `dist/tools.rs`.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,6 +19,31 @@ pub fn run(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Outcome {
         Ok(())
     } else {
         Err(format!("`{shown}` failed ({status})"))
+    }
+}
+
+/// Runs `cargo ARGS`, which has `--no-fail-fast`, and returns the arguments of each test program that failed, in
+/// the words in which cargo lists them: `-p quipu-cli --test it`.
+pub fn failing_tests(root: &Path, args: &[&str]) -> Outcome<Vec<String>> {
+    let shown = format!("cargo {}", args.join(" "));
+    let mut child = command(root)
+        .args(args)
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot start `{shown}`: {error}"))?;
+    let mut failed = Vec::new();
+    for line in BufReader::new(child.stderr.take().ok_or("cargo has no stderr")?).lines() {
+        let line = line.map_err(|error| format!("cannot read what `{shown}` says: {error}"))?;
+        eprintln!("{line}");
+        let listed = line.strip_prefix("    `-p ").and_then(|it| it.strip_suffix('`'));
+        failed.extend(listed.map(|it| format!("-p {it}")));
+    }
+    let status = child
+        .wait()
+        .map_err(|error| format!("cannot wait for `{shown}`: {error}"))?;
+    match status.success() || !failed.is_empty() {
+        true => Ok(failed),
+        false => Err(format!("`{shown}` failed ({status})")),
     }
 }
 
