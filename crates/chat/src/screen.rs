@@ -1,4 +1,4 @@
-//! Drawing: finished lines go into the scrollback, and below them a few lines are drawn anew with every change. No
+//! Drawing: finished lines go into the scrollback, and below them a few lines are drawn again with every change. No
 //! alternate screen, so what was said stays in the terminal.
 
 use std::io::{self, Write};
@@ -47,7 +47,7 @@ impl<W: Write> Screen<W> {
         self.rows
     }
 
-    /// Takes a new size. Terminals break drawn rows anew, which moves the place where they begin.
+    /// Takes a new size. Terminals break drawn rows again, which moves the place where they begin.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         // Some terminals report nothing until they are asked again.
         let columns = usize::from(if columns == 0 { 80 } else { columns });

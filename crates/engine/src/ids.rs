@@ -4,7 +4,7 @@ use std::fmt;
 
 use quipu_wire::RequestId;
 
-/// Ids that are text, each a type of its own, so that the compiler tells them apart. They are read as the text they
+/// Ids that are text, each a type of its own, so that the compiler distinguishes them. They are read as the text they
 /// are, and become the strings of the wire without a copy.
 macro_rules! text_ids {
     ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
@@ -94,7 +94,7 @@ impl From<ItemId> for CallId {
     }
 }
 
-/// Ids that count, each a type of its own, so that the compiler tells them apart.
+/// Ids that count, each a type of its own, so that the compiler distinguishes them.
 macro_rules! number_ids {
     ($($(#[doc = $doc:literal])+ $name:ident($number:ty);)+) => {$(
         $(#[doc = $doc])+

@@ -239,14 +239,30 @@ pub enum ModelItem {
         query: String,
         action: Option<WebSearchAction>,
     },
-    ImageGeneration {
-        status: String,
-        revised_prompt: Option<String>,
-        result: String,
-        saved_path: Option<String>,
-    },
+    ImageGeneration(GeneratedImage),
     /// Kept in the history, not shown to clients.
     Other,
+}
+
+/// An image that the provider made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratedImage {
+    pub status: String,
+    pub revised_prompt: Option<String>,
+    /// The image in base64.
+    pub result: String,
+}
+
+impl GeneratedImage {
+    pub(crate) fn into_item(self, id: String) -> ThreadItem {
+        ThreadItem::ImageGeneration {
+            id,
+            status: self.status,
+            revised_prompt: self.revised_prompt,
+            result: self.result,
+            saved_path: None,
+        }
+    }
 }
 
 /// A tool call of a model.

@@ -33,9 +33,9 @@ pub use ids::{
     CallId, HookRunId, ItemId, ProcessId, QuestionId, ReplyToken, SampleId, ThreadId, TurnId,
 };
 pub use input::{
-    CallKind, Compacted, Context, HookReport, HookVerdict, HooksDone, Input, ModelEvent, ModelItem,
-    OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart, Start, ToolCall, ToolDelta,
-    ToolEvent, UserMessage, Waiting,
+    CallKind, Compacted, Context, GeneratedImage, HookReport, HookVerdict, HooksDone, Input,
+    ModelEvent, ModelItem, OutputItem, ReviewOutcome, ReviewStart, SchemaMismatch, ShellStart,
+    Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
 };
 pub use item::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};

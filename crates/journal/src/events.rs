@@ -153,7 +153,7 @@ impl EventLog {
         self.path.exists()
     }
 
-    /// Begins anew with the events that come after this. Nothing is written before the first one.
+    /// Starts over with the events that come after this. Nothing is written before the first one.
     pub fn begin(&mut self, before: Before) {
         self.header = Some(before);
     }

@@ -22,7 +22,7 @@ use crate::platform;
 const MAX_AGE: i64 = 24 * 60 * 60;
 /// How many keys are known; the oldest are forgotten first.
 const MAX_KEYS: usize = 10_000;
-/// Lines of the file after which it is written anew.
+/// Lines of the file after which it is rewritten.
 const MAX_LINES: usize = 3 * MAX_KEYS;
 
 /// A request with a key.
@@ -129,7 +129,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Writes the file anew, with what is known.
+    /// Rewrites the file with what is known.
     fn compact(&self, known: &mut Known) -> Result<()> {
         let mut text = Vec::new();
         for request in known.order.iter().filter_map(|key| known.entries.get(key)) {

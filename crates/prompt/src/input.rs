@@ -34,12 +34,12 @@ pub fn user_message(inputs: &[UserInput]) -> Option<Json> {
             UserInput::Text { text, .. } => parts.push(message::text(text)),
             UserInput::Image { url } => {
                 images += 1;
-                picture(&mut parts, "<image>".to_owned(), url.clone());
+                image(&mut parts, "<image>".to_owned(), url.clone());
             }
             UserInput::LocalImage { path } => {
                 images += 1;
                 match image::load(Path::new(path)) {
-                    Ok(url) => picture(&mut parts, format!("<image name=[Image #{images}]>"), url),
+                    Ok(url) => image(&mut parts, format!("<image name=[Image #{images}]>"), url),
                     Err(error) => parts.push(message::text(note(path, &error))),
                 }
             }
@@ -87,7 +87,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn picture(parts: &mut Vec<ContentItem>, opening: String, image_url: String) {
+fn image(parts: &mut Vec<ContentItem>, opening: String, image_url: String) {
     parts.push(message::text(opening));
     parts.push(ContentItem::InputImage { image_url });
     parts.push(message::text("</image>"));

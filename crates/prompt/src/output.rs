@@ -63,7 +63,7 @@ impl ToolOutput {
                 .into_iter()
                 .map(|part| match part {
                     FunctionCallOutputContentItem::InputText { text } => text,
-                    _ => "(a picture)".to_owned(),
+                    _ => "(an image)".to_owned(),
                 })
                 .collect(),
         }

@@ -259,7 +259,7 @@ impl Places {
     pub fn of_workflow(home: &Path, workflow: &Path) -> Places {
         let directory = workflow.parent().and_then(Path::file_name);
         let name = directory.unwrap_or_default().to_string_lossy();
-        // The hash tells workflows apart whose directories have the same name.
+        // The hash distinguishes workflows whose directories have the same name.
         let identity = format!("{name}/{}", workflow.display());
         let short: String = name
             .chars()

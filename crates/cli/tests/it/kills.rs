@@ -10,7 +10,7 @@ use quipu_testkit::process::{ServerProcess, Signal};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::server_in;
+use crate::support::{scripted_home, server_in};
 
 /// A home and a model that outlive every server.
 struct Home {
@@ -26,15 +26,7 @@ struct Running {
 
 impl Home {
     async fn new() -> Home {
-        let model = ModelServer::start().await.unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let config = format!(
-            "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
-             approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
-             wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
-            model.base_url(),
-        );
-        std::fs::write(directory.path().join("config.toml"), config).unwrap();
+        let (directory, model) = scripted_home().await;
         Home { directory, model }
     }
 

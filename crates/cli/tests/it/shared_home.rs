@@ -11,7 +11,7 @@ use quipu_testkit::process::{Launch, ServerProcess};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::QUIPU;
+use crate::support::{QUIPU, scripted_home};
 
 const THREAD: &str = "01a1e286-dfa3-7c80-9568-67f3be9a7310";
 const FORK: &str = "01a1e286-e740-7693-9f67-488a5a6e5a13";
@@ -28,15 +28,7 @@ struct Program {
 
 impl Home {
     async fn new() -> Home {
-        let model = ModelServer::start().await.unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let config = format!(
-            "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
-             approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
-             wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
-            model.base_url(),
-        );
-        fs::write(directory.path().join("config.toml"), config).unwrap();
+        let (directory, model) = scripted_home().await;
         Home { directory, model }
     }
 

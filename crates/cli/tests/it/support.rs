@@ -1,5 +1,6 @@
 //! The program under test, and what several tests say to it.
 
+use quipu_testkit::model::ModelServer;
 use quipu_testkit::process::{Launch, ServerProcess};
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
@@ -22,6 +23,20 @@ pub fn websocket_server() -> ServerProcess {
 pub fn server_in(home: &TempDir) -> ServerProcess {
     let path = home.path().to_str().unwrap();
     app_server([]).env("QUIPU_HOME", path).start()
+}
+
+/// A home whose model is scripted and whose commands run unsandboxed and unasked.
+pub async fn scripted_home() -> (TempDir, ModelServer) {
+    let model = ModelServer::start().await.unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let config = format!(
+        "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
+         approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
+         wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
+        model.base_url(),
+    );
+    std::fs::write(directory.path().join("config.toml"), config).unwrap();
+    (directory, model)
 }
 
 pub fn initialize(id: i64) -> Value {

@@ -99,7 +99,7 @@ pub fn check_output(output: &OutputItem) -> Result<(), TurnError> {
             check_written(parts.map(|part| encoded_len(part)).sum())
         }
         ModelItem::Call(_) | ModelItem::WebSearch { .. } => check(raw, MAX_CALL),
-        ModelItem::ImageGeneration { .. } | ModelItem::Other => Ok(()),
+        ModelItem::ImageGeneration(_) | ModelItem::Other => Ok(()),
     }
 }
 

@@ -190,18 +190,7 @@ fn started(output: OutputItem) -> Option<ThreadItem> {
             query: String::new(),
             action: Some(WebSearchAction::Other),
         },
-        ModelItem::ImageGeneration {
-            status,
-            revised_prompt,
-            result,
-            saved_path,
-        } => ThreadItem::ImageGeneration {
-            id,
-            status,
-            revised_prompt,
-            result,
-            saved_path,
-        },
+        ModelItem::ImageGeneration(image) => image.into_item(id),
         ModelItem::Call(_) | ModelItem::Other => return None,
     })
 }

@@ -214,18 +214,7 @@ impl Transcript {
                 return Ok(None);
             }
             ModelItem::WebSearch { query, action } => ThreadItem::WebSearch { id, query, action },
-            ModelItem::ImageGeneration {
-                status,
-                revised_prompt,
-                result,
-                saved_path,
-            } => ThreadItem::ImageGeneration {
-                id,
-                status,
-                revised_prompt,
-                result,
-                saved_path,
-            },
+            ModelItem::ImageGeneration(image) => image.into_item(id),
         };
         self.remember(raw, shared);
         self.finish_written(slot, item, shared);

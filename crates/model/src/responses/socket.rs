@@ -30,7 +30,7 @@ use crate::websocket::{Received, Socket};
 /// The version of this way to ask.
 const BETA: (&str, &str) = ("openai-beta", "responses_websockets=2026-02-06");
 const TURN_STATE: &str = "x-codex-turn-state";
-/// The provider wants the connection to be opened anew.
+/// The provider wants the connection to be opened again.
 const LIMIT_REACHED: &str = "websocket_connection_limit_reached";
 /// How many tokens are tried for one connection.
 const MAX_RECOVERIES: u32 = 3;

@@ -73,7 +73,7 @@ pub(crate) fn plugin_apps(
 pub(crate) async fn list(
     server: &Arc<Server>,
     settings: &Arc<Snapshot>,
-    anew: bool,
+    refetch: bool,
 ) -> Result<Vec<AppInfo>, LoadError> {
     let plugins = plugin_apps(server, settings);
     let switches = settings.apps();
@@ -89,7 +89,7 @@ pub(crate) async fn list(
         merge(&known, &switches)
     };
     let mut sent: Option<Vec<AppInfo>> = None;
-    let mut loading = sources::Loading::begin(server, settings, anew).await;
+    let mut loading = sources::Loading::begin(server, settings, refetch).await;
     loop {
         let is_complete = loading.next().await?;
         let apps = merged(loading.loaded());
@@ -110,11 +110,11 @@ pub(crate) async fn summaries(
     server: &Arc<Server>,
     settings: &Arc<Snapshot>,
     ids: &[String],
-    anew: bool,
+    refetch: bool,
 ) -> Vec<AppSummary> {
     let mut known = BTreeMap::new();
     if !ids.is_empty() && are_on(server, settings) {
-        let mut loading = sources::Loading::begin(server, settings, anew).await;
+        let mut loading = sources::Loading::begin(server, settings, refetch).await;
         let complete = loading.complete().await;
         if let Err(error) = complete {
             tracing::warn!(%error, "failed to read the apps of a plugin");

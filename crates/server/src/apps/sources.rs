@@ -94,13 +94,13 @@ pub(super) struct Loading {
 }
 
 impl Loading {
-    /// Begins to read what is not known yet, or everything `anew`. What was known before is shown until then.
-    pub async fn begin(server: &Arc<Server>, settings: &Arc<Snapshot>, anew: bool) -> Loading {
+    /// Begins to read what is not known yet, or everything again where `refetch` says so. What was known before is shown until then.
+    pub async fn begin(server: &Arc<Server>, settings: &Arc<Snapshot>, refetch: bool) -> Loading {
         let backend = Backend::new(server, settings).await;
         let account = backend.key();
         let kept = server.apps.get(&account);
         let is_good = |list: &Option<(Instant, List)>| {
-            !anew && list.as_ref().is_some_and(|(at, _)| at.elapsed() < GOOD_FOR)
+            !refetch && list.as_ref().is_some_and(|(at, _)| at.elapsed() < GOOD_FOR)
         };
         let list = |kept: &Option<(Instant, List)>| kept.as_ref().map(|(_, list)| Arc::clone(list));
         let directory: Option<Read> = (!is_good(&kept.directory)).then(|| {

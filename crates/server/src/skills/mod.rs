@@ -36,17 +36,17 @@ struct Kept {
 
 impl Skills {
     /// The skills for the directory of these settings. What was found before is given as long as neither
-    /// the settings nor anything that was looked at changed, unless it is to be looked for `anew`.
+    /// the settings nor anything that was looked at changed, unless `reload` is set.
     pub fn find(
         &self,
         config: &Loader,
         settings: &Arc<Snapshot>,
         mut extra: Vec<PathBuf>,
-        anew: bool,
+        reload: bool,
     ) -> Arc<skills::Skills> {
         extra.extend(self.extra_roots().iter().cloned());
         let place = (settings.cwd().to_owned(), extra);
-        let kept = self.kept(&place, settings).filter(|_| !anew);
+        let kept = self.kept(&place, settings).filter(|_| !reload);
         if let Some(skills) = kept.filter(|skills| skills.is_current()) {
             return skills;
         }

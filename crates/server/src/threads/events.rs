@@ -21,7 +21,7 @@ use crate::hub::Client;
 const MAX_RECENT_BYTES: usize = 512 << 10;
 /// And in number; with the stored ones, it fits into what may wait to be sent to a client.
 const MAX_RECENT: usize = 4096;
-/// What may wait for a store that fails, in bytes. Beyond that the events begin anew, and older ones count as unknown.
+/// What may wait for a store that fails, in bytes. Beyond that the events start over, and older ones count as unknown.
 const MAX_UNSTORED: usize = 1 << 20;
 
 /// The events of one thread, numbered or not.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use quipu_wire::method::request;
 use quipu_wire::{
-    Thread, ThreadEvents, ThreadForkResponse, ThreadResumeResponse, ThreadStartResponse,
-    ThreadUnsubscribeStatus,
+    Thread, ThreadForkResponse, ThreadResumeResponse, ThreadStartResponse, ThreadUnsubscribeStatus,
 };
 use tokio::sync::oneshot;
 
@@ -17,7 +16,6 @@ use super::load;
 use super::message::ThreadSnapshot;
 use super::session::Session;
 use crate::hub::{Client, ClientId};
-use crate::words::Words;
 use crate::{Refusal, Reply, Server};
 
 impl Actor {
@@ -147,6 +145,25 @@ impl JoinReply {
     }
 }
 
+/// The answer to a request by which a client comes to a thread. The three have the same members.
+macro_rules! answer {
+    ($type:ident, $thread:ident, $session:ident, $events:ident, $words:ident) => {
+        $type {
+            thread: $thread,
+            model_provider: $session.provider.id.clone(),
+            service_tier: $session.service_tier,
+            cwd: $session.cwd_text(),
+            runtime_workspace_roots: $session.workspace_roots(),
+            approval_policy: $words.policy($session.approval_policy),
+            approvals_reviewer: $session.approvals_reviewer,
+            sandbox: $session.sandbox,
+            reasoning_effort: $session.effort.map(|it| $words.effort(it)),
+            model: $session.model,
+            quipu: $events,
+        }
+    };
+}
+
 /// What a client gets that comes to a thread.
 pub(crate) struct Joined {
     thread: Thread,
@@ -169,67 +186,26 @@ impl Joined {
             Some(CatchUp { position, missed }) => (Some(position), missed),
             None => (None, VecDeque::new()),
         };
-        let answer = resumed(self.thread, self.session, position, &client.words);
+        let Joined {
+            thread, session, ..
+        } = self;
+        let words = &client.words;
         match reply {
-            JoinReply::Start(reply) => reply.send(Ok(started(answer))).await,
-            JoinReply::Resume(reply) => reply.send(Ok(answer)).await,
-            JoinReply::Fork(reply) => reply.send(Ok(forked(answer))).await,
+            JoinReply::Start(reply) => {
+                let answer = answer!(ThreadStartResponse, thread, session, position, words);
+                reply.send(Ok(answer)).await;
+            }
+            JoinReply::Resume(reply) => {
+                let answer = answer!(ThreadResumeResponse, thread, session, position, words);
+                reply.send(Ok(answer)).await;
+            }
+            JoinReply::Fork(reply) => {
+                let answer = answer!(ThreadForkResponse, thread, session, position, words);
+                reply.send(Ok(answer)).await;
+            }
         }
         if !missed.is_empty() {
             client.send_all(&mut missed).await;
         }
-    }
-}
-
-fn resumed(
-    thread: Thread,
-    session: Session,
-    quipu: Option<ThreadEvents>,
-    words: &Words,
-) -> ThreadResumeResponse {
-    ThreadResumeResponse {
-        thread,
-        model_provider: session.provider.id.clone(),
-        service_tier: session.service_tier,
-        cwd: session.cwd_text(),
-        runtime_workspace_roots: session.workspace_roots(),
-        approval_policy: words.policy(session.approval_policy),
-        approvals_reviewer: session.approvals_reviewer,
-        sandbox: session.sandbox,
-        reasoning_effort: session.effort.map(|it| words.effort(it)),
-        model: session.model,
-        quipu,
-    }
-}
-
-fn started(answer: ThreadResumeResponse) -> ThreadStartResponse {
-    ThreadStartResponse {
-        thread: answer.thread,
-        model: answer.model,
-        model_provider: answer.model_provider,
-        service_tier: answer.service_tier,
-        cwd: answer.cwd,
-        runtime_workspace_roots: answer.runtime_workspace_roots,
-        approval_policy: answer.approval_policy,
-        approvals_reviewer: answer.approvals_reviewer,
-        sandbox: answer.sandbox,
-        reasoning_effort: answer.reasoning_effort,
-        quipu: answer.quipu,
-    }
-}
-
-fn forked(answer: ThreadResumeResponse) -> ThreadForkResponse {
-    ThreadForkResponse {
-        thread: answer.thread,
-        model: answer.model,
-        model_provider: answer.model_provider,
-        service_tier: answer.service_tier,
-        cwd: answer.cwd,
-        runtime_workspace_roots: answer.runtime_workspace_roots,
-        approval_policy: answer.approval_policy,
-        approvals_reviewer: answer.approvals_reviewer,
-        sandbox: answer.sandbox,
-        reasoning_effort: answer.reasoning_effort,
-        quipu: answer.quipu,
     }
 }

@@ -1,6 +1,6 @@
 //! Items of a model's answer: what providers send, as the engine has it.
 
-use quipu_engine::{CallKind, ModelItem, ToolCall};
+use quipu_engine::{CallKind, GeneratedImage, ModelItem, ToolCall};
 use quipu_model::ItemKind;
 use quipu_wire::{Json, ResponseItem};
 
@@ -47,12 +47,11 @@ pub(super) fn model_item(kind: ItemKind, raw: &Json) -> Option<ModelItem> {
             revised_prompt,
             result,
             ..
-        } => ModelItem::ImageGeneration {
+        } => ModelItem::ImageGeneration(GeneratedImage {
             status,
             revised_prompt,
             result,
-            saved_path: None,
-        },
+        }),
         call => tool_call(call, raw).map_or(ModelItem::Other, ModelItem::Call),
     })
 }

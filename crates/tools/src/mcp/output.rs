@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::call::{Finished, Output};
 
 /// What stands in for an image that the model cannot see.
-const UNSEEN: &str = "(a picture, left out because this model takes no pictures)";
+const UNSEEN: &str = "(an image, left out because this model takes no images)";
 
 /// The blocks of a result that become parts of their own.
 #[derive(Deserialize)]

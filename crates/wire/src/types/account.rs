@@ -135,7 +135,7 @@ pub struct RateLimitWindow {
     pub used_percent: i32,
     /// The length of the window in minutes.
     pub window_duration_mins: Option<i64>,
-    /// When the window starts anew, in Unix seconds.
+    /// When the next window starts, in Unix seconds.
     pub resets_at: Option<i64>,
 }
 

@@ -40,7 +40,7 @@ pub enum GuardianRiskLevel {
 pub struct ItemGuardianApprovalReviewStartedNotification {
     pub thread_id: String,
     pub turn_id: String,
-    /// Tells the reviews of a turn apart.
+    /// Identifies the review in its turn.
     #[wire(since = "0.166", hidden_default)]
     pub review_id: String,
     /// When the review started, in Unix milliseconds.
@@ -65,7 +65,7 @@ pub enum AutoReviewDecisionSource {
 pub struct ItemGuardianApprovalReviewCompletedNotification {
     pub thread_id: String,
     pub turn_id: String,
-    /// Tells the reviews of a turn apart.
+    /// Identifies the review in its turn.
     #[wire(since = "0.166", hidden_default)]
     pub review_id: String,
     /// When the review started, in Unix milliseconds.

@@ -151,7 +151,7 @@ pub enum HookTrustStatus {
 /// A hook in force.
 #[wire]
 pub struct HookMetadata {
-    /// Tells the hooks of the list apart.
+    /// Identifies the hook in the list.
     pub key: String,
     pub event_name: HookEventName,
     pub handler_type: HookHandlerType,

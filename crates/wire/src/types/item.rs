@@ -337,14 +337,14 @@ pub enum ThreadItem {
     },
     /// An image file that the model looks at.
     ImageView { id: String, path: String },
-    /// A picture that the model makes.
+    /// An image that the model makes.
     ImageGeneration {
         id: String,
         /// The provider's word, such as `in_progress` or `completed`.
         status: String,
         /// What the provider made of the prompt.
         revised_prompt: Option<String>,
-        /// The picture in base64; empty until it is done.
+        /// The image in base64; empty until it is done.
         result: String,
         /// The file that the server keeps it in.
         #[wire(sparse)]

@@ -49,7 +49,7 @@ pub enum InputModality {
 /// A model to choose from.
 #[wire]
 pub struct Model {
-    /// Tells the models of the list apart.
+    /// Identifies the model in the list.
     pub id: String,
     /// The name to give in `thread/start` and `turn/start`.
     pub model: String,

@@ -255,7 +255,7 @@ pub struct AppReview {
     pub status: String,
 }
 
-/// A picture of an app in use.
+/// An image of an app in use.
 #[wire]
 pub struct AppScreenshot {
     pub url: Option<String>,

@@ -53,7 +53,7 @@ pub struct GhostCommit {
     pub preexisting_untracked_dirs: Vec<String>,
 }
 
-/// How closely the model looks at a picture.
+/// How closely the model looks at an image.
 #[wire(root)]
 pub enum ImageDetail {
     /// As the model chooses.
@@ -211,13 +211,13 @@ pub enum ResponseItem {
         #[wire(write_only)]
         id: Option<String>,
     },
-    /// A picture that the model made, done by the provider.
+    /// An image that the model made, done by the provider.
     ImageGenerationCall {
         id: String,
         status: String,
         #[wire(sparse)]
         revised_prompt: Option<String>,
-        /// The picture in base64.
+        /// The image in base64.
         result: String,
     },
     /// The files as they were before a turn; never shown to the model.

@@ -28,7 +28,7 @@ pub enum UserInput {
         #[wire(default)]
         text_elements: Vec<TextElement>,
     },
-    /// A picture on the web or in the URL itself.
+    /// An image on the web or in the URL itself.
     Image {
         /// An `http`, `https` or `data` URL.
         url: String,
