@@ -16,4 +16,5 @@ pub mod raw;
 pub mod small_disk;
 pub mod stream;
 pub mod voice;
+pub mod wait;
 pub mod web;

@@ -35,7 +35,9 @@ pub fn failing_tests(root: &Path, args: &[&str]) -> Outcome<Vec<String>> {
     for line in BufReader::new(child.stderr.take().ok_or("cargo has no stderr")?).lines() {
         let line = line.map_err(|error| format!("cannot read what `{shown}` says: {error}"))?;
         eprintln!("{line}");
-        let listed = line.strip_prefix("    `-p ").and_then(|it| it.strip_suffix('`'));
+        let listed = line
+            .strip_prefix("    `-p ")
+            .and_then(|it| it.strip_suffix('`'));
         failed.extend(listed.map(|it| format!("-p {it}")));
     }
     let status = child

@@ -8,6 +8,7 @@ use quipu_adapter::{
     Adapter, Budget, Login, Phase, Prompt, Section, Server, Session, Slice, Tool, ToolContext,
     ToolError,
 };
+use quipu_testkit::wait::until;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -253,12 +254,7 @@ async fn a_caller_that_gives_up_leaves_nothing_running() {
         soon(adapter.evaluate(&scripted(json!([{ "text": "next" }])), &Session::new())).await;
     assert_eq!(response.unwrap().output, "next");
     assert_eq!(session.get::<Count>().0, 0);
-    let waiting = async {
-        while events.tools().is_empty() {
-            tokio::task::yield_now().await;
-        }
-    };
-    soon(waiting).await;
+    until("the event", || !events.tools().is_empty()).await;
     assert_eq!(
         events
             .summary()

@@ -13,6 +13,7 @@ use quipu_client::wire::{
 use quipu_client::{Cause, Client, ConnectError, Handler, Options, Version, prompt};
 use quipu_testkit::client::within;
 use quipu_testkit::process::ServerProcess;
+use quipu_testkit::wait::found;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -20,16 +21,12 @@ use crate::support::{QUIPU, app_server, websocket_server};
 
 /// Connects once the server listens, which a unix socket announces to nobody.
 async fn connect(options: impl Fn() -> Options) -> Client {
-    let connecting = async {
-        loop {
-            match Client::connect(options()).await {
-                Ok(client) => return client,
-                Err(ConnectError::Unix { .. }) => tokio::task::yield_now().await,
-                Err(error) => panic!("{error}"),
-            }
-        }
+    let connect = async || match Client::connect(options()).await {
+        Ok(client) => Some(client),
+        Err(ConnectError::Unix { .. }) => None,
+        Err(error) => panic!("{error}"),
     };
-    within("a connection", connecting).await
+    found("a connection", connect).await
 }
 
 /// Says yes to commands, and has a tool.

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use quipu_testkit::client::{Client, within};
+use quipu_testkit::client::Client;
 use quipu_testkit::process::{Launch, ServerProcess};
+use quipu_testkit::wait::until;
 use quipu_wire::method::event::ConfigWarning;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
@@ -50,12 +51,7 @@ impl Desktop {
         drop(password);
         // A request that comes before the keyring is there would find none for good.
         let file = directory.join("keyrings/login.keyring");
-        let made = async {
-            while !file.exists() {
-                tokio::task::yield_now().await;
-            }
-        };
-        within("a keyring", made).await;
+        until("a keyring", || file.exists()).await;
         Some(Desktop {
             address,
             _bus: bus,

@@ -10,6 +10,7 @@ use quipu_testkit::client::{PATIENCE, within};
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{Launch, ServerProcess, Signal};
 use quipu_testkit::raw::Raw;
+use quipu_testkit::wait::found;
 use serde_json::{Value, json};
 
 use crate::support::{QUIPU, app_server, converse};
@@ -23,21 +24,16 @@ async fn unix(path: &Path) -> Connection {
 
 /// Every address that a server said it listens on, once it has said this many.
 async fn addresses(process: &mut ServerProcess, count: usize) -> Vec<String> {
-    let all = async {
-        loop {
-            let text = process.said("listening on: ").await;
-            let found: Vec<String> = text
-                .lines()
-                .filter_map(|line| line.trim().strip_prefix("listening on: "))
-                .map(str::to_owned)
-                .collect();
-            if found.len() >= count {
-                return found;
-            }
-            tokio::task::yield_now().await;
-        }
+    let all = async || {
+        let text = process.said("listening on: ").await;
+        let listed: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("listening on: "))
+            .map(str::to_owned)
+            .collect();
+        (listed.len() >= count).then_some(listed)
     };
-    within("all addresses", all).await
+    found("all addresses", all).await
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 
-use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
 use quipu_testkit::process::{Launch, ServerProcess};
+use quipu_testkit::wait::found;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -131,16 +131,11 @@ async fn a_prometheus_reads_it() {
         .said("Server is ready to receive web requests")
         .await;
     let url = format!("ws://{port}");
-    let scraped = async {
-        loop {
-            let found = query(&url, "codex_turns_total").await;
-            if let Some(sample) = found["data"]["result"].get(0) {
-                return sample.clone();
-            }
-            tokio::task::yield_now().await;
-        }
+    let scraped = async || {
+        let answer = query(&url, "codex_turns_total").await;
+        answer["data"]["result"].get(0).cloned()
     };
-    let sample = within("a sample", scraped).await;
+    let sample = found("a sample", scraped).await;
     assert_eq!(sample["metric"]["status"], "completed", "{sample}");
     assert_eq!(sample["value"][1], "1", "{sample}");
     let up = query(&url, "up").await;

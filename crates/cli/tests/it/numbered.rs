@@ -10,6 +10,7 @@ use quipu_client::{Arrival, Event, Options, Reconnecting, Reconnection, prompt};
 use quipu_testkit::client::within;
 use quipu_testkit::process::{ServerProcess, Signal};
 use quipu_testkit::stream::StreamCheck;
+use quipu_testkit::wait::found;
 use serde_json::json;
 
 use crate::support::app_server;
@@ -71,15 +72,8 @@ async fn nothing_is_missed_or_repeated_over_killed_servers() {
         first: Duration::from_millis(5),
         longest: Duration::from_millis(5),
     };
-    let connecting = async {
-        loop {
-            match Reconnecting::connect(connect.clone(), pauses).await {
-                Ok(connected) => return connected,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    let (client, mut arrivals) = within("a connection", connecting).await;
+    let connecting = async || Reconnecting::connect(connect.clone(), pauses).await.ok();
+    let (client, mut arrivals) = found("a connection", connecting).await;
     let client = Arc::new(client);
     let starting = Arc::clone(&client);
     let starting = tokio::spawn(async move {

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
 use quipu_testkit::process_table::{appeared, gone, holding, marker};
+use quipu_testkit::wait::until;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -375,16 +375,11 @@ async fn nothing_is_left_of_an_mcp_server() {
         client
             .call("thread/start", json!({ "cwd": home.path() }))
             .await;
-        let up = async {
-            let asleep = || {
-                let all = holding(&mark);
-                all.iter().filter(|it| it.starts_with("sleep")).count()
-            };
-            while asleep() < 3 {
-                tokio::task::yield_now().await;
-            }
+        let asleep = || {
+            let all = holding(&mark);
+            all.iter().filter(|it| it.starts_with("sleep")).count()
         };
-        within("the server and its descendants", up).await;
+        until("the server and its descendants", || asleep() >= 3).await;
         match end {
             "kill -9" => process.signal(Signal::KILL),
             "signal" => process.signal(Signal::TERM),

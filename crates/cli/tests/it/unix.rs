@@ -8,6 +8,7 @@ use quipu_rpc::Connection;
 use quipu_testkit::client::within;
 use quipu_testkit::process::{ServerProcess, Signal};
 use quipu_testkit::raw::Raw;
+use quipu_testkit::wait::found;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
@@ -32,15 +33,8 @@ impl Listener {
 
 /// Connects once the server listens, which it announces to nobody.
 pub async fn connect(path: &Path) -> std::io::Result<UnixStream> {
-    let connecting = async {
-        loop {
-            match UnixStream::connect(path).await {
-                Ok(stream) => return stream,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    Ok(within("a listener", connecting).await)
+    let connecting = found("the socket", async || UnixStream::connect(path).await.ok());
+    Ok(connecting.await)
 }
 
 fn listen_in(directory: TempDir) -> Listener {

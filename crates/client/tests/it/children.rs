@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use quipu_client::{Cause, Client, ConnectError, Error, Options, Timeouts};
+use quipu_testkit::wait::{found, until};
 use tempfile::TempDir;
 
 use crate::support::{connect, within};
@@ -29,15 +30,11 @@ fn child(directory: &TempDir, script: &str) -> Options {
 /// Waits until a file holds a process id, and returns it.
 async fn pid(directory: &TempDir, name: &str) -> String {
     let path = directory.path().join(name);
-    let reading = async {
-        loop {
-            match std::fs::read_to_string(&path) {
-                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-                _ => tokio::task::yield_now().await,
-            }
-        }
+    let read = async || {
+        let text = std::fs::read_to_string(&path).ok()?;
+        text.ends_with('\n').then(|| text.trim().to_owned())
     };
-    within("a process id", reading).await
+    found("a process id", read).await
 }
 
 fn lives(pid: &str) -> bool {
@@ -46,12 +43,7 @@ fn lives(pid: &str) -> bool {
 }
 
 async fn gone(pid: &str) {
-    let waiting = async {
-        while lives(pid) {
-            tokio::task::yield_now().await;
-        }
-    };
-    within("the end of a process", waiting).await;
+    until("the end of a process", || !lives(pid)).await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quipu_mcp::{CallEvent, Elicitation, Listing, Reaction, Transport};
+use quipu_testkit::wait::{gone, until};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -246,27 +247,10 @@ async fn a_server_and_its_children_end_with_its_client() {
     }
 }
 
-/// Waits until a process is gone.
-async fn gone(id: &str) {
-    let proc = std::path::PathBuf::from(format!("/proc/{id}"));
-    let waiting = async {
-        while proc.exists() {
-            tokio::task::yield_now().await;
-        }
-    };
-    let waited = tokio::time::timeout(Duration::from_secs(20), waiting).await;
-    waited.unwrap_or_else(|_| panic!("process {id} is still there"));
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_tools_are_read_again() {
     let client = start(&program("")).await.unwrap();
     call(&client, "grow").await.unwrap();
-    let reading = async {
-        while !client.tools().iter().any(|it| it.name == "grown") {
-            tokio::task::yield_now().await;
-        }
-    };
-    let read = tokio::time::timeout(Duration::from_secs(20), reading).await;
-    read.expect("the tools are read again");
+    let is_read = || client.tools().iter().any(|it| it.name == "grown");
+    until("the new tools", is_read).await;
 }

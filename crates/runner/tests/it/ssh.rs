@@ -8,6 +8,7 @@ use quipu_runner::hook::HookError;
 use quipu_runner::session::{EventKind, Launch, Limits, SessionOptions};
 use quipu_runner::ssh::Host;
 use quipu_testkit::process_table;
+use quipu_testkit::wait::{found, until};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
@@ -75,15 +76,11 @@ impl Machine {
             .args(["-D", "-e", "-f", &path("sshd_config")])
             .spawn()
             .unwrap();
-        let listening = async {
-            while tokio::net::TcpStream::connect(("127.0.0.1", port))
-                .await
-                .is_err()
-            {
-                tokio::task::yield_now().await;
-            }
+        let connect = async || {
+            let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await;
+            stream.ok()
         };
-        within("sshd", listening).await;
+        found("sshd", connect).await;
         Some(Machine {
             directory,
             port,
@@ -365,12 +362,8 @@ async fn the_service_works_on_other_machines_and_cleans_up_there() {
     lab.issue("one");
     let running = lab.start().await;
     running.until_completed(1).await;
-    let removed = async {
-        while lab.workspace("one").exists() {
-            tokio::task::yield_now().await;
-        }
-    };
-    within("the removal of the workspace", removed).await;
+    let is_removed = || !lab.workspace("one").exists();
+    until("the removal of the workspace", is_removed).await;
     running.stop().await;
     // Only what came over a connection knows it.
     let root = lab.path().join("workspaces");

@@ -1,6 +1,7 @@
 //! Agents that a model starts: threads of their own, which end with the thread they belong to.
 
 use quipu_testkit::conversation::Conversation;
+use quipu_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, input, order, run, say, status, text};
@@ -134,13 +135,7 @@ fn is_alive(stage: &Stage) -> bool {
 
 /// Waits until that process is gone.
 async fn dies(stage: &Stage) {
-    let gone = async {
-        while is_alive(stage) {
-            tokio::task::yield_now().await;
-        }
-    };
-    let patience = std::time::Duration::from_secs(20);
-    tokio::time::timeout(patience, gone).await.unwrap();
+    until("the end of the process", || !is_alive(stage)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

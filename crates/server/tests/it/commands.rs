@@ -5,6 +5,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use quipu_testkit::client::{Client, within};
+use quipu_testkit::wait::found;
 use quipu_wire::method::event::CommandExecOutputDelta;
 use quipu_wire::method::request::CommandExec;
 use quipu_wire::{CommandExecOutputStream, CommandExecParams, CommandExecResponse};
@@ -278,16 +279,11 @@ async fn a_name_belongs_to_its_connection() {
     // Each ends its own and only its own. A command may not have started yet when its end is asked for.
     for (client, asked) in [&first, &second].into_iter().zip(asked) {
         let name = json!({ "processId": "same" });
-        let ended = async {
-            while client
-                .call_raw("command/exec/terminate", &name)
-                .await
-                .is_err()
-            {
-                tokio::task::yield_now().await;
-            }
+        let end = async || {
+            let ended = client.call_raw("command/exec/terminate", &name).await;
+            ended.ok()
         };
-        within("the command to be known", ended).await;
+        found("the command", end).await;
         assert_eq!(asked.answer().await.unwrap().exit_code, 137);
     }
 }

@@ -2,6 +2,7 @@
 
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::mcp::{ARGUMENT, LOG_VARIABLE};
+use quipu_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, calls, completed, order, run, say, status, text};
@@ -522,16 +523,11 @@ async fn a_server_may_ask_before_any_of_its_tools_is_called() {
         .await;
     let resolved = client.skip_to("serverRequest/resolved").await;
     assert_eq!(resolved["params"]["requestId"], question["id"]);
-    let heard = async {
-        while !std::fs::read_to_string(&log)
-            .unwrap()
-            .contains(r#""action":"decline""#)
-        {
-            tokio::task::yield_now().await;
-        }
+    let declined = || {
+        let log = std::fs::read_to_string(&log).unwrap();
+        log.contains(r#""action":"decline""#)
     };
-    let heard = tokio::time::timeout(std::time::Duration::from_secs(20), heard).await;
-    heard.expect("the server hears the answer");
+    until("the answer at the MCP server", declined).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,7 @@
 //! What clients can ask about MCP servers, and how servers end.
 
-use std::time::Duration;
-
 use quipu_testkit::mcp::{HttpOptions, McpHttpServer};
+use quipu_testkit::wait::gone;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -129,14 +128,7 @@ async fn a_server_ends_with_its_thread() {
         .call("thread/archive", json!({ "threadId": thread }))
         .await;
     for id in ids.split(' ') {
-        let process = std::path::PathBuf::from(format!("/proc/{id}"));
-        let gone = async {
-            while process.exists() {
-                tokio::task::yield_now().await;
-            }
-        };
-        let gone = tokio::time::timeout(Duration::from_secs(20), gone).await;
-        gone.unwrap_or_else(|_| panic!("process {id} outlives its thread"));
+        gone(id).await;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quipu_testkit::identity::{claims, jwt};
+use quipu_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, run, status};
@@ -93,9 +94,7 @@ async fn a_list_that_changed_is_fetched_again() {
     for etag in ["\"v1\"", "\"v2\"", "\"v2\""] {
         stage.play([json!({ "text": "hi", "headers": { "x-models-etag": etag } })]);
         assert_eq!(status(&run(&mut client, &thread, "go").await), "completed");
-        while cached(&stage)["etag"] != etag {
-            tokio::task::yield_now().await;
-        }
+        until("the new list", || cached(&stage)["etag"] == etag).await;
     }
     assert_eq!(lookups(&stage), 2);
     assert!(listed(&stage).await.contains(&"newer".to_owned()));

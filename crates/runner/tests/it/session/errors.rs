@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use quipu_runner::session::{EventKind, Launch, Limits, SessionError, SessionOptions};
 use quipu_testkit::process_table;
+use quipu_testkit::wait::until;
 
 use super::support::{Lab, lives, start, within};
 
@@ -172,11 +173,9 @@ async fn r30_a_start_that_fails_leaves_nothing_either() {
 async fn r30_a_turn_that_was_left_in_the_middle_cannot_be_followed_by_another() {
     let lab = Lab::new("greet; turn 3 turn-1; stay");
     let mut session = lab.session().await;
-    let began = async {
-        while lab.events(EventKind::SessionStarted).is_empty() {
-            tokio::task::yield_now().await;
-        }
-    };
+    let began = until("the session", || {
+        !lab.events(EventKind::SessionStarted).is_empty()
+    });
     tokio::select! {
         done = session.run_turn("do it") => panic!("{done:?}"),
         () = within("the start of the turn", began) => {}
