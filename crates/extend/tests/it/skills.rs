@@ -230,7 +230,7 @@ fn what_was_found_is_current_until_something_changes() {
         if skills.is_current() {
             break skills;
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::yield_now();
     };
     let changes: [&dyn Fn(); 4] = [
         &|| world.skill("home/skills/b", "b"),

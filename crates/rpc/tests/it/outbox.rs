@@ -8,7 +8,7 @@ use quipu_rpc::{
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
-use crate::support::{BIG, text, until, websocket_pair, within};
+use crate::support::{BIG, text, websocket_pair, within};
 
 const SMALL: Limits = Limits {
     messages: 8,
@@ -151,7 +151,12 @@ async fn memory_is_released_when_written() {
     for _ in 0..100 {
         outbox.send(kilobytes(1024)).await.unwrap();
         assert_eq!(text(&mut other.reader).await.len(), 1 << 20);
-        until(|| outbox.is_idle()).await;
+        within(async {
+            while !outbox.is_idle() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
     }
 }
 

@@ -99,16 +99,6 @@ pub async fn text(reader: &mut Reader) -> String {
     String::from_utf8(message(reader).await.into()).unwrap()
 }
 
-/// Waits until something holds that announces itself to nobody. The pause leaves the processor to others.
-pub async fn until(mut holds: impl FnMut() -> bool) {
-    within(async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    })
-    .await;
-}
-
 /// Fails the test rather than hanging.
 pub async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future)

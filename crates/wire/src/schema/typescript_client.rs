@@ -163,6 +163,7 @@ fn methods() -> String {
                 (format!("params: protocol.{ty}{default}, "), "params")
             }
         };
+        // Writing to a string cannot fail.
         write!(
             text,
             "\n  /** {} */\n  {name}({params}options?: CallOptions): Promise<{result}> {{\n    \

@@ -1,5 +1,5 @@
 //! Code that compiles but must not be merged: leftovers of debugging, tests that are switched off,
-//! tests that guess how long something takes.
+//! tests that guess how long something takes, results that are dropped without a reason.
 
 use super::Problem;
 use crate::rust_text::{line_of, words};
@@ -93,7 +93,25 @@ fn check_file(file: &File) -> Vec<Problem> {
             }
         }
     }
+    let dropped = (1..=code.product_lines).filter(|line| drops_silently(&file.text, *line));
+    let message = "`.ok();`: handle the error, or say in a comment why it does not matter";
+    problems.extend(dropped.map(|line| Problem::at(file, line, message)));
     problems
+}
+
+/// Whether this line drops an error with no comment on it since the last empty line. Writing to a string cannot fail.
+fn drops_silently(text: &str, line: usize) -> bool {
+    let lines: Vec<&str> = text.lines().take(line).map(str::trim).collect();
+    let Some(last) = lines.last().filter(|it| it.ends_with(".ok();")) else {
+        return false;
+    };
+    let keeps = ["let ", "return ", "write!(", "writeln!("];
+    let before = lines.iter().rev().nth(1);
+    let is_value = keeps.iter().any(|it| last.starts_with(it))
+        || last.contains(" = ")
+        || before.is_some_and(|it| it.ends_with(" ="));
+    let mut paragraph = lines.iter().rev().take_while(|it| !it.is_empty());
+    !is_value && !paragraph.any(|it| it.contains("//"))
 }
 
 #[cfg(test)]
@@ -117,6 +135,19 @@ mod tests {
                 "crates/a/tests/it/main.rs:1: `#[ignore`: a test runs or is removed; \
              make a slow one depend on QUIPU_SOAK",
                 "crates/a/tests/it/main.rs:3: `dbg!`: remove the debugging output",
+            ],
+        );
+    }
+
+    #[test]
+    fn dropped_errors_are_explained() {
+        let text = "fn a() {\n    // It may be gone.\n    b().ok();\n\n    let c = d().ok();\n    write!(text, \"\").ok();\n    \
+                    e().ok();\n}\n";
+        assert_says(
+            super::check,
+            &[("crates/a/src/lib.rs", text)],
+            &[
+                "crates/a/src/lib.rs:7: `.ok();`: handle the error, or say in a comment why it does not matter",
             ],
         );
     }
