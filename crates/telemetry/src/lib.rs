@@ -11,5 +11,6 @@ mod queue;
 mod record;
 
 pub use export::{Collector, Encoding, Tls};
+pub use metrics::Unit;
 pub use queue::{Options, Telemetry};
 pub use record::{Attribute, Kind, Span, SpanContext, Value};

@@ -6,28 +6,63 @@ use std::time::SystemTime;
 use crate::encode::{Field, Message};
 use crate::record::{Attribute, Value, attributes, nanos};
 
-/// Upper bounds of the ranges that durations are counted in, in milliseconds.
-const BOUNDS: [u64; 10] = [
-    10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 300_000, 1_800_000,
-];
+/// What a histogram counts. Times are kept in milliseconds, whatever they are sent in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Times in milliseconds.
+    Millis,
+    /// Times in seconds, in the ranges of the conventions for generative AI.
+    Seconds,
+    /// Tokens of a model, in the ranges of the same conventions.
+    Tokens,
+}
+
+impl Unit {
+    /// Upper bounds of the ranges that values are counted in.
+    fn bounds(self) -> &'static [u64] {
+        match self {
+            Unit::Millis => &[
+                10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 300_000, 1_800_000,
+            ],
+            Unit::Seconds => &[
+                10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 40_960, 81_920,
+            ],
+            Unit::Tokens => &[
+                1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304,
+                16_777_216, 67_108_864,
+            ],
+        }
+    }
+
+    /// The unit as collectors know it, and how much of what is kept makes one.
+    fn sent(self) -> (&'static str, f64) {
+        match self {
+            Unit::Millis => ("ms", 1.0),
+            Unit::Seconds => ("s", 1000.0),
+            Unit::Tokens => ("{token}", 1.0),
+        }
+    }
+}
+
 /// Different sets of attributes that are distinguished; more of them are dropped.
 const MAX_SERIES: usize = 1_000;
 const CUMULATIVE: i32 = 2;
 
-type Series<T> = BTreeMap<(&'static str, Vec<Attribute>), T>;
+type Series<Name, T> = BTreeMap<(Name, Vec<Attribute>), T>;
 
 /// All metrics since the start.
 pub(crate) struct Metrics {
     began: SystemTime,
-    sums: Series<u64>,
-    durations: Series<Durations>,
+    sums: Series<&'static str, u64>,
+    histograms: Series<(&'static str, Unit), Histogram>,
 }
 
 #[derive(Default)]
-struct Durations {
+struct Histogram {
     count: u64,
     sum: u64,
-    buckets: [u64; BOUNDS.len() + 1],
+    /// As many as there are bounds, and one for what is beyond; none before the first value.
+    buckets: Vec<u64>,
 }
 
 impl Metrics {
@@ -35,12 +70,12 @@ impl Metrics {
         Metrics {
             began: SystemTime::now(),
             sums: Series::new(),
-            durations: Series::new(),
+            histograms: Series::new(),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.sums.is_empty() && self.durations.is_empty()
+        self.sums.is_empty() && self.histograms.is_empty()
     }
 
     /// Adds to a sum; `false` if there are too many.
@@ -52,15 +87,23 @@ impl Metrics {
         true
     }
 
-    /// Counts a duration; `false` if there are too many kinds.
-    pub(crate) fn record(&mut self, name: &'static str, millis: u64, by: Vec<Attribute>) -> bool {
-        let Some(durations) = slot(&mut self.durations, (name, by)) else {
+    /// Counts a value; `false` if there are too many kinds.
+    pub(crate) fn record(
+        &mut self,
+        name: &'static str,
+        unit: Unit,
+        value: u64,
+        by: Vec<Attribute>,
+    ) -> bool {
+        let Some(histogram) = slot(&mut self.histograms, ((name, unit), by)) else {
             return false;
         };
-        durations.count += 1;
-        durations.sum += millis;
-        let bucket = BOUNDS.iter().position(|bound| millis <= *bound);
-        durations.buckets[bucket.unwrap_or(BOUNDS.len())] += 1;
+        let bounds = unit.bounds();
+        histogram.count += 1;
+        histogram.sum += value;
+        histogram.buckets.resize(bounds.len() + 1, 0);
+        let bucket = bounds.partition_point(|bound| *bound < value);
+        histogram.buckets[bucket] += 1;
         true
     }
 
@@ -76,22 +119,26 @@ impl Metrics {
             }
             text += &format!("{shown}_total{} {sum}\n", labels(by, None));
         }
-        for ((name, by), durations) in &self.durations {
-            let shown = name.trim_end_matches("_ms").replace('.', "_") + "_seconds";
+        for (((name, unit), by), histogram) in &self.histograms {
+            let shown = name.trim_end_matches("_ms").replace('.', "_");
+            let (shown, per) = match unit {
+                Unit::Millis | Unit::Seconds => (shown + "_seconds", 1000.0),
+                Unit::Tokens => (shown, 1.0),
+            };
             if *name != last {
                 text += &format!("# TYPE {shown} histogram\n");
                 last = name;
             }
             let mut count = 0;
-            for (index, bucket) in durations.buckets.iter().enumerate() {
+            for (index, bucket) in histogram.buckets.iter().enumerate() {
                 count += bucket;
-                let bound = BOUNDS.get(index).map(|it| *it as f64 / 1000.0);
+                let bound = unit.bounds().get(index).map(|it| *it as f64 / per);
                 let bound = bound.map_or("+Inf".to_owned(), |it| it.to_string());
                 text += &format!("{shown}_bucket{} {count}\n", labels(by, Some(&bound)));
             }
-            let sum = durations.sum as f64 / 1000.0;
+            let sum = histogram.sum as f64 / per;
             text += &format!("{shown}_sum{} {sum}\n", labels(by, None));
-            text += &format!("{shown}_count{} {}\n", labels(by, None), durations.count);
+            text += &format!("{shown}_count{} {}\n", labels(by, None), histogram.count);
         }
         text
     }
@@ -113,26 +160,20 @@ impl Metrics {
                 .with(3, "isMonotonic", Field::Bool(true));
             named(name, "1").with(7, "sum", Field::One(sum))
         });
-        let durations = self.durations.iter().map(|((name, by), durations)| {
+        let histograms = self.histograms.iter().map(|(((name, unit), by), it)| {
+            let (sent, per) = unit.sent();
+            let bounds = unit.bounds().iter().map(|bound| *bound as f64 / per);
             let point = point(by, 9)
-                .with(4, "count", Field::Fixed(durations.count))
-                .with(5, "sum", Field::Double(durations.sum as f64))
-                .with(
-                    6,
-                    "bucketCounts",
-                    Field::ManyFixed(durations.buckets.to_vec()),
-                )
-                .with(
-                    7,
-                    "explicitBounds",
-                    Field::ManyDouble(BOUNDS.map(|it| it as f64).to_vec()),
-                );
+                .with(4, "count", Field::Fixed(it.count))
+                .with(5, "sum", Field::Double(it.sum as f64 / per))
+                .with(6, "bucketCounts", Field::ManyFixed(it.buckets.clone()))
+                .with(7, "explicitBounds", Field::ManyDouble(bounds.collect()));
             let histogram = Message::default()
                 .with(1, "dataPoints", Field::Many(vec![point]))
                 .with(2, "aggregationTemporality", Field::Enum(CUMULATIVE));
-            named(name, "ms").with(9, "histogram", Field::One(histogram))
+            named(name, sent).with(9, "histogram", Field::One(histogram))
         });
-        sums.chain(durations).collect()
+        sums.chain(histograms).collect()
     }
 }
 
@@ -162,10 +203,10 @@ fn named(name: &str, unit: &str) -> Message {
         .with(3, "unit", Field::Text(unit.to_owned()))
 }
 
-fn slot<'a, T: Default>(
-    series: &'a mut Series<T>,
-    key: (&'static str, Vec<Attribute>),
-) -> Option<&'a mut T> {
+fn slot<Name: Ord, T: Default>(
+    series: &mut Series<Name, T>,
+    key: (Name, Vec<Attribute>),
+) -> Option<&mut T> {
     if series.len() >= MAX_SERIES && !series.contains_key(&key) {
         return None;
     }
@@ -191,8 +232,14 @@ mod tests {
     fn prometheus_reads_escaped_labels_and_cumulative_buckets() {
         let mut metrics = Metrics::new();
         metrics.add("codex.turns", 2, vec![("status", "a\"b\n".into())]);
-        metrics.record("codex.turn.duration_ms", 20, Vec::new());
-        metrics.record("codex.turn.duration_ms", 9_999_999, Vec::new());
+        metrics.record("codex.turn.duration_ms", Unit::Millis, 20, Vec::new());
+        metrics.record(
+            "codex.turn.duration_ms",
+            Unit::Millis,
+            9_999_999,
+            Vec::new(),
+        );
+        metrics.record("gen_ai.client.token.usage", Unit::Tokens, 5, Vec::new());
         let text = metrics.prometheus();
         for line in [
             "# TYPE codex_turns_total counter",
@@ -202,6 +249,9 @@ mod tests {
             "codex_turn_duration_seconds_bucket{le=\"0.05\"} 1",
             "codex_turn_duration_seconds_bucket{le=\"+Inf\"} 2",
             "codex_turn_duration_seconds_count 2",
+            "gen_ai_client_token_usage_bucket{le=\"4\"} 0",
+            "gen_ai_client_token_usage_bucket{le=\"16\"} 1",
+            "gen_ai_client_token_usage_sum 5",
         ] {
             assert!(
                 text.lines().any(|it| it == line),
@@ -214,12 +264,12 @@ mod tests {
     fn durations_fall_into_their_range() {
         let mut metrics = Metrics::new();
         for millis in [1, 10, 11, u64::from(u32::MAX)] {
-            metrics.record("d", millis, Vec::new());
+            metrics.record("d", Unit::Millis, millis, Vec::new());
         }
         let point = &metrics.messages()[0].to_json()["histogram"]["dataPoints"][0];
         assert_eq!(point["count"], "4");
         assert_eq!(point["bucketCounts"][0], "2");
         assert_eq!(point["bucketCounts"][1], "1");
-        assert_eq!(point["bucketCounts"][BOUNDS.len()], "1");
+        assert_eq!(point["bucketCounts"][10], "1");
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::encode::Message;
 use crate::export::{Collector, Exporter, LOGS, METRICS, SPANS};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Unit};
 use crate::record::{self, Attribute, Record, Span, SpanContext};
 
 /// Records that may wait; more are dropped and counted.
@@ -135,10 +135,17 @@ impl Telemetry {
 
     /// Counts how long something took.
     pub fn took(&self, name: &'static str, time: Duration, attributes: Vec<Attribute>) {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.record(name, Unit::Millis, millis, attributes);
+    }
+
+    /// Counts a value in its range. Times are given in milliseconds.
+    pub fn record(&self, name: &'static str, unit: Unit, value: u64, attributes: Vec<Attribute>) {
         if let Some(inner) = self.0.as_ref().filter(|inner| inner.metrics) {
-            inner.put(Record::Duration {
+            inner.put(Record::Value {
                 name,
-                millis: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+                unit,
+                value,
                 attributes,
             });
         }
@@ -269,11 +276,12 @@ impl Sender {
                 value,
                 attributes,
             } => self.totals.add(name, value, attributes),
-            Record::Duration {
+            Record::Value {
                 name,
-                millis,
+                unit,
+                value,
                 attributes,
-            } => self.totals.record(name, millis, attributes),
+            } => self.totals.record(name, unit, value, attributes),
         };
         if !kept {
             self.dropped.fetch_add(1, Ordering::Relaxed);

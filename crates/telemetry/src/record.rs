@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use crate::encode::{Field, Message};
+use crate::metrics::Unit;
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,9 +187,10 @@ pub(crate) enum Record {
         value: u64,
         attributes: Vec<Attribute>,
     },
-    Duration {
+    Value {
         name: &'static str,
-        millis: u64,
+        unit: Unit,
+        value: u64,
         attributes: Vec<Attribute>,
     },
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
 use quipu_engine::{CallId, ThreadId};
-use quipu_telemetry::{Attribute, Kind, Span, SpanContext, Telemetry, Value};
+use quipu_telemetry::{Attribute, Kind, Span, SpanContext, Telemetry, Unit, Value};
 use quipu_wire::{
     CommandExecutionStatus, DynamicToolCallStatus, McpToolCallStatus, PatchApplyStatus,
     SandboxPolicy, ServerNotification, ThreadItem, TurnStatus, UserInput,
@@ -122,6 +122,16 @@ impl RequestReport {
         about.push(("event.kind", "response.completed".into()));
         about.push(("duration_ms", self.timer.millis().into()));
         if let Some(usage) = usage {
+            for (kind, count) in [
+                ("input", usage.input_tokens),
+                ("output", usage.output_tokens),
+            ] {
+                let mut by = self.gen_ai();
+                by.push(("gen_ai.token.type", kind.into()));
+                let count = u64::try_from(count).unwrap_or_default();
+                self.telemetry
+                    .record("gen_ai.client.token.usage", Unit::Tokens, count, by);
+            }
             self.span.extend([
                 ("gen_ai.usage.input_tokens", usage.input_tokens.into()),
                 ("gen_ai.usage.output_tokens", usage.output_tokens.into()),
@@ -157,7 +167,27 @@ impl RequestReport {
         self.telemetry.add("quipu.cost.micro_dollars", micros, by);
     }
 
+    /// What metrics say by the conventions for generative AI.
+    fn gen_ai(&self) -> Vec<Attribute> {
+        const NAMES: [&str; 3] = [
+            "gen_ai.operation.name",
+            "gen_ai.provider.name",
+            "gen_ai.request.model",
+        ];
+        let about = self.span.iter().filter(|(name, _)| NAMES.contains(name));
+        about.cloned().collect()
+    }
+
     fn ended(&self, failure: Option<String>) {
+        let mut by = self.gen_ai();
+        by.extend(failure.as_deref().map(|it| ("error.type", it.into())));
+        let millis = u64::try_from(self.timer.millis()).unwrap_or_default();
+        self.telemetry.record(
+            "gen_ai.client.operation.duration",
+            Unit::Seconds,
+            millis,
+            by,
+        );
         let mut about = self.about.clone();
         about.extend(self.span.iter().cloned());
         let model = about.iter().find(|(name, _)| *name == "model");

@@ -3,8 +3,18 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+use prost::Message as _;
 use quipu_telemetry::{
-    Collector as Target, Encoding, Kind, Options, Span, SpanContext, Telemetry, Tls,
+    Collector as Target, Encoding, Kind, Options, Span, SpanContext, Telemetry, Tls, Unit,
 };
 use quipu_testkit::collector::Collector;
 use serde_json::{Value, json};
@@ -55,6 +65,12 @@ fn report(telemetry: &Telemetry) {
         Duration::from_millis(60),
         Vec::new(),
     );
+    telemetry.record(
+        "gen_ai.client.operation.duration",
+        Unit::Seconds,
+        60,
+        Vec::new(),
+    );
 }
 
 #[tokio::test]
@@ -95,6 +111,7 @@ async fn json_has_the_shape_that_collectors_read() {
     assert_eq!(telemetry.dropped(), 0);
 }
 
+/// Decoded with the official protocol buffers.
 #[tokio::test]
 async fn the_binary_form_holds_the_same() {
     let collector = Collector::start(200).await.unwrap();
@@ -102,21 +119,72 @@ async fn the_binary_form_holds_the_same() {
     report(&telemetry);
     telemetry.flush(LIMIT).await;
     let posted = collector.posted();
-    for (path, text) in [
-        ("/v1/logs", "codex.user_prompt"),
-        ("/v1/traces", "turn"),
-        ("/v1/metrics", "codex.turn.duration_ms"),
-    ] {
+    let body = |path: &str| {
         let posted = posted.iter().find(|it| it.path == path).unwrap();
-        assert_eq!(
-            posted.header("content-type"),
-            Some("application/x-protobuf")
-        );
-        // The outermost message has one field, number 1, that is as long as the rest.
-        assert_eq!(posted.body[0], 0x0a);
-        let held = posted.body.windows(text.len());
-        assert!(held.clone().any(|it| it == text.as_bytes()), "{path}");
-    }
+        let form = posted.header("content-type");
+        assert_eq!(form, Some("application/x-protobuf"));
+        posted.body.as_slice()
+    };
+
+    let logs = ExportLogsServiceRequest::decode(body("/v1/logs")).unwrap();
+    let resource = logs.resource_logs[0].resource.as_ref().unwrap();
+    assert_eq!(shown(&resource.attributes), ["service.name: quipu"]);
+    let log = &logs.resource_logs[0].scope_logs[0].log_records[0];
+    assert_eq!(log.event_name, "codex.user_prompt");
+    assert_eq!(
+        shown(&log.attributes),
+        [
+            "event.name: codex.user_prompt",
+            "prompt_length: 3",
+            "ok: true"
+        ]
+    );
+
+    let traces = ExportTraceServiceRequest::decode(body("/v1/traces")).unwrap();
+    let span = &traces.resource_spans[0].scope_spans[0].spans[0];
+    assert_eq!(
+        (span.name.as_str(), span.kind()),
+        ("turn", SpanKind::Client)
+    );
+    assert_eq!(span.trace_id, log.trace_id);
+    assert_eq!(span.parent_span_id, log.span_id);
+    assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+    let status = span.status.as_ref().unwrap();
+    assert_eq!(
+        (status.code(), status.message.as_str()),
+        (StatusCode::Error, "broken")
+    );
+
+    let metrics = ExportMetricsServiceRequest::decode(body("/v1/metrics")).unwrap();
+    let metrics = &metrics.resource_metrics[0].scope_metrics[0].metrics;
+    let Some(Data::Sum(sum)) = &metrics[0].data else {
+        panic!("{:?}", metrics[0])
+    };
+    assert!(sum.is_monotonic);
+    assert_eq!(sum.data_points[0].value, Some(Number::AsInt(3)));
+    let Some(Data::Histogram(times)) = &metrics[1].data else {
+        panic!("{:?}", metrics[1])
+    };
+    let times = &times.data_points[0];
+    assert_eq!((times.count, times.sum), (1, Some(60.0)));
+    assert_eq!(times.bucket_counts.len(), times.explicit_bounds.len() + 1);
+    assert_eq!(metrics[2].unit, "s");
+    let Some(Data::Histogram(seconds)) = &metrics[2].data else {
+        panic!("{:?}", metrics[2])
+    };
+    assert_eq!(seconds.data_points[0].sum, Some(0.06));
+    assert_eq!(seconds.data_points[0].explicit_bounds[0], 0.01);
+}
+
+fn shown(attributes: &[KeyValue]) -> Vec<String> {
+    let value = |it: &KeyValue| match it.value.as_ref().and_then(|it| it.value.as_ref()) {
+        Some(AnyValue::StringValue(text)) => text.clone(),
+        Some(AnyValue::IntValue(number)) => number.to_string(),
+        Some(AnyValue::BoolValue(flag)) => flag.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let all = attributes.iter();
+    all.map(|it| format!("{}: {}", it.key, value(it))).collect()
 }
 
 #[tokio::test]
