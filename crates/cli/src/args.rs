@@ -12,6 +12,7 @@ use crate::cmd::config::ConfigCommand;
 use crate::cmd::mcp::McpCommand;
 use crate::cmd::usage::UsageArgs;
 use crate::exec::args::ExecArgs;
+use crate::lazy::Lazy;
 use crate::runner::args::RunnerArgs;
 use crate::threads::args::ThreadsArgs;
 
@@ -89,51 +90,51 @@ impl ConfigArgs {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve clients over stdio, a websocket or a unix socket
-    AppServer(Box<AppServerArgs>),
+    AppServer(Lazy<Box<AppServerArgs>>),
     /// Open the console: a page in the browser to talk to agents
-    Console(ConsoleArgs),
+    Console(Lazy<ConsoleArgs>),
     /// Run one prompt and exit
     #[command(visible_alias = "e")]
-    Exec(Box<ExecArgs>),
+    Exec(Lazy<Box<ExecArgs>>),
     /// Compare the prompts of a directory over its cases
-    Eval(EvalArgs),
+    Eval(Lazy<EvalArgs>),
     /// Run a short demo of the server without a model
     Demo,
     /// Chat in the terminal, as without a command
-    Chat(PromptArgs),
+    Chat(Lazy<PromptArgs>),
     /// Be an agent for editors, over the Agent Client Protocol
-    Acp(crate::cmd::acp::Args),
+    Acp(Lazy<crate::cmd::acp::Args>),
     /// Offer the agent as a tool to other agents, over MCP
-    McpServer(McpServerArgs),
+    McpServer(Lazy<McpServerArgs>),
     /// Work through the issues of a tracker, unattended
-    Runner(Box<RunnerArgs>),
+    Runner(Lazy<Box<RunnerArgs>>),
     /// Set up a model: find keys and local servers, write config.toml, try one request
-    Init(InitArgs),
+    Init(Lazy<InitArgs>),
     /// List model providers and whether their keys are set
-    Providers(ProvidersArgs),
+    Providers(Lazy<ProvidersArgs>),
     /// List the models of a provider
-    Models(ModelsArgs),
+    Models(Lazy<ModelsArgs>),
     /// Log in, by default with ChatGPT in the browser
-    Login(LoginArgs),
+    Login(Lazy<LoginArgs>),
     /// Remove the stored login
     Logout {
         #[command(flatten)]
         config: ConfigArgs,
     },
     /// Run a command under a sandbox policy, or show which sandbox this machine supports
-    Sandbox(SandboxArgs),
+    Sandbox(Lazy<SandboxArgs>),
     /// List, show, search, export, archive and delete stored sessions
-    Threads(Box<ThreadsArgs>),
+    Threads(Lazy<Box<ThreadsArgs>>),
     /// Read and change the configuration
     #[command(subcommand)]
-    Config(ConfigCommand),
+    Config(Lazy<ConfigCommand>),
     /// List, add, remove and test MCP servers
     #[command(subcommand)]
-    Mcp(McpCommand),
+    Mcp(Lazy<McpCommand>),
     /// Sum up what answers of models cost
-    Usage(UsageArgs),
+    Usage(Lazy<UsageArgs>),
     /// Check everything a run depends on, and say what to do about each finding
-    Doctor(DoctorArgs),
+    Doctor(Lazy<DoctorArgs>),
     /// Print a completion script for a shell
     Completions {
         #[arg(value_name = "SHELL")]

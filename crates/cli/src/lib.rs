@@ -10,6 +10,7 @@ mod eval;
 mod exec;
 mod frontend;
 mod heap;
+mod lazy;
 mod logging;
 mod runner;
 mod runtime;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use args::{Args, Command};
+use lazy::Lazy;
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -29,46 +31,50 @@ pub fn main() -> ExitCode {
     quipu_embed::init();
     let name = version::ProgramName::of_this_process();
     let version = &*name.version().leak();
-    let command = Args::command()
-        .name(name.as_str())
-        .version(version)
-        .mut_subcommand("exec", |exec| exec.version(version));
-    let matches = command.clone().get_matches_from(name.arguments());
+    let command = || {
+        Args::command()
+            .name(name.as_str())
+            .version(version)
+            .mut_subcommand("exec", |exec| exec.version(version))
+    };
+    let matches = command().get_matches_from(name.arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let Some(chosen) = args.command else {
-        return cmd::chat::run_alone(args.chat, &args.config, command);
+        return cmd::chat::run_alone(args.chat, &args.config, command());
     };
     if !args.chat.is_empty() && !matches!(chosen, Command::Chat(_)) {
         eprintln!("Error: options before a command are for the chat; give them after the command");
         return ExitCode::from(2);
     }
     let done = match chosen {
-        Command::Chat(chat) => cmd::chat::run(chat, args.chat, &args.config),
-        Command::Acp(acp) => cmd::acp::run(acp, &args.config),
-        Command::AppServer(server) => {
+        Command::Chat(Lazy(chat)) => cmd::chat::run(chat, args.chat, &args.config),
+        Command::Acp(Lazy(acp)) => cmd::acp::run(acp, &args.config),
+        Command::AppServer(Lazy(server)) => {
             cmd::app_server::run(*server, &args.config).map(|()| ExitCode::SUCCESS)
         }
-        Command::Console(console) => cmd::console::run(console, &args.config),
-        Command::Exec(run) => exec::run(*run, &args.config),
-        Command::Eval(run) => eval::run(run, &args.config),
+        Command::Console(Lazy(console)) => cmd::console::run(console, &args.config),
+        Command::Exec(Lazy(run)) => exec::run(*run, &args.config),
+        Command::Eval(Lazy(run)) => eval::run(run, &args.config),
         Command::Demo => demo::run(),
-        Command::McpServer(server) => cmd::mcp_server::run(server, &args.config),
-        Command::Runner(runner) => runner::run(*runner, &args.config),
-        Command::Login(login) => cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS),
+        Command::McpServer(Lazy(server)) => cmd::mcp_server::run(server, &args.config),
+        Command::Runner(Lazy(runner)) => runner::run(*runner, &args.config),
+        Command::Login(Lazy(login)) => {
+            cmd::login::run(login, &args.config).map(|()| ExitCode::SUCCESS)
+        }
         Command::Logout { config } => {
             cmd::logout::run(&[&args.config, &config]).map(|()| ExitCode::SUCCESS)
         }
-        Command::Sandbox(sandbox) => cmd::sandbox::run(sandbox, &args.config),
-        Command::Init(init) => cmd::init::run(init, &args.config),
-        Command::Providers(providers) => cmd::providers::run(providers, &args.config),
-        Command::Models(models) => cmd::models::run(models, &args.config),
-        Command::Threads(command) => threads::run(*command, &args.config),
-        Command::Config(command) => cmd::config::run(command, &args.config),
-        Command::Mcp(command) => cmd::mcp::run(command, &args.config),
-        Command::Usage(usage) => cmd::usage::run(usage, &args.config),
-        Command::Doctor(doctor) => doctor::run(doctor, &args.config),
-        Command::Completions { shell } => cmd::completions::completions(command, shell),
-        Command::Man { out } => cmd::completions::man(command, &out),
+        Command::Sandbox(Lazy(sandbox)) => cmd::sandbox::run(sandbox, &args.config),
+        Command::Init(Lazy(init)) => cmd::init::run(init, &args.config),
+        Command::Providers(Lazy(providers)) => cmd::providers::run(providers, &args.config),
+        Command::Models(Lazy(models)) => cmd::models::run(models, &args.config),
+        Command::Threads(Lazy(command)) => threads::run(*command, &args.config),
+        Command::Config(Lazy(command)) => cmd::config::run(command, &args.config),
+        Command::Mcp(Lazy(command)) => cmd::mcp::run(command, &args.config),
+        Command::Usage(Lazy(usage)) => cmd::usage::run(usage, &args.config),
+        Command::Doctor(Lazy(doctor)) => doctor::run(doctor, &args.config),
+        Command::Completions { shell } => cmd::completions::completions(command(), shell),
+        Command::Man { out } => cmd::completions::man(command(), &out),
         Command::Version => cmd::print::lines([format!("{} {version}", name.as_str())]),
     };
     match done {
