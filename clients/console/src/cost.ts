@@ -1,4 +1,4 @@
-/** What tokens cost, by the prices that the user entered. */
+/** What tokens cost by the prices that the user entered, where the server knows none. */
 
 import type { protocol } from "@quipu/client/websocket";
 

@@ -102,7 +102,7 @@ export class SettingsView {
       h(
         "p",
         { class: "dim" },
-        "Dollars for a million tokens. With prices, usage is also shown as cost. They are kept in this browser.",
+        "Dollars for a million tokens. Usage is shown as cost by the prices that the server knows, else by these, which are kept in this browser.",
       ),
       h(
         "div",

@@ -15,6 +15,8 @@ export interface TurnState {
   plan?: protocol.TurnPlanStep[] | undefined;
   /** Tokens of this turn, if the page saw them counted. */
   usage?: protocol.TokenUsageBreakdown | undefined;
+  /** Dollars that the server counted for it. */
+  dollars?: number | undefined;
 }
 
 /** What the next turn runs with unless it says otherwise. */
@@ -84,6 +86,7 @@ export class ThreadState {
       error: error?.message,
       plan: known.get(id)?.plan,
       usage: known.get(id)?.usage ?? this.#kept[id],
+      dollars: known.get(id)?.dollars,
     }));
     this.#byId = new Map(this.turns.map((turn) => [turn.id, turn]));
     this.#events.structure();
@@ -219,7 +222,7 @@ export class ThreadState {
     const so = turn.usage ?? NO_USAGE;
     const names = Object.keys(NO_USAGE) as (keyof typeof NO_USAGE)[];
     const grown = names.map((name) => [name, so[name] + Math.max(0, usage.total[name] - before[name])]);
-    this.#change(turnId, { usage: Object.fromEntries(grown) as typeof NO_USAGE });
+    this.#change(turnId, { usage: Object.fromEntries(grown) as typeof NO_USAGE, dollars: usage.cost?.turn });
   }
 
   #failed({ turnId, error, willRetry }: protocol.ErrorNotification): void {

@@ -103,9 +103,9 @@ class Foot implements RowView {
     );
   }
 
-  #usage({ usage }: TurnState): HTMLElement | false {
+  #usage({ usage, dollars: counted }: TurnState): HTMLElement | false {
     if (!usage || usage.totalTokens === 0) return false;
-    const price = cost(usage, this.#state.settings?.model);
+    const price = counted ?? cost(usage, this.#state.settings?.model);
     const title = `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached), ${count(usage.outputTokens)} out`;
     return h(
       "span",

@@ -15,7 +15,7 @@ export function usagePlot(state: ThreadState): HTMLElement | undefined {
   const { usage } = state;
   if (!usage) return undefined;
   const { total, last, modelContextWindow } = usage;
-  const price = cost(total, state.settings?.model);
+  const price = usage.cost?.thread ?? cost(total, state.settings?.model);
   const share =
     modelContextWindow === null ? "" : ` · context ${Math.round((100 * last.totalTokens) / modelContextWindow)}%`;
   const text = `${tokens(total.totalTokens)} tokens${price === undefined ? "" : ` · ${dollars(price)}`}${share}`;

@@ -44,6 +44,7 @@ impl Usage {
             total,
             last,
             model_context_window: window,
+            cost: None,
         });
     }
 
@@ -58,6 +59,7 @@ impl Usage {
             total,
             last,
             model_context_window: window,
+            cost: None,
         });
     }
 
@@ -75,6 +77,7 @@ impl Usage {
             total: only(window),
             last: only(window.saturating_sub(before).max(0)),
             model_context_window: Some(window),
+            cost: None,
         });
     }
 

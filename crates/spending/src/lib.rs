@@ -11,4 +11,4 @@ mod meter;
 pub use amount::Amount;
 pub use ledger::{Entry, Ledger};
 pub use limits::{Budget, Limit, Measure, Scope, Spent};
-pub use meter::{Meter, Verdict};
+pub use meter::{Meter, Paid, Verdict};

@@ -20,6 +20,15 @@ pub enum Verdict {
     Exceeded(Spent),
 }
 
+/// US dollars, of answers whose price is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paid {
+    /// Of the last answer.
+    pub last: Option<f64>,
+    pub turn: f64,
+    pub thread: f64,
+}
+
 /// Counts what one thread uses.
 #[derive(Debug)]
 pub struct Meter {
@@ -35,6 +44,8 @@ struct State {
     /// None until it was summed up from the ledger.
     thread: Option<Amount>,
     turn: Amount,
+    /// What the last answer cost, if that is known; none before the first answer.
+    last: Option<Option<f64>>,
     /// The start of the turn, or its last answer.
     counted_until: Instant,
     /// Of what was warned: in this turn, or since the thread was loaded.
@@ -51,6 +62,7 @@ impl Meter {
             state: Mutex::new(State {
                 thread: None,
                 turn: Amount::default(),
+                last: None,
                 counted_until: Instant::now(),
                 warned: HashSet::new(),
             }),
@@ -69,6 +81,17 @@ impl Meter {
         self.state.lock().turn
     }
 
+    /// What was paid, once an answer had a price.
+    pub fn paid(&self) -> Option<Paid> {
+        let state = self.state.lock();
+        let paid = Paid {
+            last: state.last?,
+            turn: state.turn.dollars,
+            thread: state.thread?.dollars,
+        };
+        (paid.last.is_some() || paid.thread > 0.0).then_some(paid)
+    }
+
     /// Counts an answer; its `thread` and `seconds` are filled in. Returns what the thread cost so far.
     pub fn count(&self, mut entry: Entry) -> Amount {
         let mut state = self.state.lock();
@@ -82,6 +105,7 @@ impl Meter {
             tracing::warn!(%error, thread = self.thread, "usage cannot be recorded");
         }
         state.turn += entry.amount();
+        state.last = Some(entry.dollars);
         let mut total = before;
         total += entry.amount();
         state.thread = Some(total);

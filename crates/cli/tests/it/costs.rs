@@ -9,7 +9,8 @@ use crate::support::app_server;
 const PRICES: &str = r#"prices = { own-model = { input = 10.0, cached_input = 1.0, cache_write = 12.0, output = 100.0 } }"#;
 
 /// A thread with this provider and model answers once: 1,000 tokens in, 400 of them cached, 200 out.
-async fn ask(client: &mut Conversation, model: &ModelServer, provider: &str, name: &str) {
+/// What clients were sent about its cost.
+async fn ask(client: &mut Conversation, model: &ModelServer, provider: &str, name: &str) -> Value {
     let usage = json!({ "input": 1000, "cached": 400, "output": 200, "reasoning": 50 });
     model.queue_json(json!({ "text": "ok", "usage": usage }));
     let params = json!({ "modelProvider": provider, "model": name });
@@ -17,8 +18,10 @@ async fn ask(client: &mut Conversation, model: &ModelServer, provider: &str, nam
     let input = json!([{ "type": "text", "text": "hello" }]);
     let params = json!({ "threadId": started["thread"]["id"], "input": input });
     client.call("turn/start", params).await;
+    let used = client.skip_to("thread/tokenUsage/updated").await;
     let ended = client.skip_to("turn/completed").await;
     assert_eq!(ended["params"]["turn"]["status"], "completed");
+    used["params"]["tokenUsage"]["cost"].clone()
 }
 
 #[tokio::test]
@@ -54,8 +57,13 @@ async fn the_log_tells_what_an_answer_cost() {
         ("chat", "listed", Some(0.0028)),
         ("chat", "nobody-knows", None),
     ];
-    for (provider, name, _) in expected {
-        ask(&mut client, &model, provider, name).await;
+    for (provider, name, dollars) in expected {
+        let sent = ask(&mut client, &model, provider, name).await;
+        for scope in ["last", "turn", "thread"] {
+            let cents = |it: f64| (it * 1e6).round();
+            let sent = sent[scope].as_f64().map(cents);
+            assert_eq!(sent, dollars.map(cents), "{name}: {scope}");
+        }
     }
     client.leave().await;
     process.exit().await;

@@ -423,6 +423,7 @@ pub(super) fn wire_usage(info: &TokenUsageInfo) -> ThreadTokenUsage {
         total: tokens(&info.total_token_usage),
         last: tokens(&info.last_token_usage),
         model_context_window: info.model_context_window,
+        cost: None,
     }
 }
 

@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// What an answer used. The protocol has no place for what it cost, so the ledger and the log say it.
+    /// What an answer used; what it cost is counted.
     fn counted(&self, usage: &Usage) -> TokenUsageBreakdown {
         let (dollars, thread) = self.asked.counter.count(usage);
         if let (Some(report), Some(dollars)) = (&self.report, dollars) {

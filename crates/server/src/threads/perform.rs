@@ -61,6 +61,7 @@ impl Actor {
             Effect::Sync => {}
             Effect::Notify(mut notification) => {
                 self.audience.stamp(&mut notification);
+                self.sampler.spending().add_cost(&mut notification);
                 return self.notify(&notification).await;
             }
             Effect::Warn(message) => self.audience.warn_of(&self.handle.id, message).await,

@@ -10,7 +10,7 @@ use quipu_engine::{Input, TurnId};
 use quipu_model::catalogue::ModelInfo;
 use quipu_model::{Price, Usage};
 use quipu_spending::{Amount, Budget, Entry, Limit, Meter, Spent, Verdict};
-use quipu_wire::{CodexErrorInfo, ServerNotification, TurnError};
+use quipu_wire::{CodexErrorInfo, ServerNotification, TokenCost, TurnError};
 use tokio::task::AbortHandle;
 
 use super::actor::Actor;
@@ -110,6 +110,17 @@ impl Spending {
             self.clock = Some(start_clock(thread.clone(), left, spent));
         }
         Ok(warnings)
+    }
+
+    /// Adds what answers cost to a report of what they used.
+    pub fn add_cost(&self, notification: &mut ServerNotification) {
+        if let ServerNotification::ThreadTokenUsageUpdated(it) = notification {
+            it.token_usage.cost = self.meter.paid().map(|paid| TokenCost {
+                last: paid.last,
+                turn: paid.turn,
+                thread: paid.thread,
+            });
+        }
     }
 
     /// Logs the start and the end of turns, with what they used.

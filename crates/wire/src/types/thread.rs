@@ -183,6 +183,20 @@ pub struct ThreadTokenUsage {
     pub last: TokenUsageBreakdown,
     /// The tokens that the model can work with, a little below its full window; null if unknown.
     pub model_context_window: Option<i64>,
+    /// What the answers of models cost, once one had a known price.
+    #[wire(since = "quipu", sparse)]
+    pub cost: Option<TokenCost>,
+}
+
+/// US dollars, of answers whose price is known.
+#[wire]
+pub struct TokenCost {
+    /// Of the last answer; null if its price is not known.
+    pub last: Option<f64>,
+    /// Of the running turn, or the last one.
+    pub turn: f64,
+    /// Of the whole thread, also before a resume.
+    pub thread: f64,
 }
 
 /// Numbers of tokens.
