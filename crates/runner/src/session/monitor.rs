@@ -75,7 +75,7 @@ impl Monitor {
     fn event(&self, kind: EventKind, method: &str, payload: Value) -> Event {
         Event {
             at: SystemTime::now(),
-            session_id: self.state.session_id(),
+            session_id: self.state.session_id_of(&payload),
             pid: self.pid.get().copied(),
             kind,
             method: method.to_owned(),
@@ -94,9 +94,10 @@ fn ending(method: &str, params: &Value) -> Option<Ending> {
     let params = params.clone();
     Some(match method {
         "turn/completed" => match params.pointer("/turn/status").and_then(Value::as_str) {
-            Some("failed") => Ending::Failed(params),
+            None | Some("completed") => Ending::Completed(params),
             Some("interrupted") => Ending::Cancelled(params),
-            _ => Ending::Completed(params),
+            // `failed`, or a word of a later server: only what is known to be success is.
+            Some(_) => Ending::Failed(params),
         },
         "turn/failed" => Ending::Failed(params),
         "turn/cancelled" => Ending::Cancelled(params),

@@ -186,14 +186,14 @@ impl Answers {
             }
             Answer::ApprovalRequired(answer) => {
                 report(EventKind::ApprovalRequired, request.clone());
-                let ending = Ending::ApprovalRequired(request.clone());
-                self.monitor.state.end(&request, ending);
+                let ending = Ending::ApprovalRequired(request);
+                self.monitor.state.give_up(ending);
                 answer
             }
             Answer::InputRequired(answer) => {
                 report(EventKind::TurnInputRequired, request.clone());
-                let ending = Ending::InputRequired(request.clone());
-                self.monitor.state.end(&request, ending);
+                let ending = Ending::InputRequired(request);
+                self.monitor.state.give_up(ending);
                 answer
             }
             Answer::Tool(answer) => answer,

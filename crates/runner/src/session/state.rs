@@ -85,6 +85,19 @@ impl State {
         Some(format!("{}-{turn}", inner.thread))
     }
 
+    /// The same for a message, which may name the turn before the answer that starts it was read.
+    pub fn session_id_of(&self, params: &Value) -> Option<String> {
+        self.session_id().or_else(|| {
+            let inner = self.inner.lock();
+            let thread = params.get("threadId")?.as_str()?;
+            let turn = params
+                .get("turnId")
+                .or_else(|| params.pointer("/turn/id"))?
+                .as_str()?;
+            (thread == inner.thread).then(|| format!("{thread}-{turn}"))
+        })
+    }
+
     /// The server said something.
     pub fn touch(&self) {
         self.inner.lock().heard = Some(Instant::now());
@@ -133,6 +146,11 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Notes that the turn that is awaited cannot go on, whichever of its agents asked for what it cannot have.
+    pub fn give_up(&self, ending: Ending) {
+        self.end(&Value::Null, ending);
     }
 
     /// Notes an end of a turn; the params say which, or else it is the one that is awaited.

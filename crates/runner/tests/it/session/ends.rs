@@ -23,7 +23,11 @@ async fn r15_turn_completed_is_success_if_it_says_completed_or_nothing() {
 
 #[tokio::test]
 async fn r16_turn_completed_with_another_status_is_an_error() {
-    for (status, code) in [("failed", "turn_failed"), ("interrupted", "turn_cancelled")] {
+    for (status, code) in [
+        ("failed", "turn_failed"),
+        ("interrupted", "turn_cancelled"),
+        ("abandoned", "turn_failed"),
+    ] {
         let lab = Lab::new(&format!(
             r#"greet; turn 3 turn-1
             say '{{"method":"turn/completed","params":{{"threadId":"thread-1","turn":{{"id":"turn-1","status":"{status}","error":{{"message":"no luck"}}}}}}}}'

@@ -12,8 +12,9 @@ async fn r31_every_message_is_reported_with_session_method_time_process_and_payl
     let before = SystemTime::now();
     let lab = Lab::new(
         r#"
-        greet; turn 3 turn-1
-        say '{"method":"item/started","params":{"threadId":"thread-1","unknown":{"kept":true}}}'
+        greet; get
+        # In one write with the answer, so that it is read before the answer can be understood.
+        printf '%s\n%s\n' '{"id":3,"result":{"turn":{"id":"turn-1"}}}' '{"method":"item/started","params":{"threadId":"thread-1","turnId":"turn-1","unknown":{"kept":true}}}'
         say 'noise'; completed turn-1; stay
         "#,
     );
@@ -25,8 +26,9 @@ async fn r31_every_message_is_reported_with_session_method_time_process_and_payl
         .unwrap();
     assert_eq!(
         item.payload,
-        json!({ "threadId": "thread-1", "unknown": { "kept": true } })
+        json!({ "threadId": "thread-1", "turnId": "turn-1", "unknown": { "kept": true } })
     );
+    assert_eq!(item.session_id.as_deref(), Some("thread-1-turn-1"));
     assert!(item.at >= before && item.at <= SystemTime::now());
     let noise = &lab.events(EventKind::Malformed)[0];
     assert_eq!(noise.payload, "noise");

@@ -87,6 +87,18 @@ async fn r19_r21_under_any_other_policy_the_run_stops_and_nothing_is_approved() 
     }
 }
 
+#[tokio::test]
+async fn r21_what_an_agent_of_the_turn_asks_stops_the_run_as_well() {
+    let of_agent = json!({ "threadId": "thread-of-an-agent", "turnId": "turn-9", "itemId": "i" });
+    for (method, code) in [
+        ("item/fileChange/requestApproval", "approval_required"),
+        ("mcpServer/elicitation/request", "turn_input_required"),
+    ] {
+        let (error, _) = stopped(method, of_agent.clone()).await;
+        assert_eq!(error.code(), code, "{error}");
+    }
+}
+
 fn question(id: &str, labels: &[&str]) -> Value {
     let options: Vec<_> = labels
         .iter()
@@ -154,6 +166,15 @@ async fn r24_what_only_a_person_can_answer_stops_the_turn() {
 
     let (error, _) = stopped("item/tool/requestUserInput", questions(&[])).await;
     assert_eq!(error.code(), "turn_input_required");
+
+    // Approving everything is not answering everything.
+    let request = json!({ "id": 99, "method": "mcpServer/elicitation/request", "params": form });
+    let lab = Lab::new(&format!(
+        r#"greet; turn 3 turn-1; say '{request}'; get; get; say '{{"id":4,"result":{{}}}}'; stay"#
+    ));
+    let error = lab.run().await.unwrap_err();
+    assert_eq!(error.code(), "turn_input_required", "{error}");
+    assert_eq!(lab.answer(99)["result"]["action"], "decline");
 
     for said in [
         r#"{"method":"turn/input_required","params":{"why":"a key"}}"#,
