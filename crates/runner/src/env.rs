@@ -54,10 +54,10 @@ impl Env {
                 .variables
                 .get("HOME")
                 .cloned()
-                .ok_or("HOME is not set")?,
+                .ok_or("begins with `~`, and HOME is not set")?,
             first if first.starts_with('$') => self
                 .resolve(first)
-                .ok_or_else(|| format!("the variable {first} is not set"))?,
+                .ok_or_else(|| format!("names the variable {first}, which is not set"))?,
             first => first.to_owned(),
         };
         let whole = match rest {
@@ -65,7 +65,7 @@ impl Env {
             None => start,
         };
         if whole.is_empty() {
-            return Err("it is empty".to_owned());
+            return Err("is empty".to_owned());
         }
         Ok(absolute(&self.directory.join(whole)))
     }

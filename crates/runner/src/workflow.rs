@@ -57,14 +57,20 @@ impl Workflow {
 
 /// The text of a workflow file.
 pub fn read(path: &Path) -> Result<String, WorkflowError> {
-    quipu_disk::read_text(path, MAX_BYTES).map_err(|source| WorkflowError::Missing {
-        path: path.to_owned(),
-        source,
+    quipu_disk::read_text(path, MAX_BYTES).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => WorkflowError::Missing {
+            path: path.to_owned(),
+            source,
+        },
+        _ => WorkflowError::Parse {
+            message: format!("cannot read {}: {source}", path.display()),
+        },
     })
 }
 
 /// Front matter and the rest; nothing if the text does not begin with front matter.
 pub(crate) fn split(text: &str) -> Option<Result<(&str, &str), WorkflowError>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
     if first.trim_end() != "---" {
@@ -81,11 +87,16 @@ pub(crate) fn split(text: &str) -> Option<Result<(&str, &str), WorkflowError>> {
     Some(Err(WorkflowError::Parse { message }))
 }
 
-/// YAML as the object that it must be. Empty front matter is an empty object.
+/// YAML as the object that it must be. Empty front matter is an empty object; a key that is there twice is an error.
 pub(crate) fn front_matter(text: &str) -> Result<Map<String, Value>, WorkflowError> {
-    let value: Value = serde_yaml_ng::from_str(text).map_err(|error| WorkflowError::Parse {
+    let wrong = |error: &dyn std::fmt::Display| WorkflowError::Parse {
         message: format!("front matter: {error}"),
-    })?;
+    };
+    // In place of the line before it, so that errors name lines of the file.
+    let text = format!("\n{text}");
+    let yaml: serde_yaml_ng::Value =
+        serde_yaml_ng::from_str(&text).map_err(|error| wrong(&error))?;
+    let value = serde_json::to_value(yaml).map_err(|error| wrong(&error))?;
     let found = match value {
         Value::Object(map) => return Ok(map),
         Value::Null => return Ok(Map::new()),

@@ -18,8 +18,10 @@ pub enum Verdict {
     /// A member that every issue has is empty.
     Malformed(&'static str),
     NotActive,
-    /// By the tracker's own rules: it is blocked, or assigned to somebody else.
+    /// By the tracker's own rules: it is assigned to somebody else, say.
     NotDispatchable,
+    /// By these issues, with their states.
+    Blocked(String),
     MissingLabel(String),
     Claimed,
     SameWorkspace,
@@ -34,7 +36,8 @@ impl fmt::Display for Verdict {
             Verdict::Dispatch => f.write_str("ready"),
             Verdict::Malformed(member) => write!(f, "its {member} is empty"),
             Verdict::NotActive => f.write_str("its state is not active"),
-            Verdict::NotDispatchable => f.write_str("blocked by the tracker's rules"),
+            Verdict::NotDispatchable => f.write_str("not dispatchable by the tracker's rules"),
+            Verdict::Blocked(by) => write!(f, "blocked by {by}"),
             Verdict::MissingLabel(label) => write!(f, "it does not have the label `{label}`"),
             Verdict::Claimed => f.write_str("running or waiting for a retry"),
             Verdict::SameWorkspace => f.write_str("another issue has the same identifier"),
@@ -60,12 +63,29 @@ pub fn sort_for_dispatch(issues: &mut [Issue]) {
 /// Why an issue is not for this service, by its labels and the tracker's rules.
 pub(super) fn routable(config: &Config, issue: &Issue) -> Option<Verdict> {
     if !issue.dispatchable {
-        return Some(Verdict::NotDispatchable);
+        return Some(blocked(config, issue));
     }
     let labels = crate::tracker::labels(&issue.labels);
     let required = &config.tracker.required_labels;
     let missing = required.iter().find(|it| !labels.contains(it));
     missing.map(|label| Verdict::MissingLabel(label.clone()))
+}
+
+/// Why an issue is not dispatchable, as far as that is known.
+fn blocked(config: &Config, issue: &Issue) -> Verdict {
+    let open = issue.blocked_by.iter().filter_map(|it| {
+        let state = it.state.as_deref();
+        if state.is_some_and(|it| config.is_terminal(it)) {
+            return None;
+        }
+        let name = it.identifier.as_ref().or(it.id.as_ref())?;
+        Some(format!("{name} ({})", state.unwrap_or("not found")))
+    });
+    let open: Vec<String> = open.collect();
+    match open.is_empty() {
+        true => Verdict::NotDispatchable,
+        false => Verdict::Blocked(open.join(", ")),
+    }
 }
 
 impl Orchestrator {

@@ -52,7 +52,7 @@ impl DirectoryTracker {
         };
         let directory = env.path(path);
         let directory =
-            directory.map_err(|why| invalid(format!("`tracker.provider.path`: {why}")))?;
+            directory.map_err(|why| invalid(format!("`tracker.provider.path` {why}")))?;
         if !directory.is_dir() {
             let why = format!(
                 "{} is not a directory; create it, or say with `tracker.provider.path` where issues are",
@@ -188,7 +188,7 @@ impl DirectoryTracker {
         let mut text =
             quipu_disk::read_text(&path, MAX_BYTES).map_err(|error| error.to_string())?;
         if let Some(state) = &update.state {
-            text = with_state(&text, state).ok_or("the file has no front matter")?;
+            text = with_state(&text, state)?;
         }
         if let Some(comment) = &update.comment {
             let at = time::rfc3339(time::now());
@@ -280,7 +280,6 @@ fn read(identifier: &str, front: &Map<String, Value>, body: &str) -> Result<Issu
         Some(Value::String(text)) => text.split(',').map(|it| it.trim().to_owned()).collect(),
         _ => Vec::<String>::new(),
     };
-    let blockers = list("blocked_by").into_iter().filter(|it| !it.is_empty());
     let mut issue = Issue::new(
         identifier,
         identifier,
@@ -293,7 +292,8 @@ fn read(identifier: &str, front: &Map<String, Value>, body: &str) -> Result<Issu
     issue.url = text("url");
     issue.assignee_id = text("assignee");
     issue.labels = labels(list("labels"));
-    issue.blocked_by = blockers
+    issue.blocked_by = blockers(front.get("blocked_by"))
+        .into_iter()
         .map(|it| Blocker {
             id: Some(it.clone()),
             identifier: Some(it),
@@ -304,16 +304,66 @@ fn read(identifier: &str, front: &Map<String, Value>, body: &str) -> Result<Issu
     Ok(issue)
 }
 
-/// The text with another state in its front matter; all else stays as it is written.
-fn with_state(text: &str, state: &str) -> Option<String> {
-    let (front, body) = split(text)?.ok()?;
-    let line = format!("state: {}\n", Value::from(state));
-    let is_state = |it: &&str| it.starts_with("state:");
-    let front = match front.split_inclusive('\n').find(is_state) {
-        Some(old) => front.replacen(old, &line, 1),
-        None => format!("{line}{front}"),
+/// The names of what an issue waits for. What is no name counts as one that nobody has: an issue that waits for
+/// something must not be worked on because it was written oddly.
+fn blockers(value: Option<&Value>) -> Vec<String> {
+    let all = match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(all)) => all.iter().map(name).collect(),
+        Some(Value::String(text)) => text.split(',').map(|it| it.trim().to_owned()).collect(),
+        Some(other) => vec![name(other)],
     };
-    Some(format!("---\n{front}---\n{body}"))
+    all.into_iter().filter(|it| !it.is_empty()).collect()
+}
+
+/// A name, which YAML may take for a number.
+fn name(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The text with another state in its front matter. All else stays as it is written, unless the state is not on a
+/// line of its own; then the front matter is written anew.
+fn with_state(text: &str, state: &str) -> Result<String, String> {
+    let missing = || "the file has no front matter".to_owned();
+    let (front, _) = split(text)
+        .ok_or_else(missing)?
+        .map_err(|it| it.to_string())?;
+    let mut wanted = front_matter(front).map_err(|error| error.to_string())?;
+    wanted.insert("state".to_owned(), state.into());
+    let anew = wanted.iter().map(|(key, value)| {
+        let key = Value::from(key.as_str());
+        format!("{key}: {value}\n")
+    });
+    let candidates = [with_line(front, state), anew.collect()];
+    let is_right = |it: &String| front_matter(it).is_ok_and(|it| it == wanted);
+    let new = candidates.into_iter().find(is_right);
+    let new = new.ok_or("the front matter cannot be changed")?;
+    // The front matter begins after the first line.
+    let (first, rest) = text.split_at(text.find('\n').map_or(0, |it| it + 1));
+    Ok(format!("{first}{new}{}", &rest[front.len()..]))
+}
+
+/// Front matter with another line for the state, which is added if there is none.
+fn with_line(front: &str, state: &str) -> String {
+    let lines = || front.split_inclusive('\n');
+    let end = match lines().next() {
+        Some(line) if line.ends_with("\r\n") => "\r\n",
+        _ => "\n",
+    };
+    let new = format!("state: {}{end}", Value::from(state));
+    let is_state = |it: &str| it.starts_with("state:");
+    match lines().position(is_state) {
+        None => format!("{new}{front}"),
+        Some(at) => {
+            let before: String = lines().take(at).collect();
+            let after: String = lines().skip(at + 1).collect();
+            format!("{before}{new}{after}")
+        }
+    }
 }
 
 /// What an agent wants of its issue.

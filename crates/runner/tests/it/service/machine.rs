@@ -7,7 +7,7 @@ use quipu_runner::orchestrator::{
     sort_for_dispatch, state,
 };
 use quipu_runner::record::{Day, Records};
-use quipu_runner::tracker::{Issue, TrackerError, TrackerErrorKind};
+use quipu_runner::tracker::{Blocker, Issue, TrackerError, TrackerErrorKind};
 
 use super::support::config;
 
@@ -117,6 +117,23 @@ fn issues_that_are_not_dispatchable_are_not_eligible() {
         state(&machine, NOW)["waiting"][0]["issue_identifier"],
         "blocked"
     );
+    let blocker = |name: &str, state: Option<&str>| Blocker {
+        id: None,
+        identifier: Some(name.to_owned()),
+        state: state.map(str::to_owned),
+    };
+    let blocked_by = vec![
+        blocker("done", Some("done")),
+        blocker("open", Some("Todo")),
+        blocker("gone", None),
+    ];
+    let blocked = Issue {
+        dispatchable: false,
+        blocked_by,
+        ..issue("waits")
+    };
+    let why = machine.verdict(NOW, &blocked).to_string();
+    assert_eq!(why, "blocked by open (Todo), gone (not found)");
 }
 
 #[test]
@@ -307,6 +324,16 @@ fn stall_detection_kills_stalled_sessions_and_schedules_retry() {
     let record = machine.records().values().next().unwrap();
     let status = serde_json::to_value(record.attempts[0].status).unwrap();
     assert_eq!(status, "stalled");
+
+    let mut busy = self::machine("codex: { stall_timeout_ms: 1000 }");
+    poll(&mut busy, NOW, &[issue("A")]);
+    let heard = Input::Agent {
+        issue_id: "A".to_owned(),
+        event: Box::default(),
+    };
+    busy.step(NOW + 900, heard);
+    let effects = busy.step(NOW + 1_900, Input::Tick);
+    assert!(!has(&effects, |it| matches!(it, Effect::Stop { .. })));
 
     let mut never = self::machine("codex: { stall_timeout_ms: 0 }");
     poll(&mut never, NOW, &[issue("A")]);

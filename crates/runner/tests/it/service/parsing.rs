@@ -25,17 +25,28 @@ fn missing_workflow_returns_typed_error() {
             .to_string()
             .starts_with("missing_workflow_file: /none/WORKFLOW.md")
     );
+    // What is there is not missing.
+    let error = Workflow::load(Path::new("/")).unwrap_err();
+    assert!(matches!(error, WorkflowError::Parse { .. }), "{error}");
 }
 
 #[test]
 fn invalid_front_matter_returns_typed_errors() {
-    for text in ["---\na: [\n---\n", "---\na: 1\n", "---\na: b: c\n---\n"] {
+    let twice = "---\na: 1\na: 2\n---\n";
+    for text in [
+        "---\na: [\n---\n",
+        "---\na: 1\n",
+        "---\na: b: c\n---\n",
+        twice,
+    ] {
         let error = Workflow::parse(text).unwrap_err();
         assert!(
             matches!(error, WorkflowError::Parse { .. }),
             "{text}: {error}"
         );
     }
+    let error = Workflow::parse("---\na: 1\nb: c: d\n---\n").unwrap_err();
+    assert!(error.to_string().contains("line 3"), "{error}");
     for text in ["---\n- a\n---\n", "---\njust text\n---\n", "---\n7\n---\n"] {
         let error = Workflow::parse(text).unwrap_err();
         assert!(

@@ -157,6 +157,90 @@ async fn blockers_become_explicit_dispatchable() {
 }
 
 #[tokio::test]
+async fn blockers_that_yaml_takes_for_something_else_block_all_the_same() {
+    let (directory, tracker) = directory();
+    put(directory.path(), "7.md", "---\nstate: In Progress\n---\n");
+    for written in ["[7]", "7", "['7']", "[true]", "{ a: 7 }", "[[7]]"] {
+        let text = format!("---\nblocked_by: {written}\n---\n");
+        put(directory.path(), "waits.md", &text);
+        assert!(!one(&tracker, "waits").await.dispatchable, "{written}");
+    }
+    put(directory.path(), "waits.md", "---\nblocked_by: [7]\n---\n");
+    put(directory.path(), "7.md", "---\nstate: Done\n---\n");
+    assert!(one(&tracker, "waits").await.dispatchable);
+    for nothing in ["", "[]", "[null]", "''"] {
+        let text = format!("---\nblocked_by: {nothing}\n---\n");
+        put(directory.path(), "waits.md", &text);
+        assert!(one(&tracker, "waits").await.dispatchable, "{nothing}");
+    }
+}
+
+#[tokio::test]
+async fn files_of_other_systems_are_issues_too() {
+    let (directory, tracker) = directory();
+    put(
+        directory.path(),
+        "crlf.md",
+        "---\r\ntitle: T\r\nstate: Todo\r\n---\r\nBody\r\n",
+    );
+    put(
+        directory.path(),
+        "bom.md",
+        "\u{feff}---\ntitle: T\nstate: Todo\n---\nBody\n",
+    );
+    put(directory.path(), "日本 1.md", "---\ntitle: 題\n---\n");
+    let found = tracker.issues_in_states(&states(&["Todo"])).await.unwrap();
+    let names: Vec<&str> = found.iter().map(|it| it.identifier.as_str()).collect();
+    assert_eq!(names, ["bom", "crlf", "日本 1"]);
+    for (name, text) in [
+        (
+            "crlf",
+            "---\r\ntitle: T\r\nstate: \"Done\"\r\n---\r\nBody\r\n",
+        ),
+        ("bom", "\u{feff}---\ntitle: T\nstate: \"Done\"\n---\nBody\n"),
+        ("日本 1", "---\nstate: \"Done\"\ntitle: 題\n---\n"),
+    ] {
+        let tool = tracker.tools(&one(&tracker, name).await).remove(0);
+        assert!(tool.call(json!({ "state": "Done" })).await.success);
+        let path = directory.path().join(format!("issues/{name}.md"));
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
+    }
+}
+
+#[tokio::test]
+async fn the_state_is_changed_however_it_is_written_and_nothing_else_is() {
+    let (directory, tracker) = directory();
+    for front in [
+        "last_state: Todo\nstate: Todo\npriority: 2\n",
+        "\"state\": Todo\npriority: 2\n",
+        "{ priority: 2, state: Todo }\n",
+        "priority: 2\nstate: >\n  Todo\nlabels: [a]\n",
+        "priority: 2\nnotes: |\n  state: Todo\n",
+        "priority: 2",
+    ] {
+        put(
+            directory.path(),
+            "A.md",
+            &format!("---\n{front}\n---\nBody\n"),
+        );
+        let before = one(&tracker, "A").await;
+        let tool = tracker.tools(&before).remove(0);
+        let done = tool.call(json!({ "state": "Human: \"Review\"" })).await;
+        assert!(done.success, "{front}: {:?}", done.output);
+        let after = one(&tracker, "A").await;
+        assert_eq!(after.state, "Human: \"Review\"", "{front}");
+        let same = |it: &Issue| (it.priority, it.labels.clone(), it.description.clone());
+        assert_eq!(same(&after), same(&before), "{front}");
+        let text = fs::read_to_string(directory.path().join("issues/A.md")).unwrap();
+        assert_eq!(
+            text.contains("last_state: Todo"),
+            front.contains("last_state"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_agents_tool_changes_its_own_issue_only() {
     let (directory, tracker) = directory();
     let text = "---\n# a comment\ntitle: T\nstate: Todo # old\npriority: 1\n---\nBody\n";
