@@ -56,6 +56,12 @@ impl Logging {
         Logging::begin(file.ok(), directives)
     }
 
+    /// Starts logging for a command that only looks: warnings of one part, unless `RUST_LOG` says otherwise.
+    pub fn start_warnings(target: &str) -> Logging {
+        let quiet = std::env::var_os(EnvFilter::DEFAULT_ENV).is_none();
+        Logging::begin(None, quiet.then_some((target, "warn")))
+    }
+
     fn begin(file: Option<LogFile>, directive: Option<(&str, &str)>) -> Logging {
         let (sender, receiver) = sync_channel(QUEUE);
         let has_file = file.is_some();

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use quipu_sandbox::{Command, Exit, Policy, Spawned};
 
+use crate::orchestrator::Failure;
+use crate::ssh::HOST_UNAVAILABLE;
+
 /// The end of the output that errors and logs show.
 const SHOWN: usize = 2_000;
 
@@ -23,10 +26,26 @@ pub enum HookError {
     Failed {
         name: &'static str,
         status: String,
+        /// Its exit code, if it exited.
+        code: Option<i32>,
         output: String,
     },
+    #[error("{host} cannot be reached: {output}")]
+    Unreachable { host: String, output: String },
     #[error("the hook {name} could not be started: {reason}")]
     NotStarted { name: &'static str, reason: String },
+}
+
+impl HookError {
+    /// What it means for the attempt that it happened in.
+    pub(crate) fn failure(&self) -> Failure {
+        let code = match self {
+            HookError::TimedOut { .. } => "hook_timeout",
+            HookError::Unreachable { .. } => HOST_UNAVAILABLE,
+            HookError::Failed { .. } | HookError::NotStarted { .. } => "hook_failed",
+        };
+        Failure::new(code, self)
+    }
 }
 
 /// Runs a script in a workspace to its end.
@@ -86,14 +105,15 @@ async fn attend(name: &'static str, spawned: Spawned) -> Result<String, HookErro
     }
     let from = tail.len().saturating_sub(SHOWN);
     let output = String::from_utf8_lossy(&tail[from..]).trim().to_owned();
-    let status = match process.wait().await {
+    let (status, code) = match process.wait().await {
         Exit::Code(0) => return Ok(output),
-        Exit::Code(code) => format!("failed with exit code {code}"),
-        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::Code(code) => (format!("failed with exit code {code}"), Some(code)),
+        Exit::Signal(signal) => (format!("was ended by signal {signal}"), None),
     };
     Err(HookError::Failed {
         name,
         status,
+        code,
         output,
     })
 }

@@ -21,4 +21,4 @@ mod worker;
 pub mod workflow;
 pub mod workspace;
 
-pub use worker::prompt;
+pub use worker::first_prompt;

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Price;
+use crate::orchestrator::Reported;
 use crate::session::Usage;
 use crate::time::{self, Millis};
 use crate::workspace;
 
 /// So many attempts of an issue are remembered.
 const MAX_ATTEMPTS: usize = 50;
+/// So many threads of an attempt are counted.
+const MAX_THREADS: usize = 1_000;
 
 /// What is remembered of one issue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +30,9 @@ pub struct Record {
     /// The latest attempts, the oldest first.
     pub attempts: Vec<Attempt>,
     pub retry: Option<Retry>,
+    /// Whether its workspace was removed after the last attempt.
+    #[serde(default)]
+    pub removed: bool,
 }
 
 /// One run of an agent.
@@ -46,8 +52,9 @@ pub struct Attempt {
     pub thread_id: Option<String>,
     pub turns: u32,
     pub spent: Spend,
-    /// The totals of the thread as last heard, from which the next ones are counted.
-    pub reported: Tokens,
+    /// The totals of its threads as last reported, from which the next ones are counted.
+    #[serde(default)]
+    pub totals: BTreeMap<String, Tokens>,
     /// Whether its changes are stored as a patch.
     pub patch: bool,
     /// The branch with its changes.
@@ -118,6 +125,7 @@ impl Record {
             spent: Spend::default(),
             attempts: Vec::new(),
             retry: None,
+            removed: false,
         }
     }
 
@@ -135,11 +143,32 @@ impl Record {
         self.attempts.last().map_or(0, |it| it.number) + 1
     }
 
+    /// Whether an agent worked on it on a host.
+    #[must_use]
+    pub fn worked_on(&self, host: &str) -> bool {
+        let mut attempts = self.attempts.iter();
+        attempts.any(|it| it.turns > 0 && it.host.as_deref() == Some(host))
+    }
+
     /// The last attempt if the end of the service ended it while its thread was known.
     #[must_use]
     pub fn interrupted(&self) -> Option<&Attempt> {
         let last = self.attempts.last()?;
         (last.status == Status::Interrupted).then_some(last)
+    }
+}
+
+impl Attempt {
+    /// What a thread used since its totals were last reported, which are these from now on. Threads beyond the first
+    /// [`MAX_THREADS`] are not counted.
+    pub fn used(&mut self, reported: Reported) -> Tokens {
+        let Reported { thread_id, total } = reported;
+        let is_full = self.totals.len() >= MAX_THREADS;
+        if is_full && !self.totals.contains_key(&thread_id) {
+            return Tokens::default();
+        }
+        let before = self.totals.insert(thread_id, total);
+        total.since(before.unwrap_or_default())
     }
 }
 
@@ -155,7 +184,7 @@ impl From<Usage> for Tokens {
 }
 
 impl Tokens {
-    /// What was added since earlier totals. Totals that are lower than before belong to another thread.
+    /// What was added since earlier totals. Totals that are lower than before were counted from the beginning.
     #[must_use]
     pub fn since(self, before: Tokens) -> Tokens {
         if self.total < before.total {

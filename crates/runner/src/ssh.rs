@@ -9,6 +9,8 @@ use crate::workspace::{self, Workspace};
 
 /// The exit code by which `ssh` says that it could not reach the host.
 pub(crate) const UNREACHABLE: i32 = 255;
+/// The name of the failure of an attempt whose host cannot be reached.
+pub(crate) const HOST_UNAVAILABLE: &str = "host_unavailable";
 /// The exit code by which the scripts here say that the workspace cannot be used.
 pub(crate) const NO_WORKSPACE: i32 = 97;
 /// How long making or removing a workspace may take.
@@ -137,6 +139,7 @@ impl Host {
             _ => Err(HookError::Failed {
                 name: "workspace",
                 status: "gave no path".to_owned(),
+                code: None,
                 output,
             }),
         }
@@ -175,7 +178,7 @@ impl Host {
         let mark = mark();
         let script = format!(
             "{END_MARKED}cd -- {} || exit {NO_WORKSPACE}\n{exports}env {mark} timeout -k 5 {} bash -lc {}\n\
-             status=$?; end_marked {mark}; exit $status",
+             status=$?; end_marked {mark}; [ $status = {UNREACHABLE} ] && status=1; exit $status",
             quoted(&workspace.display().to_string()),
             limit.as_secs_f64(),
             quoted(script),
@@ -192,7 +195,14 @@ impl Host {
     ) -> Result<String, HookError> {
         let mut argv = vec!["ssh".to_owned()];
         argv.extend(self.arguments(script));
-        hook::execute(name, argv, Path::new("/"), &Variables::new(), limit).await
+        let done = hook::execute(name, argv, Path::new("/"), &Variables::new(), limit).await;
+        done.map_err(|error| match error {
+            HookError::Failed { code, output, .. } if code == Some(UNREACHABLE) => {
+                let host = self.to_string();
+                HookError::Unreachable { host, output }
+            }
+            error => error,
+        })
     }
 }
 

@@ -134,8 +134,11 @@ async fn write_all(queue: Arc<Queue>) {
     }
 }
 
-/// Everything that is remembered. A file that cannot be read is put aside and logged.
-pub fn load(places: &Places) -> io::Result<Records> {
+/// What becomes of a file that cannot be read.
+pub type Unreadable = fn(&Path, &str);
+
+/// Everything that is remembered.
+pub fn load(places: &Places, unreadable: Unreadable) -> io::Result<Records> {
     let mut records = Records::new();
     let entries = match fs::read_dir(places.root.join("issues")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(records),
@@ -148,7 +151,7 @@ pub fn load(places: &Places) -> io::Result<Records> {
         }
         match read::<Record>(&path) {
             Ok(record) => drop(records.insert(record.issue_id.clone(), record)),
-            Err(error) => put_aside(&path, &error),
+            Err(error) => unreadable(&path, &error),
         }
     }
     Ok(records)
@@ -156,13 +159,13 @@ pub fn load(places: &Places) -> io::Result<Records> {
 
 /// What the present day has cost so far.
 #[must_use]
-pub fn load_day(places: &Places, now: Millis) -> Day {
+pub fn load_day(places: &Places, now: Millis, unreadable: Unreadable) -> Day {
     let path = places.day(&time::day(now));
     match read::<Day>(&path) {
         Ok(day) => day,
         Err(error) => {
             if path.exists() {
-                put_aside(&path, &error);
+                unreadable(&path, &error);
             }
             Day::of(now)
         }
@@ -174,7 +177,13 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
-fn put_aside(path: &Path, error: &str) {
+/// Leaves a file that cannot be read where it is, for those who only look.
+pub fn leave(path: &Path, error: &str) {
+    tracing::warn!(path = %path.display(), error, "stored state cannot be read");
+}
+
+/// Puts a file that cannot be read aside, for the service, which will write another.
+pub fn put_aside(path: &Path, error: &str) {
     let aside = path.with_extension("unreadable");
     tracing::error!(path = %path.display(), error, "stored state cannot be read and is put aside");
     // If it cannot be renamed either, it is met again at the next start.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use quipu_runner::orchestrator::tracked;
+use quipu_runner::record::Records;
 use quipu_runner::service::ServiceOptions;
 use quipu_runner::{control, store};
 use serde_json::{Value, json};
@@ -16,6 +17,10 @@ pub fn status(options: &ServiceOptions, as_json: bool) -> Result<ExitCode, Strin
     };
     if as_json {
         return print::lines([format!("{state:#}")]);
+    }
+    let is_empty = state["issues"].as_array().is_some_and(Vec::is_empty);
+    if is_empty {
+        return print::lines(["the service is not running, and nothing is stored".to_owned()]);
     }
     let mut lines = vec![headline(&state)];
     for (kind, places) in [
@@ -61,7 +66,7 @@ fn headline(state: &Value) -> String {
 
 /// What is remembered of all issues.
 fn stored(options: &ServiceOptions) -> Result<Value, String> {
-    let records = store::load(&options.places).map_err(|error| error.to_string())?;
+    let records = records(options)?;
     let rows = records.values().map(|record| {
         let last = record.attempts.last();
         json!({
@@ -78,13 +83,26 @@ fn stored(options: &ServiceOptions) -> Result<Value, String> {
     Ok(json!({ "issues": rows.collect::<Vec<_>>() }))
 }
 
+/// What is stored for a workflow that is there, or was.
+fn records(options: &ServiceOptions) -> Result<Records, String> {
+    let records = store::load(&options.places, store::leave);
+    let records = records.map_err(|error| error.to_string())?;
+    match records.is_empty() && !options.workflow.exists() {
+        true => Err(format!(
+            "there is no {}; say with `--workflow` which one is meant",
+            options.workflow.display()
+        )),
+        false => Ok(records),
+    }
+}
+
 pub fn show(options: &ServiceOptions, issue: &str, as_json: bool) -> Result<ExitCode, String> {
-    let asked = ask(options, "GET", &format!("/api/v1/{issue}"))?;
+    let asked = ask(options, "GET", &format!("/api/v1/{issue}/show"))?;
     let details = match asked {
         Some(details) => details,
         None => {
-            let records = store::load(&options.places).map_err(|error| error.to_string())?;
-            let record = records.into_values().find(|it| it.identifier == issue);
+            let record = records(options)?;
+            let record = record.into_values().find(|it| it.identifier == issue);
             let record =
                 record.ok_or_else(|| format!("nothing is known of the issue `{issue}`"))?;
             json!({
@@ -105,6 +123,9 @@ pub fn show(options: &ServiceOptions, issue: &str, as_json: bool) -> Result<Exit
         text(details.pointer("/title")),
         text(details.pointer("/status")),
     )];
+    if let Some(reason) = details["reason"].as_str() {
+        lines.push(format!("waits: {}", plain(reason)));
+    }
     for attempt in details["tracked"]["attempts"]
         .as_array()
         .into_iter()
@@ -118,6 +139,7 @@ pub fn show(options: &ServiceOptions, issue: &str, as_json: bool) -> Result<Exit
         ));
         for (name, place) in [
             ("error", "/error"),
+            ("host", "/host"),
             ("thread", "/thread_id"),
             ("turns", "/turns"),
             ("tokens", "/spent/total_tokens"),
@@ -136,10 +158,13 @@ pub fn show(options: &ServiceOptions, issue: &str, as_json: bool) -> Result<Exit
 pub fn command(options: &ServiceOptions, issue: &str, action: &str) -> Result<ExitCode, String> {
     match ask(options, "POST", &format!("/api/v1/{issue}/{action}"))? {
         Some(done) => print::lines([format!("{issue}: {}", text(done.get("outcome")))]),
-        None => Err(format!(
-            "no service is running for {}; start it with `quipu runner`",
-            options.workflow.display()
-        )),
+        None => {
+            records(options)?;
+            Err(format!(
+                "no service is running for {}; start it with `quipu runner`",
+                options.workflow.display()
+            ))
+        }
     }
 }
 
@@ -153,7 +178,7 @@ fn ask(options: &ServiceOptions, method: &str, path: &str) -> Result<Option<Valu
     }
 }
 
-/// A value in one line, without anything that a terminal would obey.
+/// A value as [`plain`] text.
 fn text(value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Null) => "-".to_owned(),
@@ -163,6 +188,11 @@ fn text(value: Option<&Value>) -> String {
         }
         Some(other) => other.to_string(),
     };
+    plain(&text)
+}
+
+/// A text in one line, without anything that a terminal would obey.
+pub(super) fn plain(text: &str) -> String {
     text.chars()
         .map(|it| if it.is_control() { ' ' } else { it })
         .collect()

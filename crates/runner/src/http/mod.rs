@@ -85,15 +85,19 @@ pub fn listen_unix(path: &std::path::Path, handle: Handle) -> io::Result<()> {
 
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, peer: Peer, handle: &Handle) {
     let exchange = async {
+        let mut with_body = true;
         let response = match request::read(&mut stream).await {
-            Ok(request) => routes::answer(&request, peer, handle).await,
+            Ok(request) => {
+                with_body = request.method != "HEAD";
+                routes::answer(&request, peer, handle).await
+            }
             Err(request::Unreadable::Gone) => return Ok(()),
             Err(request::Unreadable::Malformed(why)) => Response::error(400, "bad_request", why),
             Err(request::Unreadable::TooLong) => {
                 Response::error(431, "too_long", "the request is too long")
             }
         };
-        stream.write_all(&response.bytes()).await?;
+        stream.write_all(&response.bytes(with_body)).await?;
         stream.shutdown().await
     };
     // A peer that is gone or too slow has no use for an answer.

@@ -47,7 +47,8 @@ impl Response {
         }
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
+    /// What is sent; without the body if only the head was asked for.
+    pub fn bytes(&self, with_body: bool) -> Vec<u8> {
         let reason = match self.status {
             200 => "OK",
             202 => "Accepted",
@@ -73,7 +74,8 @@ impl Response {
             self.body.len(),
             self.policy,
         );
-        [head.as_bytes(), self.body.as_bytes()].concat()
+        let body = if with_body { self.body.as_bytes() } else { &[] };
+        [head.as_bytes(), body].concat()
     }
 }
 
@@ -127,6 +129,8 @@ async fn of_issue(rest: &str, method: &str, peer: Peer, handle: &Handle) -> Resp
         Some(action) => command(action, handle).await,
         None if !matches!(method, "GET" | "HEAD") => Response::not_allowed("GET"),
         None => {
+            // The longer way is for issues whose names mean something else here.
+            let rest = rest.strip_suffix("/show").unwrap_or(rest);
             let identifier = rest.to_owned();
             match handle.ask(|answer| Query::Issue(identifier, answer)).await {
                 Ok(Some(details)) => Response::json(200, &details),

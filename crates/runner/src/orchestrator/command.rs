@@ -1,10 +1,9 @@
 //! What operators ask for.
 
 use super::message::{Effect, StopReason};
+use super::snapshot::unworked;
 use super::{Cycle, Orchestrator};
-use crate::record::Record;
 use crate::time::Millis;
-use crate::tracker::Issue;
 
 /// A request of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +42,7 @@ impl Orchestrator {
         let done = match command {
             Command::Refresh => {
                 let coalesced = self.cycle != Cycle::Idle;
+                self.quiet_until = None;
                 self.tick(now, &mut out);
                 Ok(if coalesced { "coalesced" } else { "queued" })
             }
@@ -85,9 +85,7 @@ impl Orchestrator {
         if !self.ledger.records.contains_key(&id) {
             let seen = self.idle.iter().find(|it| it.issue_id == id);
             if let Some(seen) = seen {
-                let issue = Issue::new(&id, &seen.identifier, &seen.title, &seen.state);
-                let record = Record::new(&issue);
-                self.ledger.records.insert(id.clone(), record);
+                self.ledger.records.insert(id.clone(), unworked(seen));
             }
         }
         let why = "cancelled by an operator".to_owned();

@@ -1,8 +1,10 @@
 //! The books: what is remembered of every issue, and what was spent on it, today and in all.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::message::Effect;
+use super::message::{Effect, Reported};
 use crate::config::{Budget, Price};
 use crate::record::{Attempt, Day, Record, Records, Retry, Spend, Status, Tokens};
 use crate::time::{self, Millis};
@@ -91,6 +93,7 @@ impl Ledger {
         record.title.clone_from(&issue.title);
         record.url.clone_from(&issue.url);
         record.retry = None;
+        record.removed = false;
         let interrupted = record.interrupted().filter(|it| it.host == host).cloned();
         let before = interrupted.as_ref();
         record.begin(Attempt {
@@ -104,27 +107,26 @@ impl Ledger {
             thread_id: before.and_then(|it| it.thread_id.clone()),
             turns: 0,
             spent: Spend::default(),
-            reported: before.map_or(Tokens::default(), |it| it.reported),
+            totals: before.map_or_else(BTreeMap::new, |it| it.totals.clone()),
             patch: false,
             branch: None,
         });
         record
     }
 
-    /// Counts what a thread used since it was last heard of; what the attempt has used in all.
+    /// Counts what a thread used since it was last reported; what the attempt has used in all.
     pub fn spend(
         &mut self,
         now: Millis,
         issue_id: &str,
-        total: Tokens,
+        reported: Reported,
         price: Price,
         out: &mut Vec<Effect>,
     ) -> Option<Tokens> {
         let record = self.records.get_mut(issue_id)?;
         let attempt = record.attempts.last_mut()?;
-        let used = total.since(attempt.reported);
+        let used = attempt.used(reported);
         let cost = used.cost(price);
-        attempt.reported = total;
         attempt.spent.add(used, cost);
         let in_all = attempt.spent.tokens;
         record.spent.add(used, cost);

@@ -41,7 +41,7 @@ pub enum Input {
     /// The worker of an issue has ended, and no process of it is left.
     Exited { issue_id: String, outcome: Outcome },
     /// A workspace was removed, or could not be.
-    Cleaned { issue_id: String },
+    Cleaned { issue_id: String, removed: bool },
     /// The service shall end.
     Stop,
 }
@@ -123,9 +123,15 @@ pub struct AgentEvent {
     pub thread_id: Option<String>,
     pub turn_started: bool,
     pub pid: Option<u32>,
-    /// Totals of the thread.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<Reported>,
     pub rate_limits: Option<Value>,
+}
+
+/// The tokens that a thread has used in all. The agents of a turn have threads of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    pub thread_id: String,
+    pub total: Tokens,
 }
 
 /// How a worker ended.

@@ -21,7 +21,9 @@ use crate::tracker::TrackerError;
 
 pub use command::{Command, CommandError};
 pub use dispatch::{Verdict, sort_for_dispatch};
-pub use message::{AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Resume};
+pub use message::{
+    AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Reported, Resume,
+};
 pub use snapshot::{issue_details, state, tracked};
 
 use ledger::Ledger;
@@ -50,6 +52,8 @@ pub struct Orchestrator {
     last_poll: Option<Millis>,
     /// Why the tracker cannot be read.
     last_error: Option<String>,
+    /// Until when the tracker wants to be left alone.
+    quiet_until: Option<Millis>,
     stopping: bool,
 }
 
@@ -72,6 +76,8 @@ enum Cycle {
     Polling,
 }
 
+/// A tracker is left alone for so long at most, whatever it asks for.
+const LONGEST_QUIET: Millis = 3_600_000;
 /// Polls that a freed place causes are at least so far apart.
 const SOONEST_POLL: Millis = 1_000;
 
@@ -92,6 +98,7 @@ impl Orchestrator {
             again: false,
             last_poll: None,
             last_error: None,
+            quiet_until: None,
             stopping: false,
         }
     }
@@ -140,7 +147,7 @@ impl Orchestrator {
             Input::RetryAsked { issue_id, result } => self.retry_asked(now, &issue_id, result, out),
             Input::Agent { issue_id, event } => self.heard(now, &issue_id, *event, out),
             Input::Exited { issue_id, outcome } => self.exited(now, &issue_id, outcome, out),
-            Input::Cleaned { issue_id } => drop(self.cleaning.remove(&issue_id)),
+            Input::Cleaned { issue_id, removed } => self.cleaned(&issue_id, removed, out),
             Input::Stop => self.stop_all(out),
         }
         if self.stopping && self.runs.by_issue.is_empty() && self.cleaning.is_empty() {
@@ -185,7 +192,10 @@ impl Orchestrator {
         self.runs
             .stop_stalled(now, self.config.codex.stall_timeout, out);
         let ids = self.runs.ids();
-        if ids.is_empty() {
+        if let Some(quiet) = self.quiet_until.filter(|it| *it > now) {
+            let after_ms = self.interval().min(quiet - now);
+            out.push(Effect::Tick { after_ms });
+        } else if ids.is_empty() {
             self.look_for_work(now, out);
         } else {
             self.cycle = Cycle::Reconciling;
@@ -209,12 +219,15 @@ impl Orchestrator {
     fn end_cycle(&mut self, now: Millis, out: &mut Vec<Effect>) {
         self.cycle = Cycle::Idle;
         self.last_poll = Some(now);
-        let interval = i64::try_from(self.config.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let after_ms = match std::mem::take(&mut self.again) {
             true => 0,
-            false => interval,
+            false => self.interval(),
         };
         out.push(Effect::Tick { after_ms });
+    }
+
+    fn interval(&self) -> Millis {
+        Millis::try_from(self.config.poll_interval.as_millis()).unwrap_or(Millis::MAX)
     }
 
     /// A place is free again: issues that waited for one need not wait for the next poll.
@@ -223,8 +236,7 @@ impl Orchestrator {
         if waited && self.cycle == Cycle::Idle && !self.stopping {
             let since = now - self.last_poll.unwrap_or(now);
             let after_ms = (SOONEST_POLL - since).max(0);
-            let interval = self.config.poll_interval.as_millis();
-            if u128::try_from(after_ms).is_ok_and(|it| it < interval) {
+            if after_ms < self.interval() {
                 out.push(Effect::Tick { after_ms });
             }
         }
@@ -256,8 +268,18 @@ impl Orchestrator {
         }
     }
 
-    /// A failed read of the tracker is an event for operators, and nothing else.
-    fn tracker_failed(&mut self, what: &'static str, error: &TrackerError, out: &mut Vec<Effect>) {
+    /// A failed read of the tracker is an event for operators, and nothing else. A tracker that says for how long it
+    /// wants to be left alone is left alone.
+    fn tracker_failed(
+        &mut self,
+        now: Millis,
+        what: &'static str,
+        error: &TrackerError,
+        out: &mut Vec<Effect>,
+    ) {
+        let wait = error.retry_after_ms.map(|it| Millis::try_from(it));
+        let wait = wait.map(|it| it.unwrap_or(LONGEST_QUIET).min(LONGEST_QUIET));
+        self.quiet_until = wait.map(|it| now + it);
         let entry = Entry::new(Level::Error, "tracker_failed")
             .field("operation", what)
             .field("error", error);
@@ -269,6 +291,15 @@ impl Orchestrator {
         self.stopping = true;
         for id in self.runs.ids() {
             self.runs.stop(&id, StopReason::Shutdown, out);
+        }
+    }
+
+    /// The workspace of an issue is gone, or could not be removed; the issue may be dispatched again.
+    fn cleaned(&mut self, issue_id: &str, removed: bool, out: &mut Vec<Effect>) {
+        self.cleaning.remove(issue_id);
+        if removed {
+            let ledger = &mut self.ledger;
+            ledger.remember(issue_id, |record| record.removed = true, out);
         }
     }
 

@@ -1,12 +1,14 @@
 //! All running workers: how many there may be, where, and which of them must end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::dispatch::routable;
-use super::message::{Effect, Level, StopReason};
+use super::message::{Effect, Failure, Level, StopReason};
 use super::run::Run;
 use crate::config::Config;
+use crate::record::Record;
+use crate::ssh::HOST_UNAVAILABLE;
 use crate::time::Millis;
 use crate::tracker::{Issue, normalized};
 use crate::workspace;
@@ -15,6 +17,8 @@ use crate::workspace;
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub by_issue: BTreeMap<String, Run>,
+    /// Hosts that could not be reached when they were last asked.
+    pub unreachable: BTreeSet<String>,
 }
 
 impl Runs {
@@ -33,9 +37,18 @@ impl Runs {
         limit.is_none_or(|limit| self.by_issue.values().filter(same).count() < *limit)
     }
 
+    /// Takes note of a host that could not be reached.
+    pub fn note_host(&mut self, run: &Run, failure: Option<&Failure>) {
+        let unreachable = failure.is_some_and(|it| it.code == HOST_UNAVAILABLE);
+        if unreachable && run.stop.is_none() {
+            self.unreachable.extend(run.host.clone());
+        }
+    }
+
     /// The host to work on: the one that the issue was on before if it has a place, else the one with the fewest
-    /// agents. An error if all are full.
-    pub fn host(&self, config: &Config, before: Option<&String>) -> Result<Option<String>, ()> {
+    /// agents, one that can be reached if possible. An issue stays with a host that cannot be reached if its agent has
+    /// worked there, since it might still do so. An error if all are full.
+    pub fn host(&self, config: &Config, record: Option<&Record>) -> Result<Option<String>, ()> {
         let worker = &config.worker;
         if worker.ssh_hosts.is_empty() {
             return Ok(None);
@@ -48,9 +61,12 @@ impl Runs {
         let load = |host: &String| load.get(host.as_str()).copied().unwrap_or(0);
         let most = worker.max_concurrent_agents_per_host.unwrap_or(usize::MAX);
         let free = |host: &&String| load(host) < most;
+        let dead = |host: &String| self.unreachable.contains(host);
+        let before = record.and_then(|it| it.attempts.last()?.host.as_ref());
         let before = before.filter(|it| worker.ssh_hosts.contains(it) && free(it));
+        let before = before.filter(|it| !dead(it) || record.is_some_and(|of| of.worked_on(it)));
         let hosts = worker.ssh_hosts.iter().filter(free);
-        let host = before.or_else(|| hosts.min_by_key(|it| load(it)));
+        let host = before.or_else(|| hosts.min_by_key(|it| (dead(it), load(it))));
         host.map(|it| Some(it.clone())).ok_or(())
     }
 
@@ -123,8 +139,10 @@ impl Runs {
                 }
                 _ => StopReason::NotActive,
             };
-            let entry = run.entry(Level::Info, "run_canceled").field("state", state);
-            out.push(Effect::Log(entry));
+            if run.stop.is_none() {
+                let entry = run.entry(Level::Info, "run_canceled").field("state", state);
+                out.push(Effect::Log(entry));
+            }
             self.stop(id, reason, out);
         }
     }

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Orchestrator;
 use super::retry::Waiting;
 use super::run::Run;
+use super::{Idle, Orchestrator};
 use crate::record::{Attempt, Places, Record, Spend, Tokens};
 use crate::time::{Millis, rfc3339};
+use crate::tracker::Issue;
 use crate::workspace;
 
 /// The whole state.
@@ -76,11 +77,11 @@ pub fn state(machine: &Orchestrator, now: Millis) -> Value {
 /// One issue; nothing if it is not known.
 #[must_use]
 pub fn issue_details(machine: &Orchestrator, identifier: &str, places: &Places) -> Option<Value> {
-    let record = machine
-        .ledger
-        .records
-        .values()
-        .find(|it| it.identifier == identifier)?;
+    let mut records = machine.ledger.records.values();
+    let known = records.find(|it| it.identifier == identifier);
+    let idle = machine.idle.iter().find(|it| it.identifier == identifier);
+    let record = known.cloned().or_else(|| idle.map(unworked))?;
+    let record = &record;
     let id = &record.issue_id;
     let run = machine.runs.by_issue.get(id);
     let retry = machine.retries.by_issue.get(id);
@@ -89,6 +90,7 @@ pub fn issue_details(machine: &Orchestrator, identifier: &str, places: &Places) 
         (Some(_), _) => "running",
         (None, Some(_)) => "retrying",
         (None, None) if record.held.is_some() => "held",
+        (None, None) if idle.is_some() => "waiting",
         (None, None) => "idle",
     };
     let recent = run.map(|it| it.recent.iter().map(heard).collect::<Vec<_>>());
@@ -102,7 +104,11 @@ pub fn issue_details(machine: &Orchestrator, identifier: &str, places: &Places) 
         "issue_url": record.url,
         "title": record.title,
         "status": status,
-        "workspace": { "path": workspace::path(root, identifier) },
+        "reason": idle.map(|it| it.why.to_string()),
+        "workspace": {
+            "path": workspace::path(root, identifier),
+            "host": last.and_then(|it| it.host.as_ref()),
+        },
         "attempts": {
             "restart_count": last.map_or(0, |it| it.number.saturating_sub(1)),
             "current_retry_attempt": retry.map(|it| it.retry.attempt)
@@ -115,6 +121,21 @@ pub fn issue_details(machine: &Orchestrator, identifier: &str, places: &Places) 
         "last_error": last.and_then(|it| it.error.clone()),
         "tracked": tracked(record, places),
     }))
+}
+
+/// An issue that nobody has worked on yet.
+pub(super) fn unworked(idle: &Idle) -> Record {
+    let Idle {
+        issue_id,
+        identifier,
+        title,
+        state,
+        ..
+    } = idle;
+    Record {
+        url: idle.url.clone(),
+        ..Record::new(&Issue::new(issue_id, identifier, title, state))
+    }
 }
 
 /// What is remembered of an issue: every attempt with its thread, cost, log and changes.

@@ -19,11 +19,13 @@ impl Orchestrator {
             return;
         }
         match result {
-            Err(error) => self.tracker_failed("reconcile", &error, out),
+            Err(error) => self.tracker_failed(now, "reconcile", &error, out),
             Ok(issues) => self.runs.reconcile(&self.config, ids, issues, out),
         }
         if self.stopping {
             self.cycle = Cycle::Idle;
+        } else if self.quiet_until.is_some_and(|it| it > now) {
+            self.end_cycle(now, out);
         } else {
             self.look_for_work(now, out);
         }
@@ -41,6 +43,9 @@ impl Orchestrator {
             return;
         };
         run.hear(now, &event, out);
+        if let Some(host) = &run.host {
+            self.runs.unreachable.remove(host);
+        }
         if event.thread_id.is_some() || event.turn_started {
             let turns = run.turns;
             let thread = event.thread_id;
@@ -53,9 +58,11 @@ impl Orchestrator {
         if event.rate_limits.is_some() {
             self.ledger.rate_limits = event.rate_limits;
         }
-        if let Some(total) = event.tokens {
+        if let Some(reported) = event.tokens {
             let budget = &self.config.budget;
-            let used = self.ledger.spend(now, issue_id, total, budget.price, out);
+            let used = self
+                .ledger
+                .spend(now, issue_id, reported, budget.price, out);
             run.tokens = used.unwrap_or(run.tokens);
             let over = self.ledger.over_issue_budget(budget, issue_id);
             if let Some(which) = over.filter(|_| run.stop.is_none()) {
@@ -81,6 +88,7 @@ impl Orchestrator {
         };
         self.ledger.ended_ms += now - run.started_at;
         let failure = outcome.failure.as_ref();
+        self.runs.note_host(&run, failure);
         let (status, error) = (run.status(failure), run.error(failure));
         run.log_end(status, error.as_deref(), out);
         let ended = |attempt: &mut crate::record::Attempt| {

@@ -1,5 +1,6 @@
 //! Does what the orchestrator decided. Nothing here waits: what takes time becomes a task that reports back.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use super::Service;
 use crate::config::Config;
 use crate::env::Env;
 use crate::orchestrator::{Effect, Entry, Failure, Input, Job, Level, Outcome};
+use crate::ssh::HOST_UNAVAILABLE;
 use crate::time::Millis;
 use crate::tracker::{Issue, TrackerError, TrackerErrorKind};
 use crate::worker::{Ground, Worker, variables};
@@ -70,8 +72,8 @@ impl Service {
             } => {
                 let cleaning = self.clean(Issue::new(&issue_id, &identifier, "", ""));
                 self.report(async move {
-                    cleaning.await;
-                    Input::Cleaned { issue_id }
+                    let removed = cleaning.await.is_ok();
+                    Input::Cleaned { issue_id, removed }
                 });
             }
             Effect::Save(record) => self.store.save(&record),
@@ -134,24 +136,45 @@ impl Service {
         });
     }
 
-    fn clean(&self, issue: Issue) -> impl Future<Output = ()> + Send + 'static {
+    fn clean(&self, issue: Issue) -> impl Future<Output = Result<(), Failure>> + Send + 'static {
         let config = Arc::clone(self.machine.config());
-        let record = self.machine.records().get(&issue.id);
-        let host = record.and_then(|it| it.attempts.last()?.host.clone());
+        let host = self.host_of(&issue.id);
         remove(config, issue, host, self.options.env.clone())
     }
 
-    /// Removes the workspaces of issues that were done while no service ran.
-    pub(super) async fn sweep(&self) {
+    /// The machine that has the workspace of an issue; nothing for this one.
+    fn host_of(&self, issue_id: &str) -> Option<String> {
+        let record = self.machine.records().get(issue_id)?;
+        record.attempts.last()?.host.clone()
+    }
+
+    /// Removes the workspaces of issues that were done while no service ran. A host that cannot be reached is not asked
+    /// again, and none for what is known to be gone.
+    pub(super) async fn sweep(&mut self) {
         let config = Arc::clone(self.machine.config());
         let done = self.in_states(config.tracker.terminal_states.clone()).await;
-        match done {
-            Ok(issues) => {
-                for issue in issues {
-                    self.clean(issue).await;
-                }
+        let issues = match done {
+            Ok(issues) => issues,
+            Err(error) => return tracing::warn!(%error, "startup cleanup skipped"),
+        };
+        let mut unreachable = BTreeSet::new();
+        for issue in issues {
+            let (issue_id, host) = (issue.id.clone(), self.host_of(&issue.id));
+            let record = self.machine.records().get(&issue_id);
+            let is_gone = host.is_some() && record.is_some_and(|it| it.removed);
+            if is_gone || unreachable.contains(&host) {
+                continue;
             }
-            Err(error) => tracing::warn!(%error, "startup cleanup skipped"),
+            match self.clean(issue).await {
+                Ok(()) => {
+                    let removed = true;
+                    self.step(Input::Cleaned { issue_id, removed });
+                }
+                Err(failure) if failure.code == HOST_UNAVAILABLE => {
+                    unreachable.insert(host);
+                }
+                Err(_) => {}
+            }
         }
     }
 }
@@ -171,14 +194,18 @@ pub(crate) async fn patiently(
 }
 
 /// Removes the workspace of an issue, after its hook, on the machine that has it.
-async fn remove(config: Arc<Config>, issue: Issue, host: Option<String>, env: Env) {
+async fn remove(
+    config: Arc<Config>,
+    issue: Issue,
+    host: Option<String>,
+    env: Env,
+) -> Result<(), Failure> {
     let (root, identifier) = (&config.workspace_root, &issue.identifier);
-    let ground = match Ground::new(host.as_deref(), &config, &env) {
-        Ok(ground) => ground,
-        Err(error) => return warn(&issue, "workspace_not_removed", &error),
-    };
+    let ground = Ground::new(host.as_deref(), &config, &env).inspect_err(|error| {
+        warn(&issue, "workspace_not_removed", &error.to_string());
+    })?;
     if matches!(ground, Ground::Here(_)) && !workspace::exists(root, identifier) {
-        return;
+        return Ok(());
     }
     let path = workspace::path(root, identifier);
     if let Some(script) = &config.hooks.before_remove
@@ -191,14 +218,16 @@ async fn remove(config: Arc<Config>, issue: Issue, host: Option<String>, env: En
             warn(&issue, "hook_failed", &error.to_string());
         }
     }
-    match ground.remove(root, identifier).await {
+    let removed = ground.remove(root, identifier).await;
+    match &removed {
         Ok(()) => tracing::info!(
             issue_id = issue.id,
             issue_identifier = issue.identifier,
             "workspace_removed"
         ),
-        Err(error) => warn(&issue, "workspace_not_removed", &error),
+        Err(error) => warn(&issue, "workspace_not_removed", &error.to_string()),
     }
+    removed
 }
 
 fn warn(issue: &Issue, event: &'static str, error: &str) {

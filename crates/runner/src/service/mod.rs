@@ -64,7 +64,7 @@ impl ServiceOptions {
             workflow,
             port: None,
             open_tracker: Arc::new(tracker::open),
-            tracker_patience: Duration::from_secs(30),
+            tracker_patience: Duration::from_secs(120),
         })
     }
 }
@@ -155,8 +155,8 @@ impl Service {
         };
         let lock = lock(&options.places).await.map_err(unusable)?;
         let store = Store::open(options.places.clone()).map_err(unusable)?;
-        let records = store::load(&options.places).map_err(unusable)?;
-        let day = store::load_day(&options.places, time::now());
+        let records = store::load(&options.places, store::put_aside).map_err(unusable)?;
+        let day = store::load_day(&options.places, time::now(), store::put_aside);
         leftovers::end(leftovers::marks(&options.places.root, &records)).await;
         let (inputs, happened) = mpsc::unbounded_channel();
         let (sender, queries) = mpsc::channel(QUEUE);

@@ -119,7 +119,7 @@ impl SessionError {
     pub fn code(&self) -> &'static str {
         match self {
             SessionError::InvalidWorkspace { .. } => "invalid_workspace_cwd",
-            SessionError::HostUnavailable { .. } => "host_unavailable",
+            SessionError::HostUnavailable { .. } => ssh::HOST_UNAVAILABLE,
             SessionError::NotStarted { .. } => "codex_not_found",
             SessionError::ResponseTimeout { .. } => "response_timeout",
             SessionError::ResponseError { .. } => "response_error",

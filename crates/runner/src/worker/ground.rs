@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::hook::{self, HookError, Variables};
 use crate::leftovers;
+use crate::orchestrator::Failure;
 use crate::session::Launch;
 use crate::ssh::Host;
 use crate::workspace::{self, Workspace};
@@ -20,14 +21,13 @@ pub enum Ground {
 
 impl Ground {
     /// The machine of a name that the orchestrator chose; this one if it chose none.
-    pub fn new(host: Option<&str>, config: &Config, env: &Env) -> Result<Ground, String> {
-        match host {
-            None => Ok(Ground::Here(env.variables.clone().into_iter().collect())),
-            Some(host) => Ok(Ground::There(Host::new(
-                host,
-                config.worker.ssh_config.clone(),
-            )?)),
-        }
+    pub fn new(host: Option<&str>, config: &Config, env: &Env) -> Result<Ground, Failure> {
+        let Some(host) = host else {
+            return Ok(Ground::Here(env.variables.clone().into_iter().collect()));
+        };
+        let host = Host::new(host, config.worker.ssh_config.clone());
+        let host = host.map_err(|error| Failure::new("invalid_host", error))?;
+        Ok(Ground::There(host))
     }
 
     /// Finds or makes the workspace of an issue. `unfinished` is the path of a file that is there as long as the
@@ -37,12 +37,12 @@ impl Ground {
         root: &Path,
         identifier: &str,
         unfinished: &Path,
-    ) -> Result<Workspace, String> {
+    ) -> Result<Workspace, Failure> {
         let again = unfinished.exists();
         if again {
             self.remove(root, identifier).await?;
         }
-        let mark = |path: &Path| std::fs::write(path, "").map_err(|error| error.to_string());
+        let mark = |path: &Path| std::fs::write(path, "").map_err(unusable);
         match self {
             Ground::Here(_) => {
                 if !again && !workspace::exists(root, identifier) {
@@ -53,7 +53,7 @@ impl Ground {
             }
             Ground::There(host) => {
                 let made = host.create_workspace(root, identifier).await;
-                let made = made.map_err(|error| error.to_string())?;
+                let made = made.map_err(|error| remote(&error))?;
                 if made.created_now {
                     mark(unfinished)?;
                 }
@@ -62,7 +62,7 @@ impl Ground {
         }
     }
 
-    pub async fn remove(&self, root: &Path, identifier: &str) -> Result<(), String> {
+    pub async fn remove(&self, root: &Path, identifier: &str) -> Result<(), Failure> {
         match self {
             Ground::Here(_) => {
                 let (root, identifier) = (root.to_owned(), identifier.to_owned());
@@ -70,7 +70,7 @@ impl Ground {
             }
             Ground::There(host) => {
                 let removed = host.remove_workspace(root, identifier).await;
-                removed.map_err(|error| error.to_string())
+                removed.map_err(|error| remote(&error))
             }
         }
     }
@@ -104,7 +104,7 @@ impl Ground {
     }
 
     /// Ends what an earlier attempt left running, in whose workspace the next one is to work.
-    pub async fn end(&self, mark: String) -> Result<(), String> {
+    pub async fn end(&self, mark: String) -> Result<(), Failure> {
         match self {
             Ground::Here(_) => {
                 leftovers::end([mark].into()).await;
@@ -112,7 +112,7 @@ impl Ground {
             }
             Ground::There(host) => {
                 let ended = host.end_marked(leftovers::VARIABLE, &mark).await;
-                ended.map_err(|error| error.to_string())
+                ended.map_err(|error| remote(&error))
             }
         }
     }
@@ -140,8 +140,19 @@ impl Ground {
 
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, workspace::WorkspaceError> + Send + 'static,
-) -> Result<T, String> {
+) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| error.to_string())?;
-    done.map_err(|error| error.to_string())
+    done.map_err(unusable)?.map_err(unusable)
+}
+
+fn unusable(error: impl std::fmt::Display) -> Failure {
+    Failure::new("workspace_error", error)
+}
+
+/// What failed on another machine: it could not be reached, or it could not do what it was asked.
+fn remote(error: &HookError) -> Failure {
+    match error {
+        HookError::Unreachable { .. } => error.failure(),
+        _ => unusable(error),
+    }
 }

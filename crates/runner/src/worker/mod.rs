@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::hook::{HookError, Variables};
 use crate::leftovers;
-use crate::orchestrator::{AgentEvent, Failure, Job, Outcome};
+use crate::orchestrator::{AgentEvent, Failure, Job, Outcome, Resume};
 use crate::service::patiently;
 use crate::session::{Limits, Session, SessionError, SessionOptions};
 use crate::store::Store;
@@ -56,7 +56,7 @@ impl Worker {
         }
         let ground = match Ground::new(self.job.host.as_deref(), self.config(), &self.env) {
             Ok(ground) => ground,
-            Err(error) => return failed(Failure::new("invalid_host", error)),
+            Err(failure) => return failed(failure),
         };
         let mut stop = self.stop.clone();
         let prepared = tokio::select! {
@@ -103,13 +103,11 @@ impl Worker {
         let identifier = &self.job.record.identifier;
         let root = &self.config().workspace_root;
         let unfinished = self.store.places().unfinished(identifier);
-        let failure = |error: String| Failure::new("workspace_error", error);
         // Another machine may not have noticed yet that the connection of an earlier attempt ended.
         if let Some(mark) = self.mark_of_earlier_there() {
-            ground.end(mark).await.map_err(failure)?;
+            ground.end(mark).await?;
         }
-        let workspace = ground.create(root, identifier, &unfinished).await;
-        let workspace = workspace.map_err(failure)?;
+        let workspace = ground.create(root, identifier, &unfinished).await?;
         let hooks = &self.config().hooks;
         if workspace.created_now {
             let script = hooks.after_create.as_deref();
@@ -117,20 +115,20 @@ impl Worker {
             if let Err(error) = created.await {
                 // The next attempt makes it again.
                 if let Err(error) = ground.remove(root, identifier).await {
-                    self.warn("workspace_not_removed", &error);
+                    self.warn("workspace_not_removed", &error.to_string());
                 }
-                return Err(hook_failure(&error));
+                return Err(error.failure());
             }
         }
         if unfinished.exists() {
             let done = fs::remove_file(&unfinished);
-            done.map_err(|error| failure(error.to_string()))?;
+            done.map_err(|error| Failure::new("workspace_error", error))?;
         }
         let script = hooks.before_run.as_deref();
         let before = self.hook(ground, "before_run", script, &workspace.path);
         match before.await {
             Ok(()) => Ok(workspace),
-            Err(error) => Err(hook_failure(&error)),
+            Err(error) => Err(error.failure()),
         }
     }
 
@@ -165,20 +163,12 @@ impl Worker {
         workspace: &Workspace,
         watch: &Watch,
     ) -> Result<(), Failure> {
-        let first = match &self.job.resume {
-            Some(_) => resumed_prompt(&self.job.issue),
-            None => prompt(
-                self.config().prompt.as_ref(),
-                &self.job.issue,
-                self.job.attempt,
-            )?,
-        };
         let root = &self.config().workspace_root;
         let usable = ground.check(root, &workspace.path);
         usable.map_err(|error| Failure::new("invalid_workspace_cwd", error))?;
         let mut stop = self.stop.clone();
-        let mut session = tokio::select! {
-            session = self.start(ground, workspace, watch) => session?,
+        let (mut session, first) = tokio::select! {
+            started = self.start(ground, workspace, watch) => started?,
             () = stopped(&mut stop) => {
                 self.end(ground).await;
                 return Err(ended());
@@ -198,26 +188,33 @@ impl Worker {
     /// Ends what is left of this attempt.
     async fn end(&self, ground: &Ground) {
         if let Err(error) = ground.end(self.mark()).await {
-            self.warn("leftovers_not_ended", &error);
+            self.warn("leftovers_not_ended", &error.to_string());
         }
     }
 
+    /// The session, and the prompt of its first turn.
     async fn start(
         &self,
         ground: &Ground,
         workspace: &Workspace,
         watch: &Watch,
-    ) -> Result<Session, Failure> {
-        let session = Session::start(self.options(ground, workspace, watch, true)).await;
-        match session {
-            // The thread may be gone: the work then begins again, in a new one.
-            Err(SessionError::ResponseError { method, error }) if self.job.resume.is_some() => {
-                self.warn("thread_not_resumed", &format!("{method}: {error}"));
-                let again = Session::start(self.options(ground, workspace, watch, false)).await;
-                again.map_err(|error| session_failure(&error))
+    ) -> Result<(Session, String), Failure> {
+        let issue = &self.job.issue;
+        if let Some(Resume { thread_id }) = &self.job.resume {
+            let options = self.options(ground, workspace, watch, Some(thread_id));
+            match Session::start(options).await {
+                Ok(session) => return Ok((session, first_prompt(&self.job)?)),
+                // The thread may be gone: the work then begins again, in a new one, which knows nothing of the issue.
+                Err(SessionError::ResponseError { method, error }) => {
+                    self.warn("thread_not_resumed", &format!("{method}: {error}"));
+                }
+                Err(error) => return Err(session_failure(&error)),
             }
-            session => session.map_err(|error| session_failure(&error)),
         }
+        let first = prompt(self.config().prompt.as_ref(), issue, self.job.attempt)?;
+        let session = Session::start(self.options(ground, workspace, watch, None)).await;
+        let session = session.map_err(|error| session_failure(&error))?;
+        Ok((session, first))
     }
 
     fn options(
@@ -225,7 +222,7 @@ impl Worker {
         ground: &Ground,
         workspace: &Workspace,
         watch: &Watch,
-        resume: bool,
+        resume: Option<&String>,
     ) -> SessionOptions {
         let codex = &self.config().codex;
         let issue = &self.job.issue;
@@ -236,7 +233,6 @@ impl Worker {
         let secrets = self.tracker.secret_variables();
         environment.extend(secrets.into_iter().map(|name| (name.into(), None)));
         let launch = ground.launch(&codex.command);
-        let thread = self.job.resume.as_ref().filter(|_| resume);
         SessionOptions {
             title: Some(format!("{}: {}", issue.identifier, issue.title)),
             approval_policy: codex.approval_policy.clone(),
@@ -244,7 +240,7 @@ impl Worker {
             turn_sandbox_policy: codex.turn_sandbox_policy.clone(),
             model: codex.model.clone(),
             tools: self.tracker.tools(issue),
-            resume: thread.map(|it| it.thread_id.clone()),
+            resume: resume.cloned(),
             environment,
             limits: Limits {
                 startup: codex.read_timeout.max(Limits::default().startup),
@@ -342,14 +338,6 @@ fn ended() -> Failure {
     Failure::new("stopped", "the attempt was ended")
 }
 
-fn hook_failure(error: &HookError) -> Failure {
-    let code = match error {
-        HookError::TimedOut { .. } => "hook_timeout",
-        _ => "hook_failed",
-    };
-    Failure::new(code, error)
-}
-
 fn session_failure(error: &SessionError) -> Failure {
     Failure::new(error.code(), error)
 }
@@ -373,8 +361,16 @@ pub(crate) fn variables(issue: &Issue, workspace: &Path, directory: &Path) -> Va
     ]
 }
 
+/// The prompt with which a job begins, if its thread can be resumed where it has one.
+pub fn first_prompt(job: &Job) -> Result<String, Failure> {
+    match &job.resume {
+        Some(_) => Ok(resumed_prompt(&job.issue)),
+        None => prompt(job.config.prompt.as_ref(), &job.issue, job.attempt),
+    }
+}
+
 /// The prompt of a first turn.
-pub fn prompt(
+fn prompt(
     template: Result<&Template, &TemplateError>,
     issue: &Issue,
     attempt: Option<u32>,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Hearing;
 use super::log::{self, Log, Message};
-use crate::orchestrator::{AgentEvent, Job};
+use crate::orchestrator::{AgentEvent, Job, Reported};
 use crate::record::Tokens;
 use crate::session::{Event, EventKind, Observer};
 use crate::store::Store;
@@ -109,7 +109,10 @@ fn translate(event: &Event) -> AgentEvent {
         thread_id: thread.filter(|_| started).map(str::to_owned),
         turn_started: started,
         pid: event.pid,
-        tokens: event.usage().map(Tokens::from),
+        tokens: event.usage().map(|usage| Reported {
+            thread_id: thread.unwrap_or_default().to_owned(),
+            total: Tokens::from(usage),
+        }),
         rate_limits: event.rate_limits().cloned(),
     }
 }

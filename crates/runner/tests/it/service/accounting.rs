@@ -34,6 +34,31 @@ async fn token_aggregation_is_correct_across_repeated_updates() {
 }
 
 #[tokio::test]
+async fn tokens_of_the_agents_of_a_turn_are_counted_thread_by_thread() {
+    let work = "tokens 100 0; thread=agent tokens 40 0; tokens 110 0; thread=agent tokens 50 0; state Review; finish completed";
+    let lab = Lab::new(work, "");
+    lab.issue("A");
+    let running = lab.start().await;
+    let state = running.until_completed(1).await;
+    running.stop().await;
+    assert_eq!(state["codex_totals"]["total_tokens"], 160);
+}
+
+#[tokio::test]
+async fn logs_that_cannot_be_written_cost_their_lines_and_nothing_else() {
+    let lab = Lab::new(DONE, "");
+    lab.issue("A");
+    let logs = lab.options.places.root.join("logs");
+    fs::create_dir_all(&logs).unwrap();
+    fs::write(logs.join("A"), "in the way").unwrap();
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    running.stop().await;
+    assert!(ended_well(&lab.record("A")["attempts"][0]));
+    assert_eq!(fs::read_to_string(logs.join("A")).unwrap(), "in the way");
+}
+
+#[tokio::test]
 async fn continuation_turns_go_on_in_the_same_thread_with_guidance_only() {
     let lab = Lab::new("[ $turn = 3 ] && state Review; finish completed", "");
     lab.issue("A");
@@ -190,6 +215,26 @@ async fn a_run_goes_on_in_its_thread_after_a_restart_of_the_service() {
             .starts_with(thread)
     );
     assert!(lab.prompts("A")[1].contains("restarted"));
+}
+
+#[tokio::test]
+async fn a_thread_that_is_gone_is_begun_anew_with_the_whole_prompt() {
+    let lab = Lab::new("[ -e ../../go ] && { state Done; finish completed; }", "");
+    lab.issue("A");
+    let running = lab.start().await;
+    running
+        .until("it runs", |it| it["running"][0]["turn_count"] == 1)
+        .await;
+    running.stop().await;
+    for name in ["go", "forgotten"] {
+        fs::write(lab.path().join(name), "").unwrap();
+    }
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    running.stop().await;
+    assert_eq!(lab.prompts("A"), ["Do A: A", "Do A: A"]);
+    let attempts = &lab.record("A")["attempts"];
+    assert_ne!(attempts[0]["thread_id"], attempts[1]["thread_id"]);
 }
 
 #[tokio::test]

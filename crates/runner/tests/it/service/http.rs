@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use quipu_runner::service::Service;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -112,6 +113,51 @@ async fn errors_have_an_envelope_and_methods_are_checked() {
         queued.json()["operations"],
         serde_json::json!(["poll", "reconcile"])
     );
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_answer_or_is_gone_is_reported() {
+    let mut lab = Lab::new(ENDLESS, "");
+    lab.options.port = Some(0);
+    // It listens before it runs.
+    let service = Service::start(lab.options.clone()).await.unwrap();
+    let address = service.address().unwrap();
+    let request = format!("GET /api/v1/state HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let answer = raw(address, request.as_bytes()).await;
+    assert_eq!(answer.status, 504);
+    assert_eq!(answer.json()["error"]["code"], "timeout");
+    within("the end", service.run(std::future::ready(()))).await;
+    let answer = raw(address, request.as_bytes()).await;
+    assert_eq!(answer.status, 503);
+    assert_eq!(answer.json()["error"]["code"], "unavailable");
+}
+
+#[tokio::test]
+async fn issues_that_wait_can_be_looked_at_whatever_they_are_called() {
+    let mut lab = Lab::new(ENDLESS, "");
+    lab.options.port = Some(0);
+    for name in ["state", "refresh", "a b?é"] {
+        lab.write_issue(name, "blocked_by: [other]");
+    }
+    let running = lab.start().await;
+    running
+        .until("they wait", |it| it["counts"]["waiting"] == 3)
+        .await;
+    for (path, name) in [
+        ("/api/v1/state/show", "state"),
+        ("/api/v1/refresh/show", "refresh"),
+        ("/api/v1/a%20b%3f%C3%A9", "a b?é"),
+    ] {
+        let answer = ask(&running, "GET", path).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let issue = answer.json();
+        assert_eq!(issue["issue_identifier"], name);
+        assert_eq!(issue["status"], "waiting");
+        assert_eq!(issue["reason"], "blocked by other (not found)");
+    }
+    let head = ask(&running, "HEAD", "/").await;
+    assert_eq!((head.status, &*head.body), (200, ""));
     running.stop().await;
 }
 

@@ -11,9 +11,9 @@ use quipu_runner::tracker::{Blocker, Issue, TrackerError, TrackerErrorKind};
 
 use super::support::config;
 
-const NOW: i64 = 1_800_000_000_000;
+pub const NOW: i64 = 1_800_000_000_000;
 
-fn machine(front: &str) -> Orchestrator {
+pub fn machine(front: &str) -> Orchestrator {
     Orchestrator::new(
         Arc::new(config(front).unwrap()),
         Records::new(),
@@ -21,11 +21,11 @@ fn machine(front: &str) -> Orchestrator {
     )
 }
 
-fn issue(name: &str) -> Issue {
+pub fn issue(name: &str) -> Issue {
     Issue::new(name, name, "A title", "Todo")
 }
 
-fn poll(machine: &mut Orchestrator, now: i64, issues: &[Issue]) -> Vec<Effect> {
+pub fn poll(machine: &mut Orchestrator, now: i64, issues: &[Issue]) -> Vec<Effect> {
     machine.step(now, Input::Tick);
     machine.step(now, Input::Polled(Ok(issues.to_vec())))
 }
@@ -51,7 +51,7 @@ fn reconcile(machine: &mut Orchestrator, now: i64, issues: Vec<Issue>) -> Vec<Ef
     machine.step(now, refreshed)
 }
 
-fn exit(
+pub fn exit(
     machine: &mut Orchestrator,
     now: i64,
     id: &str,
@@ -66,7 +66,7 @@ fn exit(
 }
 
 /// The pause before the retry that these effects ask for, and its timer.
-fn retry(effects: &[Effect]) -> (i64, u64) {
+pub fn retry(effects: &[Effect]) -> (i64, u64) {
     let found = effects.iter().find_map(|it| match it {
         Effect::RetryTimer {
             after_ms,
@@ -190,6 +190,7 @@ fn non_active_state_stops_running_agent_without_workspace_cleanup() {
             NOW,
             Input::Cleaned {
                 issue_id: "A".to_owned(),
+                removed: true,
             },
         );
         assert!(!machine.is_claimed("A"), "{state}");
@@ -237,6 +238,49 @@ fn refresh_failure_keeps_workers_running() {
     assert!(!has(&effects, |it| matches!(it, Effect::Stop { .. })));
     assert!(has(&effects, |it| matches!(it, Effect::Poll { .. })));
     assert_eq!(machine.running(), 1);
+}
+
+#[test]
+fn a_tracker_that_asks_to_be_left_alone_is() {
+    let asks = |effects: &[Effect]| {
+        has(effects, |it| {
+            matches!(it, Effect::Poll { .. } | Effect::Refresh { .. })
+        })
+    };
+    let limited = || {
+        Err(TrackerError {
+            retry_after_ms: Some(100_000),
+            ..TrackerError::new(TrackerErrorKind::RateLimited, "too many requests")
+        })
+    };
+    let mut machine = machine("codex: { stall_timeout_ms: 50000 }");
+    poll(&mut machine, NOW, &[issue("A")]);
+    machine.step(NOW, Input::Tick);
+    let ids = vec!["A".to_owned()];
+    let result = limited();
+    let effects = machine.step(NOW, Input::Refreshed { ids, result });
+    assert!(!asks(&effects), "{effects:?}");
+    assert!(has(&effects, |it| matches!(
+        it,
+        Effect::Tick { after_ms: 30_000 }
+    )));
+    // What needs no tracker goes on meanwhile.
+    let effects = machine.step(NOW + 60_000, Input::Tick);
+    assert!(!asks(&effects), "{effects:?}");
+    assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
+    let effects = machine.step(NOW + 90_000, Input::Tick);
+    assert!(has(&effects, |it| matches!(
+        it,
+        Effect::Tick { after_ms: 10_000 }
+    )));
+    assert!(asks(&machine.step(NOW + 100_000, Input::Tick)));
+
+    // An operator may know better.
+    let mut machine = self::machine("");
+    machine.step(NOW, Input::Tick);
+    machine.step(NOW, Input::Polled(limited()));
+    assert!(!asks(&machine.step(NOW + 30_000, Input::Tick)));
+    assert!(asks(&machine.command(NOW + 30_000, &Command::Refresh).1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod faults;
+mod hosts;
 mod http;
 mod machine;
 mod parsing;

@@ -32,7 +32,7 @@ while IFS= read -r line; do
   printf '%s\n' "$line" >> "$TRACES/$(basename "$PWD")"
   case $line in
     *'"method":"initialize"'*) ok '{"userAgent":"sh/0.118.0 (test)"}' ;;
-    *'"method":"thread/resume"'*) thread=$(printf '%s' "$line" | sed 's/.*"threadId":"\([^"]*\)".*/\1/'); ok '{"thread":{"id":"'"$thread"'"}}' ;;
+    *'"method":"thread/resume"'*) [ -e ../../forgotten ] && { next=$((next + 1)); say '{"id":'"$next"',"error":{"code":-32600,"message":"no such thread"}}'; continue; }; thread=$(printf '%s' "$line" | sed 's/.*"threadId":"\([^"]*\)".*/\1/'); ok '{"thread":{"id":"'"$thread"'"}}' ;;
     *'"method":"thread/start"'*) ok '{"thread":{"id":"'"$thread"'"}}' ;;
     *'"method":"turn/start"'*) turn=$((turn + 1)); ok '{"turn":{"id":"turn-'"$turn"'"}}'; work ;;
     *'"method":"turn/interrupt"'*) ok '{}' ;;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quipu_runner::config::Config;
 use quipu_runner::orchestrator::{
-    AgentEvent, Command, Effect, Failure, Input, Orchestrator, Outcome,
+    AgentEvent, Command, Effect, Failure, Input, Orchestrator, Outcome, Reported,
 };
 use quipu_runner::record::{Day, Records, Tokens};
 use quipu_runner::tracker::{Issue, TrackerError, TrackerErrorKind};
@@ -208,7 +208,8 @@ impl World {
             Happens::Cleaned(which) => {
                 if let Some(issue_id) = nth(self.cleaning.iter(), which) {
                     self.cleaning.remove(&issue_id);
-                    self.step(Input::Cleaned { issue_id });
+                    let removed = true;
+                    self.step(Input::Cleaned { issue_id, removed });
                 }
             }
             Happens::Timer(which) => {
@@ -295,10 +296,13 @@ impl World {
         };
         let event = Box::new(AgentEvent {
             name: "notification",
-            tokens: Some(Tokens {
-                input: total,
-                total,
-                ..Tokens::default()
+            tokens: Some(Reported {
+                thread_id: "thread".to_owned(),
+                total: Tokens {
+                    input: total,
+                    total,
+                    ..Tokens::default()
+                },
             }),
             ..AgentEvent::default()
         });

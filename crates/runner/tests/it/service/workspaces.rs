@@ -7,7 +7,7 @@ use quipu_runner::workspace::{self, WorkspaceError};
 use quipu_testkit::process_table;
 use tempfile::TempDir;
 
-use super::support::{DONE, Lab, failed_with};
+use super::support::{DONE, Lab, ended_well, failed_with};
 
 #[test]
 fn workspaces_are_created_reused_and_removed() {
@@ -129,6 +129,43 @@ async fn before_run_failure_and_timeout_abort_the_attempt_and_leave_no_process()
     running.stop().await;
     assert!(lab.trace("A").is_empty(), "no agent was started");
     assert!(process_table::left(&mark).await.is_empty());
+}
+
+#[tokio::test]
+async fn after_run_and_before_remove_that_hang_are_ended_and_change_nothing() {
+    let mark = process_table::marker();
+    let hooks = format!(
+        "hooks: {{ after_run: \"echo after >> ../../hooks; sleep {mark}\", before_remove: \"echo remove >> ../../hooks; sleep {mark}\", timeout_ms: 1000 }}"
+    );
+    let lab = Lab::new("state Review; finish completed", &hooks);
+    lab.issue("A");
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    running.stop().await;
+    assert!(ended_well(&lab.record("A")["attempts"][0]));
+    assert!(lab.workspace("A").exists());
+    // The sweep at the start removes it.
+    lab.set_state("A", "Done");
+    lab.start().await.stop().await;
+    assert!(!lab.workspace("A").exists());
+    let said = fs::read_to_string(lab.path().join("hooks")).unwrap();
+    assert_eq!(said, "after\nremove\n");
+    assert!(process_table::left(&mark).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_workspace_that_leads_outside_is_noticed_before_the_agent_is_started() {
+    let hooks =
+        "hooks: { before_run: \"cd .. && rm -r A && mkdir -p ../outside && ln -s ../outside A\" }";
+    let lab = Lab::new(DONE, hooks);
+    lab.issue("A");
+    let running = lab.start().await;
+    running
+        .until("a refusal", |it| failed_with(it, "invalid_workspace_cwd"))
+        .await;
+    running.stop().await;
+    assert!(lab.trace("A").is_empty(), "no agent was started");
+    assert!(lab.path().join("outside").exists());
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Workers over SSH, with a real server on loopback. Skipped, and saying so, where `sshd` is not installed.
 
+mod service;
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -8,11 +10,10 @@ use quipu_runner::hook::HookError;
 use quipu_runner::session::{EventKind, Launch, Limits, SessionOptions};
 use quipu_runner::ssh::Host;
 use quipu_testkit::process_table;
-use quipu_testkit::wait::{found, until};
+use quipu_testkit::wait::found;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::service::support as service;
 use crate::session::support::{Lab, start, within};
 
 /// An `sshd` of the test's own: keys, port, configuration.
@@ -62,7 +63,8 @@ impl Machine {
         drop(listener);
         let settings = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
-             PasswordAuthentication no\nPermitRootLogin yes\nPidFile none\n",
+             PasswordAuthentication no\nPermitRootLogin yes\nPidFile none\n\
+             SetEnv TRACKER_SECRET=leaked HARMLESS=there\n",
             path("host"),
             path("authorized"),
         );
@@ -110,21 +112,21 @@ async fn a_session_over_ssh_runs_in_the_workspace_there_without_the_tracker_s_se
         return;
     };
     let lab = Lab::new(
-        "pwd > where; echo \"[$TRACKER_SECRET] [$GIVEN]\" > variables; greet; turn 3 t; completed t; stay",
+        "pwd > where; echo \"[$TRACKER_SECRET] [$HARMLESS] [$GIVEN]\" > variables; greet; turn 3 t; completed t; stay",
     );
     let options = SessionOptions {
         environment: vec![
             ("TRACKER_SECRET".into(), None),
             ("GIVEN".into(), Some("it's \"here\"".into())),
         ],
-        // Whatever sets it there comes before.
+        // The host sets it, and another variable besides.
         ..machine.options(&lab, "exec bash ./server.sh")
     };
     lab.run_with(options).await.unwrap();
     let workspace = lab.path().canonicalize().unwrap();
     let read = |name: &str| std::fs::read_to_string(lab.path().join(name)).unwrap();
     assert_eq!(read("where").trim(), workspace.to_str().unwrap());
-    assert_eq!(read("variables"), "[] [it's \"here\"]\n");
+    assert_eq!(read("variables"), "[] [there] [it's \"here\"]\n");
     assert_eq!(
         lab.sent("thread/start")["cwd"],
         lab.path().to_str().unwrap()
@@ -288,6 +290,12 @@ async fn workspaces_and_hooks_live_on_the_host() {
         matches!(&error, HookError::Failed { output, .. } if output.contains("broken")),
         "{error}"
     );
+    let odd = host.hook("before_run", "exit 255", &made.path, &variables, limit);
+    let error = within("a hook", odd).await.unwrap_err();
+    assert!(matches!(&error, HookError::Failed { .. }), "{error}");
+    let gone = machine.at("127.0.0.1:1");
+    let error = within("a host", gone.create_workspace(&root, "A/B")).await;
+    assert!(matches!(error, Err(HookError::Unreachable { .. })));
 
     let mark = process_table::marker();
     let daemon = format!("setsid sleep {mark} </dev/null >/dev/null 2>&1 & exit 0");
@@ -343,33 +351,4 @@ async fn what_a_session_over_ssh_says_is_followed_like_any_other() {
         lines.iter().any(|it| it.payload == "from there"),
         "{lines:?}"
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_service_works_on_other_machines_and_cleans_up_there() {
-    let Some(machine) = Machine::start().await else {
-        return;
-    };
-    let host = format!("127.0.0.1:{}", machine.port);
-    let config = machine.directory.path().join("ssh_config");
-    let front = format!(
-        "hooks: {{ after_create: 'echo \"$RUNNER_ISSUE_IDENTIFIER $SSH_CONNECTION\" > ../hook' }}\n\
-         worker: {{ ssh_hosts: [\"{host}\"], ssh_config: \"{}\" }}",
-        config.display()
-    );
-    let work = format!("echo \"$SSH_CONNECTION\" > ../agent; {}", service::DONE);
-    let lab = service::Lab::new(&work, &front);
-    lab.issue("one");
-    let running = lab.start().await;
-    running.until_completed(1).await;
-    let is_removed = || !lab.workspace("one").exists();
-    until("the removal of the workspace", is_removed).await;
-    running.stop().await;
-    // Only what came over a connection knows it.
-    let root = lab.path().join("workspaces");
-    let hook = std::fs::read_to_string(root.join("hook")).unwrap();
-    assert!(hook.starts_with("one 127.0.0.1 "), "{hook}");
-    let agent = std::fs::read_to_string(root.join("agent")).unwrap();
-    assert!(agent.starts_with("127.0.0.1 "), "{agent}");
-    assert_eq!(lab.record("one")["attempts"][0]["host"], host);
 }

@@ -1,0 +1,133 @@
+//! The service with workers over SSH.
+
+use quipu_runner::orchestrator::Command;
+use quipu_runner::service::Query;
+use quipu_testkit::process_table;
+
+use super::{Machine, command};
+use crate::service::support as service;
+use crate::session::support::within;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_works_on_other_machines_and_cleans_up_there() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = format!("127.0.0.1:{}", machine.port);
+    let config = machine.directory.path().join("ssh_config");
+    let front = format!(
+        "hooks: {{ after_create: 'echo \"$RUNNER_ISSUE_IDENTIFIER $SSH_CONNECTION\" > ../hook' }}\n\
+         worker: {{ ssh_hosts: [\"{host}\"], ssh_config: \"{}\" }}",
+        config.display()
+    );
+    let work = format!("echo \"$SSH_CONNECTION\" > ../agent; {}", service::DONE);
+    let lab = service::Lab::new(&work, &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    let removed = async {
+        while lab.workspace("one").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the removal of the workspace", removed).await;
+    running.stop().await;
+    // Only what came over a connection knows it.
+    let root = lab.path().join("workspaces");
+    let hook = std::fs::read_to_string(root.join("hook")).unwrap();
+    assert!(hook.starts_with("one 127.0.0.1 "), "{hook}");
+    let agent = std::fs::read_to_string(root.join("agent")).unwrap();
+    assert!(agent.starts_with("127.0.0.1 "), "{agent}");
+    assert_eq!(lab.record("one")["attempts"][0]["host"], host);
+}
+
+/// The front matter that makes a service work on these hosts.
+fn workers(machine: &Machine, hosts: &[&str]) -> String {
+    let config = machine.directory.path().join("ssh_config");
+    format!(
+        "agent: {{ max_retry_backoff_ms: 50 }}\nworker: {{ ssh_hosts: {hosts:?}, ssh_config: \"{}\" }}",
+        config.display()
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_whose_host_cannot_be_reached_goes_to_another() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = format!("127.0.0.1:{}", machine.port);
+    let front = workers(&machine, &["127.0.0.1:1", &host]);
+    let lab = service::Lab::new(service::DONE, &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    running.stop().await;
+    let attempts = &lab.record("one")["attempts"];
+    assert_eq!(attempts[0]["host"], "127.0.0.1:1");
+    let error = attempts[0]["error"].as_str().unwrap();
+    assert!(error.starts_with("host_unavailable"), "{error}");
+    assert_eq!(attempts[1]["host"], host);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_attempt_left_on_the_host_is_ended_before_the_next_one() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = format!("127.0.0.1:{}", machine.port);
+    // The retry waits until it is asked for.
+    let front = workers(&machine, &[&host]).replace("backoff_ms: 50 ", "backoff_ms: 600000 ");
+    // The first attempt fails; the second one is done if nothing is left.
+    let work = "if [ -e ../../planted ]; then grep -qs . /proc/$(cat ../../planted)/environ && touch ../../met; state Done; finish completed; else echo \"$QUIPU_RUNNER_RUN\" > ../../mark; finish failed; fi";
+    let lab = service::Lab::new(work, &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    running
+        .until("the first attempt has failed", |it| {
+            service::failed_with(it, "turn_failed")
+        })
+        .await;
+    // As if the host had not noticed yet that the connection of the first attempt ended.
+    let mark = std::fs::read_to_string(lab.path().join("mark")).unwrap();
+    let mut left = command("sleep")
+        .arg(process_table::marker())
+        .env("QUIPU_RUNNER_RUN", mark.trim())
+        .spawn()
+        .unwrap();
+    let pid = left.id().unwrap();
+    std::fs::write(lab.path().join("planted"), pid.to_string()).unwrap();
+    let identifier = "one".to_owned();
+    let retry = Command::Retry { identifier };
+    let asked = running.handle.ask(|answer| Query::Command(retry, answer));
+    asked.await.unwrap().unwrap();
+    running.until_completed(1).await;
+    running.stop().await;
+    assert!(!within("its end", left.wait()).await.unwrap().success());
+    assert!(
+        !lab.path().join("met").exists(),
+        "it lived beside the agent"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn startup_cleans_up_on_the_host_once() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let host = format!("127.0.0.1:{}", machine.port);
+    let front = workers(&machine, &[&host]);
+    let front = format!("hooks: {{ before_remove: 'echo x >> ../removed' }}\n{front}");
+    let lab = service::Lab::new("state Review; finish completed", &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    running.until_completed(1).await;
+    running.stop().await;
+    assert!(lab.workspace("one").exists());
+    lab.set_state("one", "Done");
+    for _ in 0..2 {
+        lab.start().await.stop().await;
+        assert!(!lab.workspace("one").exists());
+        let removed = lab.path().join("workspaces/removed");
+        assert_eq!(std::fs::read_to_string(removed).unwrap(), "x\n");
+    }
+}
