@@ -61,6 +61,21 @@ impl Place {
         line.unwrap().trim_matches('"').to_owned()
     }
 
+    /// A file of the service, which has run once.
+    fn file(&self, name: &str) -> PathBuf {
+        let mut services = fs::read_dir(self.path("home/runner")).unwrap();
+        services.next().unwrap().unwrap().path().join(name)
+    }
+
+    /// What the service has stored of an issue so far.
+    fn stored(&self, name: &str) -> Value {
+        let services = fs::read_dir(self.path("home/runner"));
+        let mut services = services.into_iter().flatten().flatten();
+        let text = services
+            .find_map(|it| fs::read_to_string(it.path().join(format!("issues/{name}.json"))).ok());
+        serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default()
+    }
+
     fn launch(&self, args: &[&str]) -> Launch {
         Launch::new(QUIPU)
             .args(["runner"].into_iter().chain(args.iter().copied()))
@@ -132,6 +147,22 @@ async fn errors_on_missing_workflows_and_bad_ones_are_clean() {
     fs::remove_file(place.path("WORKFLOW.md")).unwrap();
     let (success, _, err) = finish(place.launch(&[])).await;
     assert!(!success && err.contains("WORKFLOW.md"), "{err}");
+    for args in [&["status"][..], &["show", "A"], &["retry", "A"]] {
+        let (success, out, err) = finish(place.launch(args)).await;
+        assert!(
+            !success && out.is_empty() && err.contains("there is no "),
+            "{args:?}: {out}{err}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_an_error() {
+    let place = Place::new("");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (success, _, err) = finish(place.launch(&["--port", &port])).await;
+    assert!(!success && err.contains(&port), "{err}");
 }
 
 #[tokio::test]
@@ -192,6 +223,85 @@ async fn a_dry_run_shows_prompts_and_changes_nothing() {
         "{out}"
     );
     assert!(!place.path("work").exists() && place.state("B") == "Todo");
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_it_cannot_read_and_what_a_service_left() {
+    let place = Place::new("");
+    // Another workflow beside the default one.
+    let other = "---\n---\n{{ issue.title }}{% if attempt %}, attempt {{ attempt }}{% endif %}";
+    fs::write(place.path("other.md"), other).unwrap();
+    fs::write(place.path("issues/bad.md"), "---\nstate: [\n---\n").unwrap();
+    let title = "---\ntitle: \"A \\e[31mred\\e[0m one\"\n---\n";
+    fs::write(place.path("issues/A.md"), title).unwrap();
+    let (success, out, err) = finish(place.launch(&["--dry-run", "other.md"])).await;
+    assert!(success && err.contains("bad.md"), "{out}{err}");
+    assert_eq!(
+        out,
+        "A: dispatched (A  [31mred [0m one), with this prompt:\n    A  [31mred [0m one\n"
+    );
+
+    // An agent that fails, and one that a killed service leaves in the middle.
+    let refusal = json!({ "error": { "message": "as scripted" } });
+    place.issue("A", &json!([{ "fail": 400, "body": refusal }]));
+    place.issue("B", &json!([{ "deltas": 100_000, "every": 50 }]));
+    fs::remove_file(place.path("issues/bad.md")).unwrap();
+    let mut service = place.serve();
+    until("A waits for its retry", || {
+        place.stored("A")["retry"].is_object()
+    })
+    .await;
+    until("B has begun", || {
+        place.stored("B")["attempts"][0]["turns"] == 1
+    })
+    .await;
+    service.signal(Signal::KILL);
+    service.exit().await;
+    for (due, said) in [
+        (
+            "2999-01-01T00:00:00Z",
+            "A: not dispatched, tried again at 2999-01-01T00:00:00",
+        ),
+        ("2000-01-01T00:00:00Z", "A: dispatched (Issue A), with"),
+    ] {
+        let mut record = place.stored("A");
+        record["retry"]["due_at"] = json!(due);
+        fs::write(place.file("issues/A.json"), record.to_string()).unwrap();
+        let out = place.says(&["--dry-run"]).await;
+        assert!(out.contains(said), "{out}");
+        assert!(
+            out.contains("B: dispatched (Issue B) in the thread "),
+            "{out}"
+        );
+        assert!(out.contains("was restarted while you worked"), "{out}");
+    }
+}
+
+#[tokio::test]
+async fn a_killed_service_goes_on_in_the_same_thread_also_without_its_log() {
+    let place = Place::new("");
+    place.issue("A", &json!([{ "deltas": 100_000, "every": 50 }]));
+    let mut service = place.serve();
+    service.said("session_started").await;
+    until("the thread is stored", || {
+        place.stored("A")["attempts"][0]["turns"] == 1
+    })
+    .await;
+    service.signal(Signal::KILL);
+    service.exit().await;
+    let log = place.file("quipu.log");
+    fs::remove_file(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+    let mut service = place.serve();
+    service.said("session_started").await;
+    let live = place.says(&["show", "A", "--json"]).await;
+    service.signal(Signal::TERM);
+    assert!(service.exit().await.success(), "{}", service.stderr());
+    let live: Value = serde_json::from_str(&live).unwrap();
+    let attempts = &live["tracked"]["attempts"];
+    assert_eq!(attempts[0]["status"], "interrupted");
+    assert_eq!(attempts[0]["thread_id"], attempts[1]["thread_id"]);
+    assert!(log.is_dir());
 }
 
 #[tokio::test]
