@@ -175,9 +175,7 @@ impl Refusal {
     ) -> Option<ErrorKind> {
         let text = || self.unexpected(provider, fields).to_string();
         match self.status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Some(ErrorKind::Unauthorized(text()))
-            }
+            StatusCode::UNAUTHORIZED => Some(ErrorKind::Unauthorized(text())),
             StatusCode::PAYMENT_REQUIRED => Some(ErrorKind::QuotaExceeded),
             _ if code == "insufficient_quota" || kind == "insufficient_quota" => {
                 Some(ErrorKind::QuotaExceeded)
@@ -189,8 +187,9 @@ impl Refusal {
                 retry_after: retry_after_header(&self.headers)
                     .or(Some(std::time::Duration::from_secs(1))),
             }),
-            StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT => None,
-            status if status.is_client_error() => Some(ErrorKind::BadRequest(text())),
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+                Some(ErrorKind::BadRequest(text()))
+            }
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use quipu_testkit::model::ModelServer;
 use quipu_wire::CodexErrorInfo;
 use serde_json::{Value, json};
 
-use crate::support::{client, collect, failure, request, step};
+use crate::support::{WIRES, client, collect, failure, request, step};
 
 async fn check(wire: WireApi, served: Value, message: &str, info: CodexErrorInfo) {
     let server = ModelServer::start().await.unwrap();
@@ -287,6 +287,43 @@ async fn other_formats_say_the_same_with_other_words() {
     ];
     for (served, message, info) in anthropic {
         check(WireApi::Anthropic, served, message, info).await;
+    }
+}
+
+/// The causes that programs decide by do not depend on the format.
+#[tokio::test]
+async fn causes_are_the_same_in_every_format() {
+    use CodexErrorInfo as Info;
+    let body = json!({"error": {"message": "no"}});
+    let unopened = |status: u16| Info::ResponseStreamConnectionFailed {
+        http_status_code: Some(status),
+    };
+    let broken = Info::ResponseStreamDisconnected {
+        http_status_code: None,
+    };
+    let attempts = Info::ResponseTooManyFailedAttempts {
+        http_status_code: Some(429),
+    };
+    let table = [
+        (json!({"fail": 400, "body": body}), Info::BadRequest),
+        (json!({"fail": 401, "body": body}), Info::Unauthorized),
+        (json!({"fail": 403, "body": body}), unopened(403)),
+        (json!({"fail": 404, "body": body}), unopened(404)),
+        (json!({"fail": 429, "body": body}), attempts),
+        (
+            json!({"fail": 500, "body": body}),
+            Info::InternalServerError,
+        ),
+        (json!({"fail": 503, "body": body}), unopened(503)),
+        (json!({"text": "half", "cut": true}), broken),
+    ];
+    for wire in WIRES {
+        for (served, info) in &table {
+            let server = ModelServer::start().await.unwrap();
+            server.queue(step(served.clone()));
+            let events = collect(client(&server, wire).stream(request("hi"))).await;
+            assert_eq!(failure(&events).info(), *info, "{wire:?} {served}");
+        }
     }
 }
 
