@@ -128,7 +128,9 @@ impl Error {
 
     pub(crate) fn of_connect(error: &ConnectError) -> Error {
         match error {
-            ConnectError::Handshake(inner) => Error::of_client(Phase::Request, inner),
+            ConnectError::Handshake { error, stderr } => {
+                Error::of_client(Phase::Request, error).with_stderr(stderr.clone())
+            }
             other => Error::request(other.to_string()),
         }
     }

@@ -134,8 +134,13 @@ impl Client {
                 };
                 Ok((client, events))
             }
-            Err(error) => {
+            Err(mut error) => {
                 link.close().await;
+                if let (ConnectError::Handshake { stderr, .. }, Some(child)) =
+                    (&mut error, &link.child)
+                {
+                    *stderr = child.stderr.text();
+                }
                 Err(error)
             }
         }

@@ -160,8 +160,13 @@ pub enum ConnectError {
     #[error(transparent)]
     WebSocket(#[from] websocket::ConnectError),
     /// The server did not accept the client.
-    #[error("the handshake failed: {0}")]
-    Handshake(#[from] Error),
+    #[error("the handshake failed: {error}")]
+    Handshake {
+        /// What went wrong.
+        error: Error,
+        /// The end of what a server that was started had written to standard error by then, at most 8 KiB.
+        stderr: String,
+    },
     /// The server is older than the client needs.
     #[error("the server has version {found}, but {minimum} or newer is needed")]
     TooOld {
@@ -179,4 +184,11 @@ pub enum ConnectError {
         /// What the server says of itself.
         user_agent: String,
     },
+}
+
+impl From<Error> for ConnectError {
+    fn from(error: Error) -> ConnectError {
+        let stderr = String::new();
+        ConnectError::Handshake { error, stderr }
+    }
 }

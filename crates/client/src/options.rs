@@ -298,6 +298,13 @@ impl Options {
         self
     }
 
+    /// How long the handshake may take, as [`Timeouts::handshake`] has it; the other limits stay.
+    #[must_use]
+    pub fn handshake_timeout(mut self, limit: Duration) -> Options {
+        self.timeouts.handshake = limit;
+        self
+    }
+
     /// What to do when the server says that it is overloaded.
     #[must_use]
     pub fn retry(mut self, retry: Retry) -> Options {

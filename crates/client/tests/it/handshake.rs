@@ -88,7 +88,10 @@ async fn a_refusal_is_reported_as_it_is() {
     let (client, _) = greeted_with(|it| it, json!({ "result": 7 })).await;
     let unreadable = matches!(
         client,
-        Err(ConnectError::Handshake(Error::Unreadable { .. }))
+        Err(ConnectError::Handshake {
+            error: Error::Unreadable { .. },
+            ..
+        })
     );
     assert!(unreadable);
 }
@@ -102,7 +105,10 @@ async fn a_server_that_hangs_up_is_an_error() {
         .unwrap_err();
     let left = matches!(
         error,
-        ConnectError::Handshake(Error::Closed(Cause::ServerClosed | Cause::Failed(_)))
+        ConnectError::Handshake {
+            error: Error::Closed(Cause::ServerClosed | Cause::Failed(_)),
+            ..
+        }
     );
     assert!(left, "{error}");
 }

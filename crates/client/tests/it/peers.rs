@@ -139,7 +139,13 @@ async fn a_server_that_never_answers_is_given_up() {
     let error = within("the time limit", Client::connect(options))
         .await
         .unwrap_err();
-    let timed_out = matches!(error, ConnectError::Handshake(Error::TimedOut { .. }));
+    let timed_out = matches!(
+        error,
+        ConnectError::Handshake {
+            error: Error::TimedOut { .. },
+            ..
+        }
+    );
     assert!(timed_out, "{error}");
 }
 

@@ -157,7 +157,10 @@ const NOT_RUN: [i32; 2] = [126, 127];
 pub(super) fn of_connect(options: &SessionOptions, error: &ConnectError) -> SessionError {
     let command = options.launch.to_string();
     match error {
-        ConnectError::Handshake(Error::Closed(Cause::ServerExited(exit))) => {
+        ConnectError::Handshake {
+            error: Error::Closed(Cause::ServerExited(exit)),
+            ..
+        } => {
             let reason = exit.stderr.trim().to_owned();
             match (&options.launch, exit.status.code()) {
                 (Launch::Ssh { host, .. }, Some(ssh::UNREACHABLE)) => {
@@ -176,7 +179,7 @@ pub(super) fn of_connect(options: &SessionOptions, error: &ConnectError) -> Sess
                 _ => gone(&Cause::ServerExited(exit.clone())),
             }
         }
-        ConnectError::Handshake(error) => of_call("initialize", error),
+        ConnectError::Handshake { error, .. } => of_call("initialize", error),
         other => SessionError::NotStarted {
             command,
             reason: other.to_string(),
