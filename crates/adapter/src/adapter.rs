@@ -12,8 +12,9 @@ use quipu_client::wire::{
 
 use crate::bridge::Bridge;
 use crate::events::{SubscriberError, Subscribers};
+use crate::limits::Limits;
 use crate::server::{Connected, Pool};
-use crate::{Error, Evaluation, Event, Login, McpServer, Prices, Prompt, Result, Server, Session};
+use crate::{Evaluation, Event, Login, McpServer, Prices, Prompt, Result, Server, Session};
 
 /// Evaluates prompts on a server. Cheap to clone; clones share a pooled server.
 ///
@@ -151,7 +152,7 @@ impl Adapter {
         self.with(|it| it.name = name.into())
     }
 
-    /// The name and version of the program, which servers tell to model providers.
+    /// The name and version of the program, which servers tell to model providers. [`Server::with`] introduces itself.
     #[must_use]
     pub fn client(self, name: impl Into<String>, version: impl Into<String>) -> Adapter {
         self.with(|it| (it.identity.name, it.identity.version) = (name.into(), version.into()))
@@ -219,14 +220,14 @@ impl Adapter {
         self.with(|it| it.login = Some(login))
     }
 
-    /// Goes on in the thread that the session remembers, if model, directory, workspace and tools are
-    /// those that it was started with; else in a new one.
+    /// Goes on in the thread that the session remembers, if model, directory, workspace, tools, approvals, sandbox
+    /// and MCP servers are those that it was started with; else in a new one.
     #[must_use]
     pub fn reuse_threads(self) -> Adapter {
         self.with(|it| it.reuses_threads = true)
     }
 
-    /// Keeps threads in the server's memory only.
+    /// Keeps threads in the server's memory only. Servers do not resume such threads, so they are not reused.
     #[must_use]
     pub fn ephemeral(self) -> Adapter {
         self.with(|it| it.is_ephemeral = true)
@@ -268,14 +269,15 @@ impl Adapter {
         self.pool.close().await;
     }
 
-    /// A connected server that is logged in.
-    pub(crate) async fn connect(&self, cwd: &Path) -> Result<Lease> {
+    /// A connected server that is logged in. If there is none, one that was started and is not pooled is gone.
+    pub(crate) async fn connect(&self, cwd: &Path, limits: &Limits) -> Result<Lease> {
+        let start = self.start(cwd, limits);
         let connected = match self.settings.server.is_pooled {
             true => {
                 let limit = self.settings.startup_timeout;
-                self.pool.get(limit, self.start(cwd)).await?
+                limits.within(self.pool.get(limit, start)).await??
             }
-            false => self.start(cwd).await?,
+            false => start.await?,
         };
         Ok(Lease {
             connected,
@@ -287,22 +289,26 @@ impl Adapter {
         })
     }
 
-    async fn start(&self, cwd: &Path) -> Result<Connected> {
+    /// Waits itself until the deadline, rather than being dropped then: so the server's end is waited for.
+    async fn start(&self, cwd: &Path, limits: &Limits) -> Result<Connected> {
         let settings = &*self.settings;
         let bridge = Bridge::new(settings.approvals, settings.login.clone());
+        let limit = limits.at_most(settings.startup_timeout);
         let connecting = settings
             .server
-            .connect(bridge.clone(), &settings.identity, cwd);
-        let client = match tokio::time::timeout(settings.startup_timeout, connecting).await {
-            Ok(connected) => connected.map_err(|error| Error::of_connect(&error))?,
-            Err(_) => return Err(Error::startup(settings.startup_timeout)),
+            .connect(bridge.clone(), &settings.identity, cwd, limit);
+        let client = match (connecting.await, limits.ended()) {
+            (Ok(client), _) => client,
+            (Err(error), Some(ended)) => return Err(error.with_reason(ended.into())),
+            (Err(error), None) => return Err(error),
         };
-        if let Some(login) = &settings.login
-            && let Err(error) = login.perform(&client).await
-        {
-            let stderr = client.stderr_tail();
-            client.disconnect().await;
-            return Err(error.with_stderr(stderr));
+        if let Some(login) = &settings.login {
+            let done = limits.within(login.perform(&client)).await;
+            if let Err(error) = done.and_then(|done| done) {
+                let stderr = client.stderr_tail();
+                client.disconnect().await;
+                return Err(error.with_stderr(stderr));
+            }
         }
         Ok(Connected { client, bridge })
     }
@@ -327,6 +333,11 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
+    /// Whether others use the server too.
+    pub fn is_pooled(&self) -> bool {
+        self.pool.is_some()
+    }
+
     /// Gives the server back: one that is not pooled is gone when this returns, with everything that it
     /// started. One that did not obey is not used again.
     pub async fn release(self, obeyed: bool) {

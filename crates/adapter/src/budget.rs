@@ -62,11 +62,11 @@ impl Add for Usage {
 
     fn add(self, other: Usage) -> Usage {
         Usage {
-            input: self.input + other.input,
-            cached_input: self.cached_input + other.cached_input,
-            output: self.output + other.output,
-            reasoning_output: self.reasoning_output + other.reasoning_output,
-            total: self.total + other.total,
+            input: self.input.saturating_add(other.input),
+            cached_input: self.cached_input.saturating_add(other.cached_input),
+            output: self.output.saturating_add(other.output),
+            reasoning_output: self.reasoning_output.saturating_add(other.reasoning_output),
+            total: self.total.saturating_add(other.total),
         }
     }
 }
@@ -107,6 +107,14 @@ impl Money {
     #[must_use]
     pub const fn millionths(self) -> u64 {
         self.0
+    }
+
+    /// The sum of what is known of two amounts.
+    pub(crate) fn sum_known(one: Option<Money>, other: Option<Money>) -> Option<Money> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quipu_client::wire::{CodexErrorInfo, TurnError};
 use quipu_client::{Cause, ConnectError};
 
-use crate::{TemplateError, Usage};
+use crate::{Money, TemplateError, Usage};
 
 /// The result of an evaluation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -61,6 +61,7 @@ struct Failure {
     details: Option<String>,
     stderr: Option<String>,
     usage: Usage,
+    cost: Option<Money>,
     expansion: Option<Expansion>,
 }
 
@@ -82,6 +83,7 @@ impl Error {
             details: None,
             stderr: None,
             usage: Usage::default(),
+            cost: None,
             expansion: None,
         }))
     }
@@ -128,9 +130,17 @@ impl Error {
 
     pub(crate) fn of_connect(error: &ConnectError) -> Error {
         match error {
+            ConnectError::Handshake {
+                error: quipu_client::Error::TimedOut { limit, .. },
+                stderr,
+            } => Error::startup(*limit).with_stderr(stderr.clone()),
             ConnectError::Handshake { error, stderr } => {
                 Error::of_client(Phase::Request, error).with_stderr(stderr.clone())
             }
+            ConnectError::Spawn { program, source } => Error::request(format!(
+                "cannot start `{}`: {source}; install it, or give the path of a server with `Server::spawn`",
+                program.display()
+            )),
             other => Error::request(other.to_string()),
         }
     }
@@ -141,13 +151,22 @@ impl Error {
         ))
     }
 
+    /// The same failure for another reason, of which it is a consequence.
+    pub(crate) fn with_reason(mut self, reason: Error) -> Error {
+        self.0.phase = reason.0.phase;
+        self.0.message = reason.0.message;
+        self
+    }
+
     pub(crate) fn with_stderr(mut self, tail: String) -> Error {
         self.0.stderr = self.0.stderr.or(Some(tail).filter(|it| !it.is_empty()));
         self
     }
 
-    pub(crate) fn with_usage(mut self, usage: Usage) -> Error {
-        self.0.usage = usage;
+    /// Adds to what was used all the same.
+    pub(crate) fn with_usage(mut self, usage: Usage, cost: Option<Money>) -> Error {
+        self.0.usage += usage;
+        self.0.cost = Money::sum_known(self.0.cost, cost);
         self
     }
 
@@ -185,6 +204,12 @@ impl Error {
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.0.usage
+    }
+
+    /// What that cost, if the adapter knows the model's price.
+    #[must_use]
+    pub fn cost(&self) -> Option<Money> {
+        self.0.cost
     }
 
     /// The sections that the model wants to read, if that is why there is no result.

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use quipu_client::wire::SandboxPolicy;
 
 use crate::events::{Emitter, EventKind, SubscriberError, Subscribers};
-use crate::limits::{Ended, Limits};
+use crate::limits::{self, Ended, Limits};
 use crate::live::{self, Task};
 use crate::prompt::{self, Rendered};
 use crate::toolbox::Toolbox;
@@ -26,7 +26,7 @@ pub struct Response<O> {
     pub text: String,
     /// The same as the prompt's output type.
     pub output: O,
-    /// What this evaluation used.
+    /// What this evaluation used, over all expansions.
     pub usage: Usage,
     /// What it cost, if the adapter knows the model's price.
     pub cost: Option<Money>,
@@ -81,18 +81,20 @@ pub(crate) struct Answered {
 
 impl Recording {
     /// Evaluates a prompt without a server: the tools are called as they were, and the answer is the one
-    /// that was recorded. It fails if the prompt, its tools or what they give is not what it was.
+    /// that was recorded. It fails if the prompt, its tools or what they give is not what it was. Sections that
+    /// were expanded then are expanded now.
     pub fn replay<'a, O>(
         &'a self,
         prompt: &'a Prompt<O>,
         session: &'a Session,
     ) -> Evaluation<'a, O> {
-        Evaluation::of(
+        let replay = Evaluation::of(
             Conduct::Recorded(self),
             prompt,
             session,
             Subscribers::default(),
-        )
+        );
+        replay.expand(&self.expanded)
     }
 }
 
@@ -143,7 +145,7 @@ impl<'a, O> Evaluation<'a, O> {
 
     /// Has to be over after this time, counted from now.
     pub fn timeout(self, limit: Duration) -> Evaluation<'a, O> {
-        match Instant::now().checked_add(limit) {
+        match limits::now().checked_add(limit) {
             Some(deadline) => self.deadline(deadline),
             // So far away that it never comes.
             None => self,
@@ -182,25 +184,31 @@ impl<'a, O> Evaluation<'a, O> {
     }
 
     async fn run(mut self) -> Result<Response<O>> {
+        let (mut is_first, mut usage, mut cost) = (true, Usage::default(), None);
         loop {
-            let error = match self.once().await {
-                Ok(response) => return Ok(response),
-                Err(error) => error,
+            let error = match self.once(is_first).await {
+                Ok(mut response) => {
+                    response.usage += usage;
+                    response.cost = Money::sum_known(response.cost, cost);
+                    return Ok(response);
+                }
+                Err(error) => error.with_usage(usage, cost),
             };
             match error.expansion() {
                 Some(wanted) if self.expansions > 0 => {
                     self.expansions -= 1;
                     self.expanded.extend(wanted.sections.iter().cloned());
+                    (is_first, usage, cost) = (false, error.usage(), error.cost());
                 }
                 _ => return Err(error),
             }
         }
     }
 
-    async fn once(&self) -> Result<Response<O>> {
+    async fn once(&self, is_first: bool) -> Result<Response<O>> {
         let since = Instant::now();
         let limits = Arc::new(Limits::new(self.deadline, self.budget.clone()));
-        limits.check_start()?;
+        limits.check_start(is_first)?;
         let rendered = self.prompt.render(&self.expanded)?;
         let emitter = Emitter::new(
             self.conduct.name(),
@@ -215,7 +223,7 @@ impl<'a, O> Evaluation<'a, O> {
             &emitter,
         )?;
         let toolbox = Arc::new(toolbox);
-        let _over = Over(&limits);
+        let over = Over(&limits);
         emitter.emit(EventKind::PromptRendered {
             text: rendered.text.clone(),
             tools: rendered
@@ -225,8 +233,11 @@ impl<'a, O> Evaluation<'a, O> {
                 .collect(),
         });
         let answered = self.answer(&rendered, &toolbox, &limits).await;
-        let answered = answered.map_err(|error| error.with_usage(limits.usage()))?;
+        drop(over);
+        toolbox.settled().await;
         let (usage, cost) = (limits.usage(), limits.cost());
+        let failed = |error: Error| error.with_usage(usage, cost);
+        let answered = answered.map_err(failed)?;
         emitter.emit(EventKind::PromptExecuted {
             text: answered.text.clone(),
             usage,
@@ -234,15 +245,15 @@ impl<'a, O> Evaluation<'a, O> {
             duration: since.elapsed(),
         });
         if let Some(expansion) = toolbox.take_expansion() {
-            return Err(Error::expansion_required(expansion).with_usage(usage));
+            return Err(failed(Error::expansion_required(expansion)));
         }
-        let output = self.prompt.parse(&answered.text);
-        let output = output.map_err(|error| error.with_usage(usage))?;
+        let output = self.prompt.parse(&answered.text).map_err(failed)?;
         let recording = Recording {
             prompt: self.prompt.name().to_owned(),
             tools: prompt::specs(&rendered.tools),
             rendered: rendered.text,
             schema: self.prompt.schema().cloned(),
+            expanded: self.expanded.iter().cloned().collect(),
             steps: toolbox.take_steps(),
             answer: answered.text.clone(),
             model: answered.model.clone(),

@@ -65,7 +65,7 @@ pub struct ToolInvoked {
     pub call_id: String,
     /// The arguments of the call.
     pub arguments: Value,
-    /// What the model reads of the result, as text.
+    /// What the model reads of the result, as text; an image is a line with its address or digest.
     pub result: String,
     /// Whether it did what it was to do.
     pub success: bool,

@@ -39,6 +39,7 @@ mod auth;
 mod bridge;
 mod budget;
 mod dataset;
+mod digest;
 mod error;
 mod evaluation;
 mod events;

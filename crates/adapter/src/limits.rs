@@ -1,7 +1,7 @@
 //! What ends an evaluation early: time, money, a failure that the model cannot be told, and the caller.
 
 use std::future::{Future, pending};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -32,6 +32,11 @@ impl Meter {
     }
 }
 
+/// The time by the clock that timers go by.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
 /// Why an evaluation cannot go on.
 #[derive(Clone, Debug)]
 pub(crate) enum Ended {
@@ -51,20 +56,28 @@ impl Limits {
         }
     }
 
-    /// Whether an evaluation may begin at all.
-    pub fn check_start(&self) -> Result<(), Error> {
-        if self.deadline.is_some_and(|it| it <= Instant::now()) {
-            return Err(Error::request(
+    /// Whether an evaluation may begin at all, or begin again.
+    pub fn check_start(&self, is_first: bool) -> Result<(), Error> {
+        let late = self.deadline.is_some_and(|it| it <= now());
+        let used = self.budget.as_ref().and_then(Budget::exhausted);
+        match (late, used) {
+            (false, None) => Ok(()),
+            (true, _) if is_first => Err(Error::request(
                 "the deadline has passed already; nothing was started",
-            ));
-        }
-        match self.budget.as_ref().and_then(Budget::exhausted) {
-            Some(used) => Err(Error::new(
+            )),
+            (true, _) => Err(Ended::Deadline.into()),
+            (false, Some(used)) if is_first => Err(Error::new(
                 Phase::Budget,
                 format!("{used}; nothing was started"),
             )),
-            None => Ok(()),
+            (false, Some(used)) => Err(Ended::Budget(used).into()),
         }
+    }
+
+    /// This long, or until the deadline if that is sooner.
+    pub fn at_most(&self, limit: Duration) -> Duration {
+        let left = self.deadline.map(|it| it.saturating_duration_since(now()));
+        left.map_or(limit, |left| left.min(limit))
     }
 
     /// Takes what the server says was used so far.
@@ -108,7 +121,7 @@ impl Limits {
         let ended = self.ended.borrow().clone();
         let late = || {
             self.deadline
-                .is_some_and(|it| it <= Instant::now())
+                .is_some_and(|it| it <= now())
                 .then_some(Ended::Deadline)
         };
         let broke = || {

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use quipu_client::wire::{
     DynamicToolSpec, Json, SandboxPolicy, ServerNotification, ThreadItem, ThreadResumeParams,
-    ThreadStartParams, ThreadTokenUsage, TurnStartParams, TurnStatus,
+    ThreadStartParams, ThreadTokenUsage, ThreadUnsubscribeParams, TurnStartParams, TurnStatus,
 };
 use quipu_client::{Client, CompletedTurn, Event, TurnStream};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
 use crate::adapter::Lease;
@@ -22,10 +21,12 @@ use crate::prompt::{self, Rendered};
 use crate::thread_state::ThreadState;
 use crate::toolbox::Toolbox;
 use crate::workspace::Workspace;
-use crate::{Adapter, Error, Phase, Result, Session, Usage};
+use crate::{Adapter, Error, Phase, Result, Session, Usage, digest};
 
 /// How long a turn may take to end after it was interrupted.
 const INTERRUPTED: Duration = Duration::from_secs(10);
+/// How long a server may take to confirm that a thread was left.
+const LEFT: Duration = Duration::from_secs(5);
 
 /// What is to be evaluated, and with what.
 pub(crate) struct Task<'a> {
@@ -41,7 +42,7 @@ pub(crate) struct Task<'a> {
 /// Evaluates. A server of its own is gone when this returns.
 pub(crate) async fn run(task: &Task<'_>) -> Result<Answered> {
     let cwd = task.cwd()?;
-    let lease = task.limits.within(task.adapter.connect(&cwd)).await??;
+    let lease = task.adapter.connect(&cwd, task.limits).await?;
     let mut obeys = true;
     let done = task.converse(&lease, &cwd, &mut obeys).await;
     let stderr = lease.connected.client.stderr_tail();
@@ -77,6 +78,16 @@ impl Task<'_> {
     async fn converse(&self, lease: &Lease, cwd: &Path, obeys: &mut bool) -> Result<Answered> {
         let client = &lease.connected.client;
         let opened = self.limits.within(self.open(client, cwd)).await??;
+        let thread_id = opened.state.thread_id.clone();
+        let answered = self.work(lease, opened, obeys).await;
+        if lease.is_pooled() && *obeys {
+            leave(client, thread_id).await;
+        }
+        answered
+    }
+
+    async fn work(&self, lease: &Lease, opened: Opened, obeys: &mut bool) -> Result<Answered> {
+        let client = &lease.connected.client;
         let price = self.adapter.settings.prices.get(&opened.model);
         if price.is_none()
             && self
@@ -130,7 +141,8 @@ impl Task<'_> {
             thread_id: String::new(),
             cwd: cwd.to_string_lossy().into_owned(),
             workspace_fingerprint: self.workspace.map(|it| it.fingerprint().to_owned()),
-            tools: digest(specs.to_string().as_bytes()),
+            tools: digest::of(specs.to_string()),
+            settings: self.settings_digest(),
             model: settings.model.model.clone(),
             used: Usage::default(),
         };
@@ -214,6 +226,13 @@ impl Task<'_> {
         })
     }
 
+    /// What a running thread does not change, and a resumed one only if it was not running.
+    fn settings_digest(&self) -> String {
+        let settings = &self.adapter.settings;
+        let (approvals, sandbox) = (settings.approvals.policy(), settings.sandbox);
+        digest::of(json!([approvals, sandbox, settings.mcp_servers]).to_string())
+    }
+
     fn config(&self) -> Option<BTreeMap<String, Json>> {
         let servers = &self.adapter.settings.mcp_servers;
         (!servers.is_empty())
@@ -232,6 +251,15 @@ impl Task<'_> {
     }
 }
 
+/// Lets the server forget a thread, which a connection of its own would do by ending.
+async fn leave(client: &Client, thread_id: String) {
+    let params = ThreadUnsubscribeParams { thread_id };
+    let left = client.thread_unsubscribe(params).timeout(Some(LEFT));
+    if let Err(error) = left.await {
+        tracing::debug!(%error, "the thread could not be left");
+    }
+}
+
 /// The id of a call, if the item is one.
 fn call_id(item: &ThreadItem) -> Option<&str> {
     match item {
@@ -242,13 +270,6 @@ fn call_id(item: &ThreadItem) -> Option<&str> {
         | ThreadItem::WebSearch { id, .. } => Some(id),
         _ => None,
     }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 /// A turn while it runs.

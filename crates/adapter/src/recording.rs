@@ -23,6 +23,9 @@ pub struct Recording {
     pub schema: Option<Value>,
     /// The tools that the model was offered.
     pub tools: Value,
+    /// The keys of the sections that were shown in full although they have a summary.
+    #[serde(default)]
+    pub expanded: Vec<String>,
     /// The uses of tools, in order.
     pub steps: Vec<Step>,
     /// The answer.
@@ -53,14 +56,18 @@ impl Step {
 }
 
 impl Recording {
-    /// Reads a recording from a file.
+    /// Reads a recording from a file. Errors name the file.
     pub fn load(path: impl AsRef<Path>) -> io::Result<Recording> {
-        Ok(serde_json::from_slice(&fs::read(path)?)?)
+        let path = path.as_ref();
+        let read = fs::read(path).and_then(|text| Ok(serde_json::from_slice(&text)?));
+        read.map_err(|error| named(path, &error))
     }
 
-    /// Writes the recording to a file, as JSON for people and version control.
+    /// Writes the recording to a file, as JSON for people and version control. Errors name the file.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        fs::write(path, serde_json::to_string_pretty(self)? + "\n")
+        let path = path.as_ref();
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(path, text).map_err(|error| named(path, &error))
     }
 
     /// Whether a prompt is still what it was when it was recorded.
@@ -117,6 +124,10 @@ impl Recording {
         }
         Ok(())
     }
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// The first line that differs, in both forms.

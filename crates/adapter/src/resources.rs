@@ -104,7 +104,8 @@ impl Resources {
     pub(crate) fn save(&self) -> Result<Saved, String> {
         let mut saved = Saved(Vec::with_capacity(self.by_type.len()));
         for resource in self.by_type.values() {
-            let undo = Arc::clone(resource).save();
+            let undo = catch_unwind(AssertUnwindSafe(|| Arc::clone(resource).save()))
+                .unwrap_or_else(|_| Err("it panicked".into()));
             saved.0.push(
                 undo.map_err(|error| format!("{} could not be saved: {error}", resource.name()))?,
             );

@@ -12,11 +12,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use quipu_client::wire::ThreadLoadedListParams;
-use quipu_client::{Client, ConnectError, Options, Received, Timeouts};
+use quipu_client::{Client, ConnectError, Options, Received, TurnLimits};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::adapter::Identity;
 use crate::bridge::Bridge;
+use crate::{Error, Result};
 
 /// How to get a server. By default each evaluation has its own, which ends with it;
 /// [`pooled`](Self::pooled) shares one.
@@ -29,6 +31,7 @@ pub struct Server {
 #[derive(Clone)]
 enum Start {
     Program(Program),
+    Options(Arc<dyn Fn() -> Options + Send + Sync>),
     With(Arc<dyn Fn(Bridge) -> BoxFuture<'static, Result<Client, ConnectError>> + Send + Sync>),
 }
 
@@ -56,7 +59,8 @@ impl Server {
     }
 
     /// Connects as the program wants: to a websocket, to a unix socket, to a server in the same
-    /// process. The bridge has to be the handler of the client.
+    /// process. The bridge has to be the handler of the client. A process that the function starts is its own
+    /// affair; prefer [`spawn`](Self::spawn) and [`options`](Self::options).
     ///
     /// ```
     /// use quipu_adapter::Server;
@@ -76,10 +80,14 @@ impl Server {
         }
     }
 
-    /// Connects with options that a function makes for each connection; the bridge becomes their handler.
+    /// Connects with options that a function makes for each connection. The adapter adds the handler, the name of
+    /// the program and the time limit of the handshake.
     /// With `quipu-embed` the server is in the same process: `Server::options(move || embedded.options())`.
     pub fn options(make: impl Fn() -> Options + Send + Sync + 'static) -> Server {
-        Server::with(move |bridge| Client::connect(make().handler(bridge)))
+        Server {
+            start: Start::Options(Arc::new(make)),
+            is_pooled: false,
+        }
     }
 
     /// Uses one server for all evaluations of an adapter, also for those that run at once: each has a
@@ -129,34 +137,45 @@ impl Server {
         self
     }
 
+    /// A connected client within a time limit. A process that was started for it in vain is gone. How long turns
+    /// may take is not for the client to say, but for those who evaluate.
     pub(crate) async fn connect(
         &self,
         bridge: Bridge,
         identity: &Identity,
         cwd: &Path,
-    ) -> Result<Client, ConnectError> {
-        match &self.start {
-            Start::With(connect) => connect(bridge).await,
-            Start::Program(program) => {
-                Client::connect(program.options(bridge, identity, cwd)).await
+        limit: Duration,
+    ) -> Result<Client> {
+        let options = match &self.start {
+            Start::Program(program) => program.options(cwd),
+            Start::Options(make) => make(),
+            Start::With(connect) => {
+                let connected = timeout(limit, connect(bridge)).await;
+                let connected = connected.map_err(|_| Error::startup(limit))?;
+                return connected
+                    .map(unlimited)
+                    .map_err(|error| Error::of_connect(&error));
             }
-        }
-    }
-}
-
-impl Program {
-    fn options(&self, bridge: Bridge, identity: &Identity, cwd: &Path) -> Options {
-        let mut options = Options::spawn(&self.program)
-            .args(&self.args)
-            .cwd(cwd)
+        };
+        let options = options
             .client(&identity.name, &identity.version)
             .client_title(&identity.title)
             .handler(bridge)
-            // How long an evaluation may take is for its caller to say.
-            .timeouts(Timeouts {
-                turn_total: None,
-                ..Timeouts::default()
-            });
+            .handshake_timeout(limit);
+        let connected = Client::connect(options).await;
+        connected
+            .map(unlimited)
+            .map_err(|error| Error::of_connect(&error))
+    }
+}
+
+fn unlimited(client: Client) -> Client {
+    client.with_turn_limits(TurnLimits::default())
+}
+
+impl Program {
+    fn options(&self, cwd: &Path) -> Options {
+        let mut options = Options::spawn(&self.program).args(&self.args).cwd(cwd);
         for (name, value) in &self.env {
             options = match value {
                 Some(value) => options.env(name, value),
@@ -187,7 +206,7 @@ impl fmt::Debug for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Start::Program(program) => write!(f, "{}", program.program.display()),
-            Start::With(_) => f.write_str("a function"),
+            Start::Options(_) | Start::With(_) => f.write_str("a function"),
         }
     }
 }

@@ -158,13 +158,15 @@ impl Session {
         }
     }
 
-    /// Replays what happened to a working copy.
+    /// Replays what happened to a working copy: all of it, or nothing if a reducer panics, as one may on a
+    /// state that somebody else has changed meanwhile.
     pub(crate) fn commit(&self, copy: &Session) {
         let events = std::mem::take(&mut copy.state.lock().log);
         let mut state = self.state.lock();
-        for event in events {
-            state.push(event);
-        }
+        let mut slices = state.slices.clone();
+        events.iter().for_each(|event| event.apply(&mut slices));
+        state.slices = slices;
+        events.into_iter().for_each(|event| state.log(event));
     }
 }
 
@@ -172,6 +174,10 @@ impl State {
     /// States are replaced, not changed, so one whose reducer panics stays as it was.
     fn push(&mut self, event: Arc<dyn Logged>) {
         event.apply(&mut self.slices);
+        self.log(event);
+    }
+
+    fn log(&mut self, event: Arc<dyn Logged>) {
         self.log.push_back(event);
         if self.log.len() > MOST_LOGGED && !self.is_copy {
             self.log.pop_front();

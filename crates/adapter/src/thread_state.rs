@@ -16,6 +16,9 @@ pub struct ThreadState {
     pub workspace_fingerprint: Option<String>,
     /// A digest of the tools. A thread keeps those that it was started with.
     pub tools: String,
+    /// A digest of approvals, sandbox and MCP servers. A thread that is loaded keeps those too.
+    #[serde(default)]
+    pub settings: String,
     /// The model that was asked for.
     pub model: Option<String>,
     /// What was used in the thread, as last reported.
@@ -38,6 +41,7 @@ impl ThreadState {
             && self.cwd == wanted.cwd
             && self.workspace_fingerprint == wanted.workspace_fingerprint
             && self.tools == wanted.tools
+            && self.settings == wanted.settings
             && self.model == wanted.model
     }
 }

@@ -14,8 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Expansion;
-use crate::schema;
-use crate::{Budget, Resources, Session};
+use crate::{Budget, Resources, Session, digest, schema};
 
 /// An async function over typed parameters that the model can call.
 ///
@@ -202,10 +201,11 @@ impl ToolOutput {
         self
     }
 
-    /// The texts, one after the other.
+    /// The texts one after the other, and a line in the place of each image that says which one it is.
     pub(crate) fn texts(&self) -> String {
         let text = |it: &Content| match it {
             Content::InputText { text } => Some(text.clone()),
+            Content::InputImage { image_url } => Some(image_line(image_url)),
             _ => None,
         };
         self.content
@@ -213,6 +213,17 @@ impl ToolOutput {
             .filter_map(text)
             .collect::<Vec<_>>()
             .join("\n")
+    }
+}
+
+/// An image in one line: by its address, or by its digest if that is the image itself.
+fn image_line(url: &str) -> String {
+    match url.split_once(',') {
+        Some((kind, _)) if kind.starts_with("data:") => {
+            let kind = kind.trim_start_matches("data:");
+            format!("[image {kind}, sha256 {}]", digest::of(url))
+        }
+        _ => format!("[image {url}]"),
     }
 }
 

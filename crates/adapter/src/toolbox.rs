@@ -2,14 +2,15 @@
 //! transaction, each reported once. It knows no server, so other adapters can use it.
 
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::time::timeout;
 
 use crate::error::Expansion;
 use crate::events::{Emitter, EventKind, ToolInvoked, ToolOwner};
@@ -18,6 +19,9 @@ use crate::recording::Step;
 use crate::resources::Saved;
 use crate::tool::Kind;
 use crate::{Error, Resources, Result, Session, Tool, ToolContext, ToolOutput};
+
+/// How long calls may take to be undone after the evaluation is over.
+const UNDONE: Duration = Duration::from_secs(10);
 
 /// What the model reads of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +46,8 @@ pub(crate) struct Toolbox {
     resources: Resources,
     limits: Arc<Limits>,
     emitter: Emitter,
+    /// How many calls are not over.
+    running: watch::Sender<usize>,
     /// What was done so far, for the recording.
     steps: Mutex<Vec<Step>>,
     expansion: Mutex<Option<Expansion>>,
@@ -80,6 +86,7 @@ impl Toolbox {
             resources: resources.clone(),
             limits: Arc::clone(limits),
             emitter: emitter.clone(),
+            running: watch::Sender::new(0),
             steps: Mutex::default(),
             expansion: Mutex::default(),
         })
@@ -88,6 +95,7 @@ impl Toolbox {
     /// Runs a call. Whatever becomes of it, also if the returned future is dropped, it is reported once,
     /// and a call that did not succeed has changed nothing.
     pub async fn call(&self, name: &str, call_id: &str, arguments: &Value) -> Answer {
+        self.running.send_modify(|calls| *calls += 1);
         let mut report = Report {
             toolbox: self,
             tool: name,
@@ -139,7 +147,10 @@ impl Toolbox {
         };
         match done {
             Ok(Ok(Ok(output))) => {
-                self.session.commit(&copy);
+                let commit = AssertUnwindSafe(|| self.session.commit(&copy));
+                if let Err(panic) = catch_unwind(commit) {
+                    return panicked(tool, &*panic);
+                }
                 transaction.commit();
                 Answer {
                     output,
@@ -151,11 +162,19 @@ impl Toolbox {
                 "The arguments of `{}` are not valid: {unreadable}",
                 tool.name()
             )),
-            Err(panic) => Answer::failure(format!(
-                "The tool `{}` failed: {}",
-                tool.name(),
-                words(&*panic)
-            )),
+            Err(panic) => panicked(tool, &*panic),
+        }
+    }
+
+    /// Waits until no call runs any more, so that whoever looks next sees all of a call or nothing. A tool that
+    /// blocks its thread is not waited for.
+    pub async fn settled(&self) {
+        let mut running = self.running.subscribe();
+        if timeout(UNDONE, running.wait_for(|calls| *calls == 0))
+            .await
+            .is_err()
+        {
+            tracing::warn!("a tool still runs after its evaluation; it blocks its thread");
         }
     }
 
@@ -263,13 +282,15 @@ impl Drop for Report<'_> {
         };
         self.toolbox.keep(Step::Call(invoked.clone()));
         self.toolbox.emitter.emit(EventKind::ToolInvoked(invoked));
+        self.toolbox.running.send_modify(|calls| *calls -= 1);
     }
 }
 
-fn words(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panicked(tool: &Tool, panic: &(dyn std::any::Any + Send)) -> Answer {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or(panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it panicked")
+    let text = text.or(panic.downcast_ref::<String>().map(String::as_str));
+    let words = text.unwrap_or("it panicked");
+    Answer::failure(format!("The tool `{}` failed: {words}", tool.name()))
 }
 
 #[cfg(test)]

@@ -243,3 +243,102 @@ async fn a_call_without_a_tool_is_reported_so() {
     assert_eq!(answer, Answer::failure("There is no tool named `none`."));
     assert_eq!(lab.events.lock().len(), 1);
 }
+
+/// A resource that cannot be saved: by an error, or by a panic.
+struct Unsaved(bool);
+
+impl Resource for Unsaved {
+    type Snapshot = ();
+
+    fn snapshot(&self) -> Result<(), ResourceError> {
+        match self.0 {
+            true => panic!("the disk is full"),
+            false => Err("the disk is full".into()),
+        }
+    }
+
+    fn restore(&self, (): ()) -> Result<(), ResourceError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_tool_does_not_run_if_its_resources_cannot_be_saved() {
+    for panics in [false, true] {
+        let lab = lab(&[tool()], Resources::new().with(Unsaved(panics)));
+        let arguments = json!({ "id": 1, "fate": "Succeed" });
+        let answer = lab.toolbox.call("act", "1", &arguments).await;
+        assert!(!answer.success, "{answer:?}");
+        assert!(lab.session.events::<Done>().is_empty());
+        let error = Error::from(lab.toolbox.limits.ending().now_or_never().unwrap());
+        assert_eq!(error.phase(), crate::Phase::Tool);
+        assert!(error.message().contains("could not be saved"), "{error}");
+    }
+}
+
+/// The budget may be used up by another evaluation while a tool runs.
+#[tokio::test]
+async fn a_running_tool_ends_with_the_budget() {
+    let budget = crate::Budget::new().tokens(10);
+    let spent = budget.clone();
+    let hangs = Tool::new("act", "Hangs.", move |(), context: ToolContext| {
+        context.session().dispatch::<Done>(1);
+        let total = 11;
+        let usage = crate::Usage {
+            total,
+            ..crate::Usage::default()
+        };
+        spent.spend(usage, crate::Money::default());
+        std::future::pending::<Result<(), ToolError>>()
+    });
+    let (session, resources) = (Session::new(), Resources::new());
+    let limits = Arc::new(Limits::new(None, Some(budget)));
+    let emitter = Emitter::new("test", "test", Subscribers::default());
+    let toolbox = Toolbox::new(&[hangs], &session, &resources, &limits, &emitter).unwrap();
+    let answer = toolbox.call("act", "1", &json!({})).await;
+    let text = "The budget for this task is used up.";
+    assert_eq!(answer, Answer::failure(text));
+    assert!(session.events::<Done>().is_empty());
+    assert!(!toolbox.call("act", "2", &json!({})).await.success);
+}
+
+/// Counts down, and panics below zero.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Left(u32);
+
+impl Slice for Left {
+    const NAME: &'static str = "left";
+    type Event = i64;
+
+    fn apply(&mut self, change: i64) {
+        let left = i64::from(self.0) + change;
+        self.0 = u32::try_from(left).expect("nothing is left");
+    }
+}
+
+/// A tool takes two of what was there when it began; meanwhile somebody else has taken one.
+#[tokio::test]
+async fn a_commit_that_panics_is_a_failure_without_traces() {
+    let session = Session::new();
+    session.dispatch::<Left>(2);
+    let shared = session.clone();
+    let takes = Tool::new("act", "Takes two.", move |(), context: ToolContext| {
+        let shared = shared.clone();
+        async move {
+            context.session().dispatch::<Done>(7);
+            context.session().dispatch::<Left>(-2);
+            context.resource::<Seen>()?.with(|seen| seen.push(7));
+            shared.dispatch::<Left>(-1);
+            Ok::<_, ToolError>("taken")
+        }
+    });
+    let resources = Resources::new().with(Seen::default());
+    let limits = Arc::new(Limits::new(None, None));
+    let emitter = Emitter::new("test", "test", Subscribers::default());
+    let toolbox = Toolbox::new(&[takes], &session, &resources, &limits, &emitter).unwrap();
+    let answer = toolbox.call("act", "1", &json!({})).await;
+    assert!(!answer.success, "{answer:?}");
+    assert_eq!(session.get::<Left>().0, 1);
+    assert!(session.events::<Done>().is_empty());
+    assert!(resources.get::<Seen>().unwrap().get().is_empty());
+}

@@ -9,10 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use crate::Section;
+use crate::{Section, digest};
 
 /// Bytes that all mounts of a workspace may have together, if nothing else is said.
 const MOST_BYTES: u64 = 64 << 20;
@@ -182,16 +181,18 @@ impl Workspace {
                 entries,
                 ..
             } = mount;
+            let noun = if *files == 1 { "file" } else { "files" };
             write!(
                 text,
-                "\n- `{}`: {files} files, {bytes} bytes",
+                "\n- `{}`: {files} {noun}, {bytes} bytes",
                 mount_path.display()
             )
             .unwrap_or_default();
             for entry in entries {
                 write!(text, "\n  - `{}`", entry.display()).unwrap_or_default();
             }
-            if entries.len() < *files {
+            // A mount that is a file itself has no entries.
+            if !entries.is_empty() && entries.len() < *files {
                 write!(text, "\n  - and {} more", files - entries.len()).unwrap_or_default();
             }
         }
@@ -256,8 +257,7 @@ impl WorkspaceBuilder {
             mount.include.sort();
             mount.exclude.sort();
         }
-        let digest = Sha256::digest(format!("{mounts:?} {}", self.max_bytes));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        digest::of(format!("{mounts:?} {}", self.max_bytes))
     }
 }
 

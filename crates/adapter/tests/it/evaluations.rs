@@ -1,6 +1,6 @@
 //! From a prompt to its output: the way that everything else is on.
 
-use quipu_adapter::{Phase, Prompt, Session, Tool, ToolContext, ToolError, Usage};
+use quipu_adapter::{EventKind, Phase, Prompt, Session, Tool, ToolContext, ToolError, Usage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -117,4 +117,11 @@ async fn a_tool_is_called_and_reported_once() {
             .iter()
             .all(|it| it.adapter == "codex_app_server" && it.prompt == "test")
     );
+    match events.all().pop().unwrap().kind {
+        EventKind::PromptExecuted { text, usage, .. } => {
+            assert_eq!((&*text, usage), ("done", response.usage));
+            assert!(usage.total > 0, "{usage:?}");
+        }
+        other => panic!("{other:?}"),
+    }
 }

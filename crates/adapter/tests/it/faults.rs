@@ -121,6 +121,14 @@ async fn what_cannot_begin_starts_nothing() {
         .unwrap_err();
     assert!(error.message().contains("not an absolute path"), "{error}");
     assert_eq!(connections.load(Ordering::Relaxed), 0);
+    // The deadline of the evaluation goes before that of the budget.
+    let evaluation = adapter.evaluate(&prompt, &session).budget(&budget);
+    let later = past + Duration::from_secs(600);
+    soon(evaluation.deadline(later)).await.unwrap();
+    let budget = Budget::new().deadline(Instant::now() + Duration::from_millis(50));
+    let (stalling, _) = peer::adapter("end", Then::Stall);
+    let error = soon(stalling.evaluate(&prompt, &session).budget(&budget)).await;
+    assert_eq!(error.unwrap_err().phase(), Phase::Deadline);
 }
 
 #[tokio::test]
@@ -177,6 +185,7 @@ async fn a_missing_program_is_named() {
         error.message().contains("cannot start `/nowhere/quipu`"),
         "{error}"
     );
+    assert!(error.message().contains("`Server::spawn`"), "{error}");
 }
 
 #[tokio::test]

@@ -89,4 +89,6 @@ async fn a_budget_of_money_needs_a_price_and_holds() {
         .unwrap_err();
     assert_eq!(error.phase(), Phase::Budget, "{error}");
     assert_eq!(error.message(), "0.00056 was spent of 0.0003");
+    assert_eq!(error.cost().unwrap().millionths(), 560);
+    assert_eq!(budget.spent().money.millionths(), 560);
 }

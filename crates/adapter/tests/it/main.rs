@@ -3,6 +3,7 @@
 //! `crates/cli/tests`, where its program is at hand.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod ends;
 mod evaluations;
 mod examples;
 mod faults;
@@ -14,6 +15,7 @@ mod questions;
 mod replays;
 mod sessions;
 mod settings;
+mod starts;
 mod support;
 mod workspaces;
 

@@ -8,6 +8,7 @@ use quipu_client::{Client, Options};
 use quipu_rpc::{Connection, Limits};
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// What a pair of connected ends holds.
 const LIMITS: Limits = Limits {
@@ -22,11 +23,22 @@ pub const STEPS: [&str; 6] = ["initialize", "login", "thread", "turn", "tool", "
 #[derive(Clone, Copy, PartialEq)]
 pub enum Then {
     Leave,
+    /// It says no more, but obeys an interrupt.
     Stall,
+    /// It says no more, whatever it is asked.
+    Ignore,
+    /// It answers the request of the step with an error.
+    Refuse,
 }
 
 /// An adapter whose server plays its part until it comes to a step. How often it was connected to is counted.
 pub fn adapter(step: &'static str, then: Then) -> (Adapter, Arc<AtomicUsize>) {
+    let (server, connections) = server(step, then);
+    (Adapter::new(server), connections)
+}
+
+/// The server of such an adapter.
+pub fn server(step: &'static str, then: Then) -> (Server, Arc<AtomicUsize>) {
     let connections = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&connections);
     let server = Server::with(move |bridge| {
@@ -35,7 +47,50 @@ pub fn adapter(step: &'static str, then: Then) -> (Adapter, Arc<AtomicUsize>) {
         tokio::spawn(play(Raw::new(theirs), step, then));
         Client::connect(Options::connection(ours).handler(bridge))
     });
-    (Adapter::new(server), connections)
+    (server, connections)
+}
+
+/// An adapter whose server calls a tool and leaves while that runs, when it is told to.
+pub fn leaving(when: Arc<Notify>) -> Adapter {
+    Adapter::new(Server::with(move |bridge| {
+        let (ours, theirs) = Connection::pair(LIMITS);
+        let when = Arc::clone(&when);
+        tokio::spawn(async move {
+            let mut peer = Raw::new(theirs);
+            while let Some(message) = peer.next().await {
+                let Some(step) = message["method"].as_str().and_then(step_of) else {
+                    continue;
+                };
+                reply(&mut peer, step, &message).await;
+                if step == "turn" {
+                    call_tool(&mut peer).await;
+                    return when.notified().await;
+                }
+            }
+        });
+        Client::connect(Options::connection(ours).handler(bridge))
+    }))
+}
+
+/// An adapter whose server does not name what it starts: threads, or turns.
+pub fn nameless(what: &'static str) -> Adapter {
+    Adapter::new(Server::with(move |bridge| {
+        let (ours, theirs) = Connection::pair(LIMITS);
+        tokio::spawn(async move {
+            let mut peer = Raw::new(theirs);
+            while let Some(message) = peer.next().await {
+                let Some(step) = message["method"].as_str().and_then(step_of) else {
+                    continue;
+                };
+                let mut result = result_of(step);
+                if step == what {
+                    result[what]["id"] = json!("");
+                }
+                answer(&mut peer, &message, result).await;
+            }
+        });
+        Client::connect(Options::connection(ours).handler(bridge))
+    }))
 }
 
 /// An adapter whose server sends these messages in its turn, one after the other, and awaits an answer to each
@@ -43,10 +98,10 @@ pub fn adapter(step: &'static str, then: Then) -> (Adapter, Arc<AtomicUsize>) {
 pub fn sending(messages: Vec<Value>) -> (Adapter, Heard) {
     let heard = Heard::default();
     let kept = heard.clone();
-    let server = Server::with(move |bridge| {
+    let server = Server::options(move || {
         let (ours, theirs) = Connection::pair(LIMITS);
         tokio::spawn(send_all(Raw::new(theirs), messages.clone(), kept.clone()));
-        Client::connect(Options::connection(ours).handler(bridge))
+        Options::connection(ours)
     });
     (Adapter::new(server), heard)
 }
@@ -64,10 +119,20 @@ impl Heard {
     }
 
     /// The answer to a question.
-    pub fn answer(&self, id: &str) -> Value {
+    pub fn answer(&self, id: impl Into<Value>) -> Value {
+        let id = id.into();
         let heard = self.0.lock().unwrap();
-        let found = heard.iter().find(|it| it["id"] == id);
+        let found = heard
+            .iter()
+            .find(|it| it["id"] == id && it.get("method").is_none());
         found.cloned().unwrap()
+    }
+
+    /// The methods of all that was read so far, in order.
+    pub fn methods(&self) -> Vec<String> {
+        let heard = self.0.lock().unwrap();
+        let method = |it: &Value| it["method"].as_str().map(str::to_owned);
+        heard.iter().filter_map(method).collect()
     }
 }
 
@@ -139,15 +204,18 @@ fn step_of(method: &str) -> Option<&'static str> {
 
 /// Answers the request of a step.
 async fn reply(peer: &mut Raw, step: &str, request: &Value) {
-    let result = match step {
+    answer(peer, request, result_of(step)).await;
+}
+
+fn result_of(step: &str) -> Value {
+    match step {
         "initialize" => json!({ "userAgent": "peer/0.118.0 (test)" }),
         "login" => json!({ "type": "apiKey" }),
         "thread" => {
             json!({ "thread": { "id": "t" }, "model": "m", "sandbox": { "type": "dangerFullAccess" } })
         }
         _ => json!({ "turn": { "id": "u", "status": "inProgress", "items": [] } }),
-    };
-    answer(peer, request, result).await;
+    }
 }
 
 async fn refuse(peer: &mut Raw, request: &Value) {
@@ -161,7 +229,7 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
     let is_last = |step: &str| step == last;
     while let Some(message) = peer.next().await {
         let step = match message["method"].as_str() {
-            Some("turn/interrupt") => {
+            Some("turn/interrupt") if then != Then::Ignore => {
                 answer(&mut peer, &message, json!({})).await;
                 complete(&mut peer, "interrupted").await;
                 continue;
@@ -170,17 +238,20 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
             None => "end",
             Some(method) => match step_of(method) {
                 Some(step) => step,
+                None if method == "thread/loaded/list" => {
+                    refuse(&mut peer, &message).await;
+                    continue;
+                }
                 None => continue,
             },
         };
         if is_last(step) || stalled {
             match then {
                 Then::Leave => return,
-                Then::Stall => {
-                    stalled = true;
-                    continue;
-                }
+                Then::Refuse => refuse(&mut peer, &message).await,
+                Then::Stall | Then::Ignore => stalled = true,
             }
+            continue;
         }
         match step {
             "initialize" | "login" | "thread" => reply(&mut peer, step, &message).await,
@@ -189,14 +260,10 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
                 if is_last("tool") {
                     match then {
                         Then::Leave => return,
-                        Then::Stall => continue,
+                        _ => continue,
                     }
                 }
-                let params = json!({ "threadId": "t", "turnId": "u", "callId": "c", "tool": "act", "arguments": "{}" });
-                peer.send([
-                    json!({ "id": "q", "method": "item/tool/call", "params": params }).to_string(),
-                ])
-                .await;
+                call_tool(&mut peer).await;
             }
             _ => {
                 let delta =
@@ -207,6 +274,13 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
             }
         }
     }
+}
+
+async fn call_tool(peer: &mut Raw) {
+    let params =
+        json!({ "threadId": "t", "turnId": "u", "callId": "c", "tool": "act", "arguments": "{}" });
+    let question = json!({ "id": "q", "method": "item/tool/call", "params": params });
+    peer.send([question.to_string()]).await;
 }
 
 async fn answer(peer: &mut Raw, request: &Value, result: Value) {

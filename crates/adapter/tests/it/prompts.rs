@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use quipu_adapter::{Phase, Prompt, Section, Session, TemplateError, Tool, ToolContext, ToolError};
+use quipu_adapter::{
+    Budget, Phase, Prompt, Section, Session, TemplateError, Tool, ToolContext, ToolError,
+};
 use serde_json::json;
 
 use crate::support::{Events, Lab, script, soon};
@@ -73,13 +75,15 @@ fn mistakes_in_prompts_are_named() {
     assert!(error.message().contains("no section `nowhere`"), "{error}");
 }
 
+/// Each request of the model takes 10 tokens.
 fn expandable() -> Prompt<String> {
+    let usage = json!({ "input": 8, "cached": 0, "output": 2, "reasoning": 0 });
     let ask = json!({ "name": "open_sections", "arguments": { "sections": ["details"], "reason": "to see" } });
     let wrong = json!({ "name": "open_sections", "arguments": { "sections": ["nowhere"], "reason": "to see" } });
     // Without the tool, which a full section makes needless, the calls fail and the model goes on.
     Prompt::text("test")
         .section(script(
-            json!([{ "calls": [wrong] }, { "calls": [ask] }, { "text": "done" }]),
+            json!([{ "calls": [wrong], "usage": usage }, { "calls": [ask], "usage": usage }, { "text": "done", "usage": usage }]),
         ))
         .section(Section::new("Details", "Long text.").summary("Short text."))
 }
@@ -124,4 +128,25 @@ async fn the_model_can_ask_for_a_section() {
     .await
     .unwrap();
     assert!(response.recording.rendered.contains("Long text."));
+    // Three requests before the expansion, and three after it.
+    assert_eq!((error.usage().total, response.usage.total), (30, 60));
+    let replay = response.recording.replay(&prompt, &Session::new()).await;
+    assert_eq!(replay.unwrap().output, "done");
+}
+
+/// What was used before an expansion is not forgotten, and limits hold across it.
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_hold_across_expansions() {
+    let lab = Lab::new();
+    let adapter = lab.adapter();
+    let (prompt, session) = (expandable(), Session::new());
+    let budget = Budget::new().tokens(30);
+    let evaluation = adapter
+        .evaluate(&prompt, &session)
+        .budget(&budget)
+        .expand_when_asked(1);
+    let error = soon(evaluation).await.unwrap_err();
+    assert_eq!(error.phase(), Phase::Budget, "{error}");
+    assert_eq!(error.message(), "all 30 tokens are used");
+    assert_eq!(error.usage().total, 30);
 }

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_adapter::{
-    Adapter, Budget, Case, Phase, Progress, Prompt, Recording, Resources, Score, Section, Session,
-    Shared, Tool, ToolContext, ToolError,
+    Adapter, Budget, Case, Phase, Progress, Prompt, Recording, Report, Resources, Score, Section,
+    Session, Shared, Tool, ToolContext, ToolError, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -131,6 +131,45 @@ async fn a_replay_finds_what_has_changed() {
             .await
             .is_err()
     );
+}
+
+/// What a tool shows is compared too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_finds_another_image() {
+    let lab = Lab::new();
+    let drawing = |image: &'static str| {
+        Tool::new("draw", "Draws.", move |(), _: ToolContext| {
+            std::future::ready(Ok::<_, ToolError>(ToolOutput::from("here").image(image)))
+        })
+    };
+    let prompt = |image: &'static str| {
+        let steps = json!([{ "calls": [{ "name": "draw", "arguments": {} }] }, { "text": "done" }]);
+        let prompt = Prompt::text("test").section(script(steps));
+        prompt.tool(drawing(image))
+    };
+    let (one, other) = ("data:image/png;base64,QQ==", "data:image/png;base64,Qg==");
+    let recorded = soon(lab.adapter().evaluate(&prompt(one), &Session::new())).await;
+    let recording = recorded.unwrap().recording;
+    let replayed = soon(recording.replay(&prompt(one), &Session::new())).await;
+    assert_eq!(replayed.unwrap().output, "done");
+    let error = soon(recording.replay(&prompt(other), &Session::new())).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.phase(), Phase::Tool, "{error}");
+    assert!(
+        error.message().contains("[image image/png;base64, sha256 "),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cut.json");
+    std::fs::write(&path, "{\"prompt\": \"test\", \"rendered\"").unwrap();
+    for path in [path, directory.path().join("missing.json")] {
+        let error = Recording::load(&path).unwrap_err().to_string();
+        assert!(error.starts_with(path.to_str().unwrap()), "{error}");
+    }
 }
 
 /// Evaluations at once, each of which waits for the others.

@@ -1,8 +1,10 @@
 //! Sessions, and the threads that go on in them.
 
 use quipu_adapter::{
-    Mount, Prompt, Session, Slice, Snapshot, ThreadState, Tool, ToolContext, ToolError, Workspace,
+    Approvals, Mount, Prompt, Session, Slice, Snapshot, ThreadState, Tool, ToolContext, ToolError,
+    Workspace,
 };
+use quipu_client::wire::{SandboxMode, SandboxPolicy};
 use quipu_testkit::model::ModelServer;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -73,6 +75,15 @@ async fn a_thread_is_reused_only_if_everything_is_the_same() {
     let with_tool = scripted(json!([{ "text": "two" }])).tool(tool);
     let third = soon(adapter.evaluate(&with_tool, &session)).await.unwrap();
     assert_ne!(thread(&second), thread(&third));
+    let confined = adapter.clone().sandbox(SandboxMode::ReadOnly);
+    let confined = soon(confined.evaluate(&with_tool, &session)).await.unwrap();
+    assert_ne!(thread(&third), thread(&confined));
+    let sandbox = confined.place.unwrap().sandbox;
+    assert!(matches!(sandbox, SandboxPolicy::ReadOnly { .. }));
+    let asking = adapter.clone().approvals(Approvals::OnRequest);
+    let asking = soon(asking.evaluate(&with_tool, &session)).await.unwrap();
+    let third = soon(adapter.evaluate(&with_tool, &session)).await.unwrap();
+    assert_ne!(thread(&asking), thread(&third));
     let elsewhere = adapter.clone().cwd("/");
     let fourth = soon(elsewhere.evaluate(&with_tool, &session))
         .await
@@ -146,7 +157,7 @@ async fn a_workspace_is_where_the_agent_works() {
         response
             .recording
             .rendered
-            .contains("- `repo`: 1 files, 5 bytes"),
+            .contains("- `repo`: 1 file, 5 bytes"),
         "{}",
         response.recording.rendered
     );
@@ -161,4 +172,40 @@ async fn a_workspace_is_where_the_agent_works() {
     );
     drop(prompt);
     assert!(!path.exists());
+}
+
+/// The agent works in the workspace and nowhere else, if the sandbox says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outside_the_workspace_is_written() {
+    let lab = Lab::with(
+        "model_provider = \"offline\"\n[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n",
+    );
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("notes.txt");
+    std::fs::write(&file, "before").unwrap();
+    let mount = Mount::new(&file, "notes.txt");
+    let workspace = Workspace::builder().allow_root(outside.path()).mount(mount);
+    let workspace = workspace.build().unwrap();
+    let path = workspace.path().to_owned();
+    let write = |path: &std::path::Path| {
+        let command = format!("echo after > {}", path.display());
+        json!({ "calls": [{ "name": "exec_command", "arguments": { "cmd": command } }] })
+    };
+    let steps = json!([write("notes.txt".as_ref()), write(&file), { "text": "done" }]);
+    let prompt = scripted(steps).workspace(workspace);
+    let adapter = lab.adapter().sandbox(SandboxMode::WorkspaceWrite);
+    let (adapter, events) = crate::support::Events::of(adapter);
+    let response = soon(adapter.evaluate(&prompt, &Session::new())).await;
+    let rendered = response.unwrap().recording.rendered;
+    assert!(
+        rendered.contains("- `notes.txt`: 1 file, 6 bytes\n\n"),
+        "{rendered}"
+    );
+    assert_eq!(
+        events.summary(),
+        ["rendered", "command", "command failed", "executed"]
+    );
+    let copy = std::fs::read_to_string(path.join("notes.txt")).unwrap();
+    assert_eq!(copy, "after\n");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "before");
 }

@@ -131,6 +131,47 @@ fn limits_hold_for_mounts_and_for_all() {
     assert!(matches!(twice, Err(WorkspaceError::BudgetExceeded { .. })));
 }
 
+/// Workspaces that cannot be made leave nothing, however far they came. The test runs itself once more with a
+/// directory for temporary files that is its own.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this test, once more")]
+fn a_refused_workspace_leaves_nothing_behind() {
+    const VARIABLE: &str = "QUIPU_ADAPTER_TEST_WORKSPACE";
+    let Some(host) = std::env::var_os(VARIABLE) else {
+        let (host, temporary) = (host(), tempfile::tempdir().unwrap());
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "workspaces::a_refused_workspace_leaves_nothing_behind",
+            ])
+            .env(VARIABLE, host.path())
+            .env("TMPDIR", temporary.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}");
+        return;
+    };
+    let host = std::path::PathBuf::from(host);
+    let build = |mount: Mount, limit: u64| {
+        let workspace = Workspace::builder().allow_root(host.join("root"));
+        let first = Mount::new(host.join("root/repo/readme.md"), "first.md");
+        workspace.mount(first).mount(mount).max_bytes(limit).build()
+    };
+    let repo = host.join("root/repo");
+    let refused = build(Mount::new(&repo, "../out"), 10_000);
+    assert!(matches!(refused, Err(WorkspaceError::Security { .. })));
+    let refused = build(Mount::new(&repo, "repo"), 1000);
+    assert!(matches!(
+        refused,
+        Err(WorkspaceError::BudgetExceeded { .. })
+    ));
+    symlink("../../../secret", repo.join("src/link")).unwrap();
+    let refused = build(Mount::new(&repo, "repo"), 10_000);
+    assert!(matches!(refused, Err(WorkspaceError::Security { .. })));
+}
+
 #[test]
 fn a_workspace_is_removed_once() {
     let workspace = Workspace::builder().build().unwrap();
