@@ -5,12 +5,13 @@ mod report;
 mod score;
 
 use std::fmt;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, pending};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
+use parking_lot::Mutex;
 
 pub use report::{CaseReport, Failure, Report, Summary, VariantReport};
 pub use score::Score;
@@ -66,6 +67,7 @@ pub struct EvaluateAll<'a, I, O> {
     timeout: Option<Duration>,
     budget: Option<Budget>,
     on_progress: Arc<dyn Fn(Progress) + Send + Sync + 'a>,
+    stop: Mutex<BoxFuture<'a, ()>>,
 }
 
 impl Adapter {
@@ -81,6 +83,7 @@ impl Adapter {
             timeout: None,
             budget: None,
             on_progress: Arc::new(|_| {}),
+            stop: Mutex::new(pending().boxed()),
         }
     }
 }
@@ -96,7 +99,8 @@ impl<'a, I, O> EvaluateAll<'a, I, O> {
         self
     }
 
-    /// Adds a score: from 0, useless, to 1, perfect. An evaluation that failed has 0.
+    /// Adds a score: from 0, useless, to 1, perfect. An evaluation that failed has 0, as has one whose score is
+    /// not a number.
     pub fn score(
         mut self,
         name: impl Into<String>,
@@ -132,10 +136,21 @@ impl<'a, I, O> EvaluateAll<'a, I, O> {
         self.on_progress = Arc::new(notify);
         self
     }
+
+    /// Stops the run when this is ready: evaluations that are running are interrupted, and the report has those
+    /// that are over.
+    pub fn stop_when(
+        mut self,
+        stop: impl Future<Output = ()> + Send + 'a,
+    ) -> EvaluateAll<'a, I, O> {
+        self.stop = Mutex::new(stop.boxed());
+        self
+    }
 }
 
 impl<'a, I: Sync, O: Send + 'a> EvaluateAll<'a, I, O> {
-    async fn run(self) -> Report {
+    async fn run(mut self) -> Report {
+        let mut stop = std::mem::replace(self.stop.get_mut(), pending().boxed());
         let total = self.variants.len() * self.cases.len();
         let jobs = (0..self.variants.len())
             .flat_map(|variant| (0..self.cases.len()).map(move |case| (variant, case)));
@@ -150,7 +165,14 @@ impl<'a, I: Sync, O: Send + 'a> EvaluateAll<'a, I, O> {
         };
         let mut results: Vec<Vec<Option<CaseReport>>> =
             vec![vec![None; self.cases.len()]; self.variants.len()];
-        while let Some((variant, case, done)) = running.next().await {
+        loop {
+            let next = tokio::select! {
+                next = running.next() => next,
+                () = &mut stop => None,
+            };
+            let Some((variant, case, done)) = next else {
+                break;
+            };
             progress.done += 1;
             progress.failed += usize::from(done.failure.is_some());
             progress.usage += done.usage;
@@ -162,6 +184,7 @@ impl<'a, I: Sync, O: Send + 'a> EvaluateAll<'a, I, O> {
         let variants = self.variants.into_iter().zip(results);
         Report {
             scores: self.scores.into_iter().map(|(name, _)| name).collect(),
+            missing: total - progress.done,
             variants: variants
                 .map(|((name, _), cases)| VariantReport {
                     name,
@@ -199,7 +222,7 @@ impl<'a, I: Sync, O: Send + 'a> EvaluateAll<'a, I, O> {
                 scores: self
                     .scores
                     .iter()
-                    .map(|(_, score)| score(input, &response).clamp(0.0, 1.0))
+                    .map(|(_, score)| within_bounds(score(input, &response)))
                     .collect(),
                 text: response.text,
                 failure: None,
@@ -216,10 +239,17 @@ impl<'a, I: Sync, O: Send + 'a> EvaluateAll<'a, I, O> {
                     phase: error.phase().name().to_owned(),
                     message: error.message().to_owned(),
                 }),
-                cost: None,
+                cost: error.cost(),
                 seconds,
             },
         }
+    }
+}
+
+fn within_bounds(score: f64) -> f64 {
+    match score.is_nan() {
+        true => 0.0,
+        false => score.clamp(0.0, 1.0),
     }
 }
 

@@ -15,6 +15,9 @@ pub struct Report {
     pub scores: Vec<String>,
     /// The variants, in the order in which they were added.
     pub variants: Vec<VariantReport>,
+    /// Evaluations that were not made, or not to their end, because the run was stopped.
+    #[serde(default)]
+    pub missing: usize,
 }
 
 /// How one variant did.
@@ -23,7 +26,7 @@ pub struct Report {
 pub struct VariantReport {
     /// Its name.
     pub name: String,
-    /// All cases, in their order.
+    /// The cases that were evaluated, in their order.
     pub cases: Vec<CaseReport>,
 }
 
@@ -119,6 +122,14 @@ impl Report {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut page = String::from("# Evaluation\n\n");
+        if self.missing > 0 {
+            let missing = self.missing;
+            write!(
+                page,
+                "The run was stopped: {missing} evaluations are missing.\n\n"
+            )
+            .unwrap_or_default();
+        }
         self.write_summary(&mut page).unwrap_or_default();
         self.write_cases(&mut page).unwrap_or_default();
         page
@@ -134,9 +145,12 @@ impl Report {
         for variant in &self.variants {
             let it = variant.summary();
             write!(page, "| {} |", cell(&variant.name))?;
-            it.scores
-                .iter()
-                .try_for_each(|(mean, half)| write!(page, " {mean:.3} ± {half:.3} |"))?;
+            for at in 0..self.scores.len() {
+                match it.scores.get(at) {
+                    Some((mean, half)) => write!(page, " {mean:.3} ± {half:.3} |")?,
+                    None => write!(page, " — |")?,
+                }
+            }
             let cost = it.cost.map_or("—".to_owned(), |cost| cost.to_string());
             let (failed, tokens) = (it.failed, it.usage.total);
             let (median, p95) = (it.median_seconds, it.p95_seconds);
@@ -226,6 +240,7 @@ mod tests {
         };
         Report {
             scores: vec!["exact".to_owned()],
+            missing: 0,
             variants: vec![
                 variant(
                     "short",

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_adapter::{
-    Adapter, Budget, Case, Phase, Progress, Prompt, Recording, Report, Resources, Score, Section,
-    Session, Shared, Tool, ToolContext, ToolError, ToolOutput,
+    Adapter, Budget, Case, Phase, Price, Prices, Progress, Prompt, Recording, Report, Resources,
+    Score, Section, Session, Shared, Tool, ToolContext, ToolError, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -291,4 +291,59 @@ async fn a_budget_ends_a_run() {
         .collect();
     assert_eq!(failed[..2], [false, false]);
     assert_eq!(failed[3..], [true, true, true]);
+}
+
+/// A run that is stopped reports what was done. The second case never ends by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_stopped_reports_what_was_done() {
+    let lab = Lab::new();
+    let adapter = Adapter::new(lab.connecting().pooled()).cwd(lab.directory.path());
+    let cases = [false, true, false].map(|stalls| Case::new(stalls.to_string(), stalls));
+    let stop = tokio::sync::Notify::new();
+    let run = adapter
+        .evaluate_all(&cases)
+        .concurrency(1)
+        .variant("v", |stalls: &bool| {
+            Ok(Prompt::text("test").section(script(json!([{ "text": "done", "stall": stalls }]))))
+        })
+        .score("odd", |_, _| f64::NAN)
+        .on_progress(|_| stop.notify_one())
+        .stop_when(stop.notified());
+    let report = soon(run).await;
+    assert_eq!((report.variants[0].cases.len(), report.missing), (1, 2));
+    // A score that is no number is none.
+    assert_eq!(report.variants[0].cases[0].scores, [0.0]);
+    let json = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+    let page = report.to_markdown();
+    assert!(page.contains("2 evaluations are missing"), "{page}");
+    adapter.close().await;
+}
+
+/// What failed evaluations cost is in the report.
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_cost_what_they_cost() {
+    let lab = Lab::new();
+    let amount = |text: &str| text.parse().unwrap();
+    let price = Price {
+        input: amount("1.00"),
+        cached_input: None,
+        output: amount("10.00"),
+    };
+    let adapter = Adapter::new(lab.connecting().pooled())
+        .cwd(lab.directory.path())
+        .prices(Prices::new().with("offline", price));
+    let cases = [Case::new("one", ())];
+    let run = adapter.evaluate_all(&cases).variant("v", |(): &()| {
+        let usage = json!({ "input": 90, "output": 10 });
+        let steps =
+            json!([{ "text": "not a number", "usage": usage }, { "text": "no", "usage": usage }]);
+        Ok(Prompt::<u32>::new("test").section(script(steps)))
+    });
+    let summary = soon(run).await.variants[0].summary();
+    assert_eq!(summary.failed, 1);
+    // 90 × 1 + 10 × 10 in millionths, for each request.
+    let cost = summary.cost.unwrap().millionths();
+    assert!(cost >= 190 && cost % 190 == 0, "{cost}");
+    adapter.close().await;
 }

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use quipu_adapter::{Adapter, Approvals, Case, Progress, Prompt, Report, Section, Server};
+use quipu_adapter::{Adapter, Approvals, Case, Failure, Progress, Prompt, Report, Section, Server};
 use quipu_client::wire::SandboxMode;
 use quipu_config::Env;
 use quipu_embed::Embedded;
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::args::{ConfigArgs, EvalArgs};
 use crate::cmd::{app_server, print};
+use crate::exec::stops::{self, Stops};
 use plan::{Input, Plan};
 
 pub fn run(args: EvalArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
@@ -24,30 +25,46 @@ pub fn run(args: EvalArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let config = app_server::load(Env::from_process(), overrides)?;
     let runtime =
         tokio::runtime::Runtime::new().map_err(|error| format!("cannot start: {error}"))?;
-    let report = runtime.block_on(async {
+    let (report, stopped) = runtime.block_on(async {
+        let mut stops = Stops::new();
         let server = Embedded::start(config);
-        let report = evaluate(&plan, &args, &server).await;
+        let report = evaluate(&plan, &args, &server, &mut stops).await;
         server.stop().await;
-        report
+        report.map(|report| (report, stops.received))
     })?;
     runtime.shutdown_background();
     let out = args.out.unwrap_or_else(|| args.directory.join("report"));
     write(&report, &out)?;
-    print::lines([
-        summary(&report),
-        format!("The report is in {}.", out.display()),
-    ])
+    let mut lines = vec![summary(&report)];
+    if report.missing > 0 {
+        lines.push(format!(
+            "The run was stopped: {} evaluations are missing.",
+            report.missing
+        ));
+    }
+    lines.push(format!("The report is in {}.", out.display()));
+    let printed = print::lines(lines)?;
+    if let Some(signal) = stopped {
+        stops::die_by(signal);
+    }
+    match failed(&report) {
+        Some(failure) => Err(failure),
+        None => Ok(printed),
+    }
 }
 
-async fn evaluate(plan: &Plan, args: &EvalArgs, server: &Embedded) -> Result<Report, String> {
+async fn evaluate(
+    plan: &Plan,
+    args: &EvalArgs,
+    server: &Embedded,
+    stops: &mut Stops,
+) -> Result<Report, String> {
     let embedded = server.clone();
-    let source = Server::options(move || {
-        embedded
-            .options()
-            .client("quipu", env!("CARGO_PKG_VERSION"))
-    });
+    let source = Server::options(move || embedded.options());
     let directory = fs::canonicalize(&args.directory).map_err(|error| error.to_string())?;
     let mut adapter = Adapter::new(source.pooled())
+        .client("quipu", env!("CARGO_PKG_VERSION"))
+        .client_title("Quipu")
         .cwd(directory)
         .ephemeral()
         .approvals(Approvals::OnRequest)
@@ -57,12 +74,10 @@ async fn evaluate(plan: &Plan, args: &EvalArgs, server: &Embedded) -> Result<Rep
         adapter = adapter.model(model);
     }
     let report = match &plan.schema {
-        None => compare(plan, args, &adapter, |name| Prompt::text(name)).await,
+        None => compare(plan, args, &adapter, stops, |name| Prompt::text(name)).await,
         Some(schema) => {
-            compare(plan, args, &adapter, |name| {
-                Prompt::with_schema(name, schema.clone())
-            })
-            .await
+            let empty = |name: &str| Prompt::with_schema(name, schema.clone());
+            compare(plan, args, &adapter, stops, empty).await
         }
     };
     adapter.close().await;
@@ -74,6 +89,7 @@ async fn compare<O: Serialize + Send>(
     plan: &Plan,
     args: &EvalArgs,
     adapter: &Adapter,
+    stops: &mut Stops,
     empty: impl Fn(&str) -> Prompt<O> + Sync,
 ) -> Report {
     let cases: Vec<Case<Input>> = plan.cases.clone();
@@ -81,7 +97,8 @@ async fn compare<O: Serialize + Send>(
         .evaluate_all(&cases)
         .concurrency(args.concurrency.unwrap_or(plan.concurrency))
         .budget(&plan.budget)
-        .on_progress(show);
+        .on_progress(show)
+        .stop_when(stops.next());
     if let Some(limit) = plan.timeout {
         run = run.timeout(limit);
     }
@@ -106,6 +123,16 @@ async fn compare<O: Serialize + Send>(
         eprintln!();
     }
     report
+}
+
+/// Why a report is of no use, if no evaluation has an answer.
+fn failed(report: &Report) -> Option<String> {
+    let cases = || report.variants.iter().flat_map(|it| &it.cases);
+    let first = cases().find_map(|it| Some((&it.case, it.failure.as_ref()?)))?;
+    let (case, Failure { phase, message, .. }) = first;
+    cases().all(|it| it.failure.is_some()).then(|| {
+        format!("no evaluation has an answer; the first failed with ({phase}): {message} [{case}]")
+    })
 }
 
 /// A bar on a terminal, and nothing elsewhere.

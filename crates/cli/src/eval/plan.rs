@@ -73,8 +73,12 @@ impl Plan {
         };
         let schema = optional(&directory.join("schema.json"))?;
         let schema = schema
-            .map(|text| serde_json::from_str::<Value>(&text))
+            .map(|text| serde_json::from_str::<Map<String, Value>>(&text))
             .transpose();
+        let schema = schema.map_err(|error| format!("schema.json: {error}"))?;
+        if file.timeout_seconds == Some(0) {
+            return Err("eval.toml: `timeout_seconds` is 0, which no evaluation meets".into());
+        }
         let mut budget = Budget::new();
         if let Some(tokens) = file.budget.tokens {
             budget = budget.tokens(tokens);
@@ -97,7 +101,7 @@ impl Plan {
             budget,
             prices: file.prices,
             scores,
-            schema: schema.map_err(|error| format!("schema.json: {error}"))?,
+            schema: schema.map(Value::Object),
             prompts: prompts(&directory.join("prompts"))?,
             cases: cases(&directory.join("cases.jsonl"))?,
         })
@@ -146,7 +150,14 @@ fn cases(path: &Path) -> Result<Vec<Case<Input>>, String> {
             },
         ))
     };
-    lines.map(case).collect()
+    let cases = lines.map(case).collect::<Result<Vec<_>, String>>()?;
+    match cases.is_empty() {
+        true => Err(format!(
+            "{} has no cases; add at least one line with an `input`",
+            path.display()
+        )),
+        false => Ok(cases),
+    }
 }
 
 fn required(path: &Path) -> Result<String, String> {
