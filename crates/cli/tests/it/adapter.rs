@@ -1,5 +1,6 @@
 //! The adapter with the program as its server: whatever happens to an evaluation, no process is left.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use quipu_adapter::{
@@ -154,6 +155,37 @@ async fn one_process_serves_a_dataset() {
     assert_eq!(report.variants[0].summary().scores[0].0, 1.0, "{report:?}");
     adapter.close().await;
     gone(&mark, Instant::now()).await;
+}
+
+/// The first program of the guide is the example, and does what the guide says with nothing but the program in
+/// `PATH`.
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program under test, killed on drop"
+)]
+async fn the_guide_runs_as_it_is_written() {
+    let guide = include_str!("../../../../docs/adapter.md");
+    let example = include_str!("../../examples/first_evaluation.rs");
+    let (_, program) = example.split_once("\n\n").unwrap();
+    assert!(guide.contains(&format!("```rust\n{program}```")));
+    let home = TempDir::new().unwrap();
+    let directory = Path::new(QUIPU).parent().unwrap();
+    let program = directory.join("examples/first_evaluation");
+    let run = tokio::process::Command::new(program)
+        .env_clear()
+        .env("PATH", directory)
+        .env("HOME", home.path())
+        .current_dir(home.path())
+        .kill_on_drop(true)
+        .output();
+    let output = within("the end", run).await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        guide.contains(&format!("It prints `{}`.", said.trim_end())),
+        "{said}"
+    );
 }
 
 /// Kills the processes with a mark in their arguments.
