@@ -1,114 +1,72 @@
-//! Approvals, asked for by elicitation.
+//! Approvals of commands and patches, asked for by elicitation.
 
 use quipu_client::wire::{
     CommandExecutionApprovalDecision as CommandDecision, CommandExecutionRequestApprovalParams,
-    FileChangeApprovalDecision as FileDecision, ReviewDecision, ThreadItem,
+    FileChangeApprovalDecision as FileDecision, FileChangeRequestApprovalParams, ReviewDecision,
+    ThreadItem,
 };
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use crate::item;
 
-/// A question of the server that waits for its answer. Dropping it declines.
-pub enum Ask {
-    Command(
-        Box<CommandExecutionRequestApprovalParams>,
-        oneshot::Sender<CommandDecision>,
-    ),
-    /// The id of the patch.
-    Patch(String, oneshot::Sender<FileDecision>),
+/// The event that reports a command.
+pub fn command_event(asked: &CommandExecutionRequestApprovalParams) -> Value {
+    let command = asked.command.as_deref().unwrap_or_default();
+    let actions = asked.command_actions.as_deref().unwrap_or_default();
+    let mut event = json!({
+        "type": "exec_approval_request",
+        "call_id": asked.item_id,
+        "turn_id": asked.turn_id,
+        "command": item::words(command),
+        "cwd": asked.cwd,
+        "parsed_cmd": item::parsed(actions),
+    });
+    if let Some(reason) = &asked.reason {
+        event["reason"] = reason.as_str().into();
+    }
+    if let Some(amendment) = &asked.proposed_execpolicy_amendment {
+        event["proposed_execpolicy_amendment"] = json!(amendment);
+    }
+    if let Some(available) = &asked.available_decisions {
+        let available = available.iter().filter_map(from_command);
+        event["available_decisions"] = json!(available.collect::<Vec<_>>());
+    }
+    event
 }
 
-impl Ask {
-    /// The item that is to be approved.
-    pub fn item_id(&self) -> &str {
-        match self {
-            Ask::Command(params, _) => &params.item_id,
-            Ask::Patch(id, _) => id,
-        }
-    }
+/// The event that reports a patch.
+pub fn patch_event(asked: &FileChangeRequestApprovalParams, item: Option<&ThreadItem>) -> Value {
+    json!({
+        "type": "apply_patch_approval_request",
+        "call_id": asked.item_id,
+        "turn_id": asked.turn_id,
+        "changes": changes_of(item),
+    })
+}
 
-    /// The event that reports the question.
-    pub fn event(&self, turn_id: &str, item: Option<&ThreadItem>) -> Value {
-        match self {
-            Ask::Command(params, _) => {
-                let command = params.command.as_deref().unwrap_or_default();
-                let actions = params.command_actions.as_deref().unwrap_or_default();
-                let mut event = json!({
-                    "type": "exec_approval_request",
-                    "call_id": params.item_id,
-                    "turn_id": turn_id,
-                    "command": item::words(command),
-                    "cwd": params.cwd,
-                    "parsed_cmd": item::parsed(actions),
-                });
-                if let Some(reason) = &params.reason {
-                    event["reason"] = reason.as_str().into();
-                }
-                if let Some(amendment) = &params.proposed_execpolicy_amendment {
-                    event["proposed_execpolicy_amendment"] = json!(amendment);
-                }
-                if let Some(available) = &params.available_decisions {
-                    let available = available.iter().filter_map(from_command);
-                    event["available_decisions"] = json!(available.collect::<Vec<_>>());
-                }
-                event
-            }
-            Ask::Patch(id, _) => json!({
-                "type": "apply_patch_approval_request",
-                "call_id": id,
-                "turn_id": turn_id,
-                "changes": changes_of(item),
-            }),
-        }
-    }
+/// The elicitation about a command.
+pub fn command_elicitation(asked: &CommandExecutionRequestApprovalParams) -> Value {
+    let command = asked.command.as_deref().unwrap_or_default();
+    let cwd = asked.cwd.as_deref().unwrap_or_default();
+    let actions = asked.command_actions.as_deref().unwrap_or_default();
+    json!({
+        "message": format!("Allow Codex to run `{command}` in `{cwd}`?"),
+        "requestedSchema": { "type": "object", "properties": {} },
+        "codex_elicitation": "exec-approval",
+        "codex_command": item::words(command),
+        "codex_cwd": cwd,
+        "codex_parsed_cmd": item::parsed(actions),
+    })
+}
 
-    /// The params of the elicitation.
-    pub fn elicitation(
-        &self,
-        thread_id: &str,
-        turn_id: &str,
-        call_id: &Value,
-        item: Option<&ThreadItem>,
-    ) -> Value {
-        let mut params = json!({
-            "requestedSchema": { "type": "object", "properties": {} },
-            "threadId": thread_id,
-            "codex_mcp_tool_call_id": plain(call_id),
-            "codex_event_id": turn_id,
-            "codex_call_id": self.item_id(),
-        });
-        match self {
-            Ask::Command(asked, _) => {
-                let command = asked.command.as_deref().unwrap_or_default();
-                let cwd = asked.cwd.as_deref().unwrap_or_default();
-                let actions = asked.command_actions.as_deref().unwrap_or_default();
-                let message = format!("Allow Codex to run `{command}` in `{cwd}`?");
-                params["message"] = message.into();
-                params["codex_elicitation"] = "exec-approval".into();
-                params["codex_command"] = item::words(command).into();
-                params["codex_cwd"] = cwd.into();
-                params["codex_parsed_cmd"] = item::parsed(actions);
-            }
-            Ask::Patch(..) => {
-                params["message"] = "Allow Codex to apply proposed code changes?".into();
-                params["codex_elicitation"] = "patch-approval".into();
-                params["codex_changes"] = changes_of(item);
-            }
-        }
-        params
-    }
-
-    /// Gives the answer to who asked; one that is gone has no use for it.
-    pub fn settle(self, decision: ReviewDecision) {
-        let is_late = match self {
-            Ask::Command(_, reply) => reply.send(for_command(decision)).is_err(),
-            Ask::Patch(_, reply) => reply.send(for_patch(decision)).is_err(),
-        };
-        if is_late {
-            tracing::debug!("approval dropped: nobody waits for it");
-        }
-    }
+/// The elicitation about a patch.
+pub fn patch_elicitation(item: Option<&ThreadItem>) -> Value {
+    json!({
+        "message": "Allow Codex to apply proposed code changes?",
+        "requestedSchema": { "type": "object", "properties": {} },
+        "codex_elicitation": "patch-approval",
+        "codex_changes": changes_of(item),
+    })
 }
 
 fn changes_of(patch: Option<&ThreadItem>) -> Value {
@@ -118,14 +76,9 @@ fn changes_of(patch: Option<&ThreadItem>) -> Value {
     }
 }
 
-/// An id as text.
-fn plain(id: &Value) -> String {
-    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
-}
-
 /// What an answer to an elicitation decides. The official clients say it in `decision`; others have only the
 /// `action` that every MCP client gives.
-pub fn decision(answer: Result<Value, Value>) -> ReviewDecision {
+pub fn decision(answer: &Result<Value, Value>) -> ReviewDecision {
     let Ok(answer) = answer else {
         return ReviewDecision::Denied;
     };
@@ -160,7 +113,7 @@ fn from_command(decision: &CommandDecision) -> Option<ReviewDecision> {
     })
 }
 
-fn for_command(decision: ReviewDecision) -> CommandDecision {
+pub fn for_command(decision: ReviewDecision) -> CommandDecision {
     match decision {
         ReviewDecision::Approved => CommandDecision::Accept,
         ReviewDecision::ApprovedForSession => CommandDecision::AcceptForSession,
@@ -179,7 +132,7 @@ fn for_command(decision: ReviewDecision) -> CommandDecision {
     }
 }
 
-fn for_patch(decision: ReviewDecision) -> FileDecision {
+pub fn for_patch(decision: ReviewDecision) -> FileDecision {
     match decision {
         ReviewDecision::Approved => FileDecision::Accept,
         ReviewDecision::ApprovedForSession => FileDecision::AcceptForSession,

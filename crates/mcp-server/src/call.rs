@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use quipu_client::wire::{
-    ServerNotification, ThreadItem, ThreadResumeParams, TurnStartParams, TurnStatus,
+    ServerNotification, ThreadItem, ThreadResumeParams, TurnStartParams, TurnStatus, UserInput,
 };
 use quipu_client::{Client, Error, Event, TurnStream, prompt};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::approval::{self, Ask};
+use crate::ask::Ask;
 use crate::event::{self, Events};
 use crate::message::{self, Outlet};
 use crate::session::Shared;
@@ -137,12 +137,11 @@ impl Call {
                     }
                 }
             }
-            for (ask, params) in report.questions(self).await {
-                let (shared, outlet) = (Arc::clone(&self.shared), self.outlet.clone());
-                asking.spawn(async move {
-                    let answer = shared.ask(&outlet, "elicitation/create", params).await;
-                    ask.settle(approval::decision(answer));
-                });
+            for ready in report.questions(self).await {
+                match ready.params {
+                    Ok(params) => drop(asking.spawn(ready.ask.pass_on(self, ready.id, params))),
+                    Err(why) => decline(&stream, ready.ask, &why).await,
+                }
             }
         }
         let done = stream.finish().await;
@@ -153,6 +152,19 @@ impl Call {
             Ok(done) => tools::outcome(thread_id, &done.agent_message, false),
             Err(error) => tools::outcome(thread_id, &reason(&error), true),
         })
+    }
+
+    /// The item that an agent which this call started asks about.
+    async fn item_elsewhere(&self, ask: &Ask) -> Option<ThreadItem> {
+        let id = ask.item_id()?;
+        let client = self.shared.client().await.ok()?;
+        // Of a running turn, reading shows only what has ended.
+        let resumed = client
+            .resume_thread(ask.thread_id(), ThreadResumeParams::default())
+            .await
+            .ok()?;
+        let mut items = resumed.turns.into_iter().flat_map(|it| it.items);
+        items.find(|it| approvable(it) == Some(id))
     }
 
     /// Sends one event.
@@ -242,24 +254,55 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The questions whose items have begun, with what to ask the peer.
-    async fn questions(&mut self, call: &Call) -> Vec<(Ask, Value)> {
+    /// The questions whose items have begun, with what to ask the peer. Items of other agents are not followed here;
+    /// they have begun.
+    async fn questions(&mut self, call: &Call) -> Vec<Ready> {
         let mut ready = Vec::new();
-        let (begun, waiting): (Vec<Ask>, Vec<Ask>) = self
-            .asked
-            .drain(..)
-            .partition(|it| self.items.contains_key(it.item_id()));
+        let (begun, waiting): (Vec<Ask>, Vec<Ask>) = self.asked.drain(..).partition(|it| {
+            it.thread_id() != self.thread_id
+                || it.item_id().is_none_or(|id| self.items.contains_key(id))
+        });
         self.asked = waiting;
         for ask in begun {
-            self.begin_patch(call, false).await;
-            let item = self.items.get(ask.item_id());
-            call.emit(self.thread_id, self.turn_id, ask.event(self.turn_id, item))
+            let elsewhere;
+            let item = if ask.thread_id() == self.thread_id {
+                self.begin_patch(call, false).await;
+                ask.item_id().and_then(|id| self.items.get(id))
+            } else {
+                elsewhere = call.item_elsewhere(&ask).await;
+                elsewhere.as_ref()
+            };
+            let id = call.shared.next_id();
+            call.emit(ask.thread_id(), ask.turn_id(), ask.event(id, item))
                 .await;
-            let params = ask.elicitation(self.thread_id, self.turn_id, &call.id, item);
-            ready.push((ask, params));
+            let params = ask.elicitation(call.shared.shows(), &call.id, item);
+            ready.push(Ready { ask, id, params });
         }
         ready
     }
+}
+
+/// A question that can be asked.
+struct Ready {
+    ask: Ask,
+    /// The id of the elicitation.
+    id: i64,
+    /// Its params, or why nobody can be asked.
+    params: Result<Value, String>,
+}
+
+/// Declines what nobody can be asked. The reason is added to the turn if the answer has no place for it.
+async fn decline(stream: &TurnStream, ask: Ask, why: &str) {
+    if !ask.carries_reason() {
+        let note = UserInput::Text {
+            text: why.to_owned(),
+            text_elements: Vec::new(),
+        };
+        if let Err(error) = stream.steer(vec![note]).await {
+            tracing::debug!(%error, "reason not added to the turn");
+        }
+    }
+    ask.refuse(why);
 }
 
 /// The id of an item that may need an approval.

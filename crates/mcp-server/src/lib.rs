@@ -8,11 +8,15 @@
 
 mod approval;
 mod arguments;
+mod ask;
 mod call;
 mod event;
 mod http;
 mod item;
 mod message;
+mod permission;
+mod question;
+mod server_form;
 mod session;
 mod stdio;
 mod stream;

@@ -10,20 +10,26 @@ use parking_lot::Mutex;
 use quipu_client::wire::{
     CommandExecutionApprovalDecision as CommandDecision, CommandExecutionRequestApprovalParams,
     FileChangeApprovalDecision as FileDecision, FileChangeRequestApprovalParams,
+    McpServerElicitationAction, McpServerElicitationRequestParams,
+    McpServerElicitationRequestResponse, PermissionsRequestApprovalParams,
+    PermissionsRequestApprovalResponse, SessionSource, SubAgentSource, ToolRequestUserInputParams,
+    ToolRequestUserInputResponse,
 };
 use quipu_client::{Client, Connect, Handler, Timeouts};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::approval::Ask;
+use crate::ask::{Ask, Shows};
 use crate::message::{self, INTERNAL_ERROR, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, Outlet};
-use crate::{call, tools};
+use crate::{call, permission, tools};
 
 /// Protocol versions that are spoken alike; a client that asks for another is offered the last one.
 const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-11-25", "2025-06-18"];
 /// Calls of one client at the same time; more are refused.
 const MOST_CALLS: usize = 256;
+/// How deep agents that start agents are followed to the call that they belong to.
+const MOST_PARENTS: usize = 16;
 
 /// A client of ours. Dropping it ends its calls.
 pub struct Session {
@@ -37,6 +43,7 @@ pub struct Shared {
     /// Where relative directories begin, if the server shares our file system.
     pub base: Option<PathBuf>,
     client_info: Mutex<Option<(String, String)>>,
+    shows: Mutex<Shows>,
     connection: tokio::sync::Mutex<Option<Client>>,
     next_id: AtomicI64,
     /// Elicitations that wait for an answer.
@@ -55,6 +62,7 @@ impl Session {
             connect,
             base,
             client_info: Mutex::default(),
+            shows: Mutex::default(),
             connection: tokio::sync::Mutex::default(),
             next_id: AtomicI64::new(0),
             pending: Mutex::default(),
@@ -112,6 +120,7 @@ impl Session {
                 return message::error(id, INVALID_REQUEST, text, None);
             }
             *known = Some((text("name"), text("version")));
+            *self.shared.shows.lock() = Shows::declared(&params["capabilities"]);
         }
         let client = match self.shared.client().await {
             Ok(client) => client,
@@ -205,11 +214,31 @@ impl Shared {
         Ok(client)
     }
 
-    /// Asks the peer something and waits for its answer.
-    pub async fn ask(&self, outlet: &Outlet, method: &str, params: Value) -> Result<Value, Value> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+    /// What the peer can be asked.
+    pub fn shows(&self) -> Shows {
+        *self.shows.lock()
+    }
+
+    /// An id for a request to the peer.
+    pub fn next_id(&self) -> i64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Asks the peer something and waits for its answer. Dropping the wait withdraws the request.
+    pub async fn ask(
+        &self,
+        outlet: &Outlet,
+        id: i64,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, Value> {
         let (reply, answer) = oneshot::channel();
         self.pending.lock().insert(id, reply);
+        let _asked = Asked {
+            shared: self,
+            outlet,
+            id,
+        };
         if outlet
             .send(message::request(id, method, params))
             .await
@@ -238,12 +267,53 @@ impl Shared {
     }
 
     /// Passes a question on to the call that the thread belongs to.
-    async fn pass_on(&self, thread_id: &str, ask: Ask) {
-        let call = self.asks.lock().get(thread_id).cloned();
+    async fn pass_on(self: &Arc<Self>, ask: Ask) {
+        let thread_id = ask.thread_id().to_owned();
+        let call = self.call_of(&thread_id).await;
         if let Some(call) = call
             && call.send(ask).await.is_err()
         {
             tracing::debug!(thread_id, "question dropped: its call has ended");
+        }
+    }
+
+    /// Who deals with the questions of a thread; those of an agent that a call started belong to that call.
+    async fn call_of(self: &Arc<Self>, thread_id: &str) -> Option<mpsc::Sender<Ask>> {
+        let mut id = thread_id.to_owned();
+        for _ in 0..MOST_PARENTS {
+            if let Some(call) = self.asks.lock().get(&id) {
+                return Some(call.clone());
+            }
+            let client = self.client().await.ok()?;
+            let thread = client.read_thread(&id, false).await.ok()?;
+            let SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
+                parent_thread_id, ..
+            }) = thread.source
+            else {
+                return None;
+            };
+            id = parent_thread_id.to_string();
+        }
+        None
+    }
+}
+
+/// A request to the peer that is not answered yet.
+struct Asked<'a> {
+    shared: &'a Shared,
+    outlet: &'a Outlet,
+    id: i64,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if self.shared.pending.lock().remove(&self.id).is_none() {
+            return;
+        }
+        let params = json!({ "requestId": self.id, "reason": "nobody waits for the answer" });
+        let cancelled = message::notification("notifications/cancelled", params);
+        if self.outlet.try_send(cancelled).is_err() {
+            tracing::debug!(id = self.id, "cancellation dropped: the peer does not read");
         }
     }
 }
@@ -251,27 +321,58 @@ impl Shared {
 /// Passes the server's questions on to the calls they belong to.
 struct Questions(std::sync::Weak<Shared>);
 
+impl Questions {
+    /// Passes a question on and waits for its answer; without one, the question is left to the default.
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        if let Some(shared) = self.0.upgrade() {
+            shared.pass_on(question(reply)).await;
+        }
+        answer.await.ok()
+    }
+}
+
 impl Handler for Questions {
     async fn approve_command(
         &self,
         request: CommandExecutionRequestApprovalParams,
     ) -> CommandDecision {
-        let (reply, decision) = oneshot::channel();
-        if let Some(shared) = self.0.upgrade() {
-            let thread = request.thread_id.clone();
-            shared
-                .pass_on(&thread, Ask::Command(Box::new(request), reply))
-                .await;
-        }
-        decision.await.unwrap_or(CommandDecision::Decline)
+        let answer = self.ask(|reply| Ask::Command(Box::new(request), reply));
+        answer.await.unwrap_or(CommandDecision::Decline)
     }
 
     async fn approve_file_change(&self, request: FileChangeRequestApprovalParams) -> FileDecision {
-        let (reply, decision) = oneshot::channel();
-        if let Some(shared) = self.0.upgrade() {
-            let ask = Ask::Patch(request.item_id, reply);
-            shared.pass_on(&request.thread_id, ask).await;
-        }
-        decision.await.unwrap_or(FileDecision::Decline)
+        let answer = self.ask(|reply| Ask::Patch(Box::new(request), reply));
+        answer.await.unwrap_or(FileDecision::Decline)
+    }
+
+    async fn approve_permissions(
+        &self,
+        request: PermissionsRequestApprovalParams,
+    ) -> PermissionsRequestApprovalResponse {
+        let answer = self.ask(|reply| Ask::Permissions(Box::new(request), reply));
+        answer.await.unwrap_or_else(permission::nothing)
+    }
+
+    async fn answer_questions(
+        &self,
+        request: ToolRequestUserInputParams,
+    ) -> ToolRequestUserInputResponse {
+        let answer = self.ask(|reply| Ask::Input(Box::new(request), reply));
+        answer.await.unwrap_or(ToolRequestUserInputResponse {
+            answers: Default::default(),
+        })
+    }
+
+    async fn answer_elicitation(
+        &self,
+        request: McpServerElicitationRequestParams,
+    ) -> McpServerElicitationRequestResponse {
+        let answer = self.ask(|reply| Ask::Server(Box::new(request), reply));
+        answer.await.unwrap_or(McpServerElicitationRequestResponse {
+            action: McpServerElicitationAction::Decline,
+            content: None,
+            meta: None,
+        })
     }
 }

@@ -16,8 +16,11 @@ async function converse(name, transport) {
   const client = new Client({ name: 'sdk', version: '1' }, { capabilities: { elicitation: {} } });
   const asked = [];
   client.setRequestHandler(ElicitRequestSchema, async (request) => {
-    asked.push(request.params.message.includes('touch') ? 'command' : request.params.message);
-    return { action: 'accept', content: {} };
+    const { message, requestedSchema } = request.params;
+    asked.push(message.includes('touch') ? 'command' : message);
+    const content = { colour: 'Blue', name: 'Ada' };
+    const fields = Object.keys(content).filter((it) => it in requestedSchema.properties);
+    return { action: 'accept', content: Object.fromEntries(fields.map((it) => [it, content[it]])) };
   });
   await client.connect(transport);
   const { tools } = await client.listTools();
@@ -34,6 +37,28 @@ async function converse(name, transport) {
   const reply = await client.callTool({ name: 'codex-reply', arguments: {
     prompt: script({ text: 'again' }), threadId: first.structuredContent.threadId,
   } });
+  // The agent asks, one of its MCP servers asks, and another client that shows no forms is not asked.
+  const options = [{ label: 'Red', description: 'r' }, { label: 'Blue', description: 'b' }];
+  const questions = [{ id: 'colour', header: 'Colour', question: 'Which?', options }];
+  const calls = [
+    { name: 'request_user_input', arguments: { questions } },
+    { name: 'mcp__forms__form', arguments: {} },
+  ];
+  const asking = { name: 'codex', arguments: {
+    prompt: script(...calls.map((it) => ({ calls: [it] })), { text: 'answered' }),
+    'approval-policy': 'on-request', cwd: work,
+    config: {
+      'features.default_mode_request_user_input': true,
+      mcp_servers: { forms: { command: process.execPath, args: [`${work}/mcp.mjs`], env: { VERSION: '1' } } },
+    },
+  } };
+  const read = [];
+  client.fallbackNotificationHandler = async ({ params }) => {
+    const item = params?.msg?.item;
+    if (item?.type === 'function_call_output') read.push(JSON.stringify(item.output));
+  };
+  await client.callTool(asking);
+  const answers = ['"Blue"', 'Ada'].map((it) => read.some((output) => output.replaceAll('\\', '').includes(it)));
   const cancel = new AbortController();
   const slow = client.callTool(
     { name: 'codex', arguments: { prompt: script({ stall: true, text: 'never' }) } },
@@ -41,13 +66,22 @@ async function converse(name, transport) {
     { signal: cancel.signal, onprogress: () => cancel.abort('enough') },
   ).then(() => 'answered', () => 'cancelled');
   console.log(JSON.stringify([name, {
-    tools: tools.map((it) => it.name), asked, progress: progress[0] === 1,
+    tools: tools.map((it) => it.name), asked, answers, progress: progress[0] === 1,
     first: first.structuredContent.content, reply: reply.content[0].text, slow: await slow,
   }]));
   await client.close();
+  return asking;
 }
 
-await converse('stdio', new StdioClientTransport({ command: program, args: ['mcp-server'], env, cwd: work }));
+const asking = await converse('stdio', new StdioClientTransport({ command: program, args: ['mcp-server'], env, cwd: work }));
+
+const plain = new Client({ name: 'plain', version: '1' });
+const read = [];
+plain.fallbackNotificationHandler = async ({ params }) => read.push(JSON.stringify(params?.msg ?? ''));
+await plain.connect(new StdioClientTransport({ command: program, args: ['mcp-server'], env, cwd: work }));
+await plain.callTool(asking);
+console.log(JSON.stringify(['plain', read.some((it) => it.includes('does not declare the capability `elicitation`'))]));
+await plain.close();
 
 const server = spawn(program, ['mcp-server', '--http', '127.0.0.1:0'], { env, cwd: work, stdio: ['ignore', 'ignore', 'pipe'] });
 for await (const line of createInterface({ input: server.stderr })) {

@@ -69,10 +69,13 @@ async fn seen(packages: &Path, script: &str, place: &Place) -> Value {
 async fn the_mcp_sdk_calls_the_agent_over_both_transports() {
     let Some(packages) = packages() else { return };
     let place = Place::new();
+    std::fs::write(place.work().join("mcp.mjs"), include_str!("acp_mcp.mjs")).unwrap();
     let seen = seen(&packages, include_str!("mcp_clients.mjs"), &place).await;
+    assert_eq!(seen["plain"], true);
     let expected = json!({
         "tools": ["codex", "codex-reply"],
-        "asked": ["command"],
+        "asked": ["command", "Which?", "forms: Who?"],
+        "answers": [true, true],
         "progress": true,
         "first": "made",
         "reply": "again",

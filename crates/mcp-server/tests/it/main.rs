@@ -3,6 +3,8 @@
 
 mod http;
 mod peer;
+mod questions;
 mod stdio;
 
+quipu_testkit::be_mcp_server_in_tests!();
 quipu_sandbox::run_helper_in_tests!();

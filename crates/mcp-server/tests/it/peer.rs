@@ -50,10 +50,15 @@ impl Place {
 
     /// A client over standard input and output that has introduced itself.
     pub async fn peer(&self) -> Peer {
+        self.peer_with(json!({ "elicitation": {} })).await
+    }
+
+    /// The same with these capabilities.
+    pub async fn peer_with(&self, capabilities: Value) -> Peer {
         let mut peer = self.stranger();
         let hello = json!({
             "protocolVersion": "2025-06-18",
-            "capabilities": { "elicitation": {} },
+            "capabilities": capabilities,
             "clientInfo": { "name": "tester", "version": "1" },
         });
         let answer = peer.call("initialize", hello).await;
