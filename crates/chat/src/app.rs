@@ -59,6 +59,8 @@ pub struct App {
     waiting: Vec<String>,
     /// What to send when a thread is open.
     first: Option<String>,
+    /// Whether a thread is being opened.
+    is_opening: bool,
     /// Whether the last key was Ctrl-C with nothing to interrupt.
     is_leaving: bool,
     pub is_over: bool,
@@ -83,6 +85,7 @@ impl App {
             chosen: TurnStartParams::default(),
             waiting: Vec::new(),
             first,
+            is_opening: true,
             is_leaving: false,
             is_over: false,
             effects: Vec::new(),
@@ -101,6 +104,14 @@ impl App {
 
     pub fn thread_id(&self) -> Option<&str> {
         self.open.as_ref().map(|it| it.thread_id.as_str())
+    }
+
+    /// Everything that was typed and not sent.
+    pub fn unsent(&self) -> String {
+        let waiting = self.first.iter().chain(&self.waiting).chain(&self.aside);
+        let typed = waiting.map(String::as_str).chain([self.edit.text()]);
+        let typed: Vec<_> = typed.filter(|it| !it.trim().is_empty()).collect();
+        typed.join("\n")
     }
 
     fn print(&mut self, line: Line) {
@@ -147,6 +158,7 @@ impl App {
     pub fn connected(&mut self) {
         if let Link::Lost(_) = self.link {
             self.link = Link::Connected;
+            self.is_opening = self.open.is_none();
             self.print(Line::dim("connected again"));
             let resume = self
                 .open
@@ -288,7 +300,7 @@ impl App {
                     self.enter();
                 }
             }
-            Pick::Thread(id) => self.effects.push(Effect::Resume(id)),
+            Pick::Thread(id) => self.open_with(Effect::Resume(id)),
             Pick::Model(name) => self.use_model(name),
         }
     }
@@ -337,11 +349,14 @@ impl App {
     /// Says something: to the running turn if there is one, else in a new one.
     fn send(&mut self, text: String) {
         let Some(open) = &self.open else {
-            // The thread is about to be opened.
             self.first = Some(match self.first.take() {
                 Some(first) => format!("{first}\n{text}"),
                 None => text,
             });
+            // One that could not be opened is replaced by a new one.
+            if !self.is_opening {
+                self.open_with(Effect::New);
+            }
             return;
         };
         if self.is_sending {
@@ -368,6 +383,12 @@ impl App {
         self.is_sending = true;
         self.begin("waiting for the model");
         self.effects.push(Effect::Send(Box::new(params), text));
+    }
+
+    /// Begins to open another conversation.
+    fn open_with(&mut self, effect: Effect) {
+        self.is_opening = true;
+        self.effects.push(effect);
     }
 
     fn begin(&mut self, activity: &str) {

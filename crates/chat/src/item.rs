@@ -68,7 +68,8 @@ pub fn lines(item: &ThreadItem) -> Vec<Line> {
         ThreadItem::EnteredReviewMode { review, .. } => {
             vec![Line::plain(format!("* reviewing {}", one_line(review)))]
         }
-        ThreadItem::ExitedReviewMode { review, .. } => message(review),
+        // The message that follows says the same, and has all findings also in a stored conversation.
+        ThreadItem::ExitedReviewMode { .. } => Vec::new(),
         _ => Vec::new(),
     }
 }

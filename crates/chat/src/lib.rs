@@ -8,6 +8,7 @@
 mod app;
 mod command;
 mod complete;
+mod diff;
 mod edit;
 mod form;
 mod item;

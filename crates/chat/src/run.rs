@@ -207,6 +207,7 @@ impl Chat {
                     Effect::Send(_, text) | Effect::Steer { text, .. } => {
                         Outcome::NotSent(text, error)
                     }
+                    effect if effect.opens() => Outcome::NotOpened(error),
                     _ => Outcome::Failed(error),
                 };
                 self.app.outcome(outcome);
@@ -235,8 +236,9 @@ impl Chat {
 
     fn farewell(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if !self.app.edit.is_empty() {
-            lines.push(format!("not sent: {}", self.app.edit.text()));
+        let unsent = self.app.unsent();
+        if !unsent.is_empty() {
+            lines.push(format!("not sent: {unsent}"));
         }
         if let Some(id) = self.app.thread_id() {
             lines.push(format!("continue with: --resume {id}"));

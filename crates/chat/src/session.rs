@@ -1,16 +1,19 @@
 //! What the chat asks of the server, each in a task of its own; what came of it returns as an [`Outcome`].
 
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use quipu_client::wire::{
-    AskForApproval, CommandExecParams, FuzzyFileSearchParams, Model, ModelListParams,
-    ReasoningEffort, ReviewStartParams, ReviewTarget, SandboxPolicy, Thread,
-    ThreadCompactStartParams, ThreadForkParams, ThreadForkResponse, ThreadListParams,
-    ThreadResumeParams, ThreadResumeResponse, ThreadStartParams, ThreadStartResponse,
-    TurnInterruptParams, TurnStartParams, TurnSteerParams, UserInput,
+    AskForApproval, FuzzyFileSearchParams, Model, ModelListParams, ReasoningEffort,
+    ReviewStartParams, ReviewTarget, SandboxPolicy, Thread, ThreadCompactStartParams,
+    ThreadForkParams, ThreadForkResponse, ThreadListParams, ThreadResumeParams,
+    ThreadResumeResponse, ThreadStartParams, ThreadStartResponse, TurnInterruptParams,
+    TurnStartParams, TurnSteerParams, UserInput,
 };
 use quipu_client::{Client, Error};
 use tokio::sync::mpsc;
+
+use crate::diff;
 
 /// Threads and models that are offered.
 const MOST_OFFERED: u32 = 50;
@@ -44,6 +47,13 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// Whether it opens a conversation.
+    pub fn opens(&self) -> bool {
+        matches!(self, Effect::New | Effect::Resume(_) | Effect::Fork(_))
+    }
+}
+
 /// What came of it.
 pub enum Outcome {
     Opened(Box<Opened>),
@@ -55,7 +65,11 @@ pub enum Outcome {
         text: String,
     },
     Models(Vec<Model>),
-    Threads(Vec<Thread>),
+    Threads {
+        threads: Vec<Thread>,
+        /// The time, in Unix seconds.
+        now: i64,
+    },
     Diff(String),
     Files {
         query: String,
@@ -63,6 +77,8 @@ pub enum Outcome {
         paths: Vec<String>,
     },
     Done,
+    /// Why no conversation was opened.
+    NotOpened(String),
     Failed(String),
 }
 
@@ -123,9 +139,11 @@ async fn outcome(client: &Client, start: Start, effect: Effect) -> Outcome {
         Effect::Send(_, text) | Effect::Steer { text, .. } => Some(text.clone()),
         _ => None,
     };
+    let opens = effect.opens();
     match (ask(client, start, effect).await, text) {
         (Ok(outcome), _) => outcome,
         (Err(error), Some(text)) => Outcome::NotSent(text, reason(error)),
+        (Err(error), None) if opens => Outcome::NotOpened(reason(error)),
         (Err(error), None) => Outcome::Failed(reason(error)),
     }
 }
@@ -165,7 +183,10 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
                 .await?;
             Outcome::Done
         }
-        Effect::Diff(cwd) => diff(client, cwd).await?,
+        Effect::Diff(cwd) => match diff::uncommitted(client, &cwd).await? {
+            Ok(text) => Outcome::Diff(text),
+            Err(why) => Outcome::Failed(why),
+        },
         Effect::Models => {
             let params = ModelListParams {
                 limit: Some(MOST_OFFERED),
@@ -178,7 +199,11 @@ async fn ask(client: &Client, start: Start, effect: Effect) -> Result<Outcome, E
                 limit: Some(MOST_OFFERED),
                 ..ThreadListParams::default()
             };
-            Outcome::Threads(client.list_threads(params).await?.data)
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            Outcome::Threads {
+                threads: client.list_threads(params).await?.data,
+                now: now.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX)),
+            }
         }
         Effect::Files { root, query, at } => Outcome::Files {
             paths: files(client, root, &query).await?,
@@ -248,27 +273,6 @@ async fn files(client: &Client, root: String, query: &str) -> Result<Vec<String>
     };
     let found = client.fuzzy_file_search(params).await?.files;
     Ok(found.into_iter().map(|it| it.path).collect())
-}
-
-async fn diff(client: &Client, cwd: String) -> Result<Outcome, Error> {
-    let params = CommandExecParams {
-        command: ["git", "--no-pager", "diff", "--no-color", "HEAD"]
-            .map(str::to_owned)
-            .into(),
-        cwd: Some(cwd),
-        ..CommandExecParams::default()
-    };
-    let done = client.exec_command(params).await?;
-    Ok(match done.exit_code {
-        0 => Outcome::Diff(done.stdout),
-        _ => Outcome::Failed(
-            done.stderr
-                .lines()
-                .next()
-                .unwrap_or("git failed")
-                .to_owned(),
-        ),
-    })
 }
 
 fn reason(error: Error) -> String {

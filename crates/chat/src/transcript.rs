@@ -30,6 +30,8 @@ pub struct Transcript {
     output: String,
     /// The changes of patches that have begun.
     patches: HashMap<String, Vec<FileUpdateChange>>,
+    /// Whether a review is running. The user said nothing in it; the message is the reviewer's task.
+    is_review: bool,
 }
 
 impl Transcript {
@@ -93,6 +95,9 @@ impl Transcript {
                 self.patches.remove(id);
             }
             ThreadItem::CommandExecution { .. } => self.output.clear(),
+            ThreadItem::EnteredReviewMode { .. } => self.is_review = true,
+            ThreadItem::ExitedReviewMode { .. } => self.is_review = false,
+            ThreadItem::UserMessage { .. } if self.is_review => return,
             _ => {}
         }
         self.extend(item::lines(ended));
@@ -106,6 +111,7 @@ impl Transcript {
         self.output.clear();
         self.streamed.clear();
         self.patches.clear();
+        self.is_review = false;
     }
 
     /// The changes of a patch that has begun.
@@ -123,9 +129,13 @@ impl Transcript {
         if hidden > 0 && !is_known {
             self.print(Line::dim(format!("… {hidden} earlier turns")));
         }
-        let items = turns[hidden..].iter().flat_map(|it| &it.items);
-        let lines: Vec<_> = items.flat_map(item::lines).collect();
-        self.extend(lines);
+        for turn in &turns[hidden..] {
+            let is_exit = |it: &ThreadItem| matches!(it, ThreadItem::ExitedReviewMode { .. });
+            let is_review = turn.items.iter().any(is_exit);
+            let is_task = |it: &ThreadItem| matches!(it, ThreadItem::UserMessage { .. });
+            let shown = turn.items.iter().filter(|it| !is_review || !is_task(it));
+            self.extend(shown.flat_map(item::lines).collect::<Vec<_>>());
+        }
     }
 
     /// What is being written, below the scrollback.

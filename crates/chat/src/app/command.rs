@@ -37,8 +37,8 @@ impl App {
             Command::Resume(None) => self.effects.push(Effect::Threads),
             // Work of one turn would be shown in another conversation.
             _ if self.is_busy() => self.alert("The agent is working; stop it first (ctrl-c)"),
-            Command::Resume(Some(id)) => self.effects.push(Effect::Resume(id)),
-            Command::New => self.effects.push(Effect::New),
+            Command::Resume(Some(id)) => self.open_with(Effect::Resume(id)),
+            Command::New => self.open_with(Effect::New),
             Command::Fork | Command::Diff | Command::Review(_) | Command::Compact => {
                 self.in_thread(command);
             }
@@ -52,7 +52,7 @@ impl App {
         };
         let (thread_id, cwd) = (open.thread_id.clone(), open.cwd.clone());
         let effect = match command {
-            Command::Fork => Effect::Fork(thread_id),
+            Command::Fork => return self.open_with(Effect::Fork(thread_id)),
             Command::Diff => Effect::Diff(cwd),
             Command::Review(target) => {
                 self.begin("reviewing");

@@ -47,7 +47,10 @@ fn status_line(app: &App, columns: usize) -> Option<Line> {
             let text = format!("no server, retrying ({}s): {cause}", app.seconds);
             return Some(Line::alert(cut(&text, columns)));
         }
-        Link::Connected if app.open.is_none() => "connecting".to_owned(),
+        Link::Connected if app.open.is_none() && app.is_opening => "connecting".to_owned(),
+        Link::Connected if app.open.is_none() => {
+            "no conversation is open; what you send begins one".to_owned()
+        }
         Link::Connected if app.is_busy() => {
             format!(
                 "{} ({}s, ctrl-c stops)",
@@ -56,7 +59,7 @@ fn status_line(app: &App, columns: usize) -> Option<Line> {
         }
         Link::Connected => return None,
     };
-    let waiting = match app.waiting.len() {
+    let waiting = match app.waiting.len() + app.first.iter().len() {
         0 => String::new(),
         count => format!(", {count} to be sent"),
     };

@@ -50,6 +50,11 @@ impl App {
                 self.transcript.activity = clean(&it.error.message);
             }
             Notification::ConfigWarning(it) => self.alert(clean(&it.summary)),
+            Notification::McpServerStartupStatusUpdated(it) => {
+                if let Some(error) = &it.error {
+                    self.alert(clean(error));
+                }
+            }
             Notification::ModelRerouted(it) if about(&it.thread_id) => {
                 let text = format!(
                     "the provider used {} instead of {}",

@@ -28,7 +28,9 @@ impl App {
                 false => self.send(text),
             },
             Outcome::Models(models) => self.pick_from("model", model_entries(models)),
-            Outcome::Threads(threads) => self.pick_from("conversation", thread_entries(threads)),
+            Outcome::Threads { threads, now } => {
+                self.pick_from("conversation", thread_entries(threads, now));
+            }
             Outcome::Diff(text) if text.trim().is_empty() => {
                 self.print(Line::plain("nothing changed since the last commit"));
             }
@@ -41,14 +43,23 @@ impl App {
                     self.menu = complete::files(at, paths);
                 }
             }
-            Outcome::Failed(error) => {
-                self.is_sending = false;
-                self.alert(clean(&error));
-                let waiting = std::mem::take(&mut self.waiting).join("\n");
-                if !waiting.is_empty() && self.turn_id.is_none() {
-                    self.give_back(waiting);
+            Outcome::NotOpened(error) => {
+                self.is_opening = false;
+                if let Some(text) = self.first.take() {
+                    self.give_back(text);
                 }
+                self.failed(&error);
             }
+            Outcome::Failed(error) => self.failed(&error),
+        }
+    }
+
+    fn failed(&mut self, error: &str) {
+        self.is_sending = false;
+        self.alert(clean(error));
+        let waiting = std::mem::take(&mut self.waiting).join("\n");
+        if !waiting.is_empty() && self.turn_id.is_none() {
+            self.give_back(waiting);
         }
     }
 
@@ -92,6 +103,7 @@ impl App {
         let running = last.filter(|it| it.status == TurnStatus::InProgress);
         self.turn_id = running.map(|it| it.id.clone());
         self.is_sending = false;
+        self.is_opening = false;
         self.print(Line::dim(title));
         self.transcript.show_turns(&thread.turns, is_same);
         let waiting = std::mem::take(&mut self.waiting);
@@ -110,7 +122,7 @@ fn model_entries(models: Vec<Model>) -> Vec<(String, Pick)> {
     shown.map(entry).collect()
 }
 
-fn thread_entries(threads: Vec<Thread>) -> Vec<(String, Pick)> {
+fn thread_entries(threads: Vec<Thread>, now: i64) -> Vec<(String, Pick)> {
     let entry = |it: Thread| {
         let title = it.name.unwrap_or(it.preview);
         let title = if title.is_empty() {
@@ -119,7 +131,43 @@ fn thread_entries(threads: Vec<Thread>) -> Vec<(String, Pick)> {
             title
         };
         let name = clean(&title).replace('\n', " ");
-        (format!("{name}  {}", it.cwd), Pick::Thread(it.id))
+        let age = age(now - it.updated_at);
+        (format!("{age:>6}  {name}  {}", it.cwd), Pick::Thread(it.id))
     };
     threads.into_iter().map(entry).collect()
+}
+
+/// How long something is ago.
+fn age(seconds: i64) -> String {
+    match seconds {
+        ..60 => "now".to_owned(),
+        ..3600 => format!("{} min", seconds / 60),
+        ..86400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Key;
+    use crate::session::Effect;
+
+    #[test]
+    fn ages_are_short() {
+        let ages = [-5, 59, 61, 7200, 86400 * 3].map(age);
+        assert_eq!(ages, ["now", "now", "1 min", "2 h", "3 d"]);
+    }
+
+    #[test]
+    fn what_is_sent_after_a_conversation_was_not_opened_begins_a_new_one() {
+        let mut app = App::new(Some("first".to_owned()));
+        assert_eq!(app.unsent(), "first");
+        app.outcome(Outcome::NotOpened("no rollout found".to_owned()));
+        // What was to be said first can be seen and sent again.
+        assert_eq!(app.edit.text(), "first");
+        app.key(Key::Enter);
+        assert!(matches!(app.effects().as_slice(), [Effect::New]));
+        assert_eq!((app.edit.text(), app.unsent().as_str()), ("", "first"));
+    }
 }

@@ -319,3 +319,36 @@ async fn a_form_of_an_mcp_server_is_filled_in() {
     let content = json!({ "color": "blue", "name": "Ada" });
     assert!(sent.any(|it: serde_json::Value| it["result"]["content"] == content));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_conversation_to_resume_a_new_one_begins() {
+    if !has_tmux() {
+        return;
+    }
+    let unknown = "--resume 01900000-0000-7000-8000-000000000000";
+    let terminal = Terminal::start(Place::new(), unknown).await;
+    terminal
+        .until(&["no rollout found", "no conversation is open"])
+        .await;
+    terminal
+        .say(&script(json!([{ "deltas": ["be", "gun"] }])))
+        .await;
+    terminal.until(&["begun"]).await;
+    // Files that git does not know yet are changes too, also before the first commit.
+    terminal.say("/approvals full").await;
+    terminal.until(&["approvals: full"]).await;
+    let make = "git init -q . && echo fresh > new.txt";
+    terminal
+        .say(&script(json!([run(make), { "deltas": ["ma", "de"] }])))
+        .await;
+    terminal.until(&["made"]).await;
+    terminal.say("/diff").await;
+    terminal.until(&["new.txt", "+fresh"]).await;
+    // A review is shown once, without the task that the reviewer got.
+    let findings = script(json!([{ "text": "all is well" }]));
+    terminal.say(&format!("/review {findings}")).await;
+    terminal.until(&["* reviewing", "\nall is well"]).await;
+    terminal.say("/status").await;
+    let shown = terminal.until(&["directory"]).await;
+    assert_eq!(shown.matches("\nall is well").count(), 1, "{shown}");
+}
