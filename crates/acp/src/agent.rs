@@ -21,7 +21,8 @@ use crate::schema::{
     SetModeRequest, SetOptionRequest,
 };
 use crate::session::{Cancellation, Session, Started};
-use crate::{account, editor_tools, history, input, turn};
+use crate::startup::Startup;
+use crate::{account, commands, editor_tools, history, input, turn};
 
 /// Sessions in one page of a list.
 const PAGE: u32 = 50;
@@ -131,20 +132,32 @@ impl Agent {
         };
         let client = self.client().await?;
         account::check(&client).await?;
+        let startup = Startup::of(&request.mcp_servers, || client.events());
         let started = client.thread_start(params).await.map_err(refused)?;
         let id = started.thread.id.clone();
-        let opened = self.keep(&client, Started::from(&started)).await;
+        let opened = self.keep(&client, Started::from(&started), startup).await;
         Ok(Opened {
             session_id: Some(id),
             ..opened
         })
     }
 
+    /// Shows what the editor could not be shown before it knew the session.
+    pub async fn announce(&self, session_id: &str) {
+        commands::announce(&self.editor, session_id).await;
+        let startup = self.session(session_id).ok();
+        let startup = startup.and_then(|it| it.startup.lock().take());
+        if let Some(startup) = startup {
+            tokio::spawn(startup.report(self.editor.clone(), session_id.to_owned()));
+        }
+    }
+
     /// Adds a session, and says what can be chosen for it.
-    async fn keep(&self, client: &Client, started: Started) -> Opened {
+    async fn keep(&self, client: &Client, started: Started, startup: Option<Startup>) -> Opened {
         let id = started.thread_id.clone();
         let session = Session::new(client, started).await;
         let (modes, config_options) = session.offers();
+        *session.startup.lock() = startup;
         self.sessions.lock().insert(id, Arc::new(session));
         Opened {
             session_id: None,
@@ -168,11 +181,12 @@ impl Agent {
             ..ThreadResumeParams::default()
         };
         let client = self.client().await?;
+        let startup = Startup::of(&request.mcp_servers, || client.events());
         let resumed = client.thread_resume(params).await.map_err(refused)?;
         if wants_history {
             history::replay(&self.editor, &id, &resumed.thread.turns).await;
         }
-        Ok(self.keep(&client, Started::from(&resumed)).await)
+        Ok(self.keep(&client, Started::from(&resumed), startup).await)
     }
 
     pub async fn list_sessions(self: &Arc<Self>, request: ListRequest) -> Result<SessionList> {

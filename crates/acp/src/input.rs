@@ -16,6 +16,11 @@ pub fn of(prompt: Vec<ContentBlock>) -> Result<Vec<UserInput>> {
         match block {
             ContentBlock::Text { text } => say(&mut input, &text),
             ContentBlock::Image { data, mime_type } => {
+                if !mime_type.starts_with("image/") || !is_base64(&data) {
+                    let text =
+                        format!("an image of the type `{mime_type}` is not base64 of an image");
+                    return Err(invalid(text));
+                }
                 let url = format!("data:{mime_type};base64,{data}");
                 input.push(UserInput::Image { url });
             }
@@ -39,6 +44,12 @@ pub fn of(prompt: Vec<ContentBlock>) -> Result<Vec<UserInput>> {
         true => Err(invalid("the prompt is empty")),
         false => Ok(input),
     }
+}
+
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    let is_digit = |it: u8| it.is_ascii_alphanumeric() || it == b'+' || it == b'/';
+    data.len() % 4 == 0 && data.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
 }
 
 /// Adds text, to the text before if there is one: a model reads one message.
@@ -67,6 +78,15 @@ fn path(uri: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
+/// The name of an MCP server as a key of the settings, of which a dot would make two.
+pub fn key(name: &str) -> String {
+    let is_plain = |it: &char| it.is_ascii_alphanumeric() || *it == '-';
+    let letters = name.chars();
+    letters
+        .map(|it| if is_plain(&it) { it } else { '_' })
+        .collect()
+}
+
 /// The editor's MCP servers and further directories as settings of a thread.
 pub fn settings(
     servers: &[McpServer],
@@ -93,18 +113,7 @@ pub fn settings(
                 return Err(invalid(text));
             }
         };
-        // Names become keys, of which a dot would make two.
-        let name: String = name
-            .chars()
-            .map(|it| {
-                if it.is_ascii_alphanumeric() || it == '-' {
-                    it
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        settings.insert(format!("mcp_servers.{name}"), Json::from(value));
+        settings.insert(format!("mcp_servers.{}", key(name)), Json::from(value));
     }
     if !directories.is_empty() {
         let value = json!(directories);

@@ -22,6 +22,7 @@ mod schema;
 mod serve;
 mod session;
 mod settings;
+mod startup;
 mod tool_call;
 mod turn;
 mod watch;

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use crate::agent::Agent;
-use crate::commands;
 use crate::editor::Editor;
 use crate::error::{Result, invalid};
 use crate::schema::SessionRequest;
@@ -136,7 +135,7 @@ async fn take(agent: &Arc<Agent>, request: IncomingRequest, requests: &mut JoinS
                 answer(responder, done).await;
                 // An editor knows the session only now.
                 if let Some(id) = opened {
-                    commands::announce(&agent.editor, &id).await;
+                    agent.announce(&id).await;
                 }
             });
         }

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, watch};
 use crate::editor::Editor;
 use crate::schema::{ConfigOption, SessionModes, Update};
 use crate::settings::Settings;
+use crate::startup::Startup;
 
 /// A thread as the server opened it.
 pub struct Started {
@@ -77,6 +78,8 @@ pub struct Session {
     pub usage: Mutex<Option<ThreadTokenUsage>>,
     /// Tools of the editor that the user allowed for the whole session.
     allowed: Mutex<HashSet<String>>,
+    /// MCP servers of the editor that are starting, until the editor knows the session.
+    pub startup: Mutex<Option<Startup>>,
 }
 
 impl Session {
@@ -92,6 +95,7 @@ impl Session {
             cancels: watch::Sender::new(0),
             usage: Mutex::default(),
             allowed: Mutex::default(),
+            startup: Mutex::default(),
         }
     }
 

@@ -176,9 +176,6 @@ impl<'a> Watch<'a> {
                     self.think(id, rest).await;
                 }
             }
-            ThreadItem::ExitedReviewMode { review, .. } => {
-                self.editor.say(&self.session.thread_id, review).await;
-            }
             other => self.show_call(other).await,
         }
     }

@@ -71,3 +71,30 @@ async fn the_end_of_the_input_interrupts_the_turn_and_ends_the_agent() {
         .await
         .unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_that_is_none_is_refused() {
+    let place = Place::new();
+    let (mut editor, session) = place.editor(json!({})).await;
+    for (data, kind) in [("!!!", "image/png"), ("aGk=", "text/plain")] {
+        let image = json!({ "type": "image", "data": data, "mimeType": kind });
+        let params = json!({ "sessionId": session, "prompt": [image] });
+        let answer = editor.call("session/prompt", params).await;
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("not base64 of an image"), "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_editor_that_does_not_start_is_shown() {
+    let place = Place::new();
+    let (mut editor, _) = place.editor(json!({})).await;
+    let missing = place.work().join("missing");
+    let server = json!({ "name": "my.tools", "command": missing, "args": [], "env": [] });
+    let params = json!({ "cwd": place.work(), "mcpServers": [server] });
+    let opened = editor.call("session/new", params).await;
+    assert!(opened["result"]["sessionId"].is_string(), "{opened}");
+    editor
+        .until_said("The MCP server `my_tools` did not start: ")
+        .await;
+}

@@ -171,3 +171,15 @@ async fn approvals_of_sub_agents_are_asked_for_in_the_session_that_started_them(
     assert_eq!(answer["result"]["stopReason"], "cancelled");
     assert!(!place.work().join("a.txt").exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_is_shown_once() {
+    let place = Place::new();
+    let (mut editor, session) = place.editor(json!({})).await;
+    let script = json!({ "script": [{ "text": "all is well" }] });
+    let review = json!({ "type": "text", "text": format!("/review {script}") });
+    let params = json!({ "sessionId": session, "prompt": [review] });
+    let answer = editor.call("session/prompt", params).await;
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    assert_eq!(editor.said().matches("all is well").count(), 1);
+}
