@@ -7,7 +7,7 @@ import { counts, diffLines, type DiffStyle, diffTable } from "./diff.ts";
 import { fill, h, setText } from "./dom.ts";
 import { duration, json, short } from "./format.ts";
 import { image } from "./links.ts";
-import { copyButton, Markdown, markdown } from "./markdown.ts";
+import { copyButton, Markdown } from "./markdown.ts";
 import type { Row, RowView } from "./virtual.ts";
 
 /** What items need of the page. */
@@ -116,7 +116,8 @@ const MAKERS: Record<string, Maker> = {
       item.result !== "" && image(`data:image/png;base64,${item.result}`, item.revisedPrompt ?? "generated image"),
     ),
   enteredReviewMode: (body) => (item: Item<"enteredReviewMode">) => fill(body, label(`Review of ${item.review}`)),
-  exitedReviewMode: (body) => (item: Item<"exitedReviewMode">) => fill(body, label("Review"), markdown(item.review)),
+  // The message that follows has the text of the review.
+  exitedReviewMode: (body) => () => fill(body, label("The review has ended")),
   contextCompaction: (body) => () => fill(body, label("The history was compacted")),
   hookPrompt: (body) => (item: Item<"hookPrompt">) =>
     fill(body, label("Hook"), ...item.fragments.map(({ text }) => h("div", { class: "said" }, text))),

@@ -7,6 +7,9 @@ import { isShown, type ItemContext, itemRow } from "./items.ts";
 import type { ThreadState, TurnState } from "./thread.ts";
 import type { Row, RowView } from "./virtual.ts";
 
+/** Items that only reviews have. */
+const REVIEW = ["enteredReviewMode", "exitedReviewMode"];
+
 /** What feet need besides what items need. */
 export interface TranscriptContext extends ItemContext {
   rollback(turnId: string): void;
@@ -32,7 +35,9 @@ export class Rows {
   }
 
   #turn(state: ThreadState, turn: TurnState): Row[] {
-    const shown = [...turn.items].filter(([, item]) => isShown(item));
+    // In a review the user said nothing: the message is the task of the reviewer.
+    const isReview = [...turn.items.values()].some(({ type }) => REVIEW.includes(type));
+    const shown = [...turn.items].filter(([, item]) => isShown(item) && !(isReview && item.type === "userMessage"));
     const item = (key: string) => () => state.find(turn.id)?.items.get(key);
     const rows = shown.map(([key]) => itemRow(turn.id, item(key), key, this.#context));
     const foot: Row = { key: turn.id, guess: 36, view: () => new Foot(state, turn.id, this.#context) };

@@ -134,7 +134,7 @@ check("a whole turn by keyboard alone", async ({ place, person }) => {
 });
 
 check("everything fits a phone", async ({ place, person }) => {
-  const { url } = await place.serve();
+  const { url, kill } = await place.serve();
   const context = await person({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
   const page = await visit(context, url);
   await conversation(page);
@@ -151,4 +151,15 @@ check("everything fits a phone", async ({ place, person }) => {
   const touch = await page.getByRole("button", { name: "Send" }).boundingBox();
   assert.ok(touch && touch.x + touch.width <= 360 && touch.height >= 30, JSON.stringify(touch));
   clean(page);
+  // What is said about a lost connection is not behind the button.
+  await kill();
+  const banner = page.locator(".banner");
+  await banner.waitFor();
+  const left = await banner.evaluate((it) => {
+    const text = document.createRange();
+    text.selectNodeContents(it);
+    return text.getBoundingClientRect().left;
+  });
+  const button = await page.getByRole("button", { name: "Threads and views" }).boundingBox();
+  assert.ok(button && left >= button.x + button.width, `${left} in ${JSON.stringify(button)}`);
 });

@@ -207,10 +207,14 @@ check("a review, a compaction, and what a turn cost", async ({ place, person }) 
   await ended(page);
   await menu(page, "Review…");
   await page.getByLabel("What to review").selectOption("custom");
-  await page.getByLabel("Branch, commit or instructions").fill("Look at nothing in particular.");
+  await page.getByLabel("Branch, commit or instructions").fill(script({ text: "All is well." }));
   await page.getByRole("button", { name: "Start" }).click();
   await page.locator(".item.enteredReviewMode").waitFor();
   await page.locator(".item.exitedReviewMode").waitFor();
+  await ended(page);
+  // It is there once, and the task of the reviewer is not shown as if the user had said it.
+  assert.equal(await page.getByText("All is well.", { exact: true }).count(), 1);
+  assert.equal(await page.locator(".item.userMessage").count(), 2);
   clean(page);
 });
 
