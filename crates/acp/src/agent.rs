@@ -14,7 +14,7 @@ use quipu_rpc::{Id, RawJson};
 use serde_json::{Value, json};
 
 use crate::editor::Editor;
-use crate::error::{Result, invalid, refused};
+use crate::error::{Result, invalid, missing, refused};
 use crate::schema::{
     AuthenticateRequest, ClientCapabilities, Empty, InitializeRequest, ListRequest, OpenRequest,
     Opened, PromptRequest, PromptResponse, SessionInfo, SessionList, SessionRequest,
@@ -63,8 +63,8 @@ impl Agent {
 
     pub fn session(&self, id: &str) -> Result<Arc<Session>> {
         let found = self.sessions.lock().get(id).cloned();
-        let missing = || format!("there is no session {id}; start or load one first");
-        found.ok_or_else(|| invalid(missing()))
+        let why = || format!("there is no session {id}; start or load one first");
+        found.ok_or_else(|| missing(why()))
     }
 
     pub fn unload_sessions(&self) {

@@ -9,7 +9,7 @@ use quipu_client::{Client, EventStream, Timeouts};
 use quipu_rpc::ErrorObject;
 
 use crate::agent::Agent;
-use crate::error::{Result, failed, invalid, refused};
+use crate::error::{Result, failed, missing, refused};
 use crate::handler::Questions;
 use crate::session::Session;
 
@@ -116,7 +116,7 @@ impl Agent {
                 let resumed = resumed.map_err(|error| match error {
                     quipu_client::Error::Closed(cause) => TryAgain::Yes(failed(cause)),
                     // A thread is stored with its first turn.
-                    _ if session.last_turn.lock().is_none() => TryAgain::No(invalid(UNUSED)),
+                    _ if session.last_turn.lock().is_none() => TryAgain::No(missing(UNUSED)),
                     other => TryAgain::No(refused(other)),
                 })?;
                 session.loaded();
