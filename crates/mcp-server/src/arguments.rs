@@ -61,9 +61,7 @@ pub fn reply(arguments: Option<Value>) -> Result<(String, String), String> {
         .thread_id
         .or(read.conversation_id)
         .ok_or("Failed to parse thread_id: either threadId or conversationId must be provided")?;
-    let thread = uuid::Uuid::parse_str(&thread)
-        .map_err(|error| format!("Failed to parse thread_id: {error}"))?;
-    Ok((thread.to_string(), read.prompt))
+    Ok((thread, read.prompt))
 }
 
 fn read<T: for<'a> Deserialize<'a>>(arguments: Option<Value>, missing: &str) -> Result<T, String> {

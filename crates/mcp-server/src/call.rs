@@ -73,15 +73,21 @@ impl Call {
         let resumed = client
             .resume_thread(&thread_id, ThreadResumeParams::default())
             .await;
-        if let Err(error) = resumed {
-            tracing::debug!(%error, thread_id, "a thread could not be resumed");
-            let text = match error {
-                Error::Refused { .. } => format!("Session not found for thread_id: {thread_id}"),
-                other => other.to_string(),
-            };
-            return Some(tools::outcome(&thread_id, &text, true));
-        }
-        self.turn(client, thread_id, text).await
+        let error = match resumed {
+            Ok(thread) => return self.turn(client, thread.id, text).await,
+            Err(error) => error,
+        };
+        tracing::debug!(%error, thread_id, "a thread could not be resumed");
+        let Error::Refused { error, .. } = error else {
+            return Some(tools::outcome(&thread_id, &error.to_string(), true));
+        };
+        Some(match error.message.strip_prefix("invalid thread id: ") {
+            Some(problem) => tools::failure(&format!("Failed to parse thread_id: {problem}")),
+            None => {
+                let text = format!("Session not found for thread_id: {thread_id}");
+                tools::outcome(&thread_id, &text, true)
+            }
+        })
     }
 
     /// One turn; a second one in the same thread waits for it.

@@ -236,7 +236,7 @@ async fn bad_input_gets_a_clear_message() {
         (
             "codex-reply",
             json!({ "prompt": "x", "threadId": "nope" }),
-            "Failed to parse thread_id: invalid character",
+            "Failed to parse thread_id: invalid character: expected an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-], found `n` at 1",
         ),
         (
             "codex-reply",
