@@ -185,7 +185,11 @@ impl Call {
         match timeout(patience, request.headers(self.headers.clone()).send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_builder() => {
-                let reason = format!("the address {} cannot be used", self.public_url());
+                let url = self.public_url();
+                let reason = format!(
+                    "the address `{url}` cannot be used; correct the provider's `base_url`, which begins \
+                     with http:// or https://"
+                );
                 Err(ErrorKind::Configuration(reason).into())
             }
             Ok(Err(error)) => {

@@ -39,6 +39,8 @@ pub enum Obstacle {
     NoResolver,
     /// TLS failed; the text says how.
     Tls(String),
+    /// What listens there does not speak TLS.
+    NotTls,
     /// Nobody answered in time.
     TimedOut,
     /// Something else, in the words of the system.
@@ -56,7 +58,7 @@ impl Unreachable {
             if let Some(error) = cause.downcast_ref::<io::Error>() {
                 match innermost(error).kind() {
                     io::ErrorKind::ConnectionRefused => obstacle = Obstacle::Refused,
-                    io::ErrorKind::InvalidData => obstacle = Obstacle::Tls(root_cause(error)),
+                    io::ErrorKind::InvalidData => obstacle = tls(&root_cause(error)),
                     _ => {}
                 }
             }
@@ -79,7 +81,7 @@ impl Unreachable {
     pub(crate) fn may_pass(&self) -> bool {
         match self.obstacle {
             Obstacle::Refused => !is_loopback(&self.url),
-            Obstacle::UnknownHost | Obstacle::Tls(_) => false,
+            Obstacle::UnknownHost | Obstacle::Tls(_) | Obstacle::NotTls => false,
             Obstacle::NoResolver | Obstacle::TimedOut | Obstacle::Other(_) => true,
         }
     }
@@ -100,6 +102,7 @@ impl Unreachable {
             Obstacle::UnknownHost => format!("unknown host `{host}`"),
             Obstacle::NoResolver => format!("cannot resolve `{host}` at the moment"),
             Obstacle::Tls(text) => format!("TLS with {origin} failed: {text}"),
+            Obstacle::NotTls => format!("{origin} does not speak TLS"),
             Obstacle::TimedOut => format!("connecting to {origin} timed out"),
             Obstacle::Other(text) => text.clone(),
         }
@@ -110,10 +113,12 @@ impl Unreachable {
             Obstacle::Refused if is_loopback(&self.url) => {
                 "; start the server, or correct its address"
             }
-            Obstacle::UnknownHost => "; check the address",
+            Obstacle::UnknownHost => "; check the address and the network",
             Obstacle::Tls(_) => {
-                "; a private certificate authority is named by CODEX_CA_CERTIFICATE"
+                "; if its certificate is signed by a private authority, set CODEX_CA_CERTIFICATE to the \
+                 file with that authority's certificate"
             }
+            Obstacle::NotTls => "; use an address that begins with http://",
             _ => "",
         }
     }
@@ -129,6 +134,22 @@ impl fmt::Display for Unreachable {
             self.url
         )
     }
+}
+
+/// What a failure of TLS means. The library wraps some of its reasons in the names of its own types.
+fn tls(reason: &str) -> Obstacle {
+    if reason.contains("InvalidContentType") {
+        return Obstacle::NotTls;
+    }
+    let Some((what, wrapped)) = reason.split_once("Other(OtherError(") else {
+        return Obstacle::Tls(reason.to_owned());
+    };
+    let wrapped = wrapped.trim_end_matches(')');
+    let plain = match wrapped {
+        "CaUsedAsEndEntity" => "it is the certificate of an authority, not of a server",
+        other => other,
+    };
+    Obstacle::Tls(format!("{what}{plain}"))
 }
 
 /// Whether an address is one of this machine.
@@ -161,6 +182,18 @@ pub(crate) fn root_cause(error: &dyn Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_tls_are_in_plain_words() {
+        let authority = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
+        let plain =
+            "invalid peer certificate: it is the certificate of an authority, not of a server";
+        assert_eq!(tls(authority), Obstacle::Tls(plain.to_owned()));
+        let unknown = "invalid peer certificate: UnknownIssuer";
+        assert_eq!(tls(unknown), Obstacle::Tls(unknown.to_owned()));
+        let corrupt = "received corrupt message of type InvalidContentType";
+        assert_eq!(tls(corrupt), Obstacle::NotTls);
+    }
 
     #[test]
     fn addresses_of_this_machine_are_known() {

@@ -223,8 +223,16 @@ impl Refusal {
         }
     }
 
-    /// What the settings may have wrong when an address does not exist.
+    /// What the settings may have wrong.
     fn hint(&self, provider: &ProviderConfig) -> Option<String> {
+        match self.status {
+            StatusCode::UNAUTHORIZED => Some(key_hint(provider)),
+            _ => self.address_hint(provider),
+        }
+    }
+
+    /// What may be wrong when an address does not exist.
+    fn address_hint(&self, provider: &ProviderConfig) -> Option<String> {
         let is_missing = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
         let is_about_model = self.body.to_ascii_lowercase().contains("model");
         if !is_missing.contains(&self.status) || is_about_model || provider.id == "openai" {
@@ -245,6 +253,22 @@ impl Refusal {
             .iter()
             .find_map(|name| text(&self.headers, name))
             .map(str::to_owned)
+    }
+}
+
+/// Where the key comes from that a provider refuses.
+fn key_hint(provider: &ProviderConfig) -> String {
+    let id = &provider.id;
+    if let Some(variable) = &provider.env_key {
+        format!("check the key in the variable {variable}")
+    } else if provider.auth.is_some() {
+        format!("check what the program in [model_providers.{id}.auth] prints")
+    } else if provider.experimental_bearer_token.is_some() {
+        format!("check `experimental_bearer_token` in [model_providers.{id}]")
+    } else if provider.requires_openai_auth {
+        "log in with `quipu login`, or set OPENAI_API_KEY".to_owned()
+    } else {
+        format!("name the variable that holds the key in `env_key` of [model_providers.{id}]")
     }
 }
 
@@ -284,5 +308,34 @@ fn error_code(encoded: &str) -> Option<String> {
     match body.error {
         ErrorBody::Fields(fields) => fields.code?.as_str().map(str::to_owned),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_key_is_named_by_its_source() {
+        let own = ProviderConfig {
+            id: "own".into(),
+            ..ProviderConfig::default()
+        };
+        let by_variable = ProviderConfig {
+            env_key: Some("OWN_KEY".into()),
+            ..own.clone()
+        };
+        let by_program = serde_json::json!({ "name": "own", "auth": { "command": "print-key" } });
+        let by_program = ProviderConfig::declared("own", &by_program).unwrap();
+        let openai = ProviderConfig::built_in("openai").unwrap();
+        for (provider, source) in [
+            (own, "`env_key` of [model_providers.own]"),
+            (by_variable, "the variable OWN_KEY"),
+            (by_program, "the program in [model_providers.own.auth]"),
+            (openai, "`quipu login`, or set OPENAI_API_KEY"),
+        ] {
+            let hint = key_hint(&provider);
+            assert!(hint.contains(source), "{hint}");
+        }
     }
 }

@@ -157,7 +157,10 @@ impl Driver {
                     Err(mut failure) => {
                         self.slots = reading.body.decoder.slots();
                         if reading.ended && reading.body.events == 0 {
-                            self.suspect_overflow(&mut failure);
+                            match reading.foreign_type() {
+                                Some(content_type) => failure.kind = no_stream(content_type),
+                                None => self.suspect_overflow(&mut failure),
+                            }
                         }
                         drop(reading);
                         self.fail(failure, &mut out);
@@ -335,13 +338,15 @@ impl Reading {
         outcome.map_err(|kind| self.explained(kind))
     }
 
+    /// What the answer calls itself, if that is not a stream of events.
+    fn foreign_type(&self) -> Option<&str> {
+        let content_type = self.content_type.as_deref();
+        content_type.filter(|it| !it.contains("event-stream"))
+    }
+
     /// Adds what the stream looked like, for people who must find out what their provider did.
     fn explained(&self, kind: ErrorKind) -> Failure {
-        let foreign = self
-            .content_type
-            .as_deref()
-            .filter(|it| !it.contains("event-stream"));
-        let cause = match (&kind, foreign) {
+        let cause = match (&kind, self.foreign_type()) {
             (ErrorKind::TooLarge(reason), _) => Some(format!("was cut off: {reason}")),
             (_, Some(content_type)) => Some(format!(
                 "answered with `{content_type}` instead of an event stream"
@@ -358,6 +363,13 @@ impl Reading {
             ..kind.map_text(|text| self.secrets.redact(text)).into()
         }
     }
+}
+
+/// A page of a proxy, which may be gone soon, or the address of something else.
+fn no_stream(content_type: &str) -> ErrorKind {
+    ErrorKind::stream(format!(
+        "the server answered with `{content_type}` instead of an event stream; check the provider's `base_url`"
+    ))
 }
 
 /// Reads the few bytes that end a finished answer, so that its connection goes back to the pool

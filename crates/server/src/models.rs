@@ -145,6 +145,8 @@ fn only(provider: &ProviderConfig, listed: Remote) -> Result<String, String> {
         provider.id
     );
     let models = listed.map_err(|error| {
+        let error = error.to_string();
+        let error = error.trim_end_matches('.');
         format!("{unset}, and its list of models cannot be read: {error}; set `model`")
     })?;
     let mut names = models.into_iter().map(|it| it.slug);

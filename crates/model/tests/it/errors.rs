@@ -45,7 +45,7 @@ async fn refusals_of_a_responses_provider() {
         ),
         (
             json!({"fail": 401, "body": {"error": {"message": "no auth"}}}),
-            "unexpected status 401 Unauthorized: no auth, url: {base}/responses",
+            "unexpected status 401 Unauthorized: no auth, url: {base}/responses; name the variable that holds the key in `env_key` of [model_providers.mock]",
             Info::Unauthorized,
         ),
         (
@@ -225,7 +225,7 @@ async fn other_formats_say_the_same_with_other_words() {
     let chat = [
         (
             json!({"fail": 401, "body": body("bad key")}),
-            "unexpected status 401 Unauthorized: bad key, url: {base}/chat/completions",
+            "unexpected status 401 Unauthorized: bad key, url: {base}/chat/completions; name the variable that holds the key in `env_key` of [model_providers.mock]",
             Info::Unauthorized,
         ),
         (

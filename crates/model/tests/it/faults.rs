@@ -45,6 +45,22 @@ async fn html_instead_of_a_stream() {
 }
 
 #[tokio::test]
+async fn an_address_that_serves_pages_is_named_as_the_cause() {
+    for wire in WIRES {
+        let server = ModelServer::start().await.unwrap();
+        let page = json!({"raw": "<h1>Login</h1>", "headers": {"content-type": "text/html"}});
+        server.queue(step(page));
+        let events = collect(client(&server, wire).stream(request("hi"))).await;
+        assert_eq!(
+            failure(&events).to_string(),
+            "stream disconnected before completion: the server answered with `text/html` instead of an event \
+             stream; check the provider's `base_url`",
+            "{wire:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn an_empty_stream() {
     check(json!({"raw": ""}), "sent no event").await;
 }
@@ -201,7 +217,10 @@ async fn what_waiting_cannot_heal_fails_at_once_and_by_name() {
     let host = "http://no-such-host.invalid/v1".to_owned();
     for (base_url, reason) in [
         (host, "unknown host `no-such-host.invalid`"),
-        (tls, "TLS with https://127.0.0.1:"),
+        (
+            tls,
+            " does not speak TLS; use an address that begins with http://",
+        ),
     ] {
         let config = ProviderConfig {
             id: "away".into(),
@@ -238,7 +257,8 @@ async fn settings_that_cannot_work_are_named() {
                 base_url: Some("not a url".into()),
                 ..Default::default()
             },
-            "the address not a url/responses cannot be used",
+            "the address `not a url/responses` cannot be used; correct the provider's `base_url`, which \
+             begins with http:// or https://",
         ),
         (
             ProviderConfig {
