@@ -88,17 +88,24 @@ impl Search {
         }
     }
 
-    /// A feature without effect is reported only where it is switched on: off is what it is.
+    /// A feature without effect is reported only where it is switched on: off is what it is. One that was removed
+    /// is reported only where it is to be other than it is now.
     fn switches(&mut self, table: &Table) {
         for (name, value) in table {
             self.steps.push(Step::Key(name.clone()));
-            match Feature::named(name).map(Feature::stage) {
+            let feature = Feature::named(name);
+            match feature.map(Feature::stage) {
                 None => {
                     let features = Feature::ALL.iter().map(|feature| feature.name());
                     let aliases = ALIASES.iter().map(|(alias, _)| *alias);
                     self.unknown(name, features.chain(aliases));
                 }
                 Some(Stage::NoEffect) if *value == Value::Bool(true) => self.report(Why::NoEffect),
+                Some(Stage::Removed)
+                    if value.as_bool() != feature.map(Feature::default_enabled) =>
+                {
+                    self.report(Why::NoEffect);
+                }
                 Some(_) => {}
             }
             self.steps.pop();
@@ -128,7 +135,7 @@ impl Search {
 }
 
 /// The known name that differs least, if it differs little: one letter in three.
-fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let limit = (name.chars().count() / 3).max(1);
     known
         .map(|candidate| (distance(name, candidate), candidate))
@@ -213,7 +220,7 @@ mod tests {
     #[test]
     fn keys_without_effect_are_reported_once_with_their_table() {
         let text = "zsh_path = \"/bin/zsh\"\n[memories]\nuse_memories = true\nmax_unused_days = 3\n\
-                    [features]\njs_repl = true\nundo = false\nshell_tool = true\n\
+                    [features]\njs_repl = true\nundo = false\nshell_tool = true\nsteer = true\nsqlite = false\n\
                     [tui]\ntheme = \"dark\"\n[history]\npersistence = \"none\"\n\
                     [profiles.p]\nzsh_path = \"/bin/zsh\"\n";
         let table = crate::document::parse(text).unwrap();
@@ -224,6 +231,7 @@ mod tests {
         found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         let expected = [
             "features.js_repl",
+            "features.sqlite",
             "memories",
             "profiles.p.zsh_path",
             "zsh_path",

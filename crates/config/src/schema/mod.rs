@@ -17,7 +17,7 @@ mod words;
 
 pub use check::{Mismatch, check};
 pub use effective::effective;
-pub use ignored::{IgnoredKey, Why, ignored_keys};
+pub use ignored::{IgnoredKey, Why, ignored_keys, nearest};
 pub(crate) use paths::normalized;
 pub use paths::{relative_path, resolve_paths};
 pub use requirements::REQUIREMENTS;

@@ -121,7 +121,7 @@ const CHATGPT_URL: Key = key("chatgpt_base_url", Str, "Address of the ChatGPT ba
 const OSS_PROVIDER: Key = key(
     "oss_provider",
     Str,
-    "Local provider for `--oss`: `ollama` or `lmstudio`.",
+    "Local provider for `--oss`: `ollama`, `lmstudio`, `llamacpp` or `vllm`.",
 );
 const ZSH_PATH: Key = key("zsh_path", Path, "The zsh that `shell_zsh_fork` uses.").no_effect();
 const NODE_PATH: Key = key("js_repl_node_path", Path, "The Node that `js_repl` uses.").no_effect();

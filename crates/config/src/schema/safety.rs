@@ -180,7 +180,7 @@ pub static PROJECT: Section = Section::new(
     &[key(
         "trust_level",
         Word(&["trusted", "untrusted"]),
-        "Whether the project's own settings count and commands may write in it.",
+        "Whether the project's own settings count. Once that is decided, `sandbox_mode` is `workspace-write` there unless set.",
     )
     .default("not decided")],
 );

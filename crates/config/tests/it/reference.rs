@@ -31,6 +31,7 @@ Clients get a `configWarning` when they connect, and `exec` prints a warning, fo
 - an unknown key, with the most similar known key;
 - a key that is *accepted, no effect*: the official program has it, Quipu does not use it. Keys that only the official
   terminal interface uses are accepted without a warning, since both programs can share a file;
+- a feature that was removed, if it is set to other than its default;
 - an enabled feature under development, unless `suppress_unstable_features_warning` is set;
 - a value of the wrong type, with its position in the file. Until the file is fixed, the server answers only requests that
   need no settings and refuses to start threads with the same message; `exec` fails with it.
