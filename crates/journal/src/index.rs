@@ -115,6 +115,9 @@ impl Index {
             return Err(rusqlite::Error::InvalidPath(file.to_owned()));
         }
         // SQLite would make the file readable by others. If this fails, so will SQLite, and say why.
+        if let Some(directory) = file.parent() {
+            quipu_disk::private_dirs(directory, Path::new("")).ok();
+        }
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         drop(platform::private_file(&mut options).open(file));

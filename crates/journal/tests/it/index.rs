@@ -190,6 +190,20 @@ fn an_index_of_another_home_or_version_is_built_anew() {
 }
 
 #[test]
+fn the_directory_of_the_index_is_made() {
+    let home = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let sqlite = elsewhere.path().join("not/yet");
+    let options = StoreOptions {
+        sqlite_home: Some(sqlite.clone()),
+    };
+    let store = Store::open(home.path(), options);
+    add(&store, 1);
+    assert_eq!(list(&store, false), [id(1)]);
+    assert!(index_file(&sqlite).exists());
+}
+
+#[test]
 fn stores_in_many_threads_agree() {
     let home = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
