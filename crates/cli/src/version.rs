@@ -70,7 +70,8 @@ impl ProgramName {
 
 /// The version that the configuration announces. It is read only if it will be shown.
 fn announced() -> String {
-    if !asks_for_version(std::env::args_os().skip(1)) {
+    let is_command = std::env::args_os().nth(1).is_some_and(|it| it == "version");
+    if !is_command && !asks_for_version(std::env::args_os().skip(1)) {
         return PROTOCOL_VERSION.to_owned();
     }
     let config = app_server::unchecked(Env::from_process(), Overrides::default());

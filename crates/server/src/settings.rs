@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use quipu_config::{LoadRequest, Loader};
+use quipu_config::{LoadRequest, Loader, Snapshot};
 use quipu_journal::Source;
+use quipu_wire::ConfigWarningNotification;
 
 use crate::cloud::CloudTiming;
 
@@ -18,18 +19,29 @@ pub const PROTOCOL_VERSION: &str = "0.166.0";
 pub fn announced_version(config: &Loader) -> String {
     let snapshot = config.load(&LoadRequest::default()).ok();
     let chosen = snapshot.and_then(|it| it.session().announced_version);
-    let Some(chosen) = chosen else {
-        return PROTOCOL_VERSION.to_owned();
-    };
+    chosen
+        .filter(|it| is_version(it))
+        .unwrap_or_else(|| PROTOCOL_VERSION.to_owned())
+}
+
+/// That the configured version is none, and which one is announced.
+pub(crate) fn version_warning(snapshot: &Snapshot) -> Option<ConfigWarningNotification> {
+    let chosen = snapshot.session().announced_version;
+    let invalid = chosen.filter(|it| !is_version(it))?;
+    Some(ConfigWarningNotification {
+        summary: format!(
+            "`announced_version` is `{invalid}`, which is not three numbers with dots between them; \
+             {PROTOCOL_VERSION} is announced."
+        ),
+        details: None,
+        path: None,
+        range: None,
+    })
+}
+
+fn is_version(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
-    if chosen.split('.').count() == 3 && chosen.split('.').all(is_number) {
-        return chosen;
-    }
-    tracing::warn!(
-        announced_version = chosen,
-        "invalid version; use three numbers with dots between them"
-    );
-    PROTOCOL_VERSION.to_owned()
+    text.split('.').count() == 3 && text.split('.').all(is_number)
 }
 
 /// What the process knows before the first client connects.

@@ -2,7 +2,7 @@
 
 use quipu_wire::ConfigWarningNotification;
 
-use crate::{Server, providers, rules};
+use crate::{Server, providers, rules, settings};
 
 /// The warnings, in the order in which clients get them: first what makes the settings unusable, then
 /// rules files that are left out, then the rest. The files are read again for every client.
@@ -19,6 +19,7 @@ pub(crate) fn read(server: &Server) -> Vec<ConfigWarningNotification> {
     let warnings: Vec<_> = invalid
         .chain(loaded.problems.iter().map(rules::left_out))
         .chain(start_up.warnings)
+        .chain(settings::version_warning(&start_up.snapshot))
         .chain(providers::warning(server, &start_up.snapshot))
         .collect();
     for warning in &warnings {

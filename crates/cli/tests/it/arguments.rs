@@ -1,8 +1,10 @@
 //! Arguments: what is accepted where, and how a mistake ends.
 
+use quipu_testkit::client::within;
 use quipu_testkit::process::Launch;
 use tokio::io::AsyncReadExt as _;
 
+use crate::exec::{Place, text};
 use crate::support::{QUIPU, app_server};
 
 /// Runs to the end without input; exit code, standard output and standard error.
@@ -263,5 +265,26 @@ async fn mistakes_end_with_the_official_codes_and_texts() {
         let (found, output, stderr) = run(Launch::new(QUIPU).args(args.split(' '))).await;
         assert_eq!((found, output.as_str()), (code, ""), "{args}: {stderr}");
         assert!(stderr.contains(text), "{args}: {stderr}");
+    }
+}
+
+#[tokio::test]
+async fn the_announced_version_is_checked_and_shown() {
+    let place = Place::new();
+    let file = place.directory.path().join(".quipu/config.toml");
+    let announce = |version: &str| {
+        let text = format!("model_provider = \"offline\"\nannounced_version = \"{version}\"\n");
+        std::fs::write(&file, text).unwrap();
+    };
+    announce("newest");
+    let output = place.run(&["hi"]).await;
+    let why = "warning: `announced_version` is `newest`, which is not three numbers";
+    assert!(text(&output.stderr).contains(why), "{output:?}");
+    announce("0.118.0");
+    for args in [["version"], ["--version"], ["-V"]] {
+        let mut command = place.quipu(&args);
+        let output = within("its end", command.output()).await.unwrap();
+        let printed = text(&output.stdout);
+        assert!(printed.ends_with("\ncodex-cli 0.118.0\n"), "{printed}");
     }
 }
