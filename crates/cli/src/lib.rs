@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("Error: {error}");
+            eprintln!("Error: {}", error.trim_end());
             ExitCode::FAILURE
         }
     }

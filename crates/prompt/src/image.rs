@@ -49,8 +49,12 @@ pub fn data_url(path: &Path, bytes: &[u8]) -> Result<String, ImageError> {
 
 /// Whether an image can be sent with a prompt; the error says why not. Blocks on the file.
 pub fn check_image(path: &Path) -> Result<(), String> {
-    let problem = |error: ImageError| format!("cannot use the image {}: {error}", path.display());
-    load(path).map(drop).map_err(problem)
+    let why = match load(path) {
+        Ok(_) => return Ok(()),
+        Err(ImageError::Unsupported(_)) => "it is no whole PNG, JPEG, GIF or WebP image".to_owned(),
+        Err(ImageError::Unreadable(error)) => error.to_string(),
+    };
+    Err(format!("cannot use the image {}: {why}", path.display()))
 }
 
 #[derive(Debug, PartialEq)]

@@ -100,7 +100,8 @@ fn ids(found: &Snapshot) -> Vec<String> {
     built_in.iter().cloned().chain(own).collect()
 }
 
-fn provider(found: &Snapshot, id: &str) -> Result<ProviderConfig, String> {
+/// The provider with this id, as the settings have it.
+pub fn provider(found: &Snapshot, id: &str) -> Result<ProviderConfig, String> {
     let declared = found.merged().get("model_providers");
     match declared.and_then(|it| it.get(id)) {
         Some(table) => ProviderConfig::declared(id, table)

@@ -9,6 +9,8 @@ use quipu_client::wire::{
 };
 use serde::Serialize;
 
+use super::reason;
+
 /// One line.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type")]
@@ -152,13 +154,10 @@ impl Events {
                 self.usage = Some(it.token_usage.clone());
                 None
             }
-            ServerNotification::Error(it) => {
-                let message = match &it.error.additional_details {
-                    Some(details) if it.will_retry => format!("{} ({details})", it.error.message),
-                    _ => it.error.message.clone(),
-                };
-                Some(Line::error(message))
-            }
+            ServerNotification::Error(it) => Some(Line::error(match it.will_retry {
+                true => reason::retry(&it.error),
+                false => reason::failure(&it.error),
+            })),
             _ => None,
         }
     }

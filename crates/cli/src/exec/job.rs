@@ -88,6 +88,9 @@ impl Job {
                 .add_json(&profile)
                 .map_err(|error| error.to_string())?;
         }
+        for directory in &args.add_dir {
+            check_directory(&cwd.join(directory))?;
+        }
         Ok(Job {
             thread,
             work,
@@ -97,7 +100,7 @@ impl Job {
             ephemeral: run.ephemeral,
             images: images(run.images)?,
             output_schema,
-            last_message: run.last_message,
+            last_message: run.last_message.map(writable).transpose()?,
             anywhere: run.skip_git_repo_check || run.dangerously_bypass_approvals_and_sandbox,
             json: run.json,
             add_dirs: args.add_dir,
@@ -115,6 +118,34 @@ fn images(given: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))
     });
     checked.collect()
+}
+
+/// A directory that does not exist may be a mistyped one, and commands could not write to it.
+fn check_directory(path: &Path) -> Result<(), String> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(format!(
+            "cannot make {} writable: not a directory",
+            path.display()
+        )),
+        Err(error) => Err(format!("cannot make {} writable: {error}", path.display())),
+    }
+}
+
+/// The file for the last message. That it cannot be written should not show after the work is done.
+fn writable(path: PathBuf) -> Result<PathBuf, String> {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let problem = match parent {
+        _ if path.is_dir() => "it is a directory".to_owned(),
+        Some(parent) if !parent.is_dir() => {
+            format!("the directory {} does not exist", parent.display())
+        }
+        _ => return Ok(path),
+    };
+    let path = path.display();
+    Err(format!(
+        "cannot write the last message to {path}: {problem}"
+    ))
 }
 
 fn cwd(given: Option<&Path>) -> Result<PathBuf, String> {

@@ -7,9 +7,11 @@ mod job;
 mod local;
 mod output;
 mod prompt;
+pub mod reason;
 mod review;
 pub mod screen;
 mod settings;
+mod sink;
 pub mod stops;
 pub mod text;
 pub mod thread;
@@ -87,7 +89,7 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 
 /// A directory under version control can be brought back to what it was; one that the user trusts is theirs
 /// to risk.
-fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
+pub fn may_work_in(found: &Snapshot, cwd: &Path) -> bool {
     let is_repository = |directory: &Path| directory.join(".git").exists();
     cwd.ancestors().any(is_repository) || found.trust() == Some(Trust::Trusted)
 }

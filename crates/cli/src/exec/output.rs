@@ -1,7 +1,7 @@
 //! Where a run reports what happens: JSON lines on standard output for programs, or words on standard error
 //! for people, with the last message alone on standard output.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,12 +13,15 @@ use quipu_spending::Ledger;
 use super::args::Color;
 use super::events::{Events, Line};
 use super::job::Work;
+use super::reason;
 use super::screen::{Screen, Stream};
+use super::sink::Sink;
 use super::text::Text;
 use super::thread::{self, Opened};
 
 pub struct Output {
     form: Form,
+    sink: Sink,
     /// The file that gets the last message.
     last_message: Option<PathBuf>,
     /// The thread, if a later run can go on with it.
@@ -44,6 +47,7 @@ impl Output {
         };
         Output {
             form,
+            sink: Sink::default(),
             last_message,
             stored: None,
             said: None,
@@ -60,7 +64,7 @@ impl Output {
 
     /// A run that could not begin. The same goes to standard error, as with every command that fails.
     pub fn not_begun(error: &str) {
-        print(&Line::error(error.to_owned()));
+        Sink::default().event(&Line::error(error.to_owned()));
     }
 
     pub fn opened(&mut self, opened: &Opened, work: &Work) {
@@ -69,7 +73,7 @@ impl Output {
         let began = DateTime::from_timestamp(thread.created_at, 0).unwrap_or_default();
         self.thread = Some((thread.id.clone(), began.date_naive()));
         match &mut self.form {
-            Form::Json(_) => print(&Line::ThreadStarted {
+            Form::Json(_) => self.sink.event(&Line::ThreadStarted {
                 thread_id: opened.thread.id.clone(),
             }),
             Form::Text(text) => {
@@ -91,7 +95,7 @@ impl Output {
         match &mut self.form {
             Form::Json(events) => {
                 if let Some(line) = events.of(notification) {
-                    print(&line);
+                    self.sink.event(&line);
                 }
             }
             Form::Text(text) => text.notified(notification),
@@ -106,7 +110,7 @@ impl Output {
         match &mut self.form {
             Form::Json(events) => {
                 if let Some(line) = events.notice(notification) {
-                    print(&line);
+                    self.sink.event(&line);
                 }
             }
             Form::Text(text) => match notification {
@@ -130,34 +134,44 @@ impl Output {
 
     /// Reports how it ended, and with what code the process is to exit. Programs get no report of an end that
     /// a signal caused: its sender knows, and takes a failed turn for a fault.
-    pub fn end(self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
+    pub fn end(mut self, done: Result<CompletedTurn, Error>, stopped: bool) -> ExitCode {
         let (outcome, failure) = match done {
             Ok(done) if done.turn.status == TurnStatus::Interrupted => {
                 (Some(done), Some(self.interrupted()))
             }
             Ok(done) => (Some(done), None),
-            Err(Error::TurnFailed { error, outcome }) => (Some(*outcome), Some(error.message)),
+            Err(Error::TurnFailed { error, outcome }) => {
+                let failure = reason::failure(&error);
+                (Some(*outcome), Some(failure))
+            }
             Err(error) => (None, Some(thread::text(error))),
         };
         let message = outcome.as_ref().map(|it| it.agent_message.as_str());
-        self.keep(message.unwrap_or_default());
-        let code = match &failure {
-            Some(_) => ExitCode::FAILURE,
-            None => ExitCode::SUCCESS,
-        };
+        let kept = self.keep(message.unwrap_or_default());
+        let is_done = failure.is_none();
         let cost = self.cost();
         match self.form {
             Form::Json(_) if stopped && failure.is_some() => {}
-            Form::Json(events) => events.end(failure, cost).iter().for_each(print),
+            Form::Json(events) => {
+                let lines = events.end(failure, cost);
+                lines.iter().for_each(|line| self.sink.event(line));
+            }
             Form::Text(mut text) => {
                 text.end(outcome.as_ref(), failure.as_deref());
                 let seen = text.shows_words() && std::io::stdout().is_terminal();
                 if let (None, Some(message), false) = (failure, message, seen) {
-                    write(message.as_bytes());
+                    self.sink.line(message.as_bytes());
                 }
             }
         }
-        code
+        let unwritten = [kept.err(), self.sink.failure()];
+        let mut unwritten = unwritten.into_iter().flatten().peekable();
+        let is_whole = unwritten.peek().is_none();
+        unwritten.for_each(|why| eprintln!("error: {why}"));
+        match is_done && is_whole {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        }
     }
 
     /// US dollars that the thread has cost, if the prices are known.
@@ -174,19 +188,18 @@ impl Output {
         }
     }
 
-    fn keep(&self, message: &str) {
+    /// Writes the last message into the file that is to get it.
+    fn keep(&self, message: &str) -> Result<(), String> {
         let Some(path) = &self.last_message else {
-            return;
+            return Ok(());
         };
-        if let Err(error) = std::fs::write(path, message) {
-            eprintln!(
-                "cannot write the last message to {}: {error}",
-                path.display()
-            );
-        } else if message.is_empty() {
-            let path = path.display();
-            eprintln!("Warning: no last agent message; wrote empty content to {path}");
+        let shown = path.display();
+        std::fs::write(path, message)
+            .map_err(|error| format!("cannot write the last message to {shown}: {error}"))?;
+        if message.is_empty() {
+            eprintln!("Warning: no last agent message; wrote empty content to {shown}");
         }
+        Ok(())
     }
 }
 
@@ -198,19 +211,4 @@ fn sandbox(policy: &SandboxPolicy) -> &'static str {
         SandboxPolicy::ExternalSandbox { .. } => "external",
         SandboxPolicy::Unrecognized(_) => "unknown",
     }
-}
-
-fn print(line: &Line) {
-    match serde_json::to_vec(line) {
-        Ok(line) => write(&line),
-        Err(error) => tracing::error!(%error, "failed to write event"),
-    }
-}
-
-/// A reader that closed standard output does not want the rest.
-fn write(text: &[u8]) {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text).ok();
-    stdout.write_all(b"\n").ok();
-    stdout.flush().ok();
 }

@@ -50,7 +50,7 @@ fn complete(job: &mut Job, overrides: &mut Overrides) -> Result<(), String> {
     let found = at(&config, &job.cwd)?;
     let mut settings = Table::new();
     if let Some(local) = job.local.take() {
-        let provider = local.provider(found.model().oss_provider)?;
+        let provider = local.provider(&found)?;
         let model = local::model(&provider).map(str::to_owned);
         job.model = job.model.take().or(model);
         settings.insert("model_provider".into(), json!(provider));

@@ -8,6 +8,7 @@ use quipu_client::wire::{
 
 use quipu_client::CompletedTurn;
 
+use super::reason;
 use super::screen::{Look, Screen};
 
 /// Lines of a command's output that are shown from its start and from its end.
@@ -98,16 +99,10 @@ impl Text {
             }
             ServerNotification::TurnPlanUpdated(it) => self.plan(&it.plan),
             ServerNotification::TurnDiffUpdated(it) => self.diff.clone_from(&it.diff),
-            ServerNotification::Error(it) => {
-                let message = &it.error.message;
-                match (&it.error.additional_details, it.will_retry) {
-                    (Some(why), true) => {
-                        self.screen.line(Look::Faint, &format!("{message} ({why})"));
-                    }
-                    (None, true) => self.screen.line(Look::Faint, message),
-                    (_, false) => self.error(message),
-                }
+            ServerNotification::Error(it) if it.will_retry => {
+                self.screen.line(Look::Faint, &reason::retry(&it.error));
             }
+            ServerNotification::Error(it) => self.error(&reason::failure(&it.error)),
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ use quipu_client::wire::{
 use quipu_client::{Client, Error};
 
 use super::job::{Job, Which};
+use super::reason;
 
 /// A thread with the settings in force.
 pub struct Opened {
@@ -80,7 +81,9 @@ pub async fn stored(client: &Client, name: &str) -> Result<String, String> {
             return Ok(thread.id.clone());
         }
         if page.next_cursor.is_none() {
-            return Err(format!("no stored run has the id or name `{name}`"));
+            return Err(format!(
+                "no stored run has the id or name `{name}`; `quipu threads` lists them"
+            ));
         }
         params.cursor = page.next_cursor;
     }
@@ -122,7 +125,7 @@ pub fn everything() -> ThreadListParams {
 pub fn text(error: Error) -> String {
     match error {
         Error::Refused { error, .. } => error.message,
-        Error::TurnFailed { error, .. } => error.message,
+        Error::TurnFailed { error, .. } => reason::failure(&error),
         other => other.to_string(),
     }
 }

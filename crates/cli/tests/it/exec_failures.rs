@@ -35,7 +35,10 @@ async fn a_retry_is_no_error_and_says_its_reason() {
         .lines()
         .find(|it| it.contains("Reconnecting... 1/5"));
     let retry = retry.unwrap();
-    assert!(retry.starts_with("Reconnecting... 1/5 ("), "{printed}");
+    assert!(
+        retry.starts_with("Reconnecting... 1/5 (stream disconnected"),
+        "{printed}"
+    );
     assert!(!printed.contains("\nerror:"), "{printed}");
 }
 
@@ -54,6 +57,7 @@ async fn a_run_that_cannot_begin_says_why_in_plain_words() {
         (&["resume", "nobody", "hi"], "config.toml:2:9: "),
         (&["--output-schema", "nowhere.json", "hi"], "nowhere.json"),
         (&["-i", "nowhere.png", "hi"], "nowhere.png"),
+        (&["-c", "model", "hi"], "missing '='"),
     ] {
         let output = place.run(args).await;
         assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -153,4 +157,96 @@ async fn input_that_has_begun_is_read_to_its_end() {
     );
     let last: Value = model.requests().last().unwrap().body.clone();
     assert!(!last["input"].to_string().contains("<stdin>"), "{last}");
+}
+
+/// A status is named once in each notice, with the provider's own words.
+#[tokio::test]
+async fn a_retry_names_its_reason_once() {
+    let (place, model) = with_model().await;
+    let broken = json!({ "fail": 500, "body": { "error": { "message": "the GPU is gone" } } });
+    model.queue_json(broken.clone());
+    // Before anybody hears of it, the same request is sent again.
+    for _ in 0..4 {
+        model.queue_json(broken.clone());
+    }
+    model.queue_json(json!({ "text": "back" }));
+    let output = place.run(&["hi"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let printed = text(&output.stderr);
+    let retry = printed.lines().find(|it| it.starts_with("Reconnecting"));
+    let retry = retry.unwrap();
+    assert_eq!(retry.matches("500 Internal").count(), 1, "{retry}");
+    assert_eq!(retry.matches("the GPU is gone").count(), 1, "{retry}");
+}
+
+/// The message is the same for every server; only its own words tell how large its window is.
+#[tokio::test]
+async fn an_overflow_comes_with_the_words_of_the_server() {
+    let (place, model) = with_model().await;
+    let words = "the request exceeds the available context size (1024 tokens)";
+    let refusal = json!({ "fail": 400, "body": { "error": { "message": words } } });
+    model.queue_json(refusal.clone());
+    let output = place.run(&["hi"]).await;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let printed = text(&output.stderr);
+    assert_eq!(printed.matches(words).count(), 1, "{printed}");
+    assert_eq!(printed.matches("ran out of room").count(), 1, "{printed}");
+    model.queue_json(refusal);
+    let lines = place.lines(&["hi"], 1).await;
+    let failed = lines.last().unwrap();
+    assert_eq!(failed["type"], "turn.failed", "{lines:?}");
+    assert!(failed.to_string().contains(words), "{failed}");
+}
+
+/// What cannot be used is known before a model is asked, and paid.
+#[tokio::test]
+async fn paths_that_cannot_be_used_are_refused_before_the_turn() {
+    let (place, model) = with_model().await;
+    std::fs::write(place.work().join("note.txt"), "no image").unwrap();
+    for (args, why) in [
+        (
+            ["-o", "nowhere/last.txt"],
+            "cannot write the last message to nowhere/last.txt: the directory nowhere does not exist",
+        ),
+        (["-o", ".git"], ".git: it is a directory"),
+        (["--add-dir", "nowhere"], "nowhere writable: No such file"),
+        (
+            ["--add-dir", "note.txt"],
+            "note.txt writable: not a directory",
+        ),
+        (["-C", "nowhere"], "cannot work in nowhere: No such file"),
+        (
+            ["-i", "note.txt"],
+            "note.txt: it is no whole PNG, JPEG, GIF or WebP image",
+        ),
+    ] {
+        let output = place.run(&[&args[..], &["hi"]].concat()).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output.stderr).contains(why), "{output:?}");
+    }
+    assert!(model.requests().is_empty());
+}
+
+/// A script must not take an answer for complete that never reached its file.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn output_that_cannot_be_written_fails_the_run() {
+    let place = Place::new();
+    let steps = script(json!([{ "text": "an answer" }]));
+    for args in [&[&*steps][..], &["--json", &steps]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = place.command(args);
+        command.stdin(Stdio::null()).stdout(full.unwrap());
+        let child = command.spawn().unwrap();
+        let output = within("the end of a run", child.wait_with_output());
+        let output = output.await.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let printed = text(&output.stderr);
+        let why = "error: cannot write to standard output: No space left";
+        assert_eq!(printed.matches(why).count(), 1, "{printed}");
+    }
+    let output = place.run(&["-o", "/dev/full", &steps]).await;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let why = "cannot write the last message to /dev/full";
+    assert!(text(&output.stderr).contains(why), "{output:?}");
 }

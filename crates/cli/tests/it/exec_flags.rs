@@ -134,7 +134,7 @@ async fn an_image_that_cannot_be_sent_fails_before_the_turn() {
         ),
         (
             "words.png",
-            "cannot use the image words.png: unsupported image",
+            "cannot use the image words.png: it is no whole PNG, JPEG, GIF or WebP image",
         ),
     ] {
         let output = place.run(&["-i", path, "look"]).await;
@@ -253,6 +253,28 @@ async fn a_model_server_of_this_machine_is_used_if_there_is_one() {
     let printed = text(&nobody.stderr);
     let expected = format!("nothing listens at {url}, where Ollama is expected");
     assert!(printed.contains(&expected), "{printed}");
+    // The address is the one that is configured.
+    let moved = format!(
+        "model_providers.vllm={{ name = \"Moved\", base_url = {:?} }}",
+        model.base_url()
+    );
+    let args = ["--local-provider", "vllm", "-m", "mine", "-c", &moved, "hi"];
+    succeeded(&place.run(&args).await);
+    assert_eq!(model.requests().last().unwrap().body["model"], "mine");
+    let moved = format!("model_providers.llamacpp={{ name = \"Moved\", base_url = {url:?} }}");
+    let args = ["--local-provider", "llamacpp", "-c", &moved, "hi"];
+    let nobody = place.run(&args).await;
+    let printed = text(&nobody.stderr);
+    assert!(
+        printed.contains(&format!("nothing listens at {url}, where Moved is"))
+            && printed.contains("`base_url` in [model_providers.llamacpp]"),
+        "{printed}"
+    );
+    let remote = place.run(&["--local-provider", "openai", "hi"]).await;
+    let printed = text(&remote.stderr);
+    let local =
+        "`openai` is not a server on this machine; there are: ollama, lmstudio, llamacpp, vllm";
+    assert!(printed.contains(local), "{printed}");
     let unknown = place.run(&["--local-provider", "nobody", "hi"]).await;
     let printed = text(&unknown.stderr);
     let listed = "Model provider `nobody` not found; there are: openai, ";
@@ -393,7 +415,7 @@ async fn command_lines_that_make_no_sense_are_reported_from_runs_that_fail() {
         (1, &["--output-schema", "/etc/passwd", "hi"]),
         (0, &["--help"]),
         (0, &["resume", "--help"]),
-        (0, &["-o", "/nowhere/at/all", "hi"]),
+        (1, &["-o", "/nowhere/at/all", "hi"]),
     ] {
         let output = place.run(args).await;
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
