@@ -282,6 +282,9 @@ pub struct InitArgs {
     /// Do not try a request
     #[arg(long)]
     pub no_test: bool,
+    /// How long to wait for the answer to that request; local servers may have to load their model first
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_client::{Client, Options};
+use quipu_client::{Client, Options, Timeouts};
 use quipu_config::Loader;
 use quipu_server::{Server, Settings};
 
@@ -21,7 +21,12 @@ pub fn with_client<T>(
         settings.watch_skills = false;
         let server = Server::new(settings);
         let options = Options::connection(server.connect_in_process())
-            .client("quipu", env!("CARGO_PKG_VERSION"));
+            .client("quipu", env!("CARGO_PKG_VERSION"))
+            .timeouts(Timeouts {
+                turn_silence: None,
+                turn_total: None,
+                ..Timeouts::default()
+            });
         let done = match Client::connect(options).await {
             Ok(client) => {
                 let done = work(&client, &server).await;

@@ -6,23 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use quipu_client::wire::{SandboxMode, ThreadStartParams};
-use quipu_client::{Client, prompt};
 use quipu_config::edit::{Edit, WriteRequest};
-use quipu_config::{Env, Home, LoadRequest, Loader, Overrides};
+use quipu_config::{Env, Home, LoadRequest, Loader, Overrides, Table};
 use quipu_model::{BUILT_IN, ProviderConfig, local_servers};
+use serde_json::json;
 
 use super::app_server::unchecked;
-use super::models;
+use super::{models, trial};
 use crate::args::{ConfigArgs, InitArgs};
-use crate::exec::thread::text;
 use crate::session;
 use crate::version::ProgramName;
-
-/// How long a first answer may take. Local servers load their model for it.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Characters of the answer that are shown.
-const SHOWN: usize = 200;
 
 /// A provider that could be used, and why.
 struct Candidate {
@@ -53,6 +46,7 @@ pub fn run(args: InitArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     };
     let mut edits = Vec::new();
     if let Some(id) = chosen {
+        check(&id, overrides.clone())?;
         edits.push(Edit::set(&["model_provider"], id));
     }
     if let Some(model) = &args.model {
@@ -64,8 +58,19 @@ pub fn run(args: InitArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     }
     match args.no_test {
         true => Ok(ExitCode::SUCCESS),
-        false => attempt(load()?),
+        false => trial::run(load()?, Duration::from_secs(args.timeout)),
     }
+}
+
+/// Whether a provider exists and has an address; nothing is written for one that has not.
+fn check(id: &str, mut overrides: Overrides) -> Result<(), String> {
+    let chosen = Table::from_iter([("model_provider".to_owned(), json!(id))]);
+    let added = overrides.add_json(&chosen);
+    added.map_err(|error| error.to_string())?;
+    let config = unchecked(Env::from_process(), overrides)?;
+    let found = config.load(&LoadRequest::default());
+    let found = found.map_err(|error| error.to_string())?;
+    session::with_client(config, async |_, server| server.provider(&found).map(drop))
 }
 
 /// Offers the home of the official program, if there is one and none of our own yet.
@@ -212,33 +217,6 @@ fn write(config: &Loader, edits: Vec<Edit>) -> Result<(), String> {
     let file = config.home().config_file();
     eprintln!("Wrote to {}: {}", file.display(), lines.join(", "));
     Ok(())
-}
-
-/// One request, so that what is wrong shows now.
-fn attempt(config: Loader) -> Result<ExitCode, String> {
-    session::with_client(config, async |client, _| {
-        let params = ThreadStartParams {
-            ephemeral: Some(true),
-            sandbox: Some(SandboxMode::ReadOnly),
-            ..ThreadStartParams::default()
-        };
-        let opened = client.thread_start(params).await.map_err(text)?;
-        eprintln!("Asking {} ({}) …", opened.model, opened.model_provider);
-        let answer = answer(client, &opened.thread.id).await?;
-        let shown: String = answer.trim().chars().take(SHOWN).collect();
-        eprintln!("It answered: {shown}\nDone. Try: quipu exec \"explain this directory\"");
-        Ok(ExitCode::SUCCESS)
-    })
-}
-
-async fn answer(client: &Client, thread: &str) -> Result<String, String> {
-    let words = "Answer with the single word: ready";
-    let turn = client.run_turn(prompt(thread, words));
-    match tokio::time::timeout(PATIENCE, turn).await {
-        Ok(Ok(done)) => Ok(done.agent_message),
-        Ok(Err(error)) => Err(format!("the request failed: {}", text(error))),
-        Err(_) => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
-    }
 }
 
 fn ask(question: &str) -> Result<String, String> {

@@ -18,4 +18,5 @@ pub mod print;
 pub mod providers;
 mod proxy;
 pub mod sandbox;
+pub mod trial;
 pub mod usage;

@@ -54,7 +54,7 @@ pub async fn offer(server: &Arc<Server>, found: &Snapshot) -> Result<Offer, Stri
             let listed = client.models(&RequestMeta::default()).await;
             let listed = listed.map_err(|error| {
                 let name = provider.display_name();
-                format!("{name} does not list its models: {error}")
+                format!("cannot list the models of {name}: {error}")
             });
             listed?.models
         }

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 
 use quipu_testkit::client::within;
-use quipu_testkit::model::ModelServer;
-use serde_json::json;
+use quipu_testkit::model::{ModelServer, Stop, Then};
+use serde_json::{from_value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
 use crate::exec::Place;
 use crate::exec_terminal::terminal;
@@ -125,4 +126,121 @@ async fn a_local_server_is_found_by_its_port() {
     drop(model);
     let (done, seen) = init(&fresh(), &vars, &[]).await;
     assert!(!done && !seen.contains(&found), "{seen}");
+}
+
+/// A server of this machine with one model, and the variable that says where it is.
+async fn local() -> (ModelServer, [(&'static str, String); 1]) {
+    let model = ModelServer::start().await.unwrap();
+    model.set_models(json!({ "data": [{ "id": "tiny" }] }));
+    let url = model.base_url();
+    (model, [("CODEX_OSS_BASE_URL", url)])
+}
+
+const OLLAMA: [&str; 3] = ["init", "--provider", "ollama"];
+const WRITTEN: &str = "model_provider = \"ollama\"\nmodel = \"tiny\"\n";
+
+#[tokio::test]
+async fn a_slow_model_is_waited_for_and_the_user_knows() {
+    let (model, vars) = local().await;
+    let place = fresh();
+    let step = from_value(json!({ "text": "ready at last" })).unwrap();
+    let gate = model.queue_gated(step, Stop::BeforeAnswer);
+    let mut command = place.quipu(&OLLAMA);
+    let mut child = command.envs(vars).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("No answer after ") {
+        let read = within("a reminder", stderr.read_line(&mut seen)).await;
+        assert_ne!(read.unwrap(), 0, "{seen}");
+    }
+    assert!(seen.contains("waiting for up to 600"), "{seen}");
+    gate.open(Then::Finish);
+    let rest = within("the rest", stderr.read_to_string(&mut seen)).await;
+    rest.unwrap();
+    assert!(seen.contains("It answered: ready at last"), "{seen}");
+    assert!(within("its end", child.wait()).await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_answer_in_time_leaves_a_configuration_that_works() {
+    let (model, vars) = local().await;
+    let place = fresh();
+    let step = from_value(json!({ "text": "too late" })).unwrap();
+    let gate = model.queue_gated(step, Stop::BeforeAnswer);
+    let mut command = place.quipu(&[&OLLAMA[..], &["--timeout", "1"]].concat());
+    let output = within("its end", command.envs(vars.clone()).output()).await;
+    let output = output.unwrap();
+    drop(gate);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let seen = String::from_utf8(output.stderr).unwrap();
+    for words in [
+        "Error: no answer within 1 seconds",
+        "The configuration is written",
+        "--timeout SECONDS",
+    ] {
+        assert!(seen.contains(words), "{words}: {seen}");
+    }
+    assert_eq!(config(&place), WRITTEN);
+    model.queue_json(json!({ "text": "now" }));
+    let mut command = place.command(&["hi"]);
+    let command = command.envs(vars).stdin(std::process::Stdio::null());
+    let output = within("its end", command.output()).await.unwrap();
+    assert_eq!(output.stdout, b"now\n", "{output:?}");
+}
+
+#[tokio::test]
+async fn attempts_that_fail_are_shown_while_init_waits() {
+    let (model, vars) = local().await;
+    let place = fresh();
+    model.queue_json(json!({ "text": "half", "cut": true }));
+    model.queue_json(json!({ "text": "whole" }));
+    let mut command = place.quipu(&OLLAMA);
+    let output = within("its end", command.envs(vars).output()).await;
+    let output = output.unwrap();
+    let seen = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{seen}");
+    assert!(seen.contains("\nReconnecting... 1/5 ("), "{seen}");
+    assert!(seen.contains("It answered: whole"), "{seen}");
+    assert!(
+        seen.ends_with("Try: quipu exec \"explain this directory\"\n"),
+        "{seen}"
+    );
+}
+
+/// The advice is followed to the letter, also where there is no repository.
+#[tokio::test]
+async fn the_command_that_init_suggests_works() {
+    let (model, vars) = local().await;
+    let place = fresh();
+    fs::remove_dir(place.work().join(".git")).unwrap();
+    model.queue_json(json!({ "text": "ready" }));
+    let mut command = place.quipu(&OLLAMA);
+    let output = within("its end", command.envs(vars.clone()).output()).await;
+    let seen = String::from_utf8(output.unwrap().stderr).unwrap();
+    let (_, suggested) = seen.rsplit_once("Try: quipu ").unwrap();
+    let args = suggested.trim().replace('"', "");
+    let (args, prompt) = args.split_once(" explain").unwrap();
+    let prompt = format!("explain{prompt}");
+    let args: Vec<&str> = args.split(' ').chain([&*prompt]).collect();
+    model.queue_json(json!({ "text": "an explanation" }));
+    let mut command = place.quipu(&args);
+    command.envs(vars).stdin(std::process::Stdio::null());
+    let output = within("its end", command.output()).await.unwrap();
+    assert_eq!(output.stdout, b"an explanation\n", "{output:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_written_for_a_provider_that_cannot_be_used() {
+    for (provider, why) in [
+        ("nobody", "`nobody` not found; there are: openai, "),
+        ("azure", "model_providers.azure.base_url is not set"),
+    ] {
+        let place = fresh();
+        let mut command = place.quipu(&["init", "--provider", provider]);
+        let output = within("its end", command.output()).await.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let seen = String::from_utf8(output.stderr).unwrap();
+        assert!(seen.contains(why) && !seen.contains("Wrote"), "{seen}");
+        assert_eq!(config(&place), "");
+    }
 }

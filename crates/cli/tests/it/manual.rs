@@ -15,7 +15,7 @@ type Section = (
 );
 
 /// What the file of each section sends.
-const SECTIONS: [Section; 11] = [
+const SECTIONS: [Section; 12] = [
     ("OpenAI", "OPENAI_API_KEY", "/v1/responses", Some(BEARER)),
     (
         "Anthropic",
@@ -37,6 +37,7 @@ const SECTIONS: [Section; 11] = [
     ("llama.cpp", "UNUSED", CHAT, None),
     ("vLLM", "UNUSED", CHAT, None),
     ("Any other server", "MY_SERVER_KEY", CHAT, Some(BEARER)),
+    ("Slow models", "UNUSED", CHAT, None),
 ];
 const CHAT: &str = "/v1/chat/completions";
 const BEARER: (&str, &str) = ("authorization", "Bearer k1");
