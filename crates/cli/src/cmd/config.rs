@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use quipu_client::wire::{ConfigReadParams, ConfigReadResponse};
 use quipu_config::edit::{Edit, WriteRequest};
-use quipu_config::schema::{Effect, Key, Kind, ROOT, Section};
+use quipu_config::schema::{Effect, Key, Kind, ROOT, Section, nearest};
 use quipu_config::{Env, Loader, split_key_path};
 use serde_json::{Value, json};
 
@@ -168,7 +168,7 @@ fn edit(config: &Loader) -> Result<ExitCode, String> {
     if let Some(invalid) = started.invalid {
         let details = invalid.details.unwrap_or(invalid.summary);
         return Err(format!(
-            "{details}\nUntil it is corrected, the defaults are in force."
+            "{details}\nUntil it is corrected, no thread can be started."
         ));
     }
     for warning in started.warnings {
@@ -208,6 +208,18 @@ fn explain(args: KeyArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     print::lines(lines)
 }
 
+/// The name that was probably meant, else all that there are.
+fn unknown(name: &str, section: &'static Section) -> String {
+    let known = || section.keys.iter().map(|it| it.name);
+    match nearest(name, known()) {
+        Some(meant) => format!("no setting is named `{name}`; did you mean `{meant}`?"),
+        None => {
+            let known: Vec<&str> = known().collect();
+            format!("no setting is named `{name}`; known: {}", known.join(", "))
+        }
+    }
+}
+
 /// The setting with this path, or none for names that users choose; an error lists what there is.
 fn check_known(path: &str) -> Result<Option<&'static Key>, String> {
     let keys = split_key_path(path).map_err(|error| error.to_string())?;
@@ -219,11 +231,7 @@ fn check_known(path: &str) -> Result<Option<&'static Key>, String> {
             if section.rest.is_some() {
                 return Ok(None);
             }
-            let known: Vec<&str> = section.keys.iter().map(|it| it.name).collect();
-            return Err(format!(
-                "no setting is named `{name}`; known: {}",
-                known.join(", ")
-            ));
+            return Err(unknown(name, section));
         };
         found = Some(key);
         match &key.kind {

@@ -3,9 +3,10 @@
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use quipu_config::{Env, Table};
-use quipu_sandbox::{Command, Exit, Process, Spawned, Stdio, Stream};
+use quipu_config::{Env, Feature, LoadRequest, Loader, Snapshot, Table};
+use quipu_sandbox::{Capabilities, Command, Exit, Process, Spawned, Stdio, Stream};
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
@@ -20,10 +21,11 @@ pub fn run(args: SandboxArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    if args.command.is_empty() {
-        return runtime.block_on(report());
-    }
     let mut overrides = common.overrides(&args.config)?;
+    if args.command.is_empty() {
+        let config = app_server::unchecked(Env::from_process(), overrides)?;
+        return runtime.block_on(report(&config));
+    }
     if let Some(policy) = args.policy {
         let chosen = Table::from_iter([("sandbox_mode".to_owned(), json!(policy.mode()))]);
         let chosen = overrides.add_json(&chosen);
@@ -38,12 +40,24 @@ pub fn run(args: SandboxArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 }
 
 /// Says what is in force. Fails where nothing is, so that a script can ask.
-async fn report() -> Result<ExitCode, String> {
-    let found = quipu_sandbox::capabilities().await;
-    let found = found.map_err(|error| error.to_string())?;
+async fn report(config: &Loader) -> Result<ExitCode, String> {
+    let found = in_force(Some(config)).await?;
     writeln!(io::stdout(), "{found}").map_err(|error| error.to_string())?;
     found.check().map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What enforces policies on this machine with these settings.
+pub async fn in_force(config: Option<&Loader>) -> Result<Capabilities, String> {
+    let found = quipu_sandbox::capabilities().await;
+    let mut found = found.map_err(|error| error.to_string())?;
+    let is_landlock_only = |it: Arc<Snapshot>| it.features().enabled(Feature::UseLegacyLandlock);
+    // With files that cannot be read no command runs at all; the machine is the same.
+    let settings = config.and_then(|it| it.load(&LoadRequest::default()).ok());
+    if settings.is_some_and(is_landlock_only) {
+        found.namespaces = Err("switched off by `features.use_legacy_landlock`".to_owned());
+    }
+    Ok(found)
 }
 
 /// Passes input and output on until the command ends.

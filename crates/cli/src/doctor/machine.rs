@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use quipu_config::Env;
+use quipu_config::{Env, Loader};
 
 use super::finding::Finding;
+use crate::cmd::sandbox::in_force;
 use crate::version::ProgramName;
 
 /// Free space below which a rollout may not find room.
@@ -137,17 +138,17 @@ fn is_locked(_file: &File) -> bool {
 }
 
 /// Builds a jail and runs a command in it, as the server does.
-pub fn sandbox() -> Finding {
+pub fn sandbox(config: Option<&Loader>) -> Finding {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let found = match runtime {
-        Ok(runtime) => runtime.block_on(quipu_sandbox::capabilities()),
+        Ok(runtime) => runtime.block_on(in_force(config)),
         Err(error) => return Finding::error("sandbox", error.to_string()),
     };
     let found = match found {
         Ok(found) => found,
-        Err(error) => return Finding::error("sandbox", error.to_string()),
+        Err(error) => return Finding::error("sandbox", error),
     };
     let shown = found.to_string();
     let shown = shown.strip_prefix("sandbox: ").unwrap_or(&shown).to_owned();

@@ -39,19 +39,22 @@ pub fn run(args: DoctorArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
 /// Everything that was looked at, whether or not something is wrong with it.
 fn examine(overrides: &Overrides) -> Vec<Finding> {
     let mut findings = vec![machine::version()];
-    match app_server::unchecked(Env::from_process(), overrides.clone()) {
+    let sandbox = match app_server::unchecked(Env::from_process(), overrides.clone()) {
         Ok(config) => {
             let home = config.home().path().to_owned();
             findings.extend(machine::home(&home));
             findings.extend(settings::configuration(&config));
+            let sandbox = machine::sandbox(Some(&config));
             findings.extend(settings::live(config));
+            sandbox
         }
-        Err(error) => findings.push(
-            Finding::error("home", error)
-                .fix("Set QUIPU_HOME to a directory that this user can write to."),
-        ),
-    }
-    findings.push(machine::sandbox());
+        Err(error) => {
+            let fix = "Set QUIPU_HOME to a directory that this user can write to.";
+            findings.push(Finding::error("home", error).fix(fix));
+            machine::sandbox(None)
+        }
+    };
+    findings.push(sandbox);
     findings.push(machine::git());
     findings.extend(machine::limits());
     findings.push(machine::proxy(&Env::from_process()));
@@ -70,7 +73,12 @@ fn text(findings: &[Finding]) -> String {
             writeln!(text, "  {:<14} {detail}", "").ok();
         }
         if let Some(fix) = &it.fix {
-            writeln!(text, "  {:<14} → {fix}", "").ok();
+            let mut lines = fix.lines();
+            let first = lines.next().unwrap_or_default();
+            writeln!(text, "  {:<14} → {first}", "").ok();
+            for line in lines {
+                writeln!(text, "  {:<14}   {line}", "").ok();
+            }
         }
     }
     let count = |status| findings.iter().filter(|it| it.status == status).count();

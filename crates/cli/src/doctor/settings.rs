@@ -32,11 +32,12 @@ pub fn configuration(config: &Loader) -> Vec<Finding> {
         }
     };
     if let Some(invalid) = started.invalid {
+        let why = invalid.details.unwrap_or(invalid.summary);
         let fix = format!(
-            "Correct {}; until then the defaults are in force.",
+            "Correct {}; until then no thread can be started.",
             file.display()
         );
-        return vec![Finding::error("config", said(&invalid)).fix(fix)];
+        return vec![Finding::error("config", why).fix(fix)];
     }
     let mut findings = vec![match file.exists() {
         true => Finding::ok("config", format!("{} is valid", file.display())),

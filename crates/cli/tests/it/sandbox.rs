@@ -83,3 +83,35 @@ async fn the_configured_policy_is_used_and_limits_hold() {
     let output = sandbox(&place, &write, "").await;
     assert!(!output.status.success(), "{output:?}");
 }
+
+#[tokio::test]
+async fn the_report_is_about_the_configured_sandbox() {
+    let place = Place::new();
+    let output = sandbox(&place, &[], "").await;
+    let usual = text(&output.stdout).to_owned();
+    if !usual.contains("namespaces: yes") || usual.contains("Landlock: no") {
+        return eprintln!("skipped: this machine has not both kinds: {usual}");
+    }
+    let output = sandbox(&place, &["--enable", "use_legacy_landlock"], "").await;
+    let printed = text(&output.stdout);
+    assert!(
+        printed.starts_with(
+            "sandbox: Landlock and seccomp (namespaces: no, switched off by `features.use_legacy_landlock`; "
+        ),
+        "{printed}"
+    );
+    assert!(output.status.success());
+    let home = place.directory.path().join(".quipu");
+    std::fs::write(
+        home.join("config.toml"),
+        "features.use_legacy_landlock = true\n",
+    )
+    .unwrap();
+    let mut command = place.quipu(&["doctor"]);
+    let output = within("its end", command.output()).await.unwrap();
+    let printed = text(&output.stdout);
+    assert!(
+        printed.contains("✓ sandbox        Landlock and seccomp"),
+        "{printed}"
+    );
+}

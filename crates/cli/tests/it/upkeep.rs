@@ -99,6 +99,19 @@ async fn the_doctor_names_mistakes_dead_keys_and_missing_keys() {
     let output = run(&place, &["doctor"]).await;
     let printed = text(&output.stdout);
     assert!(printed.contains("✗ config"), "{printed}");
+    // Nothing runs with the defaults where the user's settings cannot be read.
+    assert!(
+        printed.contains("until then no thread can be started") && !printed.contains("defaults"),
+        "{printed}"
+    );
+    configure(&place, "");
+    let output = run(&place, &["doctor"]).await;
+    let printed = text(&output.stdout);
+    // All lines of a remedy are below its first.
+    assert!(
+        printed.contains("\n                   Run `quipu init`, or set "),
+        "{printed}"
+    );
 }
 
 #[tokio::test]
@@ -192,8 +205,10 @@ async fn settings_are_read_written_and_explained() {
             .contains("set: nowhere")
     );
     let refused = fails(&place, &["config", "set", "modle", "tiny"]).await;
+    assert!(refused.contains("did you mean `model`?"), "{refused}");
+    let refused = fails(&place, &["config", "set", "banana", "tiny"]).await;
     assert!(
-        refused.contains("`modle`") && refused.contains("model_provider"),
+        refused.contains("`banana`") && refused.contains("model_provider"),
         "{refused}"
     );
     assert!(
