@@ -185,6 +185,19 @@ impl ProviderConfig {
         }
     }
 
+    /// Whether its settings go together.
+    pub fn check(&self) -> Result<(), String> {
+        let style = self.structured_output.unwrap_or(StructuredOutput::Native);
+        if self.wire_api == WireApi::Responses && style != StructuredOutput::Native {
+            return Err(format!(
+                "model_providers.{}.structured_output must be \"native\" with the Responses API; remove it, or set \
+                 `wire_api` to \"chat\" or \"anthropic\"",
+                self.id
+            ));
+        }
+        Ok(())
+    }
+
     /// What is known about a model of this provider: by a list of its models, else built in, with the
     /// price from the settings if any.
     pub fn model(&self, slug: &str, listed: &[ModelInfo]) -> ModelInfo {

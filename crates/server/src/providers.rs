@@ -44,6 +44,7 @@ pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderCon
     {
         provider.base_url = Some(url.to_owned());
     }
+    provider.check().map_err(|problem| unusable(&problem))?;
     if !provider.wire_api.is_offline() {
         provider
             .address(false)

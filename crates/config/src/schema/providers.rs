@@ -122,7 +122,7 @@ pub static MODEL_PROVIDER: Section = Section::new(
             "structured_output",
             Word(&["native", "tool", "instruction"]),
             "How output of a given shape is asked for: by the request's own field, a tool whose arguments are the \
-             answer, or words in the instructions.",
+             answer, or words in the instructions. The Responses API has `native` only.",
         )
         .default("what the wire format has")
         .omitted(),

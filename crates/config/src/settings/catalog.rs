@@ -28,10 +28,16 @@ impl ModelCatalog {
         let Some(path) = view.get::<PathBuf>("model_catalog_json") else {
             return Ok(None);
         };
+        let unreadable = |why: &str| {
+            let path = path.display();
+            LoadError::Invalid(format!(
+                "failed to read model_catalog_json path `{path}`: {why}"
+            ))
+        };
         let text = files
             .read(&path)
-            .map_err(|error| LoadError::Invalid(error.to_string()))?;
-        let text = text.ok_or_else(|| LoadError::Invalid(super::MISSING_FILE.to_owned()))?;
+            .map_err(|error| unreadable(&error.to_string()))?;
+        let text = text.ok_or_else(|| unreadable(super::MISSING_FILE))?;
         let catalog: CatalogJson = serde_json::from_str(&text).map_err(|error| {
             let path = path.display();
             LoadError::Invalid(format!(

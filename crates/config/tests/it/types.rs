@@ -5,9 +5,13 @@ use serde_json::Value;
 
 use crate::world::{World, fixture};
 
-/// Keys where we differ on purpose: more providers' APIs are spoken, and a wrong time is shown at its own
-/// key.
-const DIFFERENT: [&str; 2] = ["wire_api", "startup_timeout_sec"];
+/// Keys where we differ on purpose: more providers' APIs are spoken, a wrong time is shown at its own key, and a
+/// missing catalogue is named.
+const DIFFERENT: [&str; 3] = [
+    "wire_api",
+    "startup_timeout_sec",
+    "model_catalog_json = \"zz\"",
+];
 
 #[test]
 fn values_are_taken_or_refused_as_by_the_reference() {

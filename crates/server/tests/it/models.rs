@@ -305,13 +305,17 @@ async fn a_provider_is_asked_for_its_model_when_none_is_configured() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_without_an_address_is_an_error_that_names_the_key() {
+async fn settings_of_a_provider_that_cannot_work_are_errors_that_name_the_key() {
     let own = "model_provider = \"own\"\nmodel = \"m\"\n[model_providers.own]\nname = \"Own\"\nenv_key = \"K\"\n";
     for (config, key) in [
         (own, "model_providers.own.base_url is not set"),
         (
             "model_provider = \"azure\"",
             "model_providers.azure.base_url is not set",
+        ),
+        (
+            &*format!("{own}base_url = \"http://127.0.0.1:1\"\nstructured_output = \"tool\"\n"),
+            "model_providers.own.structured_output must be \"native\" with the Responses API",
         ),
     ] {
         let lab = Lab::with(&[("K", "vendor-key")], config);
