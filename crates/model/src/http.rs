@@ -56,6 +56,9 @@ pub fn http_client() -> Result<reqwest::Client, String> {
         let pem = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
         let certificates = Certificate::from_pem_bundle(&pem)
             .map_err(|error| failed(error.without_url().to_string()))?;
+        if certificates.is_empty() {
+            return Err(failed("the file holds no certificate in PEM form".into()));
+        }
         for certificate in certificates {
             builder = builder.add_root_certificate(certificate);
         }

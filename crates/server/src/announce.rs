@@ -120,7 +120,7 @@ impl Announcer {
                     // The server is gone, too.
                     _ = over.wait_for(|over| *over) => {}
                 },
-                Err(error) => tracing::warn!(program, %error, "failed to start notify program"),
+                Err(error) => tracing::error!(program, %error, "failed to start notify program"),
             }
             drop(place);
         });

@@ -250,3 +250,30 @@ async fn output_that_cannot_be_written_fails_the_run() {
     let why = "cannot write the last message to /dev/full";
     assert!(text(&output.stderr).contains(why), "{output:?}");
 }
+
+/// Files that the settings and the environment name, each with what is wrong with it.
+#[tokio::test]
+async fn files_that_cannot_be_used_are_named() {
+    let (place, model) = with_model().await;
+    std::fs::write(place.work().join("empty.pem"), "no certificate").unwrap();
+    let mut command = place.command(&["hi"]);
+    command
+        .env("CODEX_CA_CERTIFICATE", "empty.pem")
+        .stdin(Stdio::null());
+    let output = within("the end of a run", command.output()).await.unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let why = "CODEX_CA_CERTIFICATE from empty.pem: the file holds no certificate in PEM form";
+    assert!(text(&output.stderr).contains(why), "{output:?}");
+
+    let missing = place.run(&["-c", "model_catalog_json=\"/nowhere.json\"", "hi"]);
+    let missing = missing.await;
+    let why = "Error: failed to read model_catalog_json path `/nowhere.json`: No such file";
+    assert!(text(&missing.stderr).contains(why), "{missing:?}");
+    assert!(model.requests().is_empty());
+
+    // The turn is done when it shows, so it does not fail.
+    let output = place.run(&["-c", "notify=[\"/nowhere\"]", "hi"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let why = "failed to start notify program program=\"/nowhere\"";
+    assert!(text(&output.stderr).contains(why), "{output:?}");
+}
