@@ -153,6 +153,8 @@ features! {
     FastMode = "fast_mode", Stage::Stable, true;
     /// Voice conversations.
     RealtimeConversation = "realtime_conversation", Stage::UnderDevelopment, false;
+    /// Clients may change the model, effort and tier of a running turn (`turn/settings/update`).
+    StepModelSwitching = "step_model_switching", Stage::UnderDevelopment, false;
     /// No effect.
     TuiAppServer = "tui_app_server", Stage::Removed, true;
     /// No sleep during a turn.

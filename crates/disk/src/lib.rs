@@ -12,4 +12,4 @@ pub use lock::open_locked;
 pub use private::private_dirs;
 pub use read::{open, read, read_start, read_text, require_regular};
 pub use remove::remove_tree;
-pub use replace::Target;
+pub use replace::{Target, put};

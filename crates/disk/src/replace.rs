@@ -65,6 +65,20 @@ impl Target {
     }
 }
 
+/// Puts a file in place in one step, without a lock and without waiting for the disk. Readers see the old text or the
+/// new one, also if this process dies; if the system does, the file may be empty.
+pub fn put(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (temporary, mut file) = create_temporary(path)?;
+    let result = file
+        .write_all(content)
+        .and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // The error matters more than a left-over file.
+        fs::remove_file(&temporary).ok();
+    }
+    result
+}
+
 /// Where a chain of symbolic links ends, even if nothing is there.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();

@@ -67,14 +67,6 @@ pub struct Reasoning {
     pub summary: Option<ReasoningSummary>,
 }
 
-impl Reasoning {
-    /// The effort, unless it is one that a newer client made up.
-    pub(crate) fn known_effort(&self) -> Option<ReasoningEffort> {
-        self.effort
-            .filter(|effort| *effort != ReasoningEffort::Unrecognized)
-    }
-}
-
 /// What travels in headers rather than in the body.
 #[derive(Debug, Clone, Default)]
 pub struct RequestMeta {

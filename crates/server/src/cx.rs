@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use quipu_config::{LoadRequest, Snapshot};
-use quipu_rpc::{CloseReason, Responder};
+use quipu_rpc::{CloseReason, Id, Responder};
 use quipu_telemetry::SpanContext;
 use quipu_wire::method::Method;
 
@@ -49,6 +49,11 @@ impl<M: Method> Reply<M> {
             span,
             method: PhantomData,
         }
+    }
+
+    /// The id of the request.
+    pub fn id(&self) -> &Id {
+        self.responder.id()
     }
 
     /// Where in a trace the request is.

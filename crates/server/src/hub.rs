@@ -9,17 +9,21 @@ use parking_lot::{Mutex, MutexGuard};
 use quipu_rpc::{Id, Outbox};
 use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
-use quipu_wire::method::event::ConfigWarning;
+use quipu_wire::method::event::{ConfigWarning, ThreadReadStateChanged};
 use tokio::sync::watch;
 
 use crate::emit;
 use crate::questions::{Asked, Question};
 use crate::room::Room;
+use crate::samples::Samples;
 use crate::telemetry::ConnectionSpan;
 use crate::words::Words;
 
 /// Problems per client that are remembered as sent; a client is not notified of more.
 const MAX_WARNED: usize = 256;
+
+/// Notifications that only clients with the experimental capability get.
+const EXPERIMENTAL: &[&str] = &[ThreadReadStateChanged::NAME];
 
 /// Names a connection for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,7 +41,8 @@ pub(crate) struct Introduction {
 
 impl Introduction {
     fn wants(&self, method: &str) -> bool {
-        !self.opted_out.contains(method)
+        let is_known = self.experimental || !EXPERIMENTAL.contains(&method);
+        is_known && !self.opted_out.contains(method)
     }
 
     /// Sends a notification to a client whose introduction is not in force yet, unless it opted out.
@@ -60,6 +65,8 @@ pub(crate) struct Client {
     asked: Mutex<Asked>,
     /// The words of the protocol that it has used.
     pub words: Words,
+    /// What it asked beside threads.
+    pub samples: Samples,
     /// The problems of the configuration that it was notified of.
     warned: Mutex<HashSet<String>>,
     left: watch::Sender<bool>,
@@ -227,6 +234,7 @@ impl Hub {
             room,
             asked: Mutex::default(),
             words: Words::default(),
+            samples: Samples::default(),
             warned: Mutex::default(),
             left: watch::Sender::new(false),
             span: OnceLock::new(),

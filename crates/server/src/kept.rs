@@ -40,6 +40,11 @@ impl Kept {
         Kept::new(home, ATTACHMENTS, thread)
     }
 
+    /// What is read of a thread.
+    pub fn read_state(home: &Path, thread: Uuid) -> Kept {
+        Kept::new(home, "quipu_read_states", thread)
+    }
+
     /// The sections of all threads.
     pub fn sections(home: &Path) -> Kept {
         Kept {
@@ -50,11 +55,12 @@ impl Kept {
     }
 
     /// Everything that one thread keeps in files of its own.
-    pub fn all(home: &Path, thread: Uuid) -> [Kept; 3] {
+    pub fn all(home: &Path, thread: Uuid) -> [Kept; 4] {
         [
             Kept::goal(home, thread),
             Kept::queue(home, thread),
             Kept::attachments(home, thread),
+            Kept::read_state(home, thread),
         ]
     }
 
@@ -112,6 +118,13 @@ impl Kept {
     pub fn write(&self, value: &impl Serialize) -> io::Result<()> {
         quipu_disk::private_dirs(&self.home, Path::new(self.directory))?;
         Target::lock(&self.path())?.replace(&serde_json::to_vec(value)?)
+    }
+
+    /// Keeps something that is written with every turn: it survives the death of this process when this returns, but
+    /// no fall of the system soon after.
+    pub fn put(&self, value: &impl Serialize) -> io::Result<()> {
+        quipu_disk::private_dirs(&self.home, Path::new(self.directory))?;
+        quipu_disk::put(&self.path(), &serde_json::to_vec(value)?)
     }
 
     /// Changes what is kept while no other process can; on disk when this returns. `what` names it in errors.

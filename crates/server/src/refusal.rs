@@ -6,7 +6,7 @@
 use quipu_config::{CloudError, CloudErrorKind};
 use quipu_engine::{MAX_PENDING, MAX_PENDING_BYTES, MAX_RECORDED};
 use quipu_rpc::{ErrorObject, codes};
-use quipu_wire::{CodexErrorInfo, NonSteerableTurnKind, TurnError};
+use quipu_wire::{CodexErrorInfo, NonSteerableTurnKind, ThreadReadState, TurnError};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -61,6 +61,9 @@ pub(crate) enum Refusal {
         method: String,
         reason: &'static str,
     },
+    /// What is read of a thread has changed since the client looked.
+    #[error("read state changed")]
+    ReadStateConflict(Box<ThreadReadState>),
     #[error("turn not found: {0}")]
     TurnNotFound(String),
     #[error("cannot steer a {0} turn")]
@@ -145,6 +148,9 @@ impl Refusal {
                 "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual,
             })),
             Refusal::CloudRequirements(error) => Some(cloud_data(error)),
+            Refusal::ReadStateConflict(state) => {
+                Some(json!({ "reason": "readStateConflict", "readState": state }))
+            }
             Refusal::ConfigWrite { code, .. } => Some(json!({ "config_write_error_code": code })),
             Refusal::NotSteerable(turn_kind) => serde_json::to_value(TurnError {
                 message: self.to_string(),

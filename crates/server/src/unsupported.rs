@@ -47,19 +47,16 @@ const REASONS: &[(&str, &str)] = &[
         "no history of imports is kept",
     ),
     ("feedback/save", "reports are sent by feedback/upload"),
-    ("marketplace/", "marketplaces are set in config.toml"),
     ("mcpServer/event/", "events of MCP servers are not streamed"),
     ("memory/", "no memories are kept between threads"),
     (
         "modelProvider/capabilities/read",
         "what a model can do is in model/list",
     ),
-    ("plugin/installed", "plugins are listed by plugin/list"),
     (
         "plugin/reconcile",
         "plugins are installed one by one, by plugin/install",
     ),
-    ("plugin/search", "plugins are listed by plugin/list"),
     ("plugin/share/", "plugins are not shared through an account"),
     (
         "plugin/skill/read",
@@ -86,10 +83,6 @@ const REASONS: &[(&str, &str)] = &[
         "what the user may say next is not predicted",
     ),
     (
-        "thread/readState/",
-        "what was read is not stored; clients keep that themselves",
-    ),
-    (
         "thread/realtime/appendSpeech",
         "voice sessions take sound by thread/realtime/appendAudio",
     ),
@@ -97,16 +90,8 @@ const REASONS: &[(&str, &str)] = &[
         "thread/realtime/listVoices",
         "the voices are the provider's",
     ),
-    (
-        "turn/settings/update",
-        "the settings of a running turn do not change; see thread/settings/update",
-    ),
     ("userVerification/", "users are not verified by a device"),
     ("windowsSandbox/readiness", "see windowsSandbox/setupStart"),
-    (
-        "thread/sample",
-        "questions beside a thread are asked in a fork of it, by thread/fork with ephemeral",
-    ),
 ];
 
 /// Why a method of the protocol is not there; `None` if it is none.
@@ -136,7 +121,7 @@ mod tests {
             assert_eq!(reason(row.name), None, "{}", row.name);
         }
         assert!(reason("project/list").is_some());
-        assert!(reason("thread/sample/cancel").is_some());
+        assert!(reason("app/installed").is_some());
         assert_eq!(reason("nope"), None);
     }
 }

@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use quipu_wire::{AskForApproval, Json, ReasoningEffort};
+use quipu_wire::{AskForApproval, CollaborationMode, Json, ReasoningEffort, ServiceTier};
 
 /// The words that a client has used.
 #[derive(Default)]
 pub(crate) struct Words {
     /// The approval policy `on-failure`, which 0.166 dropped and reads as `on-request`.
     on_failure: AtomicBool,
-    /// The efforts beyond `xhigh`, which 0.118 does not know.
+    /// The efforts beyond `xhigh` and those that clients make up, which 0.118 does not know.
     new_efforts: AtomicBool,
+    /// The service tiers that clients make up, which 0.118 does not know.
+    new_tiers: AtomicBool,
 }
 
 impl Words {
@@ -23,6 +25,18 @@ impl Words {
         }
         if effort.is_some_and(is_new) {
             self.new_efforts.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes note of the effort of a way of working together.
+    pub fn note_mode(&self, mode: Option<&CollaborationMode>) {
+        self.note(None, mode.and_then(|it| it.settings.reasoning_effort));
+    }
+
+    /// Takes note of a client's service tier.
+    pub fn note_tier(&self, tier: Option<Option<ServiceTier>>) {
+        if let Some(Some(ServiceTier::Unrecognized(_))) = tier {
+            self.new_tiers.store(true, Ordering::Relaxed);
         }
     }
 
@@ -53,6 +67,12 @@ impl Words {
         }
     }
 
+    /// A service tier as the client knows it; none if it does not.
+    pub fn tier(&self, tier: Option<ServiceTier>) -> Option<ServiceTier> {
+        let is_new = |tier: &ServiceTier| matches!(tier, ServiceTier::Unrecognized(_));
+        tier.filter(|tier| !is_new(tier) || self.new_tiers.load(Ordering::Relaxed))
+    }
+
     /// An effort as the client knows it.
     pub fn effort(&self, effort: ReasoningEffort) -> ReasoningEffort {
         match is_new(effort) && !self.new_efforts.load(Ordering::Relaxed) {
@@ -63,11 +83,14 @@ impl Words {
 }
 
 fn is_new(effort: ReasoningEffort) -> bool {
-    matches!(effort, ReasoningEffort::Max | ReasoningEffort::Ultra)
+    use ReasoningEffort::{Max, Ultra, Unrecognized};
+    matches!(effort, Max | Ultra | Unrecognized(_))
 }
 
 #[cfg(test)]
 mod tests {
+    use quipu_wire::Word;
+
     use super::*;
 
     #[test]
@@ -88,5 +111,9 @@ mod tests {
         assert_eq!(both(&words), used);
         assert_eq!(words.policy(AskForApproval::Never), AskForApproval::Never);
         assert_eq!(words.effort(ReasoningEffort::Low), ReasoningEffort::Low);
+        let made_up = Word::new("wow").map(ServiceTier::Unrecognized);
+        assert_eq!(words.tier(made_up), None);
+        words.note_tier(Some(made_up));
+        assert_eq!(words.tier(made_up), made_up);
     }
 }

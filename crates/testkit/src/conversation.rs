@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use crate::raw::Raw;
 
+const READ: &str = "thread/readState/changed";
+
 /// One connected and introduced client.
 pub struct Conversation {
     raw: Raw,
@@ -17,24 +19,34 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Introduces itself, experimental API included.
+    /// Introduces itself, experimental API included, but without the notification of what is read of a thread, which
+    /// would come with every turn.
     pub async fn start(connection: Connection) -> Conversation {
         Conversation::start_as(connection, "testkit").await
     }
 
     /// The same under another name.
     pub async fn start_as(connection: Connection, name: &str) -> Conversation {
-        let capabilities = json!({ "experimentalApi": true });
+        let capabilities = json!({ "experimentalApi": true, "optOutNotificationMethods": [READ] });
         Conversation::start_with(connection, name, capabilities).await
     }
 
     /// The same with numbered events.
     pub async fn start_numbered(connection: Connection) -> Conversation {
-        let capabilities = json!({ "experimentalApi": true, "quipu": { "events": true } });
+        let capabilities = json!({
+            "experimentalApi": true,
+            "optOutNotificationMethods": [READ],
+            "quipu": { "events": true },
+        });
         Conversation::start_with(connection, "testkit", capabilities).await
     }
 
-    async fn start_with(connection: Connection, name: &str, capabilities: Value) -> Conversation {
+    /// The same with capabilities of its own.
+    pub async fn start_with(
+        connection: Connection,
+        name: &str,
+        capabilities: Value,
+    ) -> Conversation {
         let mut conversation = Conversation {
             raw: Raw::new(connection),
             asked: 0,

@@ -211,8 +211,18 @@ fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Co
     let base = variants.iter().filter(|it| it.options.era.since.is_none());
     let base: Vec<_> = base.map(|variant| &variant.name).collect();
     let rust_name = ident.to_string();
-    let (unrecognized, unrecognized_text, fallback) = if options.exhaustive {
-        (None, None, quote!(None))
+    let fallback = quote!(crate::codec::Fallback);
+    let (unrecognized, unrecognized_text, fallback) = if options.words {
+        (
+            Some(quote!(
+                /// Any other word.
+                Unrecognized(crate::Word),
+            )),
+            Some(quote!(Self::Unrecognized(word) => word.as_str(),)),
+            quote!(#fallback::Kept(#ident::Unrecognized)),
+        )
+    } else if options.exhaustive {
+        (None, None, quote!(#fallback::Refused))
     } else {
         (
             Some(quote!(
@@ -220,8 +230,12 @@ fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Co
                 Unrecognized,
             )),
             Some(quote!(Self::Unrecognized => "unrecognized",)),
-            quote!(Some(#ident::Unrecognized)),
+            quote!(#fallback::Unrecognized(#ident::Unrecognized)),
         )
+    };
+    let signature = match options.words {
+        true => quote!(pub fn as_str(&self) -> &str),
+        false => quote!(pub const fn as_str(self) -> &'static str),
     };
     let impls = quote! {
         impl #ident {
@@ -230,7 +244,7 @@ fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Co
 
             /// The value as it is written on the wire.
             #[must_use]
-            pub const fn as_str(self) -> &'static str {
+            #signature {
                 match self {
                     #(Self::#idents => #names,)*
                     #unrecognized_text

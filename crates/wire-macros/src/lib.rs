@@ -15,6 +15,7 @@
 //! | `tag = "type"` | a union distinguished by a member of that name; `tag_alias` is accepted too when read |
 //! | `untagged` | a union distinguished by JSON type, each variant holding one type |
 //! | `exhaustive` | only clients send it, so no `Unrecognized` variant is added |
+//! | `words` | a string enum that keeps any other word of 1 to 48 bytes, even under strict decoding |
 //! | `lenient` | an unknown variant is kept even under strict decoding |
 //! | `closed`, `open` | `additionalProperties` is `false` / `true` |
 //! | `apart` | each value of a string enum is its own entry in JSON Schema |

@@ -15,6 +15,8 @@ use serde::de::{
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::Word;
+
 thread_local! {
     static STRICT: Cell<bool> = const { Cell::new(false) };
 }
@@ -250,6 +252,21 @@ fn wrong_kind(text: &str, expected: &str) -> String {
     }
 }
 
+/// Why a text is no word of an enum that keeps all words.
+fn no_word<E: de::Error>(type_name: &str, found: &str) -> E {
+    let mut name = String::new();
+    for (place, letter) in type_name.char_indices() {
+        if letter.is_ascii_uppercase() && place > 0 {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    match found.is_empty() {
+        true => E::custom(format!("{name} must not be empty")),
+        false => E::custom(format!("{name} must not exceed 48 bytes")),
+    }
+}
+
 /// Reads an enum of plain strings.
 pub(crate) fn string_enum<'de, D: Deserializer<'de>, T: Copy + 'static>(
     deserializer: D,
@@ -257,7 +274,7 @@ pub(crate) fn string_enum<'de, D: Deserializer<'de>, T: Copy + 'static>(
     (names, base): (&'static [&'static str], &'static [&'static str]),
     values: &'static [T],
     aliases: &'static [(&'static str, T)],
-    fallback: Option<T>,
+    fallback: Fallback<T>,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_enum(
         type_name,
@@ -280,7 +297,18 @@ struct StringEnum<T: 'static> {
     base: &'static [&'static str],
     values: &'static [T],
     aliases: &'static [(&'static str, T)],
-    fallback: Option<T>,
+    fallback: Fallback<T>,
+}
+
+/// What becomes of a text that is none of an enum's words.
+#[derive(Clone, Copy)]
+pub(crate) enum Fallback<T> {
+    /// It is refused.
+    Refused,
+    /// It is taken for this, or refused under strict decoding.
+    Unrecognized(T),
+    /// It is kept.
+    Kept(fn(Word) -> T),
 }
 
 impl<'de, T: Copy> Visitor<'de> for StringEnum<T> {
@@ -311,12 +339,12 @@ impl<'de, T: Copy> DeserializeSeed<'de> for StringEnum<T> {
 
             fn visit_str<E: de::Error>(self, found: &str) -> Result<T, E> {
                 let StringEnum {
+                    type_name,
                     names,
                     base,
                     values,
                     aliases,
                     fallback,
-                    ..
                 } = self.0;
                 if let Some(index) = names.iter().position(|name| *name == found) {
                     return Ok(values[index]);
@@ -325,8 +353,12 @@ impl<'de, T: Copy> DeserializeSeed<'de> for StringEnum<T> {
                     return Ok(*value);
                 }
                 match fallback {
-                    Some(value) => refuse_if_strict(found, base).map(|()| value),
-                    None => Err(E::unknown_variant(found, base)),
+                    Fallback::Unrecognized(value) => refuse_if_strict(found, base).map(|()| value),
+                    Fallback::Refused => Err(E::unknown_variant(found, base)),
+                    Fallback::Kept(keep) => {
+                        let word = Word::new(found).ok_or_else(|| no_word(type_name, found));
+                        word.map(keep)
+                    }
                 }
             }
         }

@@ -55,6 +55,12 @@ impl<T> InUse for Vec<T> {
     }
 }
 
+impl<K, V> InUse for BTreeMap<K, V> {
+    fn in_use(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
 impl InUse for bool {
     fn in_use(&self) -> bool {
         *self

@@ -11,7 +11,9 @@ pub mod method;
 pub mod schema;
 mod table;
 mod types;
+mod word;
 
 pub use json::{Json, TooDeep};
 pub use method::{ServerNotification, ServerRequest};
 pub use types::*;
+pub use word::Word;

@@ -58,6 +58,12 @@ macro_rules! client_requests {
             stable ThreadInjectItems = "thread/inject_items" (ThreadInjectItemsParams) -> ThreadInjectItemsResponse, Thread(thread_id), since "0.166";
             /// Changes the settings of later turns.
             experimental ThreadSettingsUpdate = "thread/settings/update" (ThreadSettingsUpdateParams) -> ThreadSettingsUpdateResponse, Thread(thread_id), since "0.166";
+            /// Asks the model something beside the thread, after its last turn; nothing of it is stored.
+            experimental ThreadSample = "thread/sample" (ThreadSampleParams) -> ThreadSampleResponse, Inline, since "0.166";
+            /// Cancels a `thread/sample` of this connection, which is then answered with an error.
+            experimental ThreadSampleCancel = "thread/sample/cancel" (ThreadSampleCancelParams) -> ThreadSampleCancelResponse, Inline, since "0.166";
+            /// Marks a thread as read or unread.
+            experimental ThreadReadStateUpdate = "thread/readState/update" (ThreadReadStateUpdateParams) -> ThreadReadStateUpdateResponse, Thread(thread_id), since "0.166";
             /// Sets or changes the goal that the server pursues by itself.
             stable ThreadGoalSet = "thread/goal/set" (ThreadGoalSetParams) -> ThreadGoalSetResponse, Thread(thread_id), since "0.166";
             /// Reads the goal of a thread.
@@ -124,6 +130,10 @@ macro_rules! client_requests {
             stable PluginList = "plugin/list" (PluginListParams) -> PluginListResponse, Free;
             /// Shows one plugin in full.
             stable PluginRead = "plugin/read" (PluginReadParams) -> PluginReadResponse, Free;
+            /// Lists the installed plugins.
+            stable PluginInstalled = "plugin/installed" (PluginInstalledParams) -> PluginInstalledResponse, Free, since "0.166";
+            /// Searches the plugins that marketplaces of this machine offer.
+            experimental PluginSearch = "plugin/search" (PluginSearchParams) -> PluginSearchResponse, Free, since "0.166";
             /// Lists apps, a page at a time.
             stable AppList = "app/list" (AppsListParams) -> AppsListResponse, Free;
             /// Reads a file.
@@ -150,10 +160,18 @@ macro_rules! client_requests {
             stable PluginInstall = "plugin/install" (PluginInstallParams) -> PluginInstallResponse, Global(Config);
             /// Removes a plugin.
             stable PluginUninstall = "plugin/uninstall" (PluginUninstallParams) -> PluginUninstallResponse, Global(Config);
+            /// Adds a marketplace of plugins to the user's settings.
+            stable MarketplaceAdd = "marketplace/add" (MarketplaceAddParams) -> MarketplaceAddResponse, Global(Config), since "0.166";
+            /// Removes a marketplace that was added.
+            stable MarketplaceRemove = "marketplace/remove" (MarketplaceRemoveParams) -> MarketplaceRemoveResponse, Global(Config), since "0.166";
+            /// Fetches the marketplaces again that come from repositories.
+            stable MarketplaceUpgrade = "marketplace/upgrade" (MarketplaceUpgradeParams) -> MarketplaceUpgradeResponse, Global(Config), since "0.166";
             /// Gives a thread input and begins a turn.
             stable TurnStart = "turn/start" (TurnStartParams) -> TurnStartResponse, Thread(thread_id);
             /// Adds input to the running turn.
             stable TurnSteer = "turn/steer" (TurnSteerParams) -> TurnSteerResponse, Thread(thread_id);
+            /// Changes settings of the running turn alone, from its next request to the model on.
+            experimental TurnSettingsUpdate = "turn/settings/update" (TurnSettingsUpdateParams) -> TurnSettingsUpdateResponse, Thread(thread_id), since "0.166";
             /// Ends the running turn early.
             stable TurnInterrupt = "turn/interrupt" (TurnInterruptParams) -> TurnInterruptResponse, Thread(thread_id);
             /// Opens a voice session in a thread.
@@ -302,6 +320,8 @@ macro_rules! server_notifications {
             ThreadQueueChanged = "thread/queue/changed" (ThreadQueueChangedNotification), since "0.166";
             /// Something was stored with a thread, or removed.
             ThreadAttachmentUpdated = "thread/attachment/updated" (ThreadAttachmentUpdatedNotification), since "0.166";
+            /// What is read of a thread changed. Only clients with `experimentalApi` get it.
+            ThreadReadStateChanged = "thread/readState/changed" (ThreadReadStateChangedNotification), since "0.166";
             /// A thread was unloaded.
             ThreadClosed = "thread/closed" (ThreadClosedNotification);
             /// Skill files changed; lists of skills are out of date.

@@ -8,7 +8,7 @@ use super::providers::{MODEL_PROVIDER, providers_rule};
 use super::safety::{
     APPROVAL_POLICIES, PERMISSIONS, PROJECT, SANDBOX_WORKSPACE_WRITE, SHELL_ENVIRONMENT_POLICY,
 };
-use super::tools::{AGENTS, APPS, MCP_SERVER, PLUGIN, SKILLS, TOOL_SUGGEST, TOOLS};
+use super::tools::{AGENTS, APPS, MARKETPLACE, MCP_SERVER, PLUGIN, SKILLS, TOOL_SUGGEST, TOOLS};
 use super::words::{
     EFFORTS, PERSONALITIES, REVIEWERS, SANDBOX_MODES, STRINGS, SUMMARIES, TIERS, VERBOSITIES,
     WEB_SEARCH_MODES,
@@ -255,6 +255,7 @@ pub static ROOT: Section = Section::new(
         key("agents", Kind::Table(&AGENTS), "Agents started by the model, and roles for them by name."),
         key("apps", Kind::Table(&APPS), "Connected apps by id."),
         key("plugins", map(&Kind::Table(&PLUGIN)), "Plugins by id. A project cannot set them.").shown("{}"),
+        key("marketplaces", map(&Kind::Table(&MARKETPLACE)), "Marketplaces by name, as `marketplace/add` writes them. A project cannot set them.").omitted(),
         key("skills", Kind::Table(&SKILLS), "Skills."),
         key("tool_suggest", Kind::Table(&TOOL_SUGGEST), "What the model may suggest to install.").no_effect(),
         key("memories", Kind::Table(&MEMORIES), "Notes that outlive threads.").no_effect(),

@@ -341,6 +341,18 @@ pub static TOOL_SUGGEST: Section = Section::new(
     .shown("[]")],
 );
 
+pub static MARKETPLACE: Section = Section::new(
+    "MarketplaceConfig",
+    &[
+        key("source_type", Word(&["local", "git"]), "What `source` is."),
+        key(
+            "source",
+            Str,
+            "A directory, or the URL of a Git repository.",
+        ),
+        key("ref", Str, "Branch, tag or commit of the repository.").default("its default branch"),
+    ],
+);
 pub static PLUGIN: Section = Section::new(
     "PluginConfig",
     &[key("enabled", Bool, "Whether the plugin is on.").shown("true")],

@@ -38,6 +38,7 @@ pub use permission_profile::PermissionProfile;
 pub(crate) use permission_profile::all as permission_profiles;
 pub use permissions::Permissions;
 pub(crate) use permissions::Place;
+pub use plugins::MarketplaceSource;
 pub use providers::{BUILT_IN_PROVIDERS, Secret};
 pub(crate) use providers::{check as check_providers, openai_base_url};
 pub use realtime::{Realtime, RealtimeVersion};

@@ -1,6 +1,7 @@
-//! Plugins switched on or off.
+//! Plugins switched on or off, and marketplaces added.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use quipu_wire::ConfigLayerSource;
 use serde_json::Value;
@@ -8,7 +9,58 @@ use serde_json::Value;
 use crate::features::Feature;
 use crate::snapshot::Snapshot;
 
+/// Where a marketplace comes from that the user has added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MarketplaceSource {
+    /// A directory of this machine.
+    Local {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A repository, of which the home has a copy.
+    Git {
+        /// Where it is.
+        url: String,
+        /// The branch, tag or commit; its default branch if absent.
+        reference: Option<String>,
+    },
+}
+
+impl MarketplaceSource {
+    /// Whether it is a directory of this machine.
+    pub fn is_local(&self) -> bool {
+        matches!(self, MarketplaceSource::Local { .. })
+    }
+
+    fn read(setting: &Value) -> Option<MarketplaceSource> {
+        let text = |key: &str| setting.get(key)?.as_str().map(str::to_owned);
+        match text("source_type")?.as_str() {
+            "local" => Some(MarketplaceSource::Local {
+                path: text("source")?.into(),
+            }),
+            "git" => Some(MarketplaceSource::Git {
+                url: text("source")?,
+                reference: text("ref"),
+            }),
+            _ => None,
+        }
+    }
+}
+
 impl Snapshot {
+    /// The marketplaces that the user has added, by name. As with plugins, only the user's own file counts.
+    pub fn marketplaces(&self) -> BTreeMap<String, MarketplaceSource> {
+        let own = self
+            .stack()
+            .enabled()
+            .filter(|layer| matches!(layer.source, ConfigLayerSource::User { .. }));
+        let tables = own.filter_map(|layer| layer.config.get("marketplaces")?.as_object());
+        tables
+            .flatten()
+            .filter_map(|(name, setting)| Some((name.clone(), MarketplaceSource::read(setting)?)))
+            .collect()
+    }
+
     /// The plugins that the user has installed, by id, and whether each is on. A project cannot install or
     /// switch plugins, so only the user's own file counts.
     pub fn plugins(&self) -> BTreeMap<String, bool> {

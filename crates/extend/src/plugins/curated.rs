@@ -55,8 +55,7 @@ impl Fetched {
         }
         let directory = quipu_disk::private_dirs(home, Path::new(FETCHED))?;
         remove_stale(&directory);
-        let random = RandomState::new().build_hasher().finish();
-        let name = format!("{UNFINISHED}{random:016x}");
+        let name = format!("{UNFINISHED}{}", random_name());
         Ok(Some(Fetched(directory.join(name))))
     }
 
@@ -101,6 +100,11 @@ impl Drop for Fetched {
             _ => {}
         }
     }
+}
+
+/// A name that nothing else has.
+pub(super) fn random_name() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// Removes what processes that were killed have left.

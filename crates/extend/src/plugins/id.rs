@@ -55,7 +55,8 @@ impl fmt::Display for PluginId {
     }
 }
 
-fn problem(what: &str, name: &str) -> Option<String> {
+/// What is wrong with a name, if anything is.
+pub(super) fn problem(what: &str, name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() {
         return Some(format!("invalid {what} name: must not be empty"));

@@ -11,7 +11,7 @@ use quipu_wire::{
 
 use super::manifest::{Manifest, empty_interface};
 use super::marketplace::{Marketplace, Offer, PLACE};
-use super::{CURATED, PluginError, PluginId, curated_root, installed};
+use super::{CURATED, PluginError, PluginId, added_root, curated_root, installed};
 
 /// The name that the marketplace of the provider is shown under.
 const CURATED_NAME: &str = "OpenAI Curated";
@@ -51,11 +51,16 @@ impl Marketplaces {
     }
 }
 
-/// The files that exist: the user's, then those of the directories and of the provider by path.
+/// The files that exist: the user's, then those of the directories, of the provider, and of what the user has added by
+/// path.
 fn files(settings: &Snapshot, user: Option<&Path>, cwds: &[PathBuf]) -> Vec<PathBuf> {
     let own = user.map(|user| user.join(PLACE));
     let mut others: BTreeSet<PathBuf> = cwds.iter().filter_map(|cwd| nearest(cwd)).collect();
-    others.insert(curated_root(settings.home().path()).join(PLACE));
+    let home = settings.home().path();
+    others.insert(curated_root(home).join(PLACE));
+    let added = settings.marketplaces();
+    let added = added.iter().map(|(name, it)| added_root(home, name, it));
+    others.extend(added.map(|root| root.join(PLACE)));
     others.retain(|file| Some(file) != own.as_ref());
     let all = own.into_iter().chain(others);
     all.filter(|file| file.is_file()).collect()

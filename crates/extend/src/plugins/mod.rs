@@ -2,6 +2,7 @@
 //! in the home directory, in the form that all programs of the home share, and are in force while the
 //! user's settings switch them on.
 
+mod added;
 mod contents;
 mod copy;
 mod curated;
@@ -16,6 +17,9 @@ mod sync;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use added::{
+    NewCopy, added_root, check_marketplace_name, copy_of, name_of, parse_source, remove_copy,
+};
 pub use contents::Contents;
 pub use curated::{Fetched, curated_root, has_curated, is_curated_version};
 pub use id::PluginId;

@@ -426,7 +426,7 @@ fn thinking(
             let wanted = match effort {
                 ReasoningEffort::None | ReasoningEffort::Minimal => 1_024,
                 ReasoningEffort::Low => 4_096,
-                ReasoningEffort::Medium | ReasoningEffort::Unrecognized => 10_000,
+                ReasoningEffort::Medium | ReasoningEffort::Unrecognized(_) => 10_000,
                 ReasoningEffort::High => 20_000,
                 ReasoningEffort::Xhigh => 31_000,
                 ReasoningEffort::Max | ReasoningEffort::Ultra => 63_000,
@@ -441,7 +441,7 @@ fn thinking(
 fn level(effort: &ReasoningEffort, early: bool) -> &'static str {
     match effort {
         ReasoningEffort::None | ReasoningEffort::Minimal | ReasoningEffort::Low => "low",
-        ReasoningEffort::Medium | ReasoningEffort::Unrecognized => "medium",
+        ReasoningEffort::Medium | ReasoningEffort::Unrecognized(_) => "medium",
         ReasoningEffort::High => "high",
         ReasoningEffort::Xhigh if early => "max",
         ReasoningEffort::Max | ReasoningEffort::Ultra => "max",

@@ -424,7 +424,7 @@ fn levels(efforts: &[Effort]) -> Vec<EffortLevel> {
             Effort::High => "Much reasoning for hard problems",
             Effort::Xhigh => "The most reasoning, for the hardest problems",
             Effort::Max | Effort::Ultra => "More reasoning than most problems need",
-            Effort::Unrecognized => "",
+            Effort::Unrecognized(_) => "",
         };
         EffortLevel {
             effort: *effort,

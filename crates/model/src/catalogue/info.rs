@@ -314,7 +314,8 @@ impl ModelInfo {
     /// the whole list.
     pub fn to_wire(&self, is_default: bool) -> Model {
         let is_known = |effort: ReasoningEffort| {
-            !matches!(effort, ReasoningEffort::Max | ReasoningEffort::Ultra)
+            use ReasoningEffort::{Max, Ultra, Unrecognized};
+            !matches!(effort, Max | Ultra | Unrecognized(_))
         };
         let efforts = self
             .supported_reasoning_levels

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::conversation::{Block, CallResult, Conversation, Entry, Part};
 use crate::history::HistoryItem;
 use crate::provider::{ProviderConfig, WireApi};
-use crate::request::{Reasoning, Request, ToolChoice};
+use crate::request::{Request, ToolChoice};
 use crate::responses::encode::SCHEMA_NAME;
 use crate::structured::{self, OUTPUT_TOOL, OUTPUT_TOOL_DESCRIPTION};
 use crate::tools::ToolSpec;
@@ -133,7 +133,7 @@ pub(crate) fn body(
             ToolChoice::Function(name) => json!({"type": "function", "function": {"name": name}}),
         }),
         parallel_tool_calls: has_tools.then_some(request.parallel_tool_calls),
-        reasoning_effort: request.reasoning.as_ref().and_then(Reasoning::known_effort),
+        reasoning_effort: request.reasoning.as_ref().and_then(|it| it.effort),
         response_format: structured::as_field(request, style).map(|schema| ResponseFormat {
             r#type: "json_schema",
             json_schema: JsonSchema {

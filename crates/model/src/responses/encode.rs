@@ -32,7 +32,7 @@ struct Body<'a> {
     stream: bool,
     include: &'static [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
-    service_tier: Option<&'static str>,
+    service_tier: Option<&'a str>,
     prompt_cache_key: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<TextField<'a>>,
@@ -151,7 +151,8 @@ fn plain<'a>(
         service_tier: request.service_tier.as_ref().and_then(|tier| match tier {
             ServiceTier::Fast => Some("priority"),
             ServiceTier::Flex => Some("flex"),
-            ServiceTier::Default | ServiceTier::Unrecognized => None,
+            ServiceTier::Default => None,
+            ServiceTier::Unrecognized(word) => Some(word.as_str()),
         }),
         prompt_cache_key: &request.prompt_cache_key,
         text: text(request),
@@ -179,7 +180,7 @@ pub(crate) fn compact_body(
 
 fn reasoning(reasoning: &Reasoning) -> ReasoningField {
     ReasoningField {
-        effort: reasoning.known_effort(),
+        effort: reasoning.effort,
         summary: reasoning.summary.filter(|summary| {
             !matches!(
                 summary,

@@ -18,6 +18,7 @@ use crate::{Cx, Refusal, Reply, cloud};
 impl ReplyHandler for ThreadFork {
     async fn handle(cx: Cx, params: ThreadForkParams, reply: Reply<Self>) {
         cx.client.words.note(params.approval_policy.as_ref(), None);
+        cx.client.words.note_tier(params.service_tier);
         cx.client.words.note_config(params.config.as_ref());
         let exclude_turns = params.exclude_turns;
         let key = params.idempotency_key.clone();

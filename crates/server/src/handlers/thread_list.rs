@@ -16,7 +16,7 @@ use super::Handler;
 use crate::blocking::blocking;
 use crate::sections::{Member, Sections};
 use crate::threads::{self, from_summary, usual_provider};
-use crate::{Cx, Refusal};
+use crate::{Cx, Refusal, read_states};
 
 /// Threads that a request may leave out.
 const MAX_EXCLUDED: usize = 100;
@@ -215,6 +215,12 @@ fn answer(
     sections: &Sections,
 ) -> ThreadListResponse {
     let backwards = found.first().map(|first| place(query, first).to_string());
+    let home = cx.server.home();
+    let read_states = found.iter().map(|summary| {
+        let state = read_states::of(home, summary.id);
+        (summary.id.to_string(), state)
+    });
+    let read_states = Some(read_states.collect());
     let data = found.into_iter().map(|summary| {
         let loaded = cx.server.threads.get(&summary.id.to_string());
         let status = loaded.map_or(ThreadStatus::NotLoaded, |thread| thread.status());
@@ -224,6 +230,7 @@ fn answer(
     });
     ThreadListResponse {
         data: data.collect(),
+        read_states,
         next_cursor: next.map(|cursor| cursor.to_string()),
         backwards_cursor: backwards,
     }

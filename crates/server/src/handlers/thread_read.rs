@@ -3,30 +3,41 @@
 use std::sync::Arc;
 
 use quipu_wire::method::request::ThreadRead;
-use quipu_wire::{Thread, ThreadReadParams, ThreadReadResponse, ThreadStatus, TurnStatus};
+use quipu_wire::{
+    Thread, ThreadReadParams, ThreadReadResponse, ThreadReadState, ThreadStatus, TurnStatus,
+};
 use uuid::Uuid;
 
 use super::Handler;
 use crate::blocking::blocking;
 use crate::sections::Sections;
 use crate::threads::{self, ThreadSnapshot, from_summary, load};
-use crate::{Cx, Refusal, Server};
+use crate::{Cx, Refusal, Server, read_states};
 
 impl Handler for ThreadRead {
     async fn run(cx: Cx, params: ThreadReadParams) -> Result<Self::Result, Refusal> {
-        let thread = read(&cx, params).await;
-        thread.map(|thread| ThreadReadResponse { thread })
+        let (thread, read_state) = read(&cx, params).await?;
+        Ok(ThreadReadResponse { thread, read_state })
     }
 }
 
-async fn read(cx: &Cx, params: ThreadReadParams) -> Result<Thread, Refusal> {
+async fn read(
+    cx: &Cx,
+    params: ThreadReadParams,
+) -> Result<(Thread, Option<ThreadReadState>), Refusal> {
     let id = threads::parse_id(&params.thread_id)?;
     let snapshot = match cx.server.threads.get(&id.to_string()) {
         Some(thread) => thread.snapshot().await,
         None => None,
     };
-    let reading =
-        move |server: &Arc<Server>| read_stored(server, id, snapshot, params.include_turns);
+    let reading = move |server: &Arc<Server>| {
+        let thread = read_stored(server, id, snapshot, params.include_turns)?;
+        // As in later versions, a thread that was named counts as stored.
+        let is_stored = !thread.ephemeral
+            && (thread.name.is_some() || threads::require_stored(server, id).is_ok());
+        let read_state = is_stored.then(|| read_states::of(server.home(), id));
+        Ok((thread, read_state))
+    };
     blocking(&cx.server, reading).await?
 }
 

@@ -21,6 +21,7 @@ impl ReplyHandler for ThreadStart {
     async fn handle(cx: Cx, params: ThreadStartParams, reply: Reply<Self>) {
         cloud::ready(&cx.server).await;
         cx.client.words.note(params.approval_policy.as_ref(), None);
+        cx.client.words.note_tier(params.service_tier);
         cx.client.words.note_config(params.config.as_ref());
         let key = params.idempotency_key.clone();
         let _alone = cx.server.keys.wait(key.as_deref()).await;

@@ -23,6 +23,8 @@ impl ReplyHandler for TurnStart {
         threads::pass_on(&cx.server, &thread_id, reply, |reply| {
             let words = &cx.client.words;
             words.note(params.approval_policy.as_ref(), params.effort);
+            words.note_tier(params.service_tier);
+            words.note_mode(params.collaboration_mode.as_ref());
             Verb::StartTurn {
                 params: Box::new(params),
                 client_name: cx.client.introduction().map(|it| it.name.clone()),

@@ -81,7 +81,7 @@ async fn fetch(server: &Arc<Server>, repository: &str) -> Result<(), String> {
 }
 
 /// What `git` prints. It asks nobody anything, and knows no secret.
-async fn git(server: &Arc<Server>, arguments: &[&str]) -> Result<String, String> {
+pub(super) async fn git(server: &Arc<Server>, arguments: &[&str]) -> Result<String, String> {
     let task = arguments.first().copied().unwrap_or_default();
     let failed = |why: String| format!("git {task} {why}");
     let running = run(server, server.home(), arguments);

@@ -1,5 +1,6 @@
 //! Plugins as requests and threads need them: what is installed, and what follows when that changes.
 
+pub(crate) mod added;
 mod curated;
 mod remote;
 

@@ -42,6 +42,8 @@ pub(super) struct Audience {
     scratch: Vec<u8>,
     /// Whether a status of the thread is among what is held.
     holds_status: bool,
+    /// Sent before the end of the turn, and before the status that comes with it.
+    before_end: Option<ServerNotification>,
     unfollowed: Unfollowed,
     /// Set while there are no subscribers.
     alone: Option<Counted>,
@@ -75,6 +77,7 @@ impl Audience {
             events,
             scratch: Vec::new(),
             holds_status: false,
+            before_end: None,
             unfollowed: unfollowed.clone(),
             alone: Some(unfollowed.count()),
         };
@@ -170,6 +173,9 @@ impl Audience {
     /// Notifies all of them when the next [`release`](Self::release) comes; the message is serialised once.
     /// What leaves together wakes a connection once, which counts at thousands of deltas.
     pub fn hold(&mut self, notification: &ServerNotification) {
+        if matches!(notification, ServerNotification::TurnCompleted(_)) {
+            self.hold_first();
+        }
         let method = notification.method();
         let is_wanted = self.subscribers.iter().any(|it| it.client.wants(method));
         if !is_wanted && !self.events.are_numbered() {
@@ -181,6 +187,17 @@ impl Audience {
             return;
         }
         self.hold_written(method);
+    }
+
+    /// Notifies all of them right before the end of the running turn.
+    pub fn hold_before_end(&mut self, notification: ServerNotification) {
+        self.before_end = Some(notification);
+    }
+
+    fn hold_first(&mut self) {
+        if let Some(first) = self.before_end.take() {
+            self.hold(&first);
+        }
     }
 
     /// Holds a message that is written already.
@@ -236,6 +253,7 @@ impl Audience {
             return;
         };
         let method = notification.method();
+        self.hold_first();
         self.hold_status(method, &message);
         for client in server.hub.introduced() {
             if !self.has(client.id) {

@@ -151,7 +151,7 @@ macro_rules! answer {
         $type {
             thread: $thread,
             model_provider: $session.provider.id.clone(),
-            service_tier: $session.service_tier,
+            service_tier: $words.tier($session.service_tier),
             cwd: $session.cwd_text(),
             runtime_workspace_roots: $session.workspace_roots(),
             approval_policy: $words.policy($session.approval_policy),

@@ -13,7 +13,7 @@ use super::compact;
 use super::goal;
 use super::message::Message;
 use super::records::{self, Writing};
-use super::{hooks, review, shell};
+use super::{hooks, read_state, review, shell, turn_settings};
 use crate::announce::Announcement;
 
 /// The time that cancelled tools have to end by themselves.
@@ -146,6 +146,7 @@ impl Actor {
             self.agent
                 .turn_ended(end.clone(), last_agent_message.clone());
             goal::turn_ended(self, turn_id, end);
+            read_state::turn_ended(self, turn_id, end, last_agent_message.is_some());
         }
         let writing = Writing::new(&self.server, &self.session, &self.handle.id);
         let lines = records::lines(record, &writing);
@@ -186,6 +187,7 @@ impl Actor {
         match notification {
             ServerNotification::TurnStarted(_) => self.agent.turn_started(),
             ServerNotification::TurnCompleted(_) => {
+                turn_settings::suspend(self);
                 self.sampler.forget_tools();
                 self.tools.end_turn();
             }

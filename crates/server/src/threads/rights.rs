@@ -16,6 +16,7 @@ use super::agent::AgentMessage;
 use super::message::Message;
 use super::network;
 use super::session::{Overrides, Session, load};
+use super::turn_settings;
 use crate::Refusal;
 use crate::Server;
 
@@ -218,8 +219,10 @@ pub(crate) struct Bounds {
 /// has no more.
 pub(super) fn change_session(actor: &mut Actor, rights: Rights, params: &TurnStartParams) {
     let has_profile = rights.profile.is_some();
+    let chosen = turn_settings::suspend(actor);
     actor.session.grant(rights);
     actor.session.change(&actor.server, params);
+    turn_settings::resume(actor, chosen);
     if has_profile {
         let network = network::managed(&actor.server, &actor.session);
         actor.tools.set_network(network);

@@ -9,6 +9,7 @@ use quipu_wire::{
 
 use super::actor::Actor;
 use super::audience::Audience;
+use super::read_state;
 use super::turn_context::stored_baseline;
 use crate::{Refusal, Reply};
 
@@ -30,7 +31,9 @@ pub(super) async fn roll_back(actor: &mut Actor, turns: u32) -> Result<Thread, R
     let baseline = stored_baseline(&replay);
     actor.sampler.prompt_mut().set_baseline(baseline);
     notify_usage(&mut actor.audience, &actor.engine, &actor.handle.id).await;
-    actor.snapshot().with_turns(&actor.server)
+    let thread = actor.snapshot().with_turns(&actor.server)?;
+    read_state::turns_left(actor, &thread.turns).await;
+    Ok(thread)
 }
 
 /// Notifies of the tokens and limits that hold again, if any are known.

@@ -22,6 +22,7 @@ use super::remote_compaction;
 use super::session::Session;
 use super::spending::Spending;
 use super::turn_context::PromptState;
+use super::turn_settings::TurnChoice;
 use super::user_message::PendingShare;
 use crate::Server;
 
@@ -42,6 +43,8 @@ pub(super) struct Sampler {
     /// The request under way.
     task: Option<(SampleId, JoinHandle<()>)>,
     pending: PendingShare,
+    /// What the running turn has changed for itself.
+    choice: Option<Box<TurnChoice>>,
 }
 
 /// What holds for one turn only.
@@ -73,6 +76,7 @@ impl Sampler {
             spending,
             task: None,
             pending: PendingShare::default(),
+            choice: None,
         }
     }
 
@@ -128,6 +132,14 @@ impl Sampler {
             true => Purpose::Review,
             false => Purpose::Turn,
         }
+    }
+
+    pub fn take_choice(&mut self) -> Option<Box<TurnChoice>> {
+        self.choice.take()
+    }
+
+    pub fn keep_choice(&mut self, choice: Box<TurnChoice>) {
+        self.choice = Some(choice);
     }
 
     /// The next request offers tools that are made for it.

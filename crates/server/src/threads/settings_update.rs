@@ -79,7 +79,7 @@ pub(super) fn settings(session: &Session) -> ThreadSettings {
         }),
         model: session.model.clone(),
         model_provider: session.provider.id.clone(),
-        service_tier: session.service_tier,
+        service_tier: words.tier(session.service_tier),
         effort: session.effort.map(|it| words.effort(it)),
         summary: session.summary,
         collaboration_mode: mode,

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use quipu_engine::{Input, TurnId};
 use quipu_wire::method::request;
 use quipu_wire::{
-    Json, ReviewStartParams, ThreadSettingsUpdateParams, TurnStartParams, TurnSteerParams,
+    Json, ReviewStartParams, ThreadReadStateUpdateParams, ThreadSampleParams,
+    ThreadSettingsUpdateParams, TurnSettingsUpdateParams, TurnStartParams, TurnSteerParams,
 };
 
 use super::actor::Actor;
 use super::join::Joining;
-use super::{compact, inject, join, revert, review, rollback, settings_update, shell};
-use super::{steer, turn_start};
+use super::{compact, inject, join, read_state, revert, review, rollback, sample};
+use super::{settings_update, shell, steer, turn_settings, turn_start};
 use crate::hub::Client;
+use crate::samples::Cancellable;
 use crate::{Refusal, Reply};
 
 /// A request of a client that its thread answers.
@@ -66,6 +68,20 @@ pub(crate) enum Verb {
         params: Box<ThreadSettingsUpdateParams>,
         reply: Reply<request::ThreadSettingsUpdate>,
     },
+    UpdateTurnSettings {
+        params: Box<TurnSettingsUpdateParams>,
+        reply: Reply<request::TurnSettingsUpdate>,
+    },
+    UpdateReadState {
+        params: ThreadReadStateUpdateParams,
+        reply: Reply<request::ThreadReadStateUpdate>,
+    },
+    /// A question beside the thread.
+    Sample {
+        params: Box<ThreadSampleParams>,
+        cancellable: Cancellable,
+        reply: Reply<request::ThreadSample>,
+    },
 }
 
 impl Verb {
@@ -76,13 +92,16 @@ impl Verb {
             | Verb::Compact { .. }
             | Verb::Shell { .. }
             | Verb::Review { .. }
-            | Verb::Inject { .. } => true,
+            | Verb::Inject { .. }
+            | Verb::Sample { .. } => true,
             Verb::Steer { .. }
             | Verb::Interrupt { .. }
             | Verb::Join { .. }
             | Verb::Rollback { .. }
             | Verb::Revert { .. }
-            | Verb::UpdateSettings { .. } => false,
+            | Verb::UpdateSettings { .. }
+            | Verb::UpdateTurnSettings { .. }
+            | Verb::UpdateReadState { .. } => false,
         }
     }
 
@@ -100,6 +119,9 @@ impl Verb {
             Verb::Revert { .. } => "thread/revert",
             Verb::Inject { .. } => "thread/inject_items",
             Verb::UpdateSettings { .. } => "thread/settings/update",
+            Verb::UpdateTurnSettings { .. } => "turn/settings/update",
+            Verb::UpdateReadState { .. } => "thread/readState/update",
+            Verb::Sample { .. } => "thread/sample",
         }
     }
 
@@ -117,6 +139,9 @@ impl Verb {
             Verb::Revert { reply, .. } => reply.send(Err(error)).await,
             Verb::Inject { reply, .. } => reply.send(Err(error)).await,
             Verb::UpdateSettings { reply, .. } => reply.send(Err(error)).await,
+            Verb::UpdateTurnSettings { reply, .. } => reply.send(Err(error)).await,
+            Verb::UpdateReadState { reply, .. } => reply.send(Err(error)).await,
+            Verb::Sample { reply, .. } => reply.send(Err(error)).await,
         }
     }
 }
@@ -150,6 +175,17 @@ pub(super) async fn perform(actor: &mut Actor, verb: Verb) {
         Verb::UpdateSettings { params, reply } => {
             settings_update::update(actor, *params, reply).await;
         }
+        Verb::UpdateTurnSettings { params, reply } => {
+            turn_settings::update(actor, *params, reply).await;
+        }
+        Verb::UpdateReadState { params, reply } => {
+            read_state::update(actor, &params, reply).await;
+        }
+        Verb::Sample {
+            params,
+            cancellable,
+            reply,
+        } => sample::sample(actor, params, cancellable, reply).await,
     }
 }
 

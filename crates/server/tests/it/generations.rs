@@ -106,6 +106,35 @@ async fn words_of_one_version_are_used_towards_those_who_use_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn any_effort_and_tier_reach_the_model_and_only_clients_that_know_such_words() {
+    let stage = Stage::new().await;
+    let (mut new, thread) = stage.thread().await;
+    stage.play([json!({ "text": "hello" })]);
+    let turn = json!({
+        "threadId": thread, "input": [{ "type": "text", "text": "hi" }],
+        "model": "gpt-5.2", "effort": "galactic", "serviceTier": "wow",
+    });
+    new.call("turn/start", turn).await;
+    new.until("turn/completed").await;
+    let request = &stage.model.requests()[0].body;
+    assert_eq!(request["reasoning"]["effort"], "galactic");
+    assert_eq!(request["service_tier"], "wow");
+    let mut old = stage.client().await;
+    let resume = json!({ "threadId": thread });
+    let words = |answer: Value| json!([answer["reasoningEffort"], answer["serviceTier"]]);
+    let seen = words(old.call("thread/resume", resume.clone()).await);
+    assert_eq!(seen, json!(["xhigh", null]));
+    let seen = words(new.call("thread/resume", resume).await);
+    assert_eq!(seen, json!(["galactic", "wow"]));
+    let settings = json!({ "threadId": thread, "effort": "", "serviceTier": "flex" });
+    let refused = new.refused("thread/settings/update", settings).await;
+    assert_eq!(
+        refused,
+        "Invalid request: reasoning_effort must not be empty"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn turns_are_listed_in_pages_both_ways() {
     let stage = Stage::new().await;
     let (mut client, thread, turns) = thread_with_turns(&stage, 4).await;

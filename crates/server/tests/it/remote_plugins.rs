@@ -263,7 +263,7 @@ async fn a_backend_that_fails_leaves_the_local_list() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a marketplace is a repository")]
-fn git(directory: &Path, arguments: &[&str]) -> String {
+pub fn git(directory: &Path, arguments: &[&str]) -> String {
     let done = std::process::Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b"])
         .args(arguments)
@@ -277,7 +277,7 @@ fn git(directory: &Path, arguments: &[&str]) -> String {
 }
 
 /// Stores everything in the repository; the version.
-fn commit(repository: &Path) -> String {
+pub fn commit(repository: &Path) -> String {
     git(repository, &["add", "-A"]);
     git(repository, &["commit", "-q", "-m", "more"]);
     git(repository, &["rev-parse", "HEAD"])

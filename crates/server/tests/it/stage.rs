@@ -139,6 +139,11 @@ impl Stage {
         Conversation::start_as(self.server.connect_in_process(), name).await
     }
 
+    /// A new client with capabilities of its own.
+    pub async fn client_with(&self, capabilities: Value) -> Conversation {
+        Conversation::start_with(self.server.connect_in_process(), "testkit", capabilities).await
+    }
+
     /// A new client with numbered events.
     pub async fn numbered(&self) -> Conversation {
         Conversation::start_numbered(self.server.connect_in_process()).await

@@ -1,8 +1,10 @@
 //! What clients can ask of threads besides bringing them to life.
 
+use std::collections::BTreeMap;
+
 use quipu_wire_macros::wire;
 
-use crate::{SortDirection, Thread};
+use crate::{SortDirection, Thread, ThreadReadState};
 
 /// Parameters of `thread/archive`.
 #[wire(params, default)]
@@ -286,6 +288,9 @@ pub struct ThreadRollbackResponse {
 pub struct ThreadListResponse {
     /// Without turns.
     pub data: Vec<Thread>,
+    /// What is read of the threads on this page, by their ids.
+    #[wire(since = "0.166", experimental = "thread/list.readStates", sent)]
+    pub read_states: Option<BTreeMap<String, ThreadReadState>>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
     /// Where the page begins, for the other direction; null if the page is empty.
@@ -306,4 +311,7 @@ pub struct ThreadLoadedListResponse {
 #[wire]
 pub struct ThreadReadResponse {
     pub thread: Thread,
+    /// What is read of it; null if it is not stored.
+    #[wire(since = "0.166", experimental = "thread/read.readState", sent)]
+    pub read_state: Option<ThreadReadState>,
 }

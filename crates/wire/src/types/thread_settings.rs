@@ -87,3 +87,34 @@ pub struct ThreadSettingsUpdatedNotification {
     /// All settings as they are now.
     pub thread_settings: ThreadSettings,
 }
+
+/// Parameters of `turn/settings/update`. What is absent stays as it is.
+#[wire(params, closed, default)]
+pub struct TurnSettingsUpdateParams {
+    pub thread_id: String,
+    /// The running turn.
+    pub turn_id: String,
+    /// Who decides about approvals that are asked for from now on.
+    pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// The model's name, which is not checked.
+    pub model: Option<String>,
+    pub effort: Option<ReasoningEffort>,
+    pub summary: Option<ReasoningSummary>,
+    /// Null asks for none.
+    pub service_tier: Option<Option<ServiceTier>>,
+}
+
+/// Whether settings of a turn were changed.
+#[wire(apart)]
+pub enum TurnSettingsUpdateStatus {
+    /// The next request to the model is made with them, if there is one.
+    Applied,
+    /// The turn does not run, or is not the one that runs.
+    TargetUnavailable,
+}
+
+/// Result of `turn/settings/update`.
+#[wire]
+pub struct TurnSettingsUpdateResponse {
+    pub status: TurnSettingsUpdateStatus,
+}

@@ -15,13 +15,32 @@ fn unknown_members_are_ignored_by_both() {
 
 #[test]
 fn unknown_words_are_kept_apart_by_a_client_and_refused_by_a_server() {
-    let text = r#"{"threadId":"t","input":[],"effort":"galactic"}"#;
+    let text = r#"{"threadId":"t","input":[],"summary":"galactic"}"#;
     let read: TurnStartParams = serde_json::from_str(text).unwrap();
-    assert_eq!(read.effort, Some(ReasoningEffort::Unrecognized));
+    assert_eq!(read.summary, Some(ReasoningSummary::Unrecognized));
     assert_eq!(
         decode_strictly::<TurnStartParams>(text).unwrap_err(),
-        "unknown variant `galactic`, expected one of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`"
+        "unknown variant `galactic`, expected one of `auto`, `concise`, `detailed`, `none`"
     );
+}
+
+#[test]
+fn efforts_and_tiers_may_be_any_word() {
+    let text = r#"{"threadId":"t","input":[],"effort":"galactic","serviceTier":"wow"}"#;
+    let read: TurnStartParams = decode_strictly(text).unwrap();
+    assert_eq!(read.effort.unwrap().as_str(), "galactic");
+    assert_eq!(read.service_tier.unwrap().unwrap().as_str(), "wow");
+    let written = serde_json::to_value(&read).unwrap();
+    assert_eq!(written["effort"], "galactic");
+    let long = "x".repeat(49);
+    for (effort, problem) in [
+        ("", "reasoning_effort must not be empty"),
+        (&long, "reasoning_effort must not exceed 48 bytes"),
+    ] {
+        let text = json!({ "threadId": "t", "input": [], "effort": effort }).to_string();
+        let refused = decode_strictly::<TurnStartParams>(&text).unwrap_err();
+        assert_eq!(refused, problem);
+    }
 }
 
 #[test]

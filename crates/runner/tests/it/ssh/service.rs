@@ -3,6 +3,7 @@
 use quipu_runner::orchestrator::Command;
 use quipu_runner::service::Query;
 use quipu_testkit::process_table;
+use quipu_testkit::wait::until;
 
 use super::{Machine, command};
 use crate::service::support as service;
@@ -25,12 +26,8 @@ async fn the_service_works_on_other_machines_and_cleans_up_there() {
     lab.issue("one");
     let running = lab.start().await;
     running.until_completed(1).await;
-    let removed = async {
-        while lab.workspace("one").exists() {
-            tokio::task::yield_now().await;
-        }
-    };
-    within("the removal of the workspace", removed).await;
+    let is_removed = || !lab.workspace("one").exists();
+    until("the removal of the workspace", is_removed).await;
     running.stop().await;
     // Only what came over a connection knows it.
     let root = lab.path().join("workspaces");
