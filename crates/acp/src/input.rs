@@ -49,7 +49,7 @@ pub fn of(prompt: Vec<ContentBlock>) -> Result<Vec<UserInput>> {
 fn is_base64(data: &str) -> bool {
     let digits = data.trim_end_matches('=');
     let is_digit = |it: u8| it.is_ascii_alphanumeric() || it == b'+' || it == b'/';
-    data.len() % 4 == 0 && data.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
+    data.len().is_multiple_of(4) && data.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
 }
 
 /// Adds text, to the text before if there is one: a model reads one message.

@@ -1,4 +1,5 @@
 //! The first program of `docs/adapter.md`, as it is there.
+#![allow(clippy::print_stdout, reason = "the program prints its result")]
 
 use quipu_adapter::{Adapter, Prompt, Section, Server, Session};
 use schemars::JsonSchema;

@@ -141,8 +141,8 @@ fn thread_entries(threads: Vec<Thread>, now: i64) -> Vec<(String, Pick)> {
 fn age(seconds: i64) -> String {
     match seconds {
         ..60 => "now".to_owned(),
-        ..3600 => format!("{} min", seconds / 60),
-        ..86400 => format!("{} h", seconds / 3600),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86400 => format!("{} h", seconds / 3600),
         _ => format!("{} d", seconds / 86400),
     }
 }

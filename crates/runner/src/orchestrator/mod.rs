@@ -277,7 +277,7 @@ impl Orchestrator {
         error: &TrackerError,
         out: &mut Vec<Effect>,
     ) {
-        let wait = error.retry_after_ms.map(|it| Millis::try_from(it));
+        let wait = error.retry_after_ms.map(Millis::try_from);
         let wait = wait.map(|it| it.unwrap_or(LONGEST_QUIET).min(LONGEST_QUIET));
         self.quiet_until = wait.map(|it| now + it);
         let entry = Entry::new(Level::Error, "tracker_failed")

@@ -132,7 +132,7 @@ impl Question {
                     if let Some(usage) = &completed.usage {
                         self.counter.count(usage);
                     }
-                    return Ok(said.response(self.turn_id, completed));
+                    return Ok(said.response(self.turn_id, *completed));
                 }
                 ModelEvent::Failed(error) => return Err(Refusal::internal(error.to_string())),
                 _ => {}
@@ -163,7 +163,7 @@ impl Said {
         }
     }
 
-    fn response(self, turn_id: String, completed: Box<Completed>) -> ThreadSampleResponse {
+    fn response(self, turn_id: String, completed: Completed) -> ThreadSampleResponse {
         let usage = completed.usage;
         let is_text = !self.has_call && !self.text.is_empty();
         ThreadSampleResponse {
