@@ -47,7 +47,7 @@ input: string, } | { "type": "custom_tool_call_output", call_id: string, name?: 
  */
 execution: string, tools: unknown[], } | { "type": "web_search_call", status?: string, action?: WebSearchAction, } | { "type": "image_generation_call", id: string, status: string, revised_prompt?: string, 
 /**
- * The picture in base64.
+ * The image in base64.
  */
 result: string, } | { "type": "ghost_snapshot", ghost_commit: GhostCommit, } | { "type": "compaction", 
 /**

@@ -1,7 +1,7 @@
 // GENERATED CODE! DO NOT MODIFY BY HAND!
 
 /**
- * A picture of an app in use.
+ * An image of an app in use.
  */
 export type AppScreenshot = { url: string | null, fileId: string | null, 
 /**

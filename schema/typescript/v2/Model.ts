@@ -11,7 +11,7 @@ import type { ReasoningEffortOption } from "./ReasoningEffortOption";
  */
 export type Model = { 
 /**
- * Tells the models of the list apart.
+ * Identifies the model in the list.
  */
 id: string, 
 /**

@@ -13,6 +13,6 @@ usedPercent: number,
  */
 windowDurationMins: number | null, 
 /**
- * When the window starts anew, in Unix seconds.
+ * When the next window starts, in Unix seconds.
  */
 resetsAt: number | null, };

@@ -139,7 +139,7 @@ status: string,
  */
 revisedPrompt: string | null, 
 /**
- * The picture in base64; empty until it is done.
+ * The image in base64; empty until it is done.
  */
 result: string, 
 /**

@@ -122,6 +122,21 @@ export abstract class Methods extends ClientEmitter {
     return this.request("thread/settings/update", params, options);
   }
 
+  /** Asks the model something beside the thread, after its last turn; nothing of it is stored. Experimental. */
+  threadSample(params: protocol.ThreadSampleParams, options?: CallOptions): Promise<protocol.ThreadSampleResponse> {
+    return this.request("thread/sample", params, options);
+  }
+
+  /** Cancels a `thread/sample` of this connection, which is then answered with an error. Experimental. */
+  threadSampleCancel(params: protocol.ThreadSampleCancelParams, options?: CallOptions): Promise<protocol.ThreadSampleCancelResponse> {
+    return this.request("thread/sample/cancel", params, options);
+  }
+
+  /** Marks a thread as read or unread. Experimental. */
+  threadReadStateUpdate(params: protocol.ThreadReadStateUpdateParams, options?: CallOptions): Promise<protocol.ThreadReadStateUpdateResponse> {
+    return this.request("thread/readState/update", params, options);
+  }
+
   /** Sets or changes the goal that the server pursues by itself. */
   threadGoalSet(params: protocol.ThreadGoalSetParams, options?: CallOptions): Promise<protocol.ThreadGoalSetResponse> {
     return this.request("thread/goal/set", params, options);
@@ -287,6 +302,16 @@ export abstract class Methods extends ClientEmitter {
     return this.request("plugin/read", params, options);
   }
 
+  /** Lists the installed plugins. */
+  pluginInstalled(params: protocol.PluginInstalledParams = {}, options?: CallOptions): Promise<protocol.PluginInstalledResponse> {
+    return this.request("plugin/installed", params, options);
+  }
+
+  /** Searches the plugins that marketplaces of this machine offer. Experimental. */
+  pluginSearch(params: protocol.PluginSearchParams, options?: CallOptions): Promise<protocol.PluginSearchResponse> {
+    return this.request("plugin/search", params, options);
+  }
+
   /** Lists apps, a page at a time. */
   appList(params: protocol.AppsListParams = {}, options?: CallOptions): Promise<protocol.AppsListResponse> {
     return this.request("app/list", params, options);
@@ -352,6 +377,21 @@ export abstract class Methods extends ClientEmitter {
     return this.request("plugin/uninstall", params, options);
   }
 
+  /** Adds a marketplace of plugins to the user's settings. */
+  marketplaceAdd(params: protocol.MarketplaceAddParams, options?: CallOptions): Promise<protocol.MarketplaceAddResponse> {
+    return this.request("marketplace/add", params, options);
+  }
+
+  /** Removes a marketplace that was added. */
+  marketplaceRemove(params: protocol.MarketplaceRemoveParams, options?: CallOptions): Promise<protocol.MarketplaceRemoveResponse> {
+    return this.request("marketplace/remove", params, options);
+  }
+
+  /** Fetches the marketplaces again that come from repositories. */
+  marketplaceUpgrade(params: protocol.MarketplaceUpgradeParams = {}, options?: CallOptions): Promise<protocol.MarketplaceUpgradeResponse> {
+    return this.request("marketplace/upgrade", params, options);
+  }
+
   /** Gives a thread input and begins a turn. */
   turnStart(params: protocol.TurnStartParams, options?: CallOptions): Promise<protocol.TurnStartResponse> {
     return this.request("turn/start", params, options);
@@ -360,6 +400,11 @@ export abstract class Methods extends ClientEmitter {
   /** Adds input to the running turn. */
   turnSteer(params: protocol.TurnSteerParams, options?: CallOptions): Promise<protocol.TurnSteerResponse> {
     return this.request("turn/steer", params, options);
+  }
+
+  /** Changes settings of the running turn alone, from its next request to the model on. Experimental. */
+  turnSettingsUpdate(params: protocol.TurnSettingsUpdateParams, options?: CallOptions): Promise<protocol.TurnSettingsUpdateResponse> {
+    return this.request("turn/settings/update", params, options);
   }
 
   /** Ends the running turn early. */

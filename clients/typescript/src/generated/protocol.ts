@@ -148,7 +148,7 @@ export type AppMetadata = { review: AppReview | null, categories: Array<string> 
 export type AppReview = { status: string, };
 
 /**
- * A picture of an app in use.
+ * An image of an app in use.
  */
 export type AppScreenshot = { url: string | null, fileId: string | null, 
 /**
@@ -1863,7 +1863,7 @@ export type HookHandlerType = "command" | "prompt" | "agent";
  */
 export type HookMetadata = { 
 /**
- * Tells the hooks of the list apart.
+ * Identifies the hook in the list.
  */
 key: string, eventName: HookEventName, handlerType: HookHandlerType, 
 /**
@@ -2020,7 +2020,7 @@ threadId?: string | null, };
 export type HooksListResponse = { data: Array<HooksListEntry>, };
 
 /**
- * How closely the model looks at a picture.
+ * How closely the model looks at an image.
  */
 export type ImageDetail = "auto" | "low" | "high" | "original";
 
@@ -2094,7 +2094,7 @@ completedAtMs?: number, };
  */
 export type ItemGuardianApprovalReviewCompletedNotification = { threadId: string, turnId: string, 
 /**
- * Tells the reviews of a turn apart.
+ * Identifies the review in its turn.
  */
 reviewId?: string, 
 /**
@@ -2119,7 +2119,7 @@ action: JsonValue | null, };
  */
 export type ItemGuardianApprovalReviewStartedNotification = { threadId: string, turnId: string, 
 /**
- * Tells the reviews of a turn apart.
+ * Identifies the review in its turn.
  */
 reviewId?: string, 
 /**
@@ -2259,6 +2259,36 @@ userCode: string, } | { "type": "chatgptAuthTokens" };
 export type LogoutAccountResponse = Record<string, never>;
 
 /**
+ * Parameters of `marketplace/add`.
+ */
+export type MarketplaceAddParams = { 
+/**
+ * A directory, the URL of a Git repository (`#REF` may follow), or `owner/repo` on GitHub.
+ */
+source: string, 
+/**
+ * The branch, tag or commit of a repository.
+ */
+refName?: string | null, 
+/**
+ * Parts of a repository. Only an empty list is accepted: repositories are fetched whole.
+ */
+sparsePaths?: Array<string> | null, };
+
+/**
+ * Result of `marketplace/add`.
+ */
+export type MarketplaceAddResponse = { marketplaceName: string, 
+/**
+ * The directory of the marketplace.
+ */
+installedRoot: AbsolutePathBuf, 
+/**
+ * It was there before, from the same source.
+ */
+alreadyAdded: boolean, };
+
+/**
  * How to show a marketplace.
  */
 export type MarketplaceInterface = { displayName: string | null, };
@@ -2267,6 +2297,47 @@ export type MarketplaceInterface = { displayName: string | null, };
  * A marketplace that cannot be used.
  */
 export type MarketplaceLoadErrorInfo = { marketplacePath: AbsolutePathBuf, message: string, };
+
+/**
+ * Parameters of `marketplace/remove`.
+ */
+export type MarketplaceRemoveParams = { marketplaceName: string, };
+
+/**
+ * Result of `marketplace/remove`.
+ */
+export type MarketplaceRemoveResponse = { marketplaceName: string, 
+/**
+ * The copy of a repository that was removed.
+ */
+installedRoot: AbsolutePathBuf | null, };
+
+/**
+ * A marketplace that was not upgraded.
+ */
+export type MarketplaceUpgradeErrorInfo = { marketplaceName: string, message: string, };
+
+/**
+ * Parameters of `marketplace/upgrade`.
+ */
+export type MarketplaceUpgradeParams = { 
+/**
+ * All that come from repositories if absent.
+ */
+marketplaceName?: string | null, };
+
+/**
+ * Result of `marketplace/upgrade`.
+ */
+export type MarketplaceUpgradeResponse = { 
+/**
+ * Those that were looked at.
+ */
+selectedMarketplaces: Array<string>, 
+/**
+ * The directories of those that changed.
+ */
+upgradedRoots: Array<AbsolutePathBuf>, errors: Array<MarketplaceUpgradeErrorInfo>, };
 
 /**
  * How requests to an MCP server are authenticated.
@@ -2651,7 +2722,7 @@ export type ModeKind = "plan" | "default";
  */
 export type Model = { 
 /**
- * Tells the models of the list apart.
+ * Identifies the model in the list.
  */
 id: string, 
 /**
@@ -3026,6 +3097,28 @@ export type PluginInstallResponse = { authPolicy: PluginAuthPolicy,
 appsNeedingAuth: Array<AppSummary>, };
 
 /**
+ * Parameters of `plugin/installed`.
+ */
+export type PluginInstalledParams = { 
+/**
+ * Directories whose marketplaces count besides the user's own.
+ */
+cwds?: Array<AbsolutePathBuf> | null, 
+/**
+ * Plugins that are listed even if they are not installed.
+ */
+installSuggestionPluginNames?: Array<string> | null, };
+
+/**
+ * Result of `plugin/installed`.
+ */
+export type PluginInstalledResponse = { 
+/**
+ * Only those with plugins to list.
+ */
+marketplaces: Array<PluginMarketplaceEntry>, marketplaceLoadErrors: Array<MarketplaceLoadErrorInfo>, };
+
+/**
  * How to show a plugin.
  */
 export type PluginInterface = { displayName: string | null, shortDescription: string | null, longDescription: string | null, developerName: string | null, 
@@ -3094,6 +3187,54 @@ marketplacePath: AbsolutePathBuf, pluginName: string, };
  * Result of `plugin/read`.
  */
 export type PluginReadResponse = { plugin: PluginDetail, };
+
+/**
+ * Parameters of `plugin/search`.
+ */
+export type PluginSearchParams = { 
+/**
+ * What names and descriptions contain, in any case.
+ */
+searchTerm: string, 
+/**
+ * The `nextCursor` of the page before; absent for the first.
+ */
+cursor?: string | null, 
+/**
+ * Directories whose marketplaces count besides the user's own.
+ */
+cwds?: Array<AbsolutePathBuf> | null, 
+/**
+ * Plugins per page: 1 to 100, 25 if absent.
+ */
+limit?: number | null, 
+/**
+ * Whose plugins of an account are meant. Those of this machine are found in any case.
+ */
+scope?: PluginSearchScope | null, };
+
+/**
+ * Result of `plugin/search`.
+ */
+export type PluginSearchResponse = { data: Array<PluginSearchResult>, 
+/**
+ * Null on the last page.
+ */
+nextCursor: string | null, };
+
+/**
+ * A plugin that was found.
+ */
+export type PluginSearchResult = { plugin: PluginSummary, marketplaceName: string, 
+/**
+ * The file of the marketplace.
+ */
+marketplacePath: AbsolutePathBuf | null, };
+
+/**
+ * Whose plugins are searched.
+ */
+export type PluginSearchScope = "global" | "workspace" | "personal";
 
 /**
  * Where the files of a plugin are.
@@ -3341,7 +3482,7 @@ usedPercent: number,
  */
 windowDurationMins: number | null, 
 /**
- * When the window starts anew, in Unix seconds.
+ * When the next window starts, in Unix seconds.
  */
 resetsAt: number | null, };
 
@@ -3519,7 +3660,7 @@ input: string, } | { "type": "custom_tool_call_output", call_id: string, name?: 
  */
 execution: string, tools: unknown[], } | { "type": "web_search_call", status?: string, action?: LegacyWebSearchAction, } | { "type": "image_generation_call", id: string, status: string, revised_prompt?: string, 
 /**
- * The picture in base64.
+ * The image in base64.
  */
 result: string, } | { "type": "ghost_snapshot", ghost_commit: GhostCommit, } | { "type": "compaction", 
 /**
@@ -4079,7 +4220,7 @@ export type ThreadAttachmentOwnerListResponse = { data: Array<ThreadAttachmentOw
 nextCursor: string | null, };
 
 /**
- * Parameters of `thread/attachment/remove`. What is not there is no error.
+ * Parameters of `thread/attachment/remove`. Removing an attachment that does not exist is no error.
  */
 export type ThreadAttachmentRemoveParams = { threadId: string, attachmentType: string, identityKey: string, };
 
@@ -4602,7 +4743,7 @@ status: string,
  */
 revisedPrompt: string | null, 
 /**
- * The picture in base64; empty until it is done.
+ * The image in base64; empty until it is done.
  */
 result: string, 
 /**
@@ -4774,6 +4915,10 @@ export type ThreadListResponse = {
  * Without turns.
  */
 data: Array<Thread>, 
+/**
+ * What is read of the threads on this page, by their ids.
+ */
+readStates?: { [key in string]?: ThreadReadState } | null, 
 /**
  * Null on the last page.
  */
@@ -4951,7 +5096,48 @@ includeTurns?: boolean, };
 /**
  * Result of `thread/read`.
  */
-export type ThreadReadResponse = { thread: Thread, };
+export type ThreadReadResponse = { thread: Thread, 
+/**
+ * What is read of it; null if it is not stored.
+ */
+readState?: ThreadReadState | null, };
+
+/**
+ * What the user has read of a thread.
+ */
+export type ThreadReadState = { 
+/**
+ * Null if all is read.
+ */
+firstUnread: ThreadUnreadPosition | null, 
+/**
+ * Changes with every turn and every update.
+ */
+revision: string, };
+
+/**
+ * Parameters of the notification `thread/readState/changed`.
+ */
+export type ThreadReadStateChangedNotification = { threadId: string, readState: ThreadReadState, };
+
+/**
+ * What a client says about a thread.
+ */
+export type ThreadReadStateOperation = { "type": "read" } | { "type": "unread" };
+
+/**
+ * Parameters of `thread/readState/update`.
+ */
+export type ThreadReadStateUpdateParams = { threadId: string, 
+/**
+ * The revision that the user saw. If there is another one by now, nothing changes.
+ */
+expectedRevision: string, operation: ThreadReadStateOperation, };
+
+/**
+ * Result of `thread/readState/update`.
+ */
+export type ThreadReadStateUpdateResponse = { readState: ThreadReadState, };
 
 /**
  * Parameters of `thread/realtime/appendAudio`.
@@ -5216,6 +5402,54 @@ export type ThreadRollbackResponse = {
  * With the turns that are left.
  */
 thread: Thread, };
+
+/**
+ * Parameters of `thread/sample/cancel`.
+ */
+export type ThreadSampleCancelParams = { 
+/**
+ * The `id` of a `thread/sample` of the same connection.
+ */
+requestId: RequestId, };
+
+/**
+ * Result of `thread/sample/cancel`.
+ */
+export type ThreadSampleCancelResponse = Record<string, never>;
+
+/**
+ * Parameters of `thread/sample`.
+ */
+export type ThreadSampleParams = { threadId: string, 
+/**
+ * The last turn of the thread, which must have ended.
+ */
+expectedTurnId: string, 
+/**
+ * The question: at most 4,000 bytes, and not only blanks.
+ */
+prompt: string, 
+/**
+ * Takes the place of the thread's effort, if the model reasons.
+ */
+effort?: ReasoningEffort | null, };
+
+/**
+ * Result of `thread/sample`.
+ */
+export type ThreadSampleResponse = { sourceTurnId: string, 
+/**
+ * The provider's id of the answer.
+ */
+responseId: string, 
+/**
+ * Null if the model called a tool, which is not run, or said nothing.
+ */
+text: string | null, 
+/**
+ * Null if the provider does not say; so for those below.
+ */
+inputTokens: number | null, cachedInputTokens: number | null, outputTokens: number | null, };
 
 /**
  * One match in a thread.
@@ -5748,7 +5982,11 @@ last: TokenUsageBreakdown,
 /**
  * The tokens that the model can work with, a little below its full window; null if unknown.
  */
-modelContextWindow: number | null, };
+modelContextWindow: number | null, 
+/**
+ * What the answers of models cost, once one had a known price.
+ */
+cost?: TokenCost, };
 
 /**
  * Parameters of the notification `thread/tokenUsage/updated`.
@@ -5813,6 +6051,11 @@ thread: Thread, };
 export type ThreadUnarchivedNotification = { threadId: string, };
 
 /**
+ * Where the unread part of a thread begins.
+ */
+export type ThreadUnreadPosition = { "type": "threadStart" } | { "type": "turn", turnId: string, };
+
+/**
  * Parameters of `thread/unsubscribe`.
  */
 export type ThreadUnsubscribeParams = { threadId: string, };
@@ -5826,6 +6069,23 @@ export type ThreadUnsubscribeResponse = { status: ThreadUnsubscribeStatus, };
  * What became of a subscription.
  */
 export type ThreadUnsubscribeStatus = "notLoaded" | "notSubscribed" | "unsubscribed";
+
+/**
+ * US dollars, of answers whose price is known.
+ */
+export type TokenCost = { 
+/**
+ * Of the last answer; null if its price is not known.
+ */
+last: number | null, 
+/**
+ * Of the running turn, or the last one.
+ */
+turn: number, 
+/**
+ * Of the whole thread, also before a resume.
+ */
+thread: number, };
 
 /**
  * Numbers of tokens.
@@ -6065,6 +6325,37 @@ explanation: string | null,
  * All steps, which replace those of before.
  */
 plan: Array<TurnPlanStep>, };
+
+/**
+ * Parameters of `turn/settings/update`. What is absent stays as it is.
+ */
+export type TurnSettingsUpdateParams = { threadId: string, 
+/**
+ * The running turn.
+ */
+turnId: string, 
+/**
+ * Who decides about approvals that are asked for from now on.
+ */
+approvalsReviewer?: ApprovalsReviewer | null, 
+/**
+ * The model's name, which is not checked.
+ */
+model?: string | null, effort?: ReasoningEffort | null, summary?: ReasoningSummary | null, 
+/**
+ * Null asks for none.
+ */
+serviceTier?: ServiceTier | null, };
+
+/**
+ * Result of `turn/settings/update`.
+ */
+export type TurnSettingsUpdateResponse = { status: TurnSettingsUpdateStatus, };
+
+/**
+ * Whether settings of a turn were changed.
+ */
+export type TurnSettingsUpdateStatus = "applied" | "targetUnavailable";
 
 /**
  * Parameters of `turn/start`. Settings given here last for later turns too, but for
@@ -6334,6 +6625,12 @@ export interface ClientRequests {
   "thread/inject_items": { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
   /** Changes the settings of later turns. Experimental. */
   "thread/settings/update": { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
+  /** Asks the model something beside the thread, after its last turn; nothing of it is stored. Experimental. */
+  "thread/sample": { params: ThreadSampleParams; result: ThreadSampleResponse };
+  /** Cancels a `thread/sample` of this connection, which is then answered with an error. Experimental. */
+  "thread/sample/cancel": { params: ThreadSampleCancelParams; result: ThreadSampleCancelResponse };
+  /** Marks a thread as read or unread. Experimental. */
+  "thread/readState/update": { params: ThreadReadStateUpdateParams; result: ThreadReadStateUpdateResponse };
   /** Sets or changes the goal that the server pursues by itself. */
   "thread/goal/set": { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
   /** Reads the goal of a thread. */
@@ -6400,6 +6697,10 @@ export interface ClientRequests {
   "plugin/list": { params: PluginListParams; result: PluginListResponse };
   /** Shows one plugin in full. */
   "plugin/read": { params: PluginReadParams; result: PluginReadResponse };
+  /** Lists the installed plugins. */
+  "plugin/installed": { params: PluginInstalledParams; result: PluginInstalledResponse };
+  /** Searches the plugins that marketplaces of this machine offer. Experimental. */
+  "plugin/search": { params: PluginSearchParams; result: PluginSearchResponse };
   /** Lists apps, a page at a time. */
   "app/list": { params: AppsListParams; result: AppsListResponse };
   /** Reads a file. */
@@ -6426,10 +6727,18 @@ export interface ClientRequests {
   "plugin/install": { params: PluginInstallParams; result: PluginInstallResponse };
   /** Removes a plugin. */
   "plugin/uninstall": { params: PluginUninstallParams; result: PluginUninstallResponse };
+  /** Adds a marketplace of plugins to the user's settings. */
+  "marketplace/add": { params: MarketplaceAddParams; result: MarketplaceAddResponse };
+  /** Removes a marketplace that was added. */
+  "marketplace/remove": { params: MarketplaceRemoveParams; result: MarketplaceRemoveResponse };
+  /** Fetches the marketplaces again that come from repositories. */
+  "marketplace/upgrade": { params: MarketplaceUpgradeParams; result: MarketplaceUpgradeResponse };
   /** Gives a thread input and begins a turn. */
   "turn/start": { params: TurnStartParams; result: TurnStartResponse };
   /** Adds input to the running turn. */
   "turn/steer": { params: TurnSteerParams; result: TurnSteerResponse };
+  /** Changes settings of the running turn alone, from its next request to the model on. Experimental. */
+  "turn/settings/update": { params: TurnSettingsUpdateParams; result: TurnSettingsUpdateResponse };
   /** Ends the running turn early. */
   "turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResponse };
   /** Opens a voice session in a thread. Experimental. */
@@ -6572,6 +6881,8 @@ export interface ServerNotifications {
   "thread/queue/changed": ThreadQueueChangedNotification;
   /** Something was stored with a thread, or removed. */
   "thread/attachment/updated": ThreadAttachmentUpdatedNotification;
+  /** What is read of a thread changed. Only clients with `experimentalApi` get it. */
+  "thread/readState/changed": ThreadReadStateChangedNotification;
   /** A thread was unloaded. */
   "thread/closed": ThreadClosedNotification;
   /** Skill files changed; lists of skills are out of date. */
