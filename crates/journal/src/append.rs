@@ -13,13 +13,14 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::backend::RolloutSource;
 use crate::error::{Error, Result};
 use crate::reserve::Reserve;
 use crate::{ordinals, platform};
 
 /// Which files may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expect {
+pub enum Expect {
     /// Only one that is not there yet.
     Absent,
     /// Only one that is there.
@@ -152,7 +153,8 @@ impl AppendFile {
         if self.end.is_some_and(|end| end != before) {
             tracing::warn!(path = %self.path.display(), "another process writes to this file, too");
         }
-        let whole = self.end == Some(before) || ends_in_newline(file, before).map_err(failed)?;
+        let source: &dyn RolloutSource = file;
+        let whole = self.end == Some(before) || source.ends_in_newline(before).map_err(failed)?;
         let completed;
         let bytes = if whole {
             lines
@@ -249,16 +251,6 @@ pub(crate) fn create_dirs(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     let made = platform::private_dir(builder.recursive(true)).create(path);
     made.map_err(|source| Error::io("create", path, source))
-}
-
-/// Whether the first `len` bytes of a file end in a newline; no bytes do.
-pub(crate) fn ends_in_newline(file: &File, len: u64) -> io::Result<bool> {
-    let Some(last) = len.checked_sub(1) else {
-        return Ok(true);
-    };
-    let mut byte = [0];
-    platform::read_exact_at(file, &mut byte, last)?;
-    Ok(byte == *b"\n")
 }
 
 /// Writes everything, or says how much was written.

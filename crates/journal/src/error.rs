@@ -74,6 +74,12 @@ pub enum Error {
     /// A record could not be put into JSON.
     #[error("cannot encode a record: {0}")]
     Encode(serde_json::Error),
+    /// What is kept beside rollouts is not what it should be.
+    #[error("what is stored in `{0}` cannot be read: {1}")]
+    Kept(&'static str, serde_json::Error),
+    /// A thread has had all numbers for its events.
+    #[error("there are no more epochs for numbered events")]
+    NoEpochs,
     /// The cursor of a list request was not made by this program or the official one.
     #[error("invalid cursor: {0}")]
     InvalidCursor(String),
@@ -86,6 +92,12 @@ pub enum Error {
     /// Another process writes to this thread.
     #[error("thread {0} already has an active writer")]
     ActiveWriter(Uuid),
+    /// The right to write to this thread went to another process, which goes on with it.
+    #[error("thread {0} was taken over by another node; nothing more can be written to it here")]
+    LostLease(Uuid),
+    /// The database failed, or could not be reached for too long.
+    #[error("{0}")]
+    Database(String),
     /// The beginning of a thread's history cannot be read where the thread says it is.
     #[error("its history begins in the rollout {id}, which {why}")]
     Base {
@@ -101,7 +113,7 @@ pub enum Error {
 
 impl Error {
     /// Sorts a failure of the file system into the variants callers can act on.
-    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },

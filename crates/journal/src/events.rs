@@ -5,22 +5,14 @@
 //! events that are worth keeping, in the order of their numbers. It is not the truth about the thread, which is its
 //! rollout; it says which part of that clients have seen.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
-use quipu_disk::Target;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::append::{AppendFile, Expect};
+use crate::backend::EventStore;
 use crate::error::{Error, Result};
-use crate::layout::EVENTS;
 
 /// Events of one thread that are kept, in bytes. When there are more, the older half is dropped.
 const MAX_BYTES: usize = 1 << 20;
-/// The longest file that is read: what is kept, and one event of any length.
-const MAX_FILE: u64 = 64 << 20;
 /// Numbers per epoch: few enough that numbers stay below 2⁵³, which every client can count to.
 const EPOCH: u64 = 1 << 22;
 /// The number of epochs that fit.
@@ -35,6 +27,27 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// The numbers of an epoch.
+    pub(crate) fn of_epoch(epoch: u64) -> Result<Numbers> {
+        if epoch >= MAX_EPOCHS {
+            return Err(Error::NoEpochs);
+        }
+        Ok(Numbers {
+            last: epoch * EPOCH,
+            end: (epoch + 1) * EPOCH,
+        })
+    }
+
+    /// The epoch that a number is of.
+    pub(crate) fn epoch(number: u64) -> u64 {
+        number / EPOCH
+    }
+
+    /// Numbers after others of a thread that lives in memory only.
+    pub fn after(used: u64) -> Result<Numbers> {
+        Numbers::of_epoch(Numbers::epoch(used) + 1)
+    }
+
     /// The next number; none when the epoch is used up.
     pub fn take(&mut self) -> Option<u64> {
         if self.last + 1 >= self.end {
@@ -125,32 +138,36 @@ struct Named {
     kind: String,
 }
 
-/// The file with the events of one thread. One process at a time writes to it: the one that writes to the thread.
+/// The events of one thread. One process at a time writes to them: the one that writes to the thread.
 #[derive(Debug)]
 pub struct EventLog {
-    path: PathBuf,
-    file: AppendFile,
-    /// The length of the file, once it is known.
+    id: Uuid,
+    store: Box<dyn EventStore>,
+    /// The length of what is stored, once it is known.
     bytes: usize,
     /// The first line, until it is written.
     header: Option<Before>,
 }
 
 impl EventLog {
-    pub(crate) fn new(home: &Path, id: Uuid) -> EventLog {
-        let path = home.join(EVENTS).join(format!("{id}.jsonl"));
+    pub(crate) fn new(id: Uuid, store: Box<dyn EventStore>) -> EventLog {
         EventLog {
-            file: AppendFile::new(path.clone(), Expect::Either),
-            path,
+            id,
+            store,
             bytes: 0,
             header: None,
         }
     }
 
-    /// Whether there are events of the thread.
+    /// The thread that they are of.
     #[must_use]
-    pub fn exists(&self) -> bool {
-        self.path.exists()
+    pub fn thread(&self) -> Uuid {
+        self.id
+    }
+
+    /// Whether there are events of the thread.
+    pub fn exists(&self) -> Result<bool> {
+        self.store.exists()
     }
 
     /// Starts over with the events that come after this. Nothing is written before the first one.
@@ -163,18 +180,16 @@ impl EventLog {
         if self.header.is_some() {
             return Ok(None);
         }
-        let bytes = match quipu_disk::read(&self.path, MAX_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", &self.path, error)),
+        let Some(bytes) = self.store.read()? else {
+            return Ok(None);
         };
         self.bytes = bytes.len();
         let mut lines = bytes.split(|byte| *byte == b'\n');
         let header = lines.next().and_then(|it| serde_json::from_slice(it).ok());
         let Some(before) = header else {
             // Nothing says what is missing in it, so it counts for nothing.
-            tracing::warn!(path = %self.path.display(), "events without their first line are dropped");
-            remove_file(&self.path)?;
+            tracing::warn!(thread = %self.id, "events without their first line are dropped");
+            self.store.remove()?;
             return Ok(None);
         };
         // A line that a crash has cut short was not seen by any client.
@@ -204,16 +219,14 @@ impl EventLog {
             return Ok(());
         }
         if let Some(header) = &self.header {
-            remove_file(&self.path)?;
-            self.file = AppendFile::new(self.path.clone(), Expect::Either);
             let mut first = serde_json::to_vec(header).map_err(Error::Encode)?;
             first.push(b'\n');
             first.extend_from_slice(lines);
-            self.file.append(&first)?;
+            self.store.begin(&first)?;
             self.header = None;
             self.bytes = first.len();
         } else {
-            self.file.append(lines)?;
+            self.store.append(lines)?;
             self.bytes += lines.len();
         }
         if self.bytes > MAX_BYTES {
@@ -222,14 +235,9 @@ impl EventLog {
         Ok(())
     }
 
-    /// Makes what was added survive the end of the machine.
-    pub fn sync(&mut self) -> Result<()> {
-        self.file.sync()
-    }
-
-    /// Gives the descriptor back; the next event opens the file again.
+    /// Gives back what being open takes; the next event opens it again.
     pub fn rest(&mut self) -> Result<()> {
-        self.file.close()
+        self.store.close()
     }
 
     /// Drops the older half, and at least one event.
@@ -258,59 +266,29 @@ impl EventLog {
             text.extend_from_slice(&event.message);
             text.push(b'\n');
         }
-        self.file.close()?;
-        let replaced = Target::lock(&self.path).and_then(|target| target.replace(&text));
-        replaced.map_err(|error| Error::io("write", &self.path, error))?;
-        self.file = AppendFile::new(self.path.clone(), Expect::Either);
+        self.store.replace(&text)?;
         self.bytes = text.len();
         Ok(())
     }
 }
 
-/// Removes the events of a thread that is deleted.
-pub(crate) fn remove(home: &Path, id: Uuid) -> Result<()> {
-    remove_file(&EventLog::new(home, id).path)
-}
-
-fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("delete", path, error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Takes the numbers of a new epoch, all of them above `used`. They are on disk as taken when this returns.
-pub(crate) fn next_epoch(home: &Path, used: u64) -> Result<Numbers> {
-    let path = home.join(EVENTS).join("epoch");
-    let failed = |error| Error::io("write", &path, error);
-    quipu_disk::private_dirs(home, Path::new(EVENTS)).map_err(failed)?;
-    let target = Target::lock(&path).map_err(failed)?;
-    let stored = match quipu_disk::read_text(&path, 64) {
-        Ok(text) => text.trim().parse().map_err(|_| {
-            let why = "it is not a number; delete it if no client waits to resume";
-            failed(io::Error::new(io::ErrorKind::InvalidData, why))
-        })?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => return Err(Error::io("read", &path, error)),
-    };
-    let epoch = (used / EPOCH).max(stored) + 1;
-    if epoch >= MAX_EPOCHS {
-        return Err(failed(io::Error::other("there are no more epochs")));
-    }
-    target
-        .replace(format!("{epoch}\n").as_bytes())
-        .map_err(failed)?;
-    Ok(Numbers {
-        last: epoch * EPOCH,
-        end: (epoch + 1) * EPOCH,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
+    use crate::event_file::{EventFile, next_epoch};
+    use crate::layout;
+
+    fn events(home: &Path) -> EventLog {
+        let store = EventFile::new(home, Uuid::nil());
+        EventLog::new(Uuid::nil(), Box::new(store))
+    }
+
+    fn numbers(home: &Path, used: u64) -> Result<Numbers> {
+        Numbers::of_epoch(next_epoch(home, Numbers::epoch(used))?)
+    }
 
     fn line(seq: u64, method: &str, turn: &str, padding: usize) -> String {
         let padding = "x".repeat(padding);
@@ -330,7 +308,7 @@ mod tests {
     #[test]
     fn old_events_are_dropped_and_it_is_known_which() {
         let home = tempfile::tempdir().unwrap();
-        let mut log = EventLog::new(home.path(), Uuid::nil());
+        let mut log = events(home.path());
         log.begin(before());
         assert!(log.read().unwrap().is_none());
         log.append(line(11, "turn/started", "a", 0).as_bytes())
@@ -345,22 +323,24 @@ mod tests {
         assert_eq!((stored.last(), stored.last_turn()), (29, ("a", true)));
         log.append(line(30, "turn/completed", "a", 0).as_bytes())
             .unwrap();
-        let mut again = EventLog::new(home.path(), Uuid::nil());
+        let mut again = events(home.path());
         let stored = again.read().unwrap().unwrap();
         assert_eq!(stored.last_turn(), ("a", false));
-        let size = fs::metadata(&log.path).unwrap().len();
+        let path = home.path().join(layout::EVENTS);
+        let path = path.join(format!("{}.jsonl", Uuid::nil()));
+        let size = fs::metadata(path).unwrap().len();
         assert!(size <= 2 * MAX_BYTES as u64);
     }
 
     #[test]
     fn a_line_that_was_cut_short_costs_only_itself() {
         let home = tempfile::tempdir().unwrap();
-        let mut log = EventLog::new(home.path(), Uuid::nil());
+        let mut log = events(home.path());
         log.begin(before());
         log.append(line(11, "error", "a", 0).as_bytes()).unwrap();
         log.append(&line(12, "error", "a", 0).as_bytes()[..20])
             .unwrap();
-        let mut log = EventLog::new(home.path(), Uuid::nil());
+        let mut log = events(home.path());
         log.append(line(13, "error", "a", 0).as_bytes()).unwrap();
         let stored = log.read().unwrap().unwrap();
         let numbers: Vec<u64> = stored.events.iter().map(|it| it.seq).collect();
@@ -370,14 +350,14 @@ mod tests {
     #[test]
     fn no_number_is_given_twice() {
         let home = tempfile::tempdir().unwrap();
-        let mut one = next_epoch(home.path(), 0).unwrap();
-        let mut other = next_epoch(home.path(), 0).unwrap();
+        let mut one = numbers(home.path(), 0).unwrap();
+        let mut other = numbers(home.path(), 0).unwrap();
         let last = std::iter::from_fn(|| one.take()).last().unwrap();
         assert!(last <= other.last && other.take().unwrap() > last);
         // Also if the file that counts them is lost.
-        fs::remove_file(home.path().join(EVENTS).join("epoch")).unwrap();
-        assert!(next_epoch(home.path(), other.last).unwrap().last > other.last);
-        fs::write(home.path().join(EVENTS).join("epoch"), "?").unwrap();
-        assert!(next_epoch(home.path(), 0).is_err());
+        fs::remove_file(home.path().join(layout::EVENTS).join("epoch")).unwrap();
+        assert!(numbers(home.path(), other.last).unwrap().last > other.last);
+        fs::write(home.path().join(layout::EVENTS).join("epoch"), "?").unwrap();
+        assert!(numbers(home.path(), 0).is_err());
     }
 }

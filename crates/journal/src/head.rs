@@ -4,13 +4,18 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use quipu_wire::Json;
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::backend::RolloutSource;
+use crate::chain::{Chain, FromStart};
+use crate::error::Result;
 use crate::event::{Event, ItemCompleted, TurnItem, UserMessage};
+use crate::layout::RolloutName;
 use crate::query::Summary;
 use crate::reader::{RawRecord, Warnings, read_records};
-use crate::session::{GitInfo, HistoryBase, Source};
+use crate::session::{GitInfo, HistoryBase, Source, SubAgent};
 use crate::time;
 
 /// How far into a file to look for what the user said first.
@@ -62,13 +67,88 @@ impl HeadMeta {
     }
 }
 
+/// What lists show of a rollout, as a database keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The thread.
+    pub thread: Uuid,
+    /// When it began, in seconds since the epoch.
+    pub created_at: Option<i64>,
+    /// See [`Source::kind`].
+    pub kind: String,
+    /// The source as JSON.
+    pub source: String,
+    /// The provider it began with.
+    pub provider: Option<String>,
+    /// The directory it began in.
+    pub cwd: String,
+    /// What the user said first; none if nothing was said so far, so that there is nothing to list.
+    pub preview: Option<String>,
+    /// The version of the program that made it.
+    pub version: String,
+    /// The display name of a spawned agent.
+    pub nickname: Option<String>,
+    /// The role of a spawned agent.
+    pub role: Option<String>,
+    /// The repository as JSON.
+    pub git: Option<String>,
+}
+
+impl Listing {
+    /// What the beginning of a rollout says.
+    pub fn read(lines: impl Read, name: Option<RolloutName>) -> io::Result<Self> {
+        Ok(Self::of_head(&Head::of(lines)?, name))
+    }
+
+    pub(crate) fn of_head(head: &Head, name: Option<RolloutName>) -> Self {
+        let preview = head.preview.clone();
+        let named = Self {
+            thread: name.map(|name| name.id).unwrap_or_default(),
+            created_at: name.map(|name| name.created.and_utc().timestamp()),
+            kind: Source::default().kind(),
+            source: json(&Source::default()),
+            preview,
+            ..Self::default()
+        };
+        let Some(meta) = &head.meta else {
+            return named;
+        };
+        let spawn = match &meta.source {
+            Source::SubAgent(SubAgent::ThreadSpawn(spawn)) => Some(spawn),
+            _ => None,
+        };
+        let nickname = || spawn?.agent_nickname.clone();
+        let role = || spawn?.agent_role.clone();
+        let git = meta.git.as_ref().filter(|git| !git.is_empty());
+        Self {
+            thread: meta.id,
+            created_at: meta.created_at().or(named.created_at),
+            kind: meta.source.kind(),
+            source: json(&meta.source),
+            provider: meta.model_provider.clone(),
+            cwd: meta.cwd.clone(),
+            version: meta.cli_version.clone(),
+            nickname: meta.agent_nickname.clone().or_else(nickname),
+            role: meta.agent_role.clone().or_else(role),
+            git: git.map(json),
+            ..named
+        }
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    Json::new(value).unwrap_or_default().get().to_owned()
+}
+
 impl Summary {
     /// What a rollout says of its thread by itself, wherever it lies, and when it began as it is written
     /// there. Nothing if it does not say whose it is.
-    pub fn of_file(path: &Path) -> io::Result<Option<(Summary, String)>> {
-        let file = quipu_disk::open(path)?;
-        let modified = file.metadata()?.modified()?;
-        let head = Head::of(file)?;
+    pub(crate) fn of_rollout(
+        source: Box<dyn RolloutSource>,
+        path: &Path,
+    ) -> io::Result<Option<(Summary, String)>> {
+        let modified = source.modified()?;
+        let head = Head::of(FromStart::new(&*source))?;
         let Some(meta) = head.meta else {
             return Ok(None);
         };
@@ -111,6 +191,23 @@ impl Head {
             ControlFlow::Continue(())
         })?;
         Ok(head)
+    }
+
+    /// Looks for what was said first in the rollouts that this one begins with, where that counts: what was said first
+    /// in a thread that goes on in a new rollout was said before; a fork is known by its own first words, if it has
+    /// any.
+    pub fn complete(mut self, path: &Path, chain: impl FnOnce() -> Result<Chain>) -> Self {
+        let meta = self.meta.as_ref();
+        let has_base = meta.is_some_and(|meta| meta.history_base.is_some());
+        let is_segment = RolloutName::of(path).is_some_and(|name| name.segment.is_some());
+        if has_base
+            && (is_segment || self.preview.is_none())
+            && let Ok(chain) = chain()
+            && let Ok(whole) = Self::of(chain)
+        {
+            self.preview = whole.preview;
+        }
+        self
     }
 
     fn take(&mut self, record: RawRecord<'_>) -> ControlFlow<()> {

@@ -9,35 +9,50 @@ use uuid::Uuid;
 use crate::time::{name_stamp, parse_name_stamp};
 
 /// Live rollouts, in directories by date.
-pub(crate) const SESSIONS: &str = "sessions";
+pub const SESSIONS: &str = "sessions";
 /// Archived rollouts, flat.
-pub(crate) const ARCHIVED: &str = "archived_sessions";
+pub const ARCHIVED: &str = "archived_sessions";
 /// Thread names, append-only, shared with the official program.
-pub(crate) const NAMES: &str = "session_index.jsonl";
+pub const NAMES: &str = "session_index.jsonl";
 /// Git facts set by clients, append-only. The official program keeps these only in its database.
-pub(crate) const GIT: &str = "quipu_git_info.jsonl";
+pub const GIT: &str = "quipu_git_info.jsonl";
+/// What threads pursue, one file for each.
+pub const GOALS: &str = "quipu_goals";
+/// What waits to be said in threads, one file for each.
+pub const QUEUES: &str = "quipu_queues";
+/// What clients stored with threads, one file for each.
+pub const ATTACHMENTS: &str = "quipu_attachments";
+/// What is read of threads.
+pub const READ_STATES: &str = "quipu_read_states";
+/// The sections of all threads, in one file.
+pub const SECTIONS: &str = "quipu_sections";
 /// Held by the program that writes to a thread, one file for each, shared with the official program.
 pub(crate) const LOCKS: &str = "thread-writer-locks";
 /// Held while files in [`LOCKS`] are made or removed.
 pub(crate) const COORDINATION: &str = ".coordination.lock";
 /// The numbered events of threads, one file for each, and the last epoch.
-pub(crate) const EVENTS: &str = "quipu_events";
+pub const EVENTS: &str = "quipu_events";
+/// The last epoch of all threads, in [`EVENTS`].
+pub const EPOCH: &str = "epoch";
 /// The requests that have a key, append-only.
-pub(crate) const REQUESTS: &str = "quipu_requests.jsonl";
+pub const REQUESTS: &str = "quipu_requests.jsonl";
 /// The index.
 pub(crate) const INDEX: &str = "quipu_index_1.sqlite";
 
 /// What the name of a rollout file says: `rollout-<local time>-<thread id>.jsonl`, or with
 /// `_<segment id>` after the thread id for a file that goes on from somewhere in an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RolloutName {
+pub struct RolloutName {
+    /// Local time.
     pub created: NaiveDateTime,
+    /// The thread.
     pub id: Uuid,
     /// Made when turns were taken back. Of the files of a thread, the one made last counts.
     pub segment: Option<Uuid>,
 }
 
 impl RolloutName {
+    /// Reads the name of a file.
     pub fn parse(name: &str) -> Option<Self> {
         let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
         let (stamp, id) = (stem.get(..19)?, stem.get(19..)?.strip_prefix('-')?);
@@ -63,6 +78,7 @@ impl RolloutName {
         Self::parse(path.file_name()?.to_str()?)
     }
 
+    /// The name of the file.
     pub fn file_name(&self) -> String {
         let segment = self.segment.map(|segment| format!("_{segment}"));
         let segment = segment.unwrap_or_default();
@@ -79,7 +95,7 @@ impl RolloutName {
     /// A time at or shortly after the creation of the rollout, from the name alone. Ids of this program and the
     /// official one carry the UTC time; the local time in the name then says the second, since zones differ by quarters
     /// of an hour. For other ids the local time is taken in the zone that makes it latest.
-    pub fn latest_creation(&self) -> i64 {
+    pub(crate) fn latest_creation(&self) -> i64 {
         /// How far the time of an id may be from that in the name.
         const NEAR: i64 = 60;
         /// What another clock and fractions of a second may add.

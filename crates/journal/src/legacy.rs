@@ -16,7 +16,7 @@ use crate::record::Record;
 use crate::turns::TurnBuilder;
 
 /// Writes the lines of `chain` that mean something to older programs.
-pub(crate) fn write(chain: Chain, to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(chain: Chain, to: &mut dyn Write) -> io::Result<()> {
     let mut turns = TurnBuilder::default();
     let mut written = Ok(());
     read_records(chain, &mut Warnings::default(), |record, _| {
@@ -29,7 +29,7 @@ pub(crate) fn write(chain: Chain, to: &mut impl Write) -> io::Result<()> {
     written
 }
 
-fn line(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut impl Write) -> io::Result<()> {
+fn line(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut dyn Write) -> io::Result<()> {
     match record.kind {
         "response_item" | "turn_context" | "compacted" => copy(record, to),
         "event_msg" => event(record, turns, to),
@@ -37,7 +37,7 @@ fn line(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut impl Write) -> 
     }
 }
 
-fn event(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut impl Write) -> io::Result<()> {
+fn event(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut dyn Write) -> io::Result<()> {
     let Ok(tag) = record.tag() else {
         return Ok(());
     };
@@ -66,7 +66,7 @@ fn event(record: RawRecord<'_>, turns: &mut TurnBuilder, to: &mut impl Write) ->
 }
 
 /// Writes an event as of now.
-fn store(event: Event, to: &mut impl Write) -> io::Result<()> {
+fn store(event: Event, to: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
     let encoded: Result<()> = Record::from(event).encode(SystemTime::now(), &mut line);
     encoded.map_err(io::Error::other)?;
@@ -74,7 +74,7 @@ fn store(event: Event, to: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes a line without its number and notes.
-fn copy(record: RawRecord<'_>, to: &mut impl Write) -> io::Result<()> {
+fn copy(record: RawRecord<'_>, to: &mut dyn Write) -> io::Result<()> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(borrow, default)]

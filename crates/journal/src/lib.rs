@@ -9,14 +9,18 @@
 //! All calls block; none of them waits for longer than its files take.
 
 mod append;
+pub mod backend;
 mod chain;
 mod error;
 pub mod event;
+mod event_file;
 mod events;
 mod head;
 mod history;
+mod home;
 mod index;
 mod items;
+mod kept;
 mod layout;
 mod legacy;
 mod lines;
@@ -41,6 +45,7 @@ pub use error::{Error, Result};
 pub use event::Event;
 pub use events::{Before, EventLog, Numbers, StoredEvent, StoredEvents};
 pub use history::{History, LoadedHistory, first_words, said_by_user};
+pub use kept::Kept;
 pub use lines::MAX_RECORD;
 pub use log::Log;
 pub use query::{Cursor, Page, Query, Summary};

@@ -1,5 +1,6 @@
 //! Writes the rollout of one thread.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,14 +8,12 @@ use std::time::SystemTime;
 use quipu_wire::Turn;
 use uuid::Uuid;
 
-use crate::append::AppendFile;
+use crate::backend::{Backend, Lease, RolloutSink};
 use crate::error::{Error, Result};
 use crate::ordinals;
 use crate::pages::Pages;
 use crate::record::Record;
 use crate::session::SessionMeta;
-use crate::touched::Touched;
-use crate::writer::{Writer, Writers};
 
 /// How much may wait to be written before no more is taken.
 const MAX_PENDING: usize = 64 << 20;
@@ -32,35 +31,41 @@ const MAX_PENDING: usize = 64 << 20;
 /// A thread has one writer among all processes that share its home, from its first flush or from being
 /// resumed until its log is closed. The official program of the older generation does not keep to that: its
 /// lines end up whole between ours, and items that name no turn are put into the turn begun last.
-#[derive(Debug)]
 pub struct Log {
     id: Uuid,
-    file: AppendFile,
+    rollout: Box<dyn RolloutSink>,
     pending: Vec<u8>,
     /// The lines among them that say how turns began and ended, in short.
     essence: Vec<u8>,
-    touched: Arc<Touched>,
-    writers: Arc<Writers>,
+    backend: Arc<dyn Backend>,
     /// The right to write; none before the first flush and after the end.
-    writer: Option<Writer>,
+    writer: Option<Box<dyn Lease>>,
     /// For a rollout in the paginated form.
     pages: Option<Pages>,
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log")
+            .field("id", &self.id)
+            .field("rollout", &self.rollout)
+            .field("pending", &self.pending.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Log {
     pub(crate) fn new(
         meta: &SessionMeta,
-        file: AppendFile,
-        touched: Arc<Touched>,
-        writers: Arc<Writers>,
+        rollout: Box<dyn RolloutSink>,
+        backend: Arc<dyn Backend>,
     ) -> Self {
         Self {
             id: meta.id,
-            file,
+            rollout,
             pending: Vec::new(),
             essence: Vec::new(),
-            touched,
-            writers,
+            backend,
             writer: None,
             pages: Pages::of(meta),
         }
@@ -69,7 +74,7 @@ impl Log {
     /// Becomes the writer of the thread, unless another process is.
     pub(crate) fn take_writer(&mut self) -> Result<()> {
         if self.writer.is_none() {
-            self.writer = Some(self.writers.take(self.id)?);
+            self.writer = Some(self.backend.lease(self.id)?);
         }
         Ok(())
     }
@@ -92,12 +97,12 @@ impl Log {
 
     /// Where the rollout is, or will be.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        self.rollout.path()
     }
 
     /// Whether the rollout is on disk.
     pub fn is_materialized(&self) -> bool {
-        self.file.exists()
+        self.rollout.exists()
     }
 
     /// Collects records, all or none of them.
@@ -138,14 +143,14 @@ impl Log {
     /// Keeps room on the disk for the end of a turn from now on, until the log rests or is closed. Fails if there is
     /// none; then no turn should begin. File systems that cannot keep room are used without.
     pub fn reserve(&mut self) -> Result<()> {
-        self.file.keep_reserve();
+        self.rollout.keep_reserve();
         self.flush()?;
-        self.file.ensure_reserve()
+        self.rollout.ensure_reserve()
     }
 
     /// Whether [`reserve`](Log::reserve) has nothing to do.
     pub fn has_reserve(&self) -> bool {
-        self.pending.is_empty() && self.file.has_reserve()
+        self.pending.is_empty() && self.rollout.has_reserve()
     }
 
     /// Stores of the collected records only those that say how turns began and ended, in the reserved room, and
@@ -157,41 +162,40 @@ impl Log {
         let (taken, kept) = (self.pending.len(), self.essence.len());
         tracing::warn!(thread = %self.id, taken, kept, "records of a turn are given up");
         self.pending.clone_from(&self.essence);
-        self.write(AppendFile::append_reserved)?;
-        self.file.sync()
+        self.write(|rollout, lines| rollout.append_reserved(lines))?;
+        self.rollout.sync()
     }
 
     /// Hands the collected records to the system.
     pub fn flush(&mut self) -> Result<()> {
-        self.write(AppendFile::append)
+        self.write(|rollout, lines| rollout.append(lines))
     }
 
-    fn write(&mut self, append: fn(&mut AppendFile, &[u8]) -> Result<()>) -> Result<()> {
+    fn write(&mut self, append: fn(&mut dyn RolloutSink, &[u8]) -> Result<()>) -> Result<()> {
         if self.pending.is_empty() {
             return Ok(());
         }
         self.take_writer()?;
         match &mut self.pages {
             Some(pages) => {
-                let first = self.file.next_ordinal(pages.next_ordinal)?;
+                let first = self.rollout.next_ordinal(pages.next_ordinal)?;
                 let (lines, next) = ordinals::number(&self.pending, first);
-                append(&mut self.file, &lines)?;
+                append(&mut *self.rollout, &lines)?;
                 pages.next_ordinal = next;
             }
-            None => append(&mut self.file, &self.pending)?,
+            None => append(&mut *self.rollout, &self.pending)?,
         }
         self.essence.clear();
         // What a large batch took is given back; small ones reuse it.
         self.pending.clear();
         self.pending.shrink_to(64 << 10);
-        self.touched.add(self.file.path());
         Ok(())
     }
 
     /// Flushes, and waits until the records are on disk.
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
-        self.file.sync()
+        self.rollout.sync()
     }
 
     /// Syncs and gives the file descriptor back. The log stays usable; the next flush opens the
@@ -200,7 +204,7 @@ impl Log {
         if self.is_materialized() {
             self.flush()?;
         }
-        self.file.close()
+        self.rollout.close()
     }
 
     /// Rests, and lets other processes write to the thread.

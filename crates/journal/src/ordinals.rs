@@ -2,13 +2,12 @@
 //! last line has none, so every line that is added gets one above all before it. Lines of programs that write
 //! none, and lines that were not written to their end, are passed over.
 
-use std::fs::File;
 use std::io;
 
 use serde::Deserialize;
 
+use crate::backend::RolloutSource;
 use crate::lines::MAX_RECORD;
-use crate::platform;
 
 /// Larger numbers are nobody's count of lines.
 const MAX: u64 = 1 << 53;
@@ -34,7 +33,7 @@ pub(crate) fn number(lines: &[u8], mut next: u64) -> (Vec<u8>, u64) {
 }
 
 /// The number of the last numbered line in the first `len` bytes of a file.
-pub(crate) fn last(file: &File, len: u64) -> io::Result<Option<u64>> {
+pub fn last(file: &dyn RolloutSource, len: u64) -> io::Result<Option<u64>> {
     let mut end = len;
     while end > 0 {
         let start = line_start(file, end)?;
@@ -47,13 +46,13 @@ pub(crate) fn last(file: &File, len: u64) -> io::Result<Option<u64>> {
 }
 
 /// Where the line that ends before `end` begins.
-fn line_start(file: &File, end: u64) -> io::Result<u64> {
+fn line_start(file: &dyn RolloutSource, end: u64) -> io::Result<u64> {
     let mut block = [0; BLOCK];
     let mut end = end;
     loop {
         let count = end.min(BLOCK as u64);
         let block = &mut block[..count as usize];
-        platform::read_exact_at(file, block, end - count)?;
+        file.read_exact_at(block, end - count)?;
         if let Some(newline) = memchr::memrchr(b'\n', block) {
             return Ok(end - count + newline as u64 + 1);
         }
@@ -64,20 +63,20 @@ fn line_start(file: &File, end: u64) -> io::Result<u64> {
     }
 }
 
-fn of_line(file: &File, start: u64, end: u64) -> io::Result<Option<u64>> {
+fn of_line(file: &dyn RolloutSource, start: u64, end: u64) -> io::Result<Option<u64>> {
     #[derive(Deserialize)]
     struct Numbered {
         ordinal: u64,
     }
     let len = usize::try_from(end - start).unwrap_or(usize::MAX);
     let mut line = vec![0; len.min(HEAD)];
-    platform::read_exact_at(file, &mut line, start)?;
+    file.read_exact_at(&mut line, start)?;
     let ordinal = match of_head(&line) {
         Some(found) => found,
         None if len > MAX_RECORD => None,
         None => {
             line.resize(len, 0);
-            platform::read_exact_at(file, &mut line, start)?;
+            file.read_exact_at(&mut line, start)?;
             let parsed = serde_json::from_slice::<Numbered>(&line);
             parsed.ok().map(|line| line.ordinal)
         }

@@ -59,8 +59,24 @@ impl Default for Query {
 }
 
 impl Query {
+    /// Whether the list is ordered by when threads changed, rather than by when they were made.
+    pub fn by_change(&self) -> bool {
+        matches!(
+            self.sort,
+            ThreadSortKey::UpdatedAt | ThreadSortKey::RecencyAt
+        )
+    }
+
+    /// What the list is ordered by.
+    pub fn key(&self, thread: &Summary) -> i64 {
+        match self.by_change() {
+            true => thread.updated_at,
+            false => thread.created_at,
+        }
+    }
+
     /// The values of [`Source::kind`] that match.
-    pub(crate) fn kinds(&self) -> Vec<String> {
+    pub fn kinds(&self) -> Vec<String> {
         if self.sources.is_empty() {
             let custom = INTERACTIVE_CUSTOM
                 .iter()

@@ -49,7 +49,7 @@ impl Replay {
     /// Reads the rollout at `path`, which must be whole by itself; [`Store::replay`](crate::Store::replay)
     /// also finds the files that others begin with.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::of_chain(chain::complete(path, |_| Ok(None))?, path)
+        Self::of_chain(chain::complete(path, chain::open_file, |_| Ok(None))?, path)
     }
 
     /// Reads a rollout and what it begins with.

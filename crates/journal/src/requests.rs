@@ -19,7 +19,7 @@ use crate::layout::REQUESTS;
 use crate::platform;
 
 /// How long a key is known, in seconds.
-const MAX_AGE: i64 = 24 * 60 * 60;
+pub const MAX_AGE: i64 = 24 * 60 * 60;
 /// How many keys are known; the oldest are forgotten first.
 const MAX_KEYS: usize = 10_000;
 /// Lines of the file after which it is rewritten.

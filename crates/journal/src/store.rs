@@ -1,33 +1,30 @@
 //! The threads of one home directory.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use parking_lot::Mutex;
-use serde::Serialize;
 use uuid::Uuid;
 
-use crate::append::{AppendFile, Expect, create_dirs, ends_in_newline};
-use crate::chain::Chain;
+use crate::append::Expect;
+use crate::backend::Backend;
+use crate::chain::{self, Chain, FromStart};
 use crate::error::{Error, Result};
-use crate::events::{self, EventLog, Numbers};
+use crate::events::{EventLog, Numbers};
+use crate::head::{Head, Listing};
 use crate::history::{History, LoadedHistory};
-use crate::index::{self, Index};
-use crate::layout::{ARCHIVED, GIT, INDEX, NAMES, RolloutName};
+use crate::home::Home;
+use crate::kept::Kept;
+use crate::layout::{ATTACHMENTS, GOALS, QUEUES, READ_STATES, RolloutName, SECTIONS};
 use crate::legacy;
 use crate::log::Log;
-use crate::platform;
 use crate::query::{Page, Query, Summary};
 use crate::record::Record;
 use crate::replay::Replay;
-use crate::requests::{KeyedRequest, Requests};
+use crate::requests::KeyedRequest;
 use crate::session::{GitInfo, SessionMeta};
 use crate::time;
-use crate::touched::Touched;
-use crate::writer::Writers;
 
 /// Where a store keeps what it keeps.
 #[derive(Debug, Clone, Default)]
@@ -39,31 +36,28 @@ pub struct StoreOptions {
 /// The threads of one home directory. Cheap to open: files are touched by the calls that need them.
 ///
 /// Any number of stores, in this and other processes, may work on one home.
+#[derive(Clone)]
 pub struct Store {
     home: PathBuf,
-    index_file: PathBuf,
-    index: Mutex<Option<Index>>,
-    touched: Arc<Touched>,
-    writers: Arc<Writers>,
-    requests: Requests,
+    backend: Arc<dyn Backend>,
 }
 
 impl Store {
-    /// Prepares a store; nothing is read or opened yet.
+    /// Prepares a store in the files of a home; nothing is read or opened yet.
     pub fn open(home: impl Into<PathBuf>, options: StoreOptions) -> Self {
         let home = home.into();
-        let index_file = options.sqlite_home.as_deref().unwrap_or(&home).join(INDEX);
-        Self {
-            writers: Writers::new(&home),
-            requests: Requests::new(&home),
-            home,
-            index_file,
-            index: Mutex::new(None),
-            touched: Arc::default(),
-        }
+        let sqlite_home = options.sqlite_home.as_deref().unwrap_or(&home);
+        let backend = Arc::new(Home::new(&home, sqlite_home));
+        Self::on(home, backend)
     }
 
-    /// Begins the log of a new thread. Its file appears with the first flush.
+    /// A store in another location. Rollouts are still named by paths below the home.
+    pub fn on(home: impl Into<PathBuf>, backend: Arc<dyn Backend>) -> Self {
+        let home = home.into();
+        Self { home, backend }
+    }
+
+    /// Begins the log of a new thread. Its rollout appears with the first flush.
     pub fn create(&self, meta: SessionMeta) -> Result<Log> {
         let path = self.path_of(&meta);
         let mut log = self.log(&meta, path, Expect::Absent);
@@ -88,11 +82,8 @@ impl Store {
     }
 
     fn chain(&self, path: &Path) -> Result<Chain> {
-        let chain = Chain::open(path)?;
-        match chain.base() {
-            None => Ok(chain),
-            Some(_) => self.with_index(|index| index.chain(path)),
-        }
+        let open = |path: &Path| self.backend.open(path);
+        chain::complete(path, open, |id| self.backend.segment(id))
     }
 
     /// Reads the thread at `path` back and goes on with its log, unless another process has that.
@@ -117,42 +108,27 @@ impl Store {
     }
 
     fn log(&self, meta: &SessionMeta, path: PathBuf, expect: Expect) -> Log {
-        let file = AppendFile::new(path, expect);
-        Log::new(
-            meta,
-            file,
-            Arc::clone(&self.touched),
-            Arc::clone(&self.writers),
-        )
+        let rollout = self.backend.rollout(meta.id, path, expect);
+        Log::new(meta, rollout, Arc::clone(&self.backend))
     }
 
-    /// Begins the log of a new thread with everything the rollout at `source` holds. Its file
+    /// Begins the log of a new thread with everything the rollout at `source` holds. Its rollout
     /// appears at once, and whole.
     pub fn fork(&self, source: &Path, meta: SessionMeta) -> Result<Log> {
         let path = self.path_of(&meta);
-        let chain = self.chain(source)?;
-        if let Some(parent) = path.parent() {
-            create_dirs(parent)?;
-        }
-        let unfinished = path.with_extension("partial");
-        let copied = copy_after(&meta, chain, source, &unfinished).and_then(|()| {
-            fs::rename(&unfinished, &path).map_err(|e| Error::io("create", &path, e))
-        });
-        match copied {
-            Ok(()) => {
-                let mut log = self.log(&meta, path, Expect::Present);
-                log.take_writer()?;
-                Ok(log)
+        let mut chain = Some(self.chain(source)?);
+        let mut head = Vec::new();
+        Record::SessionMeta(Box::new(meta.clone())).encode(SystemTime::now(), &mut head)?;
+        self.backend.create_whole(meta.id, &path, &mut |mut to| {
+            to.write_all(&head)?;
+            match chain.take() {
+                Some(chain) => copy(chain, &mut to),
+                None => Ok(()),
             }
-            Err(error) => {
-                if unfinished.exists()
-                    && let Err(error) = fs::remove_file(&unfinished)
-                {
-                    tracing::warn!(path = %unfinished.display(), %error, "half a copy stays behind");
-                }
-                Err(error)
-            }
-        }
+        })?;
+        let mut log = self.log(&meta, path, Expect::Present);
+        log.take_writer()?;
+        Ok(log)
     }
 
     fn path_of(&self, meta: &SessionMeta) -> PathBuf {
@@ -168,195 +144,153 @@ impl Store {
 
     /// The rollout of a thread that is not archived.
     pub fn find(&self, id: Uuid) -> Result<Option<PathBuf>> {
-        self.with_index(|index| index.find(id, false))
+        self.backend.find(id, false)
     }
 
     /// The rollout of an archived thread.
     pub fn find_archived(&self, id: Uuid) -> Result<Option<PathBuf>> {
-        self.with_index(|index| index.find(id, true))
+        self.backend.find(id, true)
     }
 
     /// What is known of a thread, archived or not.
     pub fn summary(&self, id: Uuid) -> Result<Option<Summary>> {
-        self.with_index(|index| index.get(id))
+        self.backend.summary(id)
+    }
+
+    /// What a rollout says of its thread by itself, and when it began as it is written there. Nothing if it does
+    /// not say whose it is.
+    pub fn summary_at(&self, path: &Path) -> Result<Option<(Summary, String)>> {
+        let source = self.backend.open(path)?;
+        Summary::of_rollout(source, path).map_err(|source| Error::io("read", path, source))
+    }
+
+    /// The bytes of a rollout.
+    pub fn read(&self, path: &Path) -> Result<Box<dyn Read>> {
+        let rollout = Chain::open(path, |path| self.backend.open(path))?;
+        Ok(Box::new(rollout))
+    }
+
+    /// What lists show of a rollout, with the parts of other rollouts that it begins with.
+    pub fn listing(&self, path: &Path) -> Result<Listing> {
+        let source = self.backend.open(path)?;
+        let head = Head::of(FromStart::new(&*source));
+        let head = head.map_err(|source| Error::io("read", path, source))?;
+        let head = head.complete(path, || self.chain(path));
+        Ok(Listing::of_head(&head, RolloutName::of(path)))
     }
 
     /// A page of threads.
     pub fn list(&self, query: &Query) -> Result<Page> {
-        self.with_index(|index| index.page(query, self.touched.take()))
+        self.backend.list(query)
     }
 
     /// Moves a thread out of the lists, unless another process writes to it. A log of this process that is
     /// open on it goes on writing to it.
     pub fn archive(&self, id: Uuid) -> Result<PathBuf> {
-        let _writer = self.writers.take(id)?;
-        let mut files = self.with_index(|index| index.files(id, false))?;
-        // The newest is the thread; while it is in the lists, the others may be anywhere.
-        files.reverse();
-        let mut moved = Err(Error::NotFound(id));
-        for path in files {
-            let name = path.file_name().unwrap_or_default();
-            moved = Ok(self.relocate(&path, self.home.join(ARCHIVED).join(name))?);
-        }
-        moved
+        let _writer = self.backend.lease(id)?;
+        self.backend.archive(id)
     }
 
     /// Removes a thread for good, archived or not, unless another process writes to it.
     pub fn delete(&self, id: Uuid) -> Result<()> {
-        let _writer = self.writers.take(id)?;
-        let mut files = self.with_index(|index| index.files(id, false))?;
-        files.extend(self.with_index(|index| index.files(id, true))?);
-        if files.is_empty() {
-            return Err(Error::NotFound(id));
-        }
-        for path in files {
-            fs::remove_file(&path).map_err(|source| Error::io("delete", &path, source))?;
-            self.touched.add(&path);
-        }
-        events::remove(&self.home, id)
+        let _writer = self.backend.lease(id)?;
+        self.backend.delete(id)
     }
 
     /// The numbered events of a thread; nothing is read yet.
     pub fn events(&self, id: Uuid) -> EventLog {
-        EventLog::new(&self.home, id)
+        EventLog::new(id, self.backend.events(id))
     }
 
     /// Takes the numbers of a new epoch for the events of a thread, all of them above `used`.
-    pub fn next_epoch(&self, used: u64) -> Result<Numbers> {
-        events::next_epoch(&self.home, used)
+    pub fn next_epoch(&self, id: Uuid, used: u64) -> Result<Numbers> {
+        // A number that no thread can have had must not use all others up.
+        Numbers::after(used)?;
+        Numbers::of_epoch(self.backend.next_epoch(id, Numbers::epoch(used))?)
     }
 
     /// Begins a request that has a key: gives the one that was made before with that key, or stores this one and gives
     /// it back.
     pub fn begin_request(&self, request: KeyedRequest) -> Result<KeyedRequest> {
-        self.requests.begin(request)
+        self.backend.begin_request(request)
     }
 
     /// Stores that a request with a key has acted.
     pub fn request_done(&self, request: KeyedRequest) -> Result<()> {
-        self.requests.done(request)
+        self.backend.request_done(request)
     }
 
     /// Moves an archived thread back, as changed now.
     pub fn unarchive(&self, id: Uuid) -> Result<PathBuf> {
-        let files = self.with_index(|index| index.files(id, true))?;
-        let mut newest = None;
-        for path in files {
-            let name = RolloutName::of(&path).ok_or(Error::NotArchived(id))?;
-            let to = self.home.join(name.day_dir()).join(name.file_name());
-            newest.get_or_insert(self.relocate(&path, to)?);
-        }
-        let path = newest.ok_or(Error::NotArchived(id))?;
-        let touched = File::options()
-            .append(true)
-            .open(&path)
-            .and_then(|f| f.set_modified(SystemTime::now()));
-        touched.map_err(|source| Error::io("touch", &path, source))?;
-        self.touched.add(&path);
-        Ok(path)
-    }
-
-    fn relocate(&self, from: &Path, to: PathBuf) -> Result<PathBuf> {
-        let directory = to.parent().unwrap_or(&self.home);
-        create_dirs(directory)?;
-        if to.exists() {
-            return Err(Error::Exists { path: to });
-        }
-        fs::rename(from, &to).map_err(|source| Error::io("move", from, source))?;
-        Ok(to)
+        self.backend.unarchive(id)
     }
 
     /// Names a thread, on disk when this returns.
     pub fn set_name(&self, id: Uuid, name: &str) -> Result<()> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            id: Uuid,
-            thread_name: &'a str,
-            updated_at: String,
-        }
-        let updated_at = time::stamp(SystemTime::now());
-        self.add_line(
-            NAMES,
-            &Line {
-                id,
-                thread_name: name,
-                updated_at,
-            },
-        )
+        self.backend.set_name(id, name)
     }
 
     /// Sets what is known of a thread's repository, on disk when this returns. It replaces what the
     /// rollout says.
     pub fn set_git(&self, id: Uuid, git: &GitInfo) -> Result<()> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            id: Uuid,
-            git: &'a GitInfo,
-            updated_at: String,
-        }
-        self.add_line(
-            GIT,
-            &Line {
-                id,
-                git,
-                updated_at: time::stamp(SystemTime::now()),
-            },
-        )
+        self.backend.set_git(id, git)
     }
 
-    fn add_line(&self, name: &str, line: &impl Serialize) -> Result<()> {
-        let mut line = serde_json::to_vec(line).map_err(Error::Encode)?;
-        line.push(b'\n');
-        let mut file = AppendFile::new(self.home.join(name), Expect::Either);
-        file.append(&line)?;
-        file.sync()
+    /// Keeps a text beside the rollout of a thread, as it was kept elsewhere; beside all of them if there is no thread.
+    pub fn keep(&self, id: Option<Uuid>, name: &'static str, text: &str) -> Result<()> {
+        self.backend.keep(id, name, Some(text)).map(drop)
     }
 
-    /// Runs `work` on the index; if that fails, once more on one built again.
-    fn with_index<T>(&self, work: impl Fn(&mut Index) -> Result<T>) -> Result<T> {
-        let mut slot = self.index.lock();
-        let index = match slot.take() {
-            Some(index) => slot.insert(index),
-            None => slot.insert(Index::open(&self.home, &self.index_file)?),
-        };
-        let error = match work(index) {
-            Err(Error::Index(error)) => error,
-            done => return done,
-        };
-        *slot = None;
-        let index = if index::is_damage(&error) {
-            index::remove(&self.index_file);
-            Index::open(&self.home, &self.index_file)?
-        } else {
-            Index::in_memory(&self.home, &error)?
-        };
-        work(slot.insert(index))
+    /// The goal of a thread.
+    pub fn goal(&self, id: Uuid) -> Kept {
+        Kept::new(Arc::clone(&self.backend), Some(id), GOALS)
+    }
+
+    /// The queue of a thread.
+    pub fn queue(&self, id: Uuid) -> Kept {
+        Kept::new(Arc::clone(&self.backend), Some(id), QUEUES)
+    }
+
+    /// What clients stored with a thread.
+    pub fn attachments(&self, id: Uuid) -> Kept {
+        Kept::new(Arc::clone(&self.backend), Some(id), ATTACHMENTS)
+    }
+
+    /// The threads that clients stored something with.
+    pub fn attached_threads(&self) -> Result<Vec<Uuid>> {
+        self.backend.kept_threads(ATTACHMENTS)
+    }
+
+    /// What is read of a thread.
+    pub fn read_state(&self, id: Uuid) -> Kept {
+        Kept::new(Arc::clone(&self.backend), Some(id), READ_STATES)
+    }
+
+    /// The sections of all threads.
+    pub fn sections(&self) -> Kept {
+        Kept::new(Arc::clone(&self.backend), None, SECTIONS)
+    }
+
+    /// Everything that one thread keeps.
+    pub fn kept(&self, id: Uuid) -> [Kept; 4] {
+        [
+            self.goal(id),
+            self.queue(id),
+            self.attachments(id),
+            self.read_state(id),
+        ]
     }
 }
 
-/// Writes a file that begins with `meta` and goes on with the lines of `source`, which is open as `chain`.
-fn copy_after(meta: &SessionMeta, chain: Chain, source: &Path, target: &Path) -> Result<()> {
-    let is_paginated = chain.meta.as_ref().is_some_and(SessionMeta::is_paginated);
-    let mut head = Vec::new();
-    Record::SessionMeta(Box::new(meta.clone())).encode(SystemTime::now(), &mut head)?;
-    let mut from = quipu_disk::open(source).map_err(|error| Error::io("read", source, error))?;
-    let copy = || -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        let mut to = platform::private_file(&mut options).open(target)?;
-        to.write_all(&head)?;
-        if is_paginated {
-            let mut to = BufWriter::new(&to);
-            legacy::write(chain, &mut to)?;
-            to.flush()?;
-        } else {
-            // A last line without its end costs itself, and must not cost the next one.
-            let copied = io::copy(&mut from, &mut to)?;
-            if !ends_in_newline(&from, copied)? {
-                to.write_all(b"\n")?;
-            }
-        }
-        to.sync_all()
-    };
-    copy().map_err(|error| Error::io("create", target, error))
+/// Writes the lines of a rollout, in the form that every program reads.
+fn copy(mut chain: Chain, to: &mut dyn Write) -> io::Result<()> {
+    if chain.meta.as_ref().is_some_and(SessionMeta::is_paginated) {
+        return legacy::write(chain, to);
+    }
+    let copied = io::copy(&mut chain, to)?;
+    // A last line without its end costs itself, and must not cost the next one.
+    if !chain.ends_in_newline(copied)? {
+        to.write_all(b"\n")?;
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 //! send to whom they like. Only an address in the user's own settings makes the program send them.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,12 +32,13 @@ pub(crate) fn write(
     thread_id: &str,
     params: &FeedbackUploadParams,
     files: &[PathBuf],
+    open: &dyn Fn(&Path) -> io::Result<Box<dyn Read>>,
 ) -> io::Result<PathBuf> {
     let report = directory.join(Uuid::now_v7().to_string());
     platform::private_dir(DirBuilder::new().recursive(true)).create(&report)?;
     let mut attachments = Vec::new();
     for (number, file) in files.iter().take(MAX_ATTACHMENTS).enumerate() {
-        match attach(&report, number, file) {
+        match attach(&report, number, file, open) {
             Ok(name) => attachments.push(json!({ "file": name, "from": file })),
             Err(error) => {
                 let path = file.display();
@@ -114,14 +115,24 @@ fn body(report: &Path) -> io::Result<String> {
     Ok(json!({ "report": text, "files": files }).to_string())
 }
 
-fn attach(report: &Path, number: usize, from: &Path) -> io::Result<String> {
+/// Opens a file that is not a rollout.
+pub(crate) fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
     // A pipe or a device could keep us for ever.
-    if !fs::metadata(from)?.is_file() {
+    if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a file"));
     }
+    Ok(Box::new(File::open(path)?))
+}
+
+fn attach(
+    report: &Path,
+    number: usize,
+    from: &Path,
+    open: &dyn Fn(&Path) -> io::Result<Box<dyn Read>>,
+) -> io::Result<String> {
     let name = from.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{number}-{name}");
-    let mut source = File::open(from)?.take(MAX_ATTACHMENT);
+    let mut source = open(from)?.take(MAX_ATTACHMENT);
     io::copy(&mut source, &mut create(&report.join(&name))?)?;
     Ok(name)
 }

@@ -35,7 +35,6 @@ mod handlers;
 mod history;
 mod hub;
 mod identity;
-mod kept;
 mod lanes;
 mod listen;
 mod mcp;

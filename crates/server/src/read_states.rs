@@ -1,7 +1,6 @@
-//! What the user has read of threads, one small file per thread. A thread without a file counts as read.
+//! What the user has read of threads, one small text per thread. A thread without one counts as read.
 
-use std::path::Path;
-
+use quipu_journal::Store;
 use quipu_wire::{
     ThreadReadState, ThreadReadStateOperation, ThreadReadStateUpdateParams, ThreadUnreadPosition,
     Turn,
@@ -9,11 +8,10 @@ use quipu_wire::{
 use uuid::Uuid;
 
 use crate::Refusal;
-use crate::kept::Kept;
 
 /// What is read of a stored thread.
-pub(crate) fn of(home: &Path, thread: Uuid) -> ThreadReadState {
-    let stored = Kept::read_state(home, thread).read();
+pub(crate) fn of(store: &Store, thread: Uuid) -> ThreadReadState {
+    let stored = store.read_state(thread).read();
     stored.unwrap_or_else(|| ThreadReadState {
         first_unread: None,
         revision: format!("initial:{thread}"),
@@ -22,24 +20,24 @@ pub(crate) fn of(home: &Path, thread: Uuid) -> ThreadReadState {
 
 /// A turn has ended with a result, which is unread. A mark that is already there stays where it is.
 pub(crate) fn turn_ended(
-    home: &Path,
+    store: &Store,
     thread: Uuid,
     turn: &str,
 ) -> Result<ThreadReadState, Refusal> {
-    let first_unread = of(home, thread).first_unread;
+    let first_unread = of(store, thread).first_unread;
     let here = || ThreadUnreadPosition::Turn {
         turn_id: turn.to_owned(),
     };
-    store(home, thread, Some(first_unread.unwrap_or_else(here)))
+    set(store, thread, Some(first_unread.unwrap_or_else(here)))
 }
 
 /// Does what a client asks for, if it has seen what there is.
 pub(crate) fn update(
-    home: &Path,
+    store: &Store,
     thread: Uuid,
     params: &ThreadReadStateUpdateParams,
 ) -> Result<ThreadReadState, Refusal> {
-    let current = of(home, thread);
+    let current = of(store, thread);
     if current.revision != params.expected_revision {
         return Err(Refusal::ReadStateConflict(Box::new(current)));
     }
@@ -47,28 +45,28 @@ pub(crate) fn update(
         ThreadReadStateOperation::Read => None,
         ThreadReadStateOperation::Unread => Some(ThreadUnreadPosition::ThreadStart),
     };
-    store(home, thread, first_unread)
+    set(store, thread, first_unread)
 }
 
 /// Only these turns are left of a thread; what is read, if that changes it.
 pub(crate) fn turns_left(
-    home: &Path,
+    store: &Store,
     thread: Uuid,
     turns: &[Turn],
 ) -> Result<Option<ThreadReadState>, Refusal> {
-    match of(home, thread).first_unread {
+    match of(store, thread).first_unread {
         Some(ThreadUnreadPosition::Turn { turn_id })
             if turns.iter().all(|turn| turn.id != turn_id) =>
         {
-            store(home, thread, None).map(Some)
+            set(store, thread, None).map(Some)
         }
         _ => Ok(None),
     }
 }
 
 /// Stores a position under a new revision.
-fn store(
-    home: &Path,
+fn set(
+    store: &Store,
     thread: Uuid,
     first_unread: Option<ThreadUnreadPosition>,
 ) -> Result<ThreadReadState, Refusal> {
@@ -76,9 +74,12 @@ fn store(
         first_unread,
         revision: Uuid::new_v4().to_string(),
     };
-    let stored = Kept::read_state(home, thread).put(&state);
+    let stored = store.read_state(thread).write_lightly(&state);
     stored.map_err(|error| {
-        Refusal::internal(format!("failed to store what is read of {thread}: {error}"))
+        Refusal::internal(format!(
+            "failed to store what is read of {thread}: {}",
+            error.reason()
+        ))
     })?;
     Ok(state)
 }

@@ -1,14 +1,12 @@
-//! Sections of threads as data, in one file of the home: which there are, and which threads are in each, in order.
+//! Sections of threads as data, in one text of the store: which there are, and which threads are in each, in order.
 
-use std::path::Path;
-
+use quipu_journal::Store;
 use quipu_wire::{
     Thread, ThreadSection, ThreadSectionAppearance, ThreadSectionMoveParams,
     ThreadSectionUpdateParams,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::kept::Kept;
 use crate::{Refusal, clock};
 
 /// The section that is always there, with the id that clients know.
@@ -64,16 +62,19 @@ impl Section {
 
 impl Sections {
     /// The sections as they are stored.
-    pub fn read(home: &Path) -> Sections {
-        Kept::sections(home).read().unwrap_or_default()
+    pub fn read(store: &Store) -> Sections {
+        store.sections().read().unwrap_or_default()
     }
 
     /// Changes them; stored when this returns.
     pub fn change<R>(
-        home: &Path,
-        change: impl FnOnce(&mut Sections) -> Result<R, Refusal>,
+        store: &Store,
+        change: impl FnMut(&mut Sections) -> Result<R, Refusal>,
     ) -> Result<R, Refusal> {
-        Kept::sections(home).change("sections", change)
+        let failed = |error: quipu_journal::Error| {
+            Refusal::internal(format!("failed to store sections: {}", error.reason()))
+        };
+        store.sections().change(failed, change)
     }
 
     /// The sections after a cursor. Ids are made in their order.

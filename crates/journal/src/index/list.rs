@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
-use quipu_wire::ThreadSortKey;
 use rusqlite::{Connection, named_params, params};
 use uuid::Uuid;
 
@@ -63,7 +62,7 @@ impl Index {
         let limit = query.limit.max(1);
         self.catch_up()?;
         self.take_changes(changes)?;
-        if by_change(query) {
+        if query.by_change() {
             self.sweep(query.archived)?;
         }
         let mut checked = Checked {
@@ -88,7 +87,7 @@ impl Index {
             threads.truncate(limit);
             let last = threads.last().filter(|_| more);
             let next = last.map(|last| Cursor {
-                secs: key(query, last),
+                secs: query.key(last),
                 id: last.id,
             });
             return Ok(Page { threads, next });
@@ -102,7 +101,7 @@ impl Index {
         let rows = select(&self.db, &self.home, query, limit + 1)?;
         // A list with the oldest first ends with the newest, so nothing is below what matters.
         let end = rows.get(limit).filter(|_| !query.ascending);
-        let floor = end.map(|(_, last)| key(query, last));
+        let floor = end.map(|(_, last)| query.key(last));
         let key = key_column(query);
         let unread = self.seen(
             &format!("archived = ? AND state = ? AND {key} >= ? ORDER BY {key} DESC LIMIT ?"),
@@ -140,11 +139,11 @@ impl Index {
             }
             return Ok(first);
         }
-        if by_change(query) {
+        if query.by_change() {
             // Neither the day of a directory nor the name of a file says anything about changes.
             checked.rows = usize::MAX;
         }
-        let floor = floor.filter(|_| !by_change(query));
+        let floor = floor.filter(|_| !query.by_change());
         let is_above = |latest: i64| floor.is_none_or(|floor| latest >= floor);
         let (mut looking, left) = std::mem::take(&mut checked.left)
             .into_iter()
@@ -283,25 +282,9 @@ fn select(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a list is ordered by.
-fn key(query: &Query, summary: &Summary) -> i64 {
-    match by_change(query) {
-        true => summary.updated_at,
-        false => summary.created_at,
-    }
-}
-
-/// Whether a list is ordered by when threads changed, rather than by when they were made.
-fn by_change(query: &Query) -> bool {
-    matches!(
-        query.sort,
-        ThreadSortKey::UpdatedAt | ThreadSortKey::RecencyAt
-    )
-}
-
 /// The column a list is ordered by.
 fn key_column(query: &Query) -> &'static str {
-    match by_change(query) {
+    match query.by_change() {
         true => "updated_at",
         false => "created_at",
     }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quipu_wire::Json;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
@@ -12,10 +11,10 @@ use super::directories::{self, Days, forget, mtime_nanos, mtime_secs, size};
 use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
-use crate::head::Head;
+use crate::head::{Head, Listing};
 use crate::layout::RolloutName;
 use crate::query::Summary;
-use crate::session::{GitInfo, Source, SubAgent};
+use crate::session::GitInfo;
 
 /// The columns [`summary`] reads, in its order; the tables are `threads t`, `names n`, `git g`.
 pub(super) const COLUMNS: &str = "t.path, t.id, t.archived, t.created_at, t.updated_at, t.preview,
@@ -183,25 +182,8 @@ impl Index {
 /// Stores a head, unless the row has changed since it was looked up: then the head may be that of
 /// an older file.
 fn store_head(db: &Connection, seen: &Seen, head: &Head) -> rusqlite::Result<()> {
-    let meta = head.meta.as_ref();
-    let name = RolloutName::of(Path::new(&seen.path));
-    let id = meta
-        .map(|meta| meta.id)
-        .or(name.map(|name| name.id))
-        .unwrap_or_default();
-    let named_time = || name.map(|name| name.created.and_utc().timestamp());
-    let created_at = meta.and_then(|meta| meta.created_at()).or_else(named_time);
-    let source = meta.map(|meta| meta.source.clone()).unwrap_or_default();
-    let spawn = match &source {
-        Source::SubAgent(SubAgent::ThreadSpawn(spawn)) => Some(spawn),
-        _ => None,
-    };
-    let nickname = meta.and_then(|meta| meta.agent_nickname.as_ref());
-    let role = meta.and_then(|meta| meta.agent_role.as_ref());
-    let git = meta
-        .and_then(|meta| meta.git.as_ref())
-        .filter(|git| !git.is_empty());
-    let state = if head.preview.is_some() {
+    let listing = Listing::of_head(head, RolloutName::of(Path::new(&seen.path)));
+    let state = if listing.preview.is_some() {
         State::Listed
     } else {
         State::Silent
@@ -215,26 +197,22 @@ fn store_head(db: &Connection, seen: &Seen, head: &Head) -> rusqlite::Result<()>
     .execute(params![
         seen.path,
         state as i64,
-        id.to_string(),
-        created_at,
-        source.kind(),
-        json(&source),
-        meta.and_then(|meta| meta.model_provider.as_ref()),
-        meta.map_or("", |meta| &meta.cwd),
-        head.preview.as_deref().unwrap_or_default(),
-        meta.map_or("", |meta| &meta.cli_version),
-        nickname.or_else(|| spawn?.agent_nickname.as_ref()),
-        role.or_else(|| spawn?.agent_role.as_ref()),
-        git.map(json),
+        listing.thread.to_string(),
+        listing.created_at,
+        listing.kind,
+        listing.source,
+        listing.provider,
+        listing.cwd,
+        listing.preview.unwrap_or_default(),
+        listing.version,
+        listing.nickname,
+        listing.role,
+        listing.git,
         seen.state,
         seen.mtime,
         seen.size,
     ])
     .map(drop)
-}
-
-fn json<T: serde::Serialize>(value: &T) -> String {
-    Json::new(value).unwrap_or_default().get().to_owned()
 }
 
 /// Reads the columns [`COLUMNS`] of a row whose head is read.

@@ -19,7 +19,7 @@ use crate::layout::RolloutName;
 impl Index {
     /// Opens a rollout with the parts of others that it begins with.
     pub fn chain(&mut self, path: &Path) -> Result<Chain> {
-        chain::complete(path, |segment| self.segment(segment))
+        chain::complete(path, chain::open_file, |segment| self.segment(segment))
     }
 
     /// All rollouts of a thread that are archived, or those that are not; the newest first.
@@ -41,31 +41,20 @@ impl Index {
         Ok(files)
     }
 
-    /// The head of a rollout. What was said first in a thread that goes on in a new rollout was said before; a
-    /// fork is known by its own first words, if it has any.
+    /// The head of a rollout.
     pub(super) fn head(&mut self, seen: &Seen) -> Head {
         let path = self.home.join(&seen.path);
-        let mut head = Head::read(&path).unwrap_or_default();
-        let has_base = head
-            .meta
-            .as_ref()
-            .is_some_and(|meta| meta.history_base.is_some());
-        let is_segment = RolloutName::of(&path).is_some_and(|name| name.segment.is_some());
-        if has_base
-            && (is_segment || head.preview.is_none())
-            && let Ok(chain) = self.chain(&path)
-            && let Ok(whole) = Head::of(chain)
-        {
-            head.preview = whole.preview;
-        }
-        head
+        let head = Head::read(&path).unwrap_or_default();
+        head.complete(&path, || self.chain(&path))
     }
 
     /// Looks into the directories where a rollout could be that took the place of this one; says whether there
     /// was anything new. Only paginated threads have such.
     pub(super) fn look_for_newer(&mut self, seen: &Seen) -> Result<bool> {
         let path = self.home.join(&seen.path);
-        let meta = Chain::open(&path).ok().and_then(|chain| chain.meta);
+        let meta = Chain::open(&path, chain::open_file)
+            .ok()
+            .and_then(|chain| chain.meta);
         if !meta.is_some_and(|meta| meta.is_paginated()) {
             return Ok(false);
         }
@@ -81,7 +70,7 @@ impl Index {
     }
 
     /// Where the rollout is that others call by this id.
-    fn segment(&mut self, id: Uuid) -> Result<Option<PathBuf>> {
+    pub fn segment(&mut self, id: Uuid) -> Result<Option<PathBuf>> {
         if let Some(path) = self.known_segment(id)? {
             return Ok(Some(path));
         }

@@ -22,11 +22,6 @@ pub(crate) fn is_deleted(_: &File, state: &Metadata) -> io::Result<bool> {
     Ok(state.nlink() == 0)
 }
 
-/// Fills the buffer from a place in a file.
-pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
-    file.read_exact_at(buffer, at)
-}
-
 /// Reads some bytes from a place in a file; none at its end.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     file.read_at(buffer, at)

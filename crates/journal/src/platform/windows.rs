@@ -36,20 +36,6 @@ pub(crate) fn is_deleted(file: &File, _: &Metadata) -> io::Result<bool> {
     Ok(info.DeletePending || info.NumberOfLinks == 0)
 }
 
-/// Fills the buffer from a place in a file.
-pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        match file.seek_read(buffer, at)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                buffer = &mut buffer[read..];
-                at += read as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Reads some bytes from a place in a file; none at its end.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     file.seek_read(buffer, at)

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod any_bytes;
+mod beside;
 mod damage;
 mod faults;
 mod history;
 mod index;
 mod list;
 mod log;
+mod newest;
 mod pages;
 mod paginated;
 mod processes;

@@ -1,6 +1,7 @@
 //! `feedback/upload`: keeps a report of the user on this machine.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use quipu_wire::method::request::FeedbackUpload;
 use quipu_wire::{FeedbackUploadParams, FeedbackUploadResponse};
@@ -54,6 +55,11 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, Refusal>
     if let Some(thread) = thread.filter(|_| params.include_logs) {
         files.extend(server.store.find(thread).ok().flatten());
     }
+    let rollout = files.first().cloned();
+    let open = |path: &Path| match Some(path) == rollout.as_deref() {
+        true => server.store.read(path).map_err(io::Error::other),
+        false => feedback::open_file(path),
+    };
     let extra = params.extra_log_files.iter().flatten();
     files.extend(extra.map(|file| server.cwd().join(file)));
     let thread_id = match thread {
@@ -61,7 +67,7 @@ fn keep(server: &Server, params: &FeedbackUploadParams) -> Result<Kept, Refusal>
         None => format!("no-active-thread-{}", Uuid::now_v7()),
     };
     let directory = server.home().join("feedback");
-    match feedback::write(&directory, &thread_id, params, &files) {
+    match feedback::write(&directory, &thread_id, params, &files, &open) {
         Ok(report) => {
             let path = report.display();
             tracing::info!(%path, "report written");

@@ -30,7 +30,7 @@ fn find(
     match params {
         GetConversationSummaryParams::ConversationId(by) => by_id(server, &by.conversation_id.0),
         GetConversationSummaryParams::RolloutPath(by) => {
-            by_path(&server.home().join(&by.rollout_path))
+            by_path(server, &server.home().join(&by.rollout_path))
         }
     }
 }
@@ -51,11 +51,11 @@ fn by_id(server: &Server, id: &str) -> Result<ConversationSummary, Refusal> {
     Ok(in_old_words(summary, began))
 }
 
-fn by_path(path: &Path) -> Result<ConversationSummary, Refusal> {
-    let read = match Summary::of_file(path) {
+fn by_path(server: &Server, path: &Path) -> Result<ConversationSummary, Refusal> {
+    let read = match server.store.summary_at(path) {
         Ok(Some(read)) => Ok(read),
         Ok(None) => Err(format!("rollout at {} is empty", path.display())),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.reason()),
     };
     let (summary, began) = read.map_err(|reason| {
         let path = path.display();

@@ -17,7 +17,6 @@ use uuid::Uuid;
 
 use super::{Handler, ReplyHandler};
 use crate::blocking::blocking;
-use crate::kept::Kept;
 use crate::paging::{after, page_size};
 use crate::{Cx, Refusal, Reply, Server, clock, threads};
 
@@ -85,8 +84,8 @@ fn add(
         payload,
         created_at: clock::unix_seconds(),
     };
-    let file = Kept::attachments(server.home(), id);
-    file.change("attachments", |all: &mut Vec<ThreadAttachment>| {
+    let stored = server.store.attachments(id);
+    stored.change(not_stored, |all: &mut Vec<ThreadAttachment>| {
         let known = all
             .iter()
             .find(|it| is_same(it, &new.attachment_type, &new.identity_key));
@@ -103,9 +102,13 @@ fn add(
         all.push(new.clone());
         Ok(ThreadAttachmentAddResponse {
             outcome: ThreadAttachmentAddOutcome::Created,
-            attachment: new,
+            attachment: new.clone(),
         })
     })
+}
+
+fn not_stored(error: quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("failed to store attachments: {}", error.reason()))
 }
 
 fn is_same(attachment: &ThreadAttachment, kind: &str, key: &str) -> bool {
@@ -150,11 +153,8 @@ fn remove(
     server: &Arc<Server>,
     params: &ThreadAttachmentRemoveParams,
 ) -> Result<Option<ThreadAttachment>, Refusal> {
-    let file = Kept::attachments(server.home(), parse_id(&params.thread_id)?);
-    if !file.exists() {
-        return Ok(None);
-    }
-    file.change("attachments", |all: &mut Vec<ThreadAttachment>| {
+    let stored = server.store.attachments(parse_id(&params.thread_id)?);
+    stored.change(not_stored, |all: &mut Vec<ThreadAttachment>| {
         let place = all
             .iter()
             .position(|it| is_same(it, &params.attachment_type, &params.identity_key));
@@ -166,7 +166,7 @@ impl Handler for ThreadAttachmentList {
     async fn run(cx: Cx, params: ThreadAttachmentListParams) -> Result<Self::Result, Refusal> {
         let id = parse_id(&params.thread_id)?;
         let all = blocking(&cx.server, move |server| {
-            Kept::attachments(server.home(), id).read::<Vec<ThreadAttachment>>()
+            server.store.attachments(id).read::<Vec<ThreadAttachment>>()
         });
         let mut rest = all.await?.unwrap_or_default();
         if let Some(cursor) = &params.cursor {
@@ -206,11 +206,14 @@ fn owners(
     let failed = |error: &dyn std::fmt::Display| {
         Refusal::internal(format!("failed to list attachments: {error}"))
     };
-    let mut ids = Kept::attached_threads(server.home()).map_err(|error| failed(&error))?;
+    let mut ids = server
+        .store
+        .attached_threads()
+        .map_err(|error| failed(&error))?;
     ids.sort_unstable();
     let mut owners = Vec::new();
     for id in ids.into_iter().filter(|id| cursor < Some(*id)) {
-        let all: Option<Vec<ThreadAttachment>> = Kept::attachments(server.home(), id).read();
+        let all: Option<Vec<ThreadAttachment>> = server.store.attachments(id).read();
         let mut all = all.into_iter().flatten();
         if !all.any(|it| is_same(&it, &params.attachment_type, &params.identity_key)) {
             continue;

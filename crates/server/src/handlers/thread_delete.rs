@@ -6,7 +6,6 @@ use quipu_wire::{ThreadDeleteParams, ThreadDeleteResponse, ThreadDeletedNotifica
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
-use crate::kept::Kept;
 use crate::sections::Sections;
 use crate::threads;
 use crate::{Cx, Refusal, Reply};
@@ -36,15 +35,14 @@ async fn delete(cx: &Cx, id: &str) -> Result<String, Refusal> {
     }
     let deleted = blocking(&cx.server, move |server| {
         server.store.delete(id).inspect(|()| {
-            let home = server.home();
-            for kept in Kept::all(home, id) {
+            for kept in server.store.kept(id) {
                 if let Err(error) = kept.remove() {
                     tracing::warn!(thread = %id, %error, "failed to remove what a thread keeps");
                 }
             }
             let thread = id.to_string();
-            if Sections::read(home).of(&thread).is_some() {
-                let forgotten = Sections::change(home, |it| Ok(it.forget(&thread)));
+            if Sections::read(&server.store).of(&thread).is_some() {
+                let forgotten = Sections::change(&server.store, |it| Ok(it.forget(&thread)));
                 if let Err(error) = forgotten {
                     tracing::warn!(%thread, %error, "failed to take a thread out of its section");
                 }

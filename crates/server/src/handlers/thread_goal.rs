@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use quipu_journal::Kept;
 use quipu_wire::method::request::{ThreadGoalClear, ThreadGoalGet, ThreadGoalSet};
 use quipu_wire::{
     ThreadGoal, ThreadGoalClearParams, ThreadGoalClearResponse, ThreadGoalGetParams,
@@ -11,7 +12,6 @@ use quipu_wire::{
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
-use crate::kept::Kept;
 use crate::threads::{self, GoalMessage, Message, ThreadHandle, load};
 use crate::{Cx, Refusal, Reply, Server, goals};
 
@@ -91,9 +91,9 @@ async fn locate(cx: &Cx, id: &str) -> Result<Location, Refusal> {
     }
     let found = blocking(&cx.server, move |server| load::find(server, id)).await?;
     found.map_err(|_| Refusal::ThreadNotFound(id.to_string()))?;
-    Ok(Location::Stored(Kept::goal(cx.server.home(), id)))
+    Ok(Location::Stored(cx.server.store.goal(id)))
 }
 
-fn failed(error: std::io::Error) -> Refusal {
-    Refusal::internal(format!("failed to store the goal: {error}"))
+fn failed(error: quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("failed to store the goal: {}", error.reason()))
 }

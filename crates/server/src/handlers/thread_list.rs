@@ -31,7 +31,7 @@ impl Handler for ThreadList {
 }
 
 fn list(cx: &Cx, params: ThreadListParams) -> Result<ThreadListResponse, Refusal> {
-    let sections = Sections::read(cx.server.home());
+    let sections = Sections::read(&cx.server.store);
     let mut query = query(cx, &params)?;
     if is_of_nothing(&params) {
         return Ok(answer(cx, Vec::new(), None, &query, &sections));
@@ -215,9 +215,9 @@ fn answer(
     sections: &Sections,
 ) -> ThreadListResponse {
     let backwards = found.first().map(|first| place(query, first).to_string());
-    let home = cx.server.home();
+    let store = &cx.server.store;
     let read_states = found.iter().map(|summary| {
-        let state = read_states::of(home, summary.id);
+        let state = read_states::of(store, summary.id);
         (summary.id.to_string(), state)
     });
     let read_states = Some(read_states.collect());

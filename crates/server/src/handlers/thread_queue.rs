@@ -15,7 +15,6 @@ use uuid::Uuid;
 use super::turn_start::too_long;
 use super::{Handler, ReplyHandler};
 use crate::blocking::blocking;
-use crate::kept::Kept;
 use crate::paging::page;
 use crate::threads::{self, Message, QueueEntry, QueueMessage};
 use crate::{Cx, Refusal, Reply, Server};
@@ -49,7 +48,7 @@ passed_on! {
 /// What waits for a thread that is not loaded.
 fn stored(server: &Server, id: Uuid) -> Result<Vec<QueuedSubmission>, Refusal> {
     threads::require_stored(server, id)?;
-    let entries: Option<Vec<QueueEntry>> = Kept::queue(server.home(), id).read();
+    let entries: Option<Vec<QueueEntry>> = server.store.queue(id).read();
     let entries = entries.unwrap_or_default().into_iter();
     Ok(entries.map(|it| it.submission).collect())
 }

@@ -35,7 +35,7 @@ async fn read(
         // As in later versions, a thread that was named counts as stored.
         let is_stored = !thread.ephemeral
             && (thread.name.is_some() || threads::require_stored(server, id).is_ok());
-        let read_state = is_stored.then(|| read_states::of(server.home(), id));
+        let read_state = is_stored.then(|| read_states::of(&server.store, id));
         Ok((thread, read_state))
     };
     blocking(&cx.server, reading).await?
@@ -67,7 +67,7 @@ fn read_stored(
             return Err(Refusal::ThreadNotLoaded(id));
         }
     };
-    Sections::read(server.home()).show(&mut thread);
+    Sections::read(&server.store).show(&mut thread);
     if !include_turns {
         return Ok(thread);
     }

@@ -39,6 +39,6 @@ fn update(
         Refusal::ThreadNotFound(_) => Refusal::ThreadNotLoaded(id),
         error => error,
     })?;
-    let read_state = read_states::update(server.home(), id, params)?;
+    let read_state = read_states::update(&server.store, id, params)?;
     Ok(ThreadReadStateUpdateResponse { read_state })
 }

@@ -21,7 +21,7 @@ impl Handler for ThreadSectionList {
     async fn run(cx: Cx, params: ThreadSectionListParams) -> Result<Self::Result, Refusal> {
         let cursor = params.cursor.clone();
         let rest = blocking(&cx.server, move |server| {
-            Sections::read(server.home()).after(cursor.as_deref())
+            Sections::read(&server.store).after(cursor.as_deref())
         });
         let (data, last) = after(rest.await?, page_size(params.limit));
         let next_cursor = last.map(|last| data[last].id.clone());
@@ -32,10 +32,10 @@ impl Handler for ThreadSectionList {
 /// Changes the sections, away from the threads that serve connections.
 async fn change<R: Send + 'static>(
     cx: &Cx,
-    change: impl FnOnce(&mut Sections) -> Result<R, Refusal> + Send + 'static,
+    change: impl FnMut(&mut Sections) -> Result<R, Refusal> + Send + 'static,
 ) -> Result<R, Refusal> {
     let changed = blocking(&cx.server, move |server| {
-        Sections::change(server.home(), change)
+        Sections::change(&server.store, change)
     });
     changed.await?
 }
@@ -43,14 +43,17 @@ async fn change<R: Send + 'static>(
 impl Handler for ThreadSectionCreate {
     async fn run(cx: Cx, params: ThreadSectionCreateParams) -> Result<Self::Result, Refusal> {
         let ThreadSectionCreateParams { name, appearance } = params;
-        let section = change(&cx, move |sections| sections.create(&name, appearance)).await?;
+        let section = change(&cx, move |sections| {
+            sections.create(&name, appearance.clone())
+        })
+        .await?;
         Ok(ThreadSectionCreateResponse { section })
     }
 }
 
 impl Handler for ThreadSectionUpdate {
     async fn run(cx: Cx, params: ThreadSectionUpdateParams) -> Result<Self::Result, Refusal> {
-        let section = change(&cx, move |sections| sections.update(params)).await?;
+        let section = change(&cx, move |sections| sections.update(params.clone())).await?;
         Ok(ThreadSectionUpdateResponse { section })
     }
 }
@@ -74,7 +77,9 @@ impl Handler for ThreadSectionMove {
                 before_thread_id: before.map(|it| it.to_string()),
                 ..params
             };
-            Sections::change(server.home(), |sections| sections.move_thread(params))
+            Sections::change(&server.store, |sections| {
+                sections.move_thread(params.clone())
+            })
         });
         moved.await??;
         Ok(ThreadSectionMoveResponse {})

@@ -70,7 +70,9 @@ impl Events {
             numbered: None,
             running: None,
         };
-        if is_stored && server.store.events(events.id).exists() {
+        // If that is not known, opening them reports why.
+        let exist = || server.store.events(events.id).exists().unwrap_or(true);
+        if is_stored && exist() {
             events.begin(thread);
         }
         events
@@ -93,7 +95,11 @@ impl Events {
         let store = &self.server.store;
         let mut log = self.is_stored.then(|| store.events(self.id));
         let stored = log.as_mut().map(EventLog::read).transpose()?.flatten();
-        let numbers = store.next_epoch(stored.as_ref().map_or(0, |it| it.last()))?;
+        let used = stored.as_ref().map_or(0, |it| it.last());
+        let numbers = match self.is_stored {
+            true => store.next_epoch(self.id, used)?,
+            false => Numbers::after(used)?,
+        };
         let mut numbered = Numbered {
             since: numbers.last,
             numbers,
@@ -219,7 +225,11 @@ impl Numbered {
         if let Some(seq) = self.numbers.take() {
             return Ok(seq);
         }
-        self.numbers = server.store.next_epoch(self.numbers.last)?;
+        let used = self.numbers.last;
+        self.numbers = match &self.log {
+            Some(log) => server.store.next_epoch(log.thread(), used)?,
+            None => Numbers::after(used)?,
+        };
         // An epoch has more than one number.
         Ok(self.numbers.take().unwrap_or(self.numbers.last))
     }

@@ -5,6 +5,7 @@
 use std::time::Instant;
 
 use quipu_engine::{Input, TurnEnd};
+use quipu_journal::Kept;
 use quipu_prompt::goal as texts;
 use quipu_wire::method::request;
 use quipu_wire::{
@@ -19,7 +20,6 @@ use tokio::sync::oneshot;
 use super::actor::Actor;
 use super::message::Message;
 use super::turn_start;
-use crate::kept::Kept;
 use crate::{Refusal, Reply, clock, goals};
 
 /// Turns that the server starts in a row without a word of the user.
@@ -180,8 +180,8 @@ fn is_usage_limit(error: &TurnError) -> bool {
     error.codex_error_info == Some(CodexErrorInfo::UsageLimitExceeded)
 }
 
-fn cannot_store(error: std::io::Error) -> Refusal {
-    Refusal::internal(format!("failed to store the goal: {error}"))
+fn cannot_store(error: quipu_journal::Error) -> Refusal {
+    Refusal::internal(format!("failed to store the goal: {}", error.reason()))
 }
 
 /// The tokens of a thread that count towards budgets: without those that the provider had cached.

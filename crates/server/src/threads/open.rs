@@ -34,7 +34,6 @@ use super::spending::Spending;
 use super::tools::Tools;
 use super::turn_context::PromptState;
 use crate::hub::Client;
-use crate::kept::Kept;
 use crate::{Server, agents, models, rules};
 use quipu_prompt::notes;
 
@@ -127,8 +126,8 @@ pub(super) fn open(
 /// What a thread that is stored does by itself, also after a restart.
 fn keepers(server: &Server, parts: &Parts) -> (GoalKeeper, QueueKeeper) {
     let is_stored = parts.log.is_some();
-    let goal = is_stored.then(|| Kept::goal(server.home(), parts.meta.id));
-    let queue = is_stored.then(|| Kept::queue(server.home(), parts.meta.id));
+    let goal = is_stored.then(|| server.store.goal(parts.meta.id));
+    let queue = is_stored.then(|| server.store.queue(parts.meta.id));
     let queue = QueueKeeper::new(queue, &parts.thread.turns);
     (GoalKeeper::new(goal, parts.usage.as_ref()), queue)
 }

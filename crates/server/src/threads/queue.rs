@@ -2,6 +2,7 @@
 //! the id of its turn before that starts, so a crash in between neither loses it nor runs it twice.
 
 use quipu_engine::{Input, Start};
+use quipu_journal::Kept;
 use quipu_wire::method::{Method, request};
 use quipu_wire::{
     QueuedSubmission, ServerNotification, ThreadQueueAddParams, ThreadQueueAddResponse,
@@ -17,7 +18,6 @@ use super::message::Message;
 use super::replies::Pending;
 use super::turn_start;
 use super::user_message::check_size;
-use crate::kept::Kept;
 use crate::{Refusal, Reply};
 
 /// Entries that may wait.
@@ -94,7 +94,9 @@ impl QueueKeeper {
                 true => file.remove().map(drop),
                 false => file.write(&entries),
             })
-            .map_err(|error| Refusal::internal(format!("failed to store the queue: {error}")))?;
+            .map_err(|error| {
+                Refusal::internal(format!("failed to store the queue: {}", error.reason()))
+            })?;
         }
         self.entries = entries;
         Ok(())

@@ -24,7 +24,7 @@ pub(super) fn turn_ended(actor: &mut Actor, turn_id: &TurnId, end: &TurnEnd, has
     let Ok(id) = super::parse_id(&actor.handle.id) else {
         return;
     };
-    match read_states::turn_ended(actor.server.home(), id, turn_id) {
+    match read_states::turn_ended(&actor.server.store, id, turn_id) {
         Ok(state) => {
             let changed = changed(actor, state);
             actor.audience.hold_before_end(changed);
@@ -38,7 +38,7 @@ pub(super) async fn turns_left(actor: &mut Actor, turns: &[Turn]) {
     let Ok(id) = super::parse_id(&actor.handle.id) else {
         return;
     };
-    match read_states::turns_left(actor.server.home(), id, turns) {
+    match read_states::turns_left(&actor.server.store, id, turns) {
         Ok(Some(state)) => {
             let changed = changed(actor, state);
             actor.audience.notify(&changed).await;
@@ -76,7 +76,7 @@ fn updated(
         let text = "thread read state unavailable";
         return Err(Refusal::invalid_request(text));
     }
-    read_states::update(actor.server.home(), id, params)
+    read_states::update(&actor.server.store, id, params)
 }
 
 fn changed(actor: &Actor, read_state: ThreadReadState) -> ServerNotification {
