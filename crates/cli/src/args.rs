@@ -5,16 +5,18 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use quipu_config::Overrides;
 use quipu_server::{Listen, Origin};
 
 use crate::cmd::config::ConfigCommand;
 use crate::cmd::mcp::McpCommand;
+use crate::cmd::store::StoreCommand;
 use crate::cmd::usage::UsageArgs;
 use crate::exec::args::ExecArgs;
 use crate::lazy::Lazy;
 use crate::runner::args::RunnerArgs;
 use crate::threads::args::ThreadsArgs;
+
+pub use crate::config_args::ConfigArgs;
 
 /// Agent server compatible with `codex app-server`, for any model provider
 #[derive(Debug, Parser)]
@@ -36,55 +38,6 @@ pub enum ProtocolVersion {
     V0_166,
     /// Everything that the server speaks
     Union,
-}
-
-/// Settings for this run. They are declared before and after the subcommand, rather than once as
-/// global, because of a global option given in both places only the later values would count.
-#[derive(Debug, Default, ClapArgs)]
-pub struct ConfigArgs {
-    /// Override a configuration value: a dotted key and a TOML value (or plain text)
-    #[arg(short = 'c', long = "config", value_name = "key=value")]
-    config: Vec<String>,
-    /// Enable a feature; the same as `-c features.NAME=true`
-    #[arg(long, value_name = "FEATURE")]
-    enable: Vec<String>,
-    /// Disable a feature; the same as `-c features.NAME=false`
-    #[arg(long, value_name = "FEATURE")]
-    disable: Vec<String>,
-}
-
-impl ConfigArgs {
-    /// Adds settings that were given later.
-    pub fn extend(&mut self, later: ConfigArgs) {
-        self.config.extend(later.config);
-        self.enable.extend(later.enable);
-        self.disable.extend(later.disable);
-    }
-
-    /// These settings, which were given before a subcommand, with those given after it.
-    pub fn overrides(&self, later: &ConfigArgs) -> Result<Overrides, String> {
-        let mut overrides = Overrides::default();
-        self.add_to(&mut overrides)?;
-        later.add_to(&mut overrides)?;
-        Ok(overrides)
-    }
-
-    /// Lays these settings over others.
-    pub fn add_to(&self, overrides: &mut Overrides) -> Result<(), String> {
-        for flag in &self.config {
-            overrides
-                .add_flag(flag)
-                .map_err(|error| format!("error parsing -c overrides: {error}"))?;
-        }
-        let on = self.enable.iter().map(|name| (name, true));
-        let off = self.disable.iter().map(|name| (name, false));
-        for (name, enabled) in on.chain(off) {
-            overrides
-                .set_feature(name, enabled)
-                .map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -133,6 +86,9 @@ pub enum Command {
     Mcp(Lazy<McpCommand>),
     /// Sum up what answers of models cost
     Usage(Lazy<UsageArgs>),
+    /// Prepare and check a PostgreSQL database for threads, and copy threads in and out
+    #[command(subcommand)]
+    Store(Lazy<StoreCommand>),
     /// Check everything a run depends on, and say what to do about each finding
     Doctor(Lazy<DoctorArgs>),
     /// Print a completion script for a shell

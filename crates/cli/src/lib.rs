@@ -4,6 +4,7 @@
 mod args;
 mod banner;
 mod cmd;
+mod config_args;
 mod demo;
 mod doctor;
 mod eval;
@@ -72,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Config(Lazy(command)) => cmd::config::run(command, &args.config),
         Command::Mcp(Lazy(command)) => cmd::mcp::run(command, &args.config),
         Command::Usage(Lazy(usage)) => cmd::usage::run(usage, &args.config),
+        Command::Store(Lazy(command)) => cmd::store::run(command, &args.config),
         Command::Doctor(Lazy(doctor)) => doctor::run(doctor, &args.config),
         Command::Completions { shell } => cmd::completions::completions(command(), shell),
         Command::Man { out } => cmd::completions::man(command(), &out),

@@ -60,6 +60,7 @@ mod server;
 mod settings;
 mod skills;
 mod startup_warnings;
+mod store;
 mod telemetry;
 mod telemetry_variables;
 mod text_search;
@@ -79,6 +80,7 @@ pub use quipu_journal::Source;
 pub use quipu_prompt::image::check_image;
 pub use server::Server;
 pub use settings::{PROTOCOL_VERSION, Programs, Settings, announced_version};
+pub use store::{Storage, open_storage};
 
 pub(crate) use config_directories::config_directories;
 pub(crate) use cx::{Cx, Reply};

@@ -9,8 +9,6 @@ use std::time::Duration;
 use futures_util::future;
 use parking_lot::Mutex;
 use quipu_auth::{Accounts, Authority};
-use quipu_config::Loader;
-use quipu_journal::{Store, StoreOptions};
 use quipu_mcp::oauth::Store as McpLogins;
 use quipu_model::{Client as ModelClient, Credentials, ProviderConfig};
 use quipu_rpc::{CloseCode, Connection, Limits, OnFull};
@@ -40,6 +38,7 @@ use crate::refusal::Refusal;
 use crate::search::Searches;
 use crate::settings::{Settings, announced_version};
 use crate::skills::Skills;
+use crate::store::{self, LazyLedger, LazyStore};
 use crate::telemetry::{self, Reporting};
 use crate::threads::{Message, Threads};
 
@@ -54,9 +53,6 @@ const IN_PROCESS: Limits = Limits {
     messages: 1024,
     bytes: 16 << 20,
 };
-
-/// The threads at rest; the settings say where their index is, so they are read first.
-type LazyStore = LazyLock<Store, Box<dyn FnOnce() -> Store + Send>>;
 
 /// Where logins at MCP servers are kept, which the settings say too.
 type LazyLogins = LazyLock<McpLogins, Box<dyn FnOnce() -> McpLogins + Send>>;
@@ -91,7 +87,7 @@ pub struct Server {
     pub(crate) apps: apps::Kept,
     pub(crate) printed_tokens: PrintedTokens,
     /// What answers of models cost.
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) ledger: LazyLedger,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then, and no turns start, nor do
     /// threads start any by themselves.
@@ -105,8 +101,7 @@ impl Server {
         let config = Arc::clone(&settings.config);
         let version = move || announced_version(&config);
         let identity = Identity::new(settings.config.env(), version);
-        let config = Arc::clone(&settings.config);
-        let store: LazyStore = LazyLock::new(Box::new(move || open_store(&config)));
+        let (store, ledger) = store::lazily(Arc::clone(&settings.config));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
         let home = settings.config.home().path();
         let config = Arc::clone(&settings.config);
@@ -114,7 +109,6 @@ impl Server {
         let mcp_logins: LazyLogins = LazyLock::new(Box::new(move || mcp::login_store(&logins)));
         let keep = Box::new(move || accounts::usual_keep(&config));
         let accounts = Accounts::kept(home, authority, quipu_model::http_client, keep);
-        let ledger = Arc::new(Ledger::new(home));
         Arc::new_cyclic(|this| Server {
             this: Weak::clone(this),
             settings,
@@ -244,6 +238,12 @@ impl Server {
         self.settings.config.home().path()
     }
 
+    /// What answers of models cost, where the settings say.
+    #[must_use]
+    pub fn ledger(&self) -> &dyn Ledger {
+        &**self.ledger
+    }
+
     /// The user's shell.
     pub(crate) fn shell(&self) -> String {
         platform::shell(self.settings.config.env())
@@ -289,13 +289,4 @@ impl Server {
         models.insert(provider.id.clone(), client.clone());
         client
     }
-}
-
-fn open_store(config: &Loader) -> Store {
-    let snapshot = config.load_or_defaults().ok();
-    let storage = snapshot.map(|snapshot| snapshot.storage(config.env()));
-    let options = StoreOptions {
-        sqlite_home: storage.map(|storage| storage.sqlite_home),
-    };
-    Store::open(config.home().path(), options)
 }

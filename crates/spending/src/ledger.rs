@@ -1,4 +1,4 @@
-//! The files of the ledger: `usage/2026-11-16.jsonl` and so on in the home.
+//! The ledger: what every answer of a model cost. In a home it is files: `usage/2026-11-16.jsonl` and so on.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -51,15 +51,41 @@ impl Entry {
         }
     }
 
-    fn day(&self) -> NaiveDate {
+    /// The day (UTC) on which it ended.
+    pub fn day(&self) -> NaiveDate {
         let time = DateTime::from_timestamp(self.at, 0).unwrap_or_default();
         time.date_naive()
     }
 }
 
+/// Where answers are counted, by every process that uses it. All calls block.
+pub trait Ledger: Send + Sync {
+    /// Adds an answer.
+    fn add(&self, entry: &Entry) -> io::Result<()>;
+
+    /// What was used today, by every process: in all, and in a working directory.
+    fn today(&self, directory: &str) -> (Amount, Amount);
+
+    /// What each of these threads has used since a day, with other processes and before a restart. Those that used
+    /// nothing may be missing.
+    fn threads(&self, ids: &[String], since: NaiveDate) -> HashMap<String, Amount>;
+
+    /// What a thread has used since a day.
+    fn thread(&self, id: &str, since: NaiveDate) -> Amount {
+        let mut used = self.threads(&[id.to_owned()], since);
+        used.remove(id).unwrap_or_default()
+    }
+
+    /// The days on which something was used, the earliest first.
+    fn days(&self) -> Vec<NaiveDate>;
+
+    /// The answers of a day. Those that cannot be read are left out.
+    fn entries(&self, day: NaiveDate) -> Box<dyn Iterator<Item = Entry> + '_>;
+}
+
 /// The ledger of a home.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct LedgerFiles {
     home: PathBuf,
     today: Mutex<Today>,
 }
@@ -76,7 +102,7 @@ struct Today {
     by_directory: HashMap<String, Amount>,
 }
 
-impl Ledger {
+impl LedgerFiles {
     /// Nothing is read or made before it is needed.
     pub fn new(home: &Path) -> Self {
         Self {
@@ -85,8 +111,14 @@ impl Ledger {
         }
     }
 
+    fn file(&self, day: NaiveDate) -> PathBuf {
+        self.home.join(DIRECTORY).join(file_name(day))
+    }
+}
+
+impl Ledger for LedgerFiles {
     /// Appends an answer, in one write.
-    pub fn add(&self, entry: &Entry) -> io::Result<()> {
+    fn add(&self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
         let mut today = self.today.lock();
@@ -105,8 +137,7 @@ impl Ledger {
         }
     }
 
-    /// What was used today, by every process: in all, and in a working directory.
-    pub fn today(&self, directory: &str) -> (Amount, Amount) {
+    fn today(&self, directory: &str) -> (Amount, Amount) {
         let day = DateTime::<Utc>::from(SystemTime::now()).date_naive();
         let mut today = self.today.lock();
         today.turn_to(day);
@@ -117,19 +148,18 @@ impl Ledger {
         (today.total, there.unwrap_or_default())
     }
 
-    /// What a thread has used since a day, with other processes and before a restart.
-    pub fn thread(&self, id: &str, since: NaiveDate) -> Amount {
-        let mut total = Amount::default();
+    fn threads(&self, ids: &[String], since: NaiveDate) -> HashMap<String, Amount> {
+        let mut used: HashMap<String, Amount> = HashMap::new();
         for day in self.days().into_iter().filter(|day| *day >= since) {
-            for entry in self.entries(day).filter(|entry| entry.thread == id) {
-                total += entry.amount();
+            for entry in self.entries(day).filter(|it| ids.contains(&it.thread)) {
+                *used.entry(entry.thread.clone()).or_default() += entry.amount();
             }
         }
-        total
+        used
     }
 
-    /// The days of which there is a file, the earliest first.
-    pub fn days(&self) -> Vec<NaiveDate> {
+    /// The days of which there is a file.
+    fn days(&self) -> Vec<NaiveDate> {
         let files = fs::read_dir(self.home.join(DIRECTORY));
         let names = files.into_iter().flatten().flatten();
         let day = |name: String| name.strip_suffix(".jsonl")?.parse().ok();
@@ -140,11 +170,10 @@ impl Ledger {
         days
     }
 
-    /// The answers of a day. Lines that cannot be read are left out.
-    pub fn entries(&self, day: NaiveDate) -> impl Iterator<Item = Entry> + use<> {
+    fn entries(&self, day: NaiveDate) -> Box<dyn Iterator<Item = Entry> + '_> {
         let file = quipu_disk::open(&self.file(day)).ok();
         let mut reader = file.map(BufReader::new);
-        std::iter::from_fn(move || {
+        Box::new(std::iter::from_fn(move || {
             let reader = reader.as_mut()?;
             loop {
                 let mut line = Vec::new();
@@ -156,11 +185,7 @@ impl Ledger {
                     return Some(entry);
                 }
             }
-        })
-    }
-
-    fn file(&self, day: NaiveDate) -> PathBuf {
-        self.home.join(DIRECTORY).join(file_name(day))
+        }))
     }
 }
 

@@ -30,9 +30,8 @@ pub struct Paid {
 }
 
 /// Counts what one thread uses.
-#[derive(Debug)]
 pub struct Meter {
-    ledger: Arc<Ledger>,
+    ledger: Arc<dyn Ledger>,
     thread: String,
     /// The day before which it has used nothing.
     since: NaiveDate,
@@ -54,7 +53,7 @@ struct State {
 
 impl Meter {
     /// For a thread that began on a day.
-    pub fn new(ledger: Arc<Ledger>, thread: String, since: NaiveDate) -> Self {
+    pub fn new(ledger: Arc<dyn Ledger>, thread: String, since: NaiveDate) -> Self {
         Self {
             ledger,
             thread,
@@ -100,7 +99,7 @@ impl Meter {
         entry.seconds = now.duration_since(state.counted_until).as_secs_f64();
         state.counted_until = now;
         // Before the entry is in the ledger, which would count it twice.
-        let before = state.thread_total(&self.ledger, &self.thread, self.since);
+        let before = state.thread_total(&*self.ledger, &self.thread, self.since);
         if let Err(error) = self.ledger.add(&entry) {
             tracing::warn!(%error, thread = self.thread, "usage cannot be recorded");
         }
@@ -156,7 +155,7 @@ impl Meter {
     fn used(&self, state: &mut State, scope: Scope, directory: &str) -> Amount {
         match scope {
             Scope::Turn => state.turn,
-            Scope::Thread => state.thread_total(&self.ledger, &self.thread, self.since),
+            Scope::Thread => state.thread_total(&*self.ledger, &self.thread, self.since),
             Scope::Directory => self.ledger.today(directory).1,
             Scope::Day => self.ledger.today(directory).0,
         }
@@ -164,7 +163,7 @@ impl Meter {
 }
 
 impl State {
-    fn thread_total(&mut self, ledger: &Ledger, id: &str, since: NaiveDate) -> Amount {
+    fn thread_total(&mut self, ledger: &dyn Ledger, id: &str, since: NaiveDate) -> Amount {
         *self.thread.get_or_insert_with(|| ledger.thread(id, since))
     }
 }

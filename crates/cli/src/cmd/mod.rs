@@ -18,5 +18,6 @@ pub mod print;
 pub mod providers;
 mod proxy;
 pub mod sandbox;
+pub mod store;
 pub mod trial;
 pub mod usage;

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use chrono::{Days, NaiveDate, Utc};
 use clap::{Args, ValueEnum};
 use quipu_config::Env;
-use quipu_spending::{Entry, Ledger};
+use quipu_server::open_storage;
+use quipu_spending::Entry;
 use serde_json::json;
 
 use super::{app_server, print};
@@ -66,7 +67,7 @@ impl Sum {
 pub fn run(args: UsageArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let overrides = common.overrides(&args.config)?;
     let config = app_server::unchecked(Env::from_process(), overrides)?;
-    let ledger = Ledger::new(config.home().path());
+    let ledger = open_storage(&config).ledger;
     let today = Utc::now().date_naive();
     let first = today.checked_sub_days(Days::new(args.days.saturating_sub(1)));
     let first = first.unwrap_or(NaiveDate::MIN);

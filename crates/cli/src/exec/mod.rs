@@ -66,15 +66,15 @@ fn run_job(args: ExecArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     }
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, Some(SHOWN));
-    let home = config.home().path().to_owned();
     let mut settings = quipu_embed::settings(config);
     settings.source = Source::Exec;
     settings.watch_skills = false;
-    let output = Output::new(job.json, color, job.last_message.take(), home);
     let model = found.model();
     let (done, stopped) = runtime.block_on(async {
         let mut stops = Stops::new();
         let server = Server::new(settings);
+        let last_message = job.last_message.take();
+        let output = Output::new(job.json, color, last_message, Arc::clone(&server));
         let done = serve(&server, &model, job, output, &mut stops).await;
         server.stop().await;
         (done, stops.received)

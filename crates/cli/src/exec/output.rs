@@ -4,11 +4,12 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate};
 use quipu_client::wire::{SandboxPolicy, ServerNotification, TurnStatus};
 use quipu_client::{CompletedTurn, Error, Event};
-use quipu_spending::Ledger;
+use quipu_server::Server;
 
 use super::args::Color;
 use super::events::{Events, Line};
@@ -28,8 +29,8 @@ pub struct Output {
     stored: Option<String>,
     /// What was said before the run, which need not be repeated.
     said: Option<String>,
-    /// The home, whose ledger knows what the thread costs.
-    home: PathBuf,
+    /// Its ledger knows what the thread costs.
+    server: Arc<Server>,
     /// The thread, and the day on which it began.
     thread: Option<(String, NaiveDate)>,
 }
@@ -40,7 +41,12 @@ enum Form {
 }
 
 impl Output {
-    pub fn new(json: bool, color: Color, last_message: Option<PathBuf>, home: PathBuf) -> Output {
+    pub fn new(
+        json: bool,
+        color: Color,
+        last_message: Option<PathBuf>,
+        server: Arc<Server>,
+    ) -> Output {
         let form = match json {
             true => Form::Json(Events::default()),
             false => Form::Text(Text::new(Screen::new(Stream::Error, color))),
@@ -51,7 +57,7 @@ impl Output {
             last_message,
             stored: None,
             said: None,
-            home,
+            server,
             thread: None,
         }
     }
@@ -177,7 +183,7 @@ impl Output {
     /// US dollars that the thread has cost, if the prices are known.
     fn cost(&self) -> Option<f64> {
         let (id, began) = self.thread.as_ref()?;
-        let used = Ledger::new(&self.home).thread(id, *began);
+        let used = self.server.ledger().thread(id, *began);
         (used.dollars > 0.0).then_some(used.dollars)
     }
 

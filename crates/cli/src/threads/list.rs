@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quipu_client::wire::{Thread, ThreadListCwdFilter, ThreadListParams};
+use quipu_server::open_storage;
 use quipu_spending::Amount;
 use serde_json::json;
 
@@ -25,7 +26,7 @@ pub fn run(
     let cwd = args.cwd.as_ref().map(|it| it.canonicalize());
     let cwd = cwd.transpose().map_err(|error| error.to_string())?;
     let config = super::config(common, &args.config)?;
-    let home = config.home().path().to_owned();
+    let ledger = open_storage(&config).ledger;
     let is_search = search_term.is_some();
     let params = ThreadListParams {
         limit: Some(args.limit),
@@ -38,7 +39,7 @@ pub fn run(
         client.list_threads(params).await.map_err(text)
     })?;
     let threads = page.data;
-    let costs = costs::of(&home, &threads);
+    let costs = costs::of(&*ledger, &threads);
     let cost = |thread: &Thread| costs.get(&thread.id).copied().unwrap_or_default();
     if args.json {
         return print::lines(threads.iter().map(|it| json_line(it, &cost(it))));

@@ -7,6 +7,10 @@ mod arguments;
 mod auth;
 mod chat;
 mod client;
+#[cfg(unix)]
+#[path = "../../../postgres/tests/it/cluster.rs"]
+#[allow(dead_code, reason = "not all of it is needed here")]
+mod cluster;
 mod console;
 mod control_socket;
 mod costs;
@@ -51,6 +55,10 @@ mod shared_home;
 mod shutdown;
 mod slow_clients;
 mod stdio;
+#[cfg(unix)]
+mod store;
+#[cfg(unix)]
+mod store_nodes;
 mod streaming;
 mod support;
 mod system_faults;

@@ -54,6 +54,18 @@ pub static BUDGET: Section = Section::new(
     ],
 );
 
+/// Of Quipu's own; see `docs/scale.md`.
+pub static STORE: Section = Section::new(
+    "StoreToml",
+    &[key(
+        "url",
+        Str,
+        "PostgreSQL database of the threads: `postgres://USER@HOST/DATABASE`. The password may be in `$PGPASSWORD`.",
+    )
+    .default("none: threads are files in the home directory")
+    .omitted()],
+);
+
 pub static FEEDBACK: Section = Section::new(
     "FeedbackConfigToml",
     &[

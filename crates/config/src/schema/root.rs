@@ -2,7 +2,7 @@
 
 use super::others::{
     ANALYTICS, AUDIO, BUDGET, FEEDBACK, GHOST_SNAPSHOT, HISTORY, MEMORIES, NOTICE, OTEL, REALTIME,
-    TUI, WINDOWS,
+    STORE, TUI, WINDOWS,
 };
 use super::providers::{MODEL_PROVIDER, providers_rule};
 use super::safety::{
@@ -279,6 +279,7 @@ pub static ROOT: Section = Section::new(
         key("notify", STRINGS, "Program started when a turn went as it should, with a description as its [last argument](hooks.md#notify)."),
         tui("history", Kind::Table(&HISTORY)),
         key("sqlite_home", Path, "Directory of the database files.").default("`$CODEX_SQLITE_HOME`, else the home directory"),
+        key("store", Kind::Table(&STORE), "Where threads are kept, if not in the home; see [scale](scale.md). A project cannot set it; changes count from the next start.").omitted(),
         key("log_dir", Path, "Directory of the log file `quipu.log`.").default("none: logs go to standard error only"),
         key("otel", Kind::Table(&OTEL), "Telemetry for a collector of your own. A project cannot set it; changes count from the next start."),
         ANALYTICS_TABLE,

@@ -1,5 +1,6 @@
 //! What is read before a turn, shown during it and kept after it.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,6 +43,23 @@ pub struct Storage {
     pub sqlite_home: PathBuf,
     /// Directory of the log file, if there is to be one.
     pub log_dir: Option<PathBuf>,
+    /// The database of the threads, if they are not in the home.
+    pub store: Option<StoreAddress>,
+}
+
+/// The address of a database. It may contain a password, so it is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoreAddress {
+    /// The address.
+    pub url: String,
+    /// The password, if the address has none.
+    pub password: Option<String>,
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreAddress")
+    }
 }
 
 impl Snapshot {
@@ -86,6 +104,18 @@ impl Snapshot {
                 .or_else(from_env)
                 .unwrap_or_else(|| home.to_owned()),
             log_dir: view.get("log_dir"),
+            store: self.store_url().map(|url| StoreAddress {
+                url,
+                password: env.get("PGPASSWORD").map(str::to_owned),
+            }),
         }
+    }
+
+    /// A project must not have threads sent to its own address, so its files do not count.
+    fn store_url(&self) -> Option<String> {
+        let own = self.stack().own();
+        let mut set = own.filter_map(|it| it.config.get("store")?.get("url")?.as_str());
+        let url = set.next_back().map(str::to_owned);
+        url.filter(|url| !url.is_empty())
     }
 }

@@ -212,6 +212,7 @@ const READERS: &[Reader] = &[
         ],
     ),
     read("", ".storage(", &["sqlite_home", "log_dir"]),
+    read("store", ".storage(", &["url=store"]),
     read(
         "budget.turn",
         "BudgetLimit",

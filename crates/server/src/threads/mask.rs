@@ -9,7 +9,7 @@ use quipu_wire::{Json, ServerRequest, ThreadItem};
 
 use super::mask_model::Growing;
 use super::session::Session;
-use crate::{Server, mcp, providers};
+use crate::{Server, mcp, providers, store};
 
 /// The secrets of a thread, and ends of output that may be the beginning of one.
 #[derive(Default)]
@@ -35,6 +35,7 @@ impl Mask {
         }
         secrets.extend(keys);
         secrets.extend(server.accounts.secrets());
+        secrets.extend(store::secret(&session.snapshot, env));
         mcp::add_secrets(server, &session.snapshot, &mut secrets);
         self.printed = server.printed_tokens.add_new_to(&mut secrets, 0);
         self.secrets = secrets;

@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
 use proptest::prelude::*;
-use quipu_spending::{Amount, Budget, Entry, Ledger, Limit, Measure, Meter, Scope, Verdict};
+use quipu_spending::{
+    Amount, Budget, Entry, Ledger, LedgerFiles, Limit, Measure, Meter, Scope, Verdict,
+};
 use tempfile::TempDir;
 
 fn now() -> i64 {
@@ -39,7 +41,7 @@ fn today() -> NaiveDate {
 
 fn meter(home: &TempDir, thread: &str) -> Meter {
     Meter::new(
-        Arc::new(Ledger::new(home.path())),
+        Arc::new(LedgerFiles::new(home.path())),
         thread.to_owned(),
         today(),
     )
@@ -48,7 +50,7 @@ fn meter(home: &TempDir, thread: &str) -> Meter {
 #[test]
 fn processes_see_what_others_used_today() {
     let home = tempfile::tempdir().unwrap();
-    let (one, two) = (Ledger::new(home.path()), Ledger::new(home.path()));
+    let (one, two) = (LedgerFiles::new(home.path()), LedgerFiles::new(home.path()));
     assert_eq!(one.today("/a"), (Amount::default(), Amount::default()));
     one.add(&entry("/a", 10, Some(0.5))).unwrap();
     two.add(&entry("/b", 5, None)).unwrap();
@@ -61,7 +63,7 @@ fn processes_see_what_others_used_today() {
 #[test]
 fn broken_and_unfinished_lines_are_left_out() {
     let home = tempfile::tempdir().unwrap();
-    let ledger = Ledger::new(home.path());
+    let ledger = LedgerFiles::new(home.path());
     ledger.add(&entry("/a", 1, None)).unwrap();
     let path = home.path().join("usage").join(format!("{}.jsonl", today()));
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
@@ -158,7 +160,7 @@ proptest! {
             let total = meters[thread].count(entry(["/a", "/b"][directory], tokens, None));
             prop_assert_eq!(total.tokens, expected[thread]);
         }
-        let ledger = Ledger::new(home.path());
+        let ledger = LedgerFiles::new(home.path());
         let (all, there) = ledger.today("/b");
         prop_assert_eq!(all.tokens, expected.iter().sum::<u64>());
         prop_assert_eq!(there.tokens, by_directory[1]);
