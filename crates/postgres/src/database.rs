@@ -83,7 +83,7 @@ pub(crate) enum Schema {
 
 impl Database {
     /// Prepares a database. What is wrong with its address is reported by the calls.
-    pub fn new(address: std::result::Result<Address, InvalidAddress>, options: Options) -> Self {
+    pub fn new(address: std::result::Result<Address, InvalidAddress>, options: &Options) -> Self {
         let opened = address
             .map_err(|error| error.to_string())
             .and_then(|address| Opened::new(address, options));
@@ -116,6 +116,14 @@ impl Database {
     pub fn query_soon(&self, sql: &'static str, params: Params) -> Result<Vec<Row>> {
         let pool = self.pool()?;
         self.wait(async move { pool.query(sql, &params, Duration::ZERO).await })
+    }
+
+    /// Waits for a while.
+    pub fn pause(&self, time: Duration) -> Result<()> {
+        self.wait(async move {
+            sleep(time).await;
+            Ok(())
+        })
     }
 
     /// Runs a statement again and again in the background, until the database is dropped.
@@ -180,7 +188,7 @@ impl Database {
 }
 
 impl Opened {
-    fn new(address: Address, options: Options) -> std::result::Result<Self, String> {
+    fn new(address: Address, options: &Options) -> std::result::Result<Self, String> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("quipu-postgres")

@@ -14,11 +14,15 @@ use quipu_journal::backend;
 use quipu_journal::{Error, Result};
 use uuid::Uuid;
 
+use crate::Options;
 use crate::database::{Database, params};
 
-const RENEW: &str = "INSERT INTO quipu.nodes (id, expires)
-    VALUES ($1, now() + $2::float8 * interval '1 millisecond')
+const RENEW: &str = "INSERT INTO quipu.nodes (id, expires, address)
+    VALUES ($1, now() + $2::float8 * interval '1 millisecond', $3)
     ON CONFLICT (id) DO UPDATE SET expires = EXCLUDED.expires";
+
+/// A node at the address of this one is gone: two cannot listen there.
+const REPLACE: &str = "DELETE FROM quipu.nodes WHERE address = $2 AND id <> $1";
 
 /// Gives no row if a node that is alive has the lease.
 const TAKE: &str = "INSERT INTO quipu.leases AS held (thread, node, fence)
@@ -27,6 +31,25 @@ const TAKE: &str = "INSERT INTO quipu.leases AS held (thread, node, fence)
     WHERE held.node = EXCLUDED.node OR NOT EXISTS (
         SELECT FROM quipu.nodes WHERE nodes.id = held.node AND nodes.expires > now())
     RETURNING fence";
+
+/// Until when the node that has the lease counts as alive.
+const ALIVE: &str = "SELECT nodes.id, nodes.expires::text FROM quipu.leases
+    JOIN quipu.nodes ON nodes.id = leases.node WHERE leases.thread = $1";
+
+const OWNER: &str = "SELECT nodes.id, nodes.address FROM quipu.leases JOIN quipu.nodes ON nodes.id = leases.node
+    WHERE leases.thread = $1 AND nodes.id <> $2 AND nodes.expires > now() AND nodes.address <> coalesce($3, '')";
+
+/// How often a lease is looked at whose node may be dead.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A node that runs a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The node.
+    pub node: Uuid,
+    /// Where it is reached.
+    pub address: String,
+}
 
 /// The condition of every write, for a thread `$1` and a fence `$2`. The lease must be held until the statement is done, so
 /// its row is locked.
@@ -44,6 +67,7 @@ pub(crate) struct Leases {
     node: Uuid,
     /// How long after a sign of life others may take over.
     duration: Duration,
+    address: Option<String>,
     is_registered: Mutex<bool>,
     held: Mutex<HashMap<Uuid, Arc<Mutex<Held>>>>,
 }
@@ -63,11 +87,12 @@ struct Lease {
 }
 
 impl Leases {
-    pub fn new(database: Arc<Database>, duration: Duration) -> Arc<Self> {
+    pub fn new(database: Arc<Database>, options: Options) -> Arc<Self> {
         Arc::new(Self {
             database,
             node: Uuid::new_v4(),
-            duration,
+            duration: options.lease,
+            address: options.node_address,
             is_registered: Mutex::default(),
             held: Mutex::default(),
         })
@@ -79,13 +104,12 @@ impl Leases {
         let slot = Arc::clone(self.held.lock().entry(thread).or_default());
         let mut held = slot.lock();
         if held.users == 0 {
-            let taken = self.database.query_one(TAKE, params![thread, self.node]);
-            match taken.map(|row| row.map(|row| row.get(0))) {
-                Ok(Some(fence)) => held.fence = fence,
-                other => {
+            match self.acquire(thread) {
+                Ok(fence) => held.fence = fence,
+                Err(error) => {
                     drop(held);
                     self.forget_unused(thread, &slot);
-                    return Err(other.err().unwrap_or(Error::ActiveWriter(thread)));
+                    return Err(error);
                 }
             }
         }
@@ -93,6 +117,38 @@ impl Leases {
         Ok(Box::new(Lease {
             thread,
             leases: Arc::clone(self),
+        }))
+    }
+
+    /// Takes a lease, and waits for that of a node that gives no more signs of life. One that gives another sign while it is
+    /// waited for is alive, and stays the writer.
+    fn acquire(&self, thread: Uuid) -> Result<i64> {
+        let mut seen: Option<(Uuid, String)> = None;
+        loop {
+            let taken = self.database.query_one(TAKE, params![thread, self.node])?;
+            if let Some(row) = taken {
+                return Ok(row.get(0));
+            }
+            let alive = self.database.query_one(ALIVE, params![thread])?;
+            let alive = alive.map(|row| (row.get(0), row.get(1)));
+            match (&seen, &alive) {
+                (Some(before), Some(now)) if before != now => {
+                    return Err(Error::ActiveWriter(thread));
+                }
+                _ => seen = seen.or(alive),
+            }
+            self.database.pause(LOOK.min(self.duration / 10))?;
+        }
+    }
+
+    /// The other node that runs a thread and can be reached.
+    pub fn owner(&self, thread: Uuid) -> Result<Option<Owner>> {
+        self.register()?;
+        let values = params![thread, self.node, self.address.clone()];
+        let row = self.database.query_one(OWNER, values)?;
+        Ok(row.map(|row| Owner {
+            node: row.get(0),
+            address: row.get(1),
         }))
     }
 
@@ -139,10 +195,13 @@ impl Leases {
         let mut is_registered = self.is_registered.lock();
         if !*is_registered {
             let millis = self.duration.as_millis() as f64;
-            self.database.query(RENEW, params![self.node, millis])?;
-            let every = self.duration / 4;
-            self.database
-                .repeat(every, RENEW, params![self.node, millis]);
+            let values = || params![self.node, millis, self.address.clone()];
+            self.database.query(RENEW, values())?;
+            if let Some(address) = &self.address {
+                let values = params![self.node, address.clone()];
+                self.database.query(REPLACE, values)?;
+            }
+            self.database.repeat(self.duration / 4, RENEW, values());
             *is_registered = true;
         }
         Ok(())

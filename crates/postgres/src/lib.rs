@@ -28,17 +28,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_journal::{Error, Result, Store};
+use uuid::Uuid;
 
 use crate::database::Database;
 use crate::lease::Leases;
 use crate::requests::Sweep;
 
 pub use crate::address::{Address, InvalidAddress};
+pub use crate::lease::Owner;
 pub use crate::schema::Report;
 pub use crate::transfer::Counts;
 
 /// How to work with the database.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How many connections are open at most.
     pub connections: usize,
@@ -46,6 +48,8 @@ pub struct Options {
     pub patience: Duration,
     /// How long after its last sign of life another node may take the threads of this one over.
     pub lease: Duration,
+    /// Where other nodes reach this one, if they do: a websocket address.
+    pub node_address: Option<String>,
 }
 
 impl Default for Options {
@@ -54,6 +58,7 @@ impl Default for Options {
             connections: 8,
             patience: Duration::from_secs(20),
             lease: Duration::from_secs(10),
+            node_address: None,
         }
     }
 }
@@ -74,10 +79,10 @@ impl Postgres {
         address: std::result::Result<Address, InvalidAddress>,
         options: Options,
     ) -> Arc<Self> {
-        let database = Arc::new(Database::new(address, options));
+        let database = Arc::new(Database::new(address, &options));
         Arc::new(Self {
             home: home.into(),
-            leases: Leases::new(Arc::clone(&database), options.lease),
+            leases: Leases::new(Arc::clone(&database), options),
             database,
             sweep: Sweep::default(),
         })
@@ -86,6 +91,11 @@ impl Postgres {
     /// The threads as a store.
     pub fn store(self: &Arc<Self>) -> Store {
         Store::on(self.home.clone(), Arc::clone(self) as _)
+    }
+
+    /// The other node that runs a thread, if one that is alive and can be reached does.
+    pub fn owner(&self, thread: Uuid) -> Result<Option<Owner>> {
+        self.leases.owner(thread)
     }
 
     /// What a path is called in the database.

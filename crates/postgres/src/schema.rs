@@ -111,7 +111,8 @@ const MIGRATIONS: [&str; CURRENT as usize] = ["
     -- The processes that work on the database. One that has not renewed itself in time is taken for dead.
     CREATE TABLE quipu.nodes (
         id uuid PRIMARY KEY,
-        expires timestamptz NOT NULL
+        expires timestamptz NOT NULL,
+        address text                    -- where other nodes reach it
     );
     -- Who writes to a thread. A fence is used once, and a write under an older one is refused.
     CREATE SEQUENCE quipu.fences;

@@ -16,7 +16,7 @@ use crate::listen::{Lost, Slot};
 use crate::peer::{Guest, Peer};
 use crate::questions::Question;
 use crate::room::Room;
-use crate::{Cx, Refusal, Server, questions, router};
+use crate::{Cx, Refusal, Server, nodes, questions, router};
 
 /// What may wait to be written to one client.
 const OUTBOX: Limits = Limits {
@@ -247,7 +247,7 @@ async fn refuse(cx: &Cx, error: &FrameError) {
 
 async fn receive(cx: &Cx, message: Bytes) {
     match Frame::parse(message) {
-        Ok(Frame::Request(request)) => router::route(cx.clone(), request).await,
+        Ok(Frame::Request(request)) => nodes::route(cx.clone(), request).await,
         Ok(Frame::Answer(answer)) => match cx.client.answers(&answer.id) {
             Some(question) => settle(cx, &question, answer).await,
             None => tracing::debug!(id = %answer.id, "answer to unknown request"),

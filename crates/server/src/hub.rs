@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
-use quipu_rpc::{Id, Outbox};
+use quipu_rpc::{Id, Outbox, RawJson};
 use quipu_wire::ConfigWarningNotification;
 use quipu_wire::method::Notification;
 use quipu_wire::method::event::{ConfigWarning, ThreadReadStateChanged};
@@ -37,6 +37,8 @@ pub(crate) struct Introduction {
     pub opted_out: HashSet<String>,
     /// It wants the notifications of threads numbered.
     pub numbers: bool,
+    /// The params of `initialize`, which other nodes get as well.
+    pub hello: Option<RawJson>,
 }
 
 impl Introduction {

@@ -20,6 +20,8 @@ pub(crate) enum Key {
     Thread(String),
     Connection(ClientId, Queue),
     Process(Domain),
+    /// Finding the node that runs a thread.
+    Owner(String),
 }
 
 impl Key {

@@ -41,6 +41,7 @@ mod mcp;
 mod metrics;
 mod models;
 mod models_cache;
+mod nodes;
 mod once;
 mod paging;
 mod peer;

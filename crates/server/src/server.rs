@@ -38,7 +38,7 @@ use crate::refusal::Refusal;
 use crate::search::Searches;
 use crate::settings::{Settings, announced_version};
 use crate::skills::Skills;
-use crate::store::{self, LazyLedger, LazyStore};
+use crate::store::{self, LazyLedger, LazyNodes, LazyStore};
 use crate::telemetry::{self, Reporting};
 use crate::threads::{Message, Threads};
 
@@ -88,6 +88,7 @@ pub struct Server {
     pub(crate) printed_tokens: PrintedTokens,
     /// What answers of models cost.
     pub(crate) ledger: LazyLedger,
+    pub(crate) nodes: LazyNodes,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then, and no turns start, nor do
     /// threads start any by themselves.
@@ -101,7 +102,7 @@ impl Server {
         let config = Arc::clone(&settings.config);
         let version = move || announced_version(&config);
         let identity = Identity::new(settings.config.env(), version);
-        let (store, ledger) = store::lazily(Arc::clone(&settings.config));
+        let (store, ledger, nodes) = store::lazily(Arc::clone(&settings.config));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
         let home = settings.config.home().path();
         let config = Arc::clone(&settings.config);
@@ -136,6 +137,7 @@ impl Server {
             apps: apps::Kept::default(),
             printed_tokens: PrintedTokens::default(),
             ledger,
+            nodes,
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
         })

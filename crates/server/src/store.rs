@@ -1,12 +1,16 @@
 //! Where threads are kept, as the settings say: in the home, or in a database.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use quipu_config::settings::StoreAddress;
 use quipu_config::{Env, Loader, Snapshot};
 use quipu_journal::{Store, StoreOptions};
 use quipu_postgres::{Address, InvalidAddress, Options, Postgres};
 use quipu_spending::{Ledger, LedgerFiles};
+
+use crate::listen::WebSocketAuth;
+use crate::nodes::Nodes;
 
 /// Where threads are kept, and where is counted what they cost.
 #[derive(Clone)]
@@ -15,6 +19,8 @@ pub struct Storage {
     pub store: Store,
     /// What answers of models cost.
     pub ledger: Arc<dyn Ledger>,
+    /// The other servers on the same database.
+    nodes: Option<Arc<Nodes>>,
 }
 
 /// The threads at rest; the settings say where they are, so those are read first.
@@ -22,13 +28,18 @@ pub(crate) type LazyStore = LazyLock<Store, Box<dyn FnOnce() -> Store + Send>>;
 /// The ledger, in the same location.
 pub(crate) type LazyLedger = LazyLock<Arc<dyn Ledger>, Box<dyn FnOnce() -> Arc<dyn Ledger> + Send>>;
 
-/// Both, opened together when the first of them is needed.
-pub(crate) fn lazily(config: Arc<Loader>) -> (LazyStore, LazyLedger) {
+/// The other servers on the same database, if the threads are in one.
+pub(crate) type LazyNodes =
+    LazyLock<Option<Arc<Nodes>>, Box<dyn FnOnce() -> Option<Arc<Nodes>> + Send>>;
+
+/// All of them, opened together when the first of them is needed.
+pub(crate) fn lazily(config: Arc<Loader>) -> (LazyStore, LazyLedger, LazyNodes) {
     let storage = Arc::new(LazyLock::new(move || open_storage(&config)));
-    let same = Arc::clone(&storage);
+    let (store, nodes) = (Arc::clone(&storage), Arc::clone(&storage));
     (
-        LazyLock::new(Box::new(move || storage.store.clone())),
-        LazyLock::new(Box::new(move || Arc::clone(&same.ledger))),
+        LazyLock::new(Box::new(move || store.store.clone())),
+        LazyLock::new(Box::new(move || Arc::clone(&storage.ledger))),
+        LazyLock::new(Box::new(move || nodes.nodes.clone())),
     )
 }
 
@@ -40,10 +51,17 @@ pub fn open_storage(config: &Loader) -> Storage {
     let storage = snapshot.map(|snapshot| snapshot.storage(config.env()));
     let home = config.home().path();
     if let Some(store) = storage.as_ref().and_then(|storage| storage.store.as_ref()) {
-        let database = Postgres::new(home, address(store), Options::default());
+        let options = Options {
+            lease: Duration::from_secs(store.lease_seconds),
+            node_address: store.node_address.clone(),
+            ..Options::default()
+        };
+        let database = Postgres::new(home, address(store), options);
+        let nodes = Nodes::new(Arc::clone(&database), store.node_secret.clone());
         return Storage {
             store: database.store(),
             ledger: database,
+            nodes: Some(Arc::new(nodes)),
         };
     }
     let options = StoreOptions {
@@ -52,14 +70,27 @@ pub fn open_storage(config: &Loader) -> Storage {
     Storage {
         store: Store::open(home, options),
         ledger: Arc::new(LedgerFiles::new(home)),
+        nodes: None,
     }
 }
 
-/// The password of the database.
-pub(crate) fn secret(snapshot: &Snapshot, env: &Env) -> Option<String> {
-    let store = snapshot.storage(env).store?;
-    let password = address(&store).ok()?.password()?.to_vec();
-    String::from_utf8(password).ok()
+/// The password of the database, and what nodes present to each other.
+pub(crate) fn secrets(snapshot: &Snapshot, env: &Env) -> impl Iterator<Item = String> {
+    let store = snapshot.storage(env).store;
+    let password = store.as_ref().and_then(|store| {
+        let password = address(store).ok()?.password()?.to_vec();
+        String::from_utf8(password).ok()
+    });
+    let node = store.and_then(|store| store.node_secret);
+    password.into_iter().chain(node)
+}
+
+/// What other nodes present to the listeners of this one.
+pub(crate) fn node_auth(config: &Loader) -> WebSocketAuth {
+    let snapshot = config.load_or_defaults().ok();
+    let store = snapshot.and_then(|snapshot| snapshot.storage(config.env()).store);
+    let secret = store.and_then(|store| store.node_secret);
+    secret.map_or(WebSocketAuth::None, |it| WebSocketAuth::token(&it))
 }
 
 fn address(store: &StoreAddress) -> Result<Address, InvalidAddress> {

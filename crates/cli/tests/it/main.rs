@@ -58,7 +58,11 @@ mod stdio;
 #[cfg(unix)]
 mod store;
 #[cfg(unix)]
+mod store_faults;
+#[cfg(unix)]
 mod store_nodes;
+#[cfg(unix)]
+mod store_takeover;
 mod streaming;
 mod support;
 mod system_faults;

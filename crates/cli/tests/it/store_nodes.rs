@@ -16,14 +16,17 @@ pub struct Nodes {
     url: String,
     model: ModelServer,
     homes: Vec<TempDir>,
-    _cluster: Cluster,
+    files: TempDir,
+    database: String,
+    cluster: Cluster,
 }
 
 impl Nodes {
     /// None where PostgreSQL is not installed.
     pub async fn new() -> Option<Nodes> {
         let cluster = Cluster::start()?;
-        let url = cluster.address(&cluster.database());
+        let database = cluster.database();
+        let url = cluster.address(&database);
         let mut migrate = Launch::new(crate::support::QUIPU)
             .args(["store", "migrate", "--store", &url])
             .start();
@@ -32,14 +35,25 @@ impl Nodes {
             url,
             model: ModelServer::start().await.unwrap(),
             homes: Vec::new(),
-            _cluster: cluster,
+            files: tempfile::tempdir().unwrap(),
+            database,
+            cluster,
         })
     }
 
-    fn home(&mut self, more: &str) -> &Path {
+    /// A file that only this user can read; its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.files.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, mode).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn home(&mut self, more: &str, store: &str) -> &Path {
         let home = tempfile::tempdir().unwrap();
         let config = format!(
-            "model = \"m\"\nmodel_provider = \"own\"\n[model_providers.own]\nname = \"own\"\nbase_url = \"{}\"\nwire_api = \"responses\"\n{more}\n[store]\nurl = \"{}\"\n",
+            "model = \"m\"\nmodel_provider = \"own\"\n[model_providers.own]\nname = \"own\"\nbase_url = \"{}\"\nwire_api = \"responses\"\n{more}\n[store]\nurl = \"{}\"\n{store}",
             self.model.base_url(),
             self.url
         );
@@ -50,22 +64,53 @@ impl Nodes {
 
     /// A server on a machine of its own.
     pub fn start(&mut self, more: &str) -> ServerProcess {
-        let home = self.home(more).to_str().unwrap().to_owned();
-        app_server([]).env("QUIPU_HOME", &home).start()
+        self.start_with(more, "", &[])
     }
 
-    fn play(&self, text: &str) {
+    /// The same with more settings of the store and more arguments.
+    pub fn start_with(&mut self, more: &str, store: &str, arguments: &[&str]) -> ServerProcess {
+        let home = self.home(more, store).to_str().unwrap().to_owned();
+        let launch = app_server(arguments.iter().copied());
+        launch.env("QUIPU_HOME", &home).start()
+    }
+
+    /// A server with the model that does what the prompt says.
+    pub fn start_offline(&mut self, store: &str, arguments: &[&str]) -> ServerProcess {
+        let home = tempfile::tempdir().unwrap();
+        let url = &self.url;
+        let config = format!("model_provider = \"offline\"\n[store]\nurl = \"{url}\"\n{store}");
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        let launch = app_server(arguments.iter().copied());
+        let process = launch.env("QUIPU_HOME", home.path().to_str().unwrap());
+        self.homes.push(home);
+        process.start()
+    }
+
+    /// Ends all connections to the database.
+    pub fn cut_connections(&self) {
+        let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND datname = current_database()";
+        self.cluster.execute(&self.database, others);
+    }
+
+    /// The model calls a tool next.
+    pub fn play_calls(&self, tool: &str) {
+        let calls = json!([{ "name": tool, "arguments": {} }]);
+        self.model.queue_json(json!({ "calls": calls }));
+    }
+
+    pub fn play(&self, text: &str) {
         let usage = json!({ "input": 1000, "output": 200 });
         self.model
             .queue_json(json!({ "text": text, "usage": usage }));
     }
 }
 
-fn id(value: &Value) -> String {
+pub fn id(value: &Value) -> String {
     value["id"].as_str().unwrap().to_owned()
 }
 
-fn turn(thread: &str, text: &str, key: &str) -> Value {
+pub fn turn(thread: &str, text: &str, key: &str) -> Value {
     let input = json!([{ "type": "text", "text": text }]);
     json!({ "threadId": thread, "input": input, "idempotencyKey": key })
 }

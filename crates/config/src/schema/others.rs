@@ -57,13 +57,35 @@ pub static BUDGET: Section = Section::new(
 /// Of Quipu's own; see `docs/scale.md`.
 pub static STORE: Section = Section::new(
     "StoreToml",
-    &[key(
-        "url",
-        Str,
-        "PostgreSQL database of the threads: `postgres://USER@HOST/DATABASE`. The password may be in `$PGPASSWORD`.",
-    )
-    .default("none: threads are files in the home directory")
-    .omitted()],
+    &[
+        key(
+            "url",
+            Str,
+            "PostgreSQL database of the threads: `postgres://USER@HOST/DATABASE`. The password may be in `$PGPASSWORD`.",
+        )
+        .default("none: threads are files in the home directory")
+        .omitted(),
+        key(
+            "lease_seconds",
+            U64,
+            "How long after the last sign of life of a server others may take its threads over, from 1 to 3600.",
+        )
+        .default("10")
+        .omitted(),
+        key(
+            "node_address",
+            Str,
+            "Where the other servers on the database reach this one: `ws://HOST:PORT` or `wss://HOST:PORT`.",
+        )
+        .default("none: requests about its threads are not passed on to it")
+        .omitted(),
+        key(
+            "node_secret",
+            Str,
+            "What servers on the database present to each other; the same on all of them.",
+        )
+        .omitted(),
+    ],
 );
 
 pub static FEEDBACK: Section = Section::new(

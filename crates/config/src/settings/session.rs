@@ -54,6 +54,12 @@ pub struct StoreAddress {
     pub url: String,
     /// The password, if the address has none.
     pub password: Option<String>,
+    /// How long after its last sign of life the threads of a server may be taken over.
+    pub lease_seconds: u64,
+    /// Where other servers reach this one.
+    pub node_address: Option<String>,
+    /// What servers present to each other.
+    pub node_secret: Option<String>,
 }
 
 impl fmt::Debug for StoreAddress {
@@ -104,18 +110,28 @@ impl Snapshot {
                 .or_else(from_env)
                 .unwrap_or_else(|| home.to_owned()),
             log_dir: view.get("log_dir"),
-            store: self.store_url().map(|url| StoreAddress {
+            store: self.own_store("url").map(|url| StoreAddress {
                 url,
                 password: env.get("PGPASSWORD").map(str::to_owned),
+                lease_seconds: self.lease_seconds(),
+                node_address: self.own_store("node_address"),
+                node_secret: self.own_store("node_secret"),
             }),
         }
     }
 
     /// A project must not have threads sent to its own address, so its files do not count.
-    fn store_url(&self) -> Option<String> {
+    fn own_store(&self, key: &str) -> Option<String> {
         let own = self.stack().own();
-        let mut set = own.filter_map(|it| it.config.get("store")?.get("url")?.as_str());
-        let url = set.next_back().map(str::to_owned);
-        url.filter(|url| !url.is_empty())
+        let mut set = own.filter_map(|it| it.config.get("store")?.get(key)?.as_str());
+        let text = set.next_back().map(str::to_owned);
+        text.filter(|text| !text.is_empty())
+    }
+
+    fn lease_seconds(&self) -> u64 {
+        let own = self.stack().own();
+        let mut set =
+            own.filter_map(|it| it.config.get("store")?.get("lease_seconds")?.as_u64());
+        set.next_back().unwrap_or(10).clamp(1, 3600)
     }
 }

@@ -212,7 +212,11 @@ const READERS: &[Reader] = &[
         ],
     ),
     read("", ".storage(", &["sqlite_home", "log_dir"]),
-    read("store", ".storage(", &["url=store"]),
+    read(
+        "store",
+        ".storage(",
+        &["url=store", "lease_seconds", "node_address", "node_secret"],
+    ),
     read(
         "budget.turn",
         "BudgetLimit",

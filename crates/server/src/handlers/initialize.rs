@@ -1,5 +1,6 @@
 //! `initialize`: who the client is, what it can do, and what is wrong with the configuration.
 
+use quipu_rpc::RawJson;
 use quipu_wire::method::event::ConfigWarning;
 use quipu_wire::method::request::Initialize;
 use quipu_wire::{AbsolutePath, InitializeParams, InitializeResponse, QuipuCapabilities};
@@ -40,6 +41,7 @@ fn introduce(
     if cx.client.introduction().is_some() {
         return Err(Refusal::invalid_request("Already initialized"));
     }
+    let hello = RawJson::encode(&params).ok();
     let info = params.client_info;
     if !is_header_value(&info.name) {
         let text = format!(
@@ -69,6 +71,7 @@ fn introduce(
             .collect(),
         name: info.name,
         numbers: own.as_ref().is_some_and(|it| it.events),
+        hello,
     };
     let result = InitializeResponse {
         user_agent,

@@ -14,6 +14,7 @@ use super::unix::Unix;
 use super::websocket::WebSocket;
 use super::{Entrance, Listen, ListenError, Listening, stdio};
 use crate::Server;
+use crate::store;
 
 /// A socket that clients connect to.
 enum Listener {
@@ -87,6 +88,7 @@ fn open(
     let front = Arc::new(Front {
         admission: entrance.admission,
         site: entrance.site,
+        nodes: store::node_auth(&server.settings.config),
     });
     let mut listeners = Vec::new();
     for place in places {

@@ -24,7 +24,7 @@ use super::sampling::Sampler;
 use super::session::Session;
 use super::tools::Tools;
 use super::verb;
-use super::{hooks, idle, join, skill_servers, skills, spending};
+use super::{hooks, idle, join, skill_servers, skills, spending, takeover};
 use crate::Server;
 use crate::agents;
 use crate::fail;
@@ -93,6 +93,9 @@ impl Actor {
             };
             let receiving = AssertUnwindSafe(Box::pin(self.receive(*message))).catch_unwind();
             match receiving.await {
+                Ok(Flow::Continue) if takeover::is_over(&self) => {
+                    return Box::pin(takeover::leave(&mut self)).await;
+                }
                 Ok(Flow::Continue) => {}
                 Ok(Flow::Close) => return,
                 Err(_) if self.handle.is_closing() || !Box::pin(self.recovers()).await => return,

@@ -35,7 +35,7 @@ impl Mask {
         }
         secrets.extend(keys);
         secrets.extend(server.accounts.secrets());
-        secrets.extend(store::secret(&session.snapshot, env));
+        secrets.extend(store::secrets(&session.snapshot, env));
         mcp::add_secrets(server, &session.snapshot, &mut secrets);
         self.printed = server.printed_tokens.add_new_to(&mut secrets, 0);
         self.secrets = secrets;

@@ -51,6 +51,7 @@ mod skills;
 mod spending;
 mod stamps;
 mod steer;
+mod takeover;
 mod tool_host;
 mod tool_scope;
 mod tool_sets;

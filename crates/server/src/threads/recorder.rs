@@ -1,6 +1,7 @@
 //! The log of a thread: what is recorded in it, what could not be, and where the history is.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use quipu_engine::ThreadId;
 use quipu_journal::{Error, Event, History, Log, Record, Replay, event};
@@ -29,6 +30,8 @@ pub(super) struct Recorder {
     has_failed: bool,
     /// The end of the running turn did not fit: only what it takes to read it back as failed is still stored.
     gives_up: bool,
+    /// Another node writes to the thread now.
+    is_taken_over: AtomicBool,
     /// Why the log did not take a record. Until its turn ends, which fails, nothing is shown as done.
     lost: Option<Error>,
 }
@@ -41,8 +44,14 @@ impl Recorder {
             history,
             has_failed: false,
             gives_up: false,
+            is_taken_over: AtomicBool::new(false),
             lost: None,
         }
+    }
+
+    /// Whether another node has taken the thread over, so that nothing can be written to it here.
+    pub fn is_taken_over(&self) -> bool {
+        self.is_taken_over.load(Ordering::Relaxed)
     }
 
     /// Makes sure that the end of a turn can be stored whatever happens in it; refuses the turn otherwise.
@@ -211,6 +220,9 @@ impl Recorder {
 
     fn report(&self, error: &Error) -> TurnError {
         tracing::error!(thread = %self.thread_id, %error, "failed to write the log of a thread");
+        if matches!(error, Error::LostLease(_)) {
+            self.is_taken_over.store(true, Ordering::Relaxed);
+        }
         TurnError {
             message: format!("The thread cannot be stored: {error}"),
             codex_error_info: Some(CodexErrorInfo::Other),

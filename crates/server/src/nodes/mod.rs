@@ -1,0 +1,115 @@
+//! Several servers on one database. A thread is run by the node that has its lease; a request about a thread that another
+//! node runs is passed on to that node, over the same protocol, and what comes back is passed on to the client.
+//!
+//! Nothing here is in the way of a server whose threads are in its home.
+
+mod upstream;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use quipu_postgres::{Owner, Postgres};
+use quipu_rpc::{ErrorObject, Request};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::hub::ClientId;
+use crate::lanes::Key;
+use crate::{Cx, Refusal, router};
+use upstream::{Unopened, Upstream};
+
+/// The other nodes, as this one knows them.
+pub(crate) struct Nodes {
+    database: Arc<Postgres>,
+    /// What nodes present to each other.
+    secret: Option<String>,
+    /// The connections of clients to other nodes. They live as long as their clients.
+    upstreams: Mutex<HashMap<(ClientId, Uuid), Slot>>,
+}
+
+/// One connection, which those that need it wait for while it is made.
+type Slot = Arc<tokio::sync::Mutex<Weak<Upstream>>>;
+
+/// What says which thread a request is about.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    thread_id: Option<String>,
+}
+
+impl Nodes {
+    pub fn new(database: Arc<Postgres>, secret: Option<String>) -> Nodes {
+        Nodes {
+            database,
+            secret,
+            upstreams: Mutex::default(),
+        }
+    }
+
+    /// Forgets a connection that has ended.
+    fn forget(&self, client: ClientId, node: Uuid) {
+        self.upstreams.lock().remove(&(client, node));
+    }
+
+    /// The connection of a client to another node, made if there is none.
+    async fn upstream(&self, cx: &Cx, owner: &Owner) -> Result<Arc<Upstream>, Unopened> {
+        let key = (cx.client.id, owner.node);
+        let slot = Arc::clone(self.upstreams.lock().entry(key).or_default());
+        let mut known = slot.lock().await;
+        if let Some(upstream) = known.upgrade() {
+            return Ok(upstream);
+        }
+        let opened = Upstream::open(cx, owner, self.secret.as_deref()).await;
+        let upstream = opened.inspect_err(|error| {
+            tracing::warn!(node = %owner.node, address = owner.address, %error, "node cannot be reached");
+            self.forget(cx.client.id, owner.node);
+        })?;
+        *known = Arc::downgrade(&upstream);
+        Ok(upstream)
+    }
+}
+
+/// Gives a request to its handler here, or to the node that runs its thread. Requests about one thread keep their order.
+pub(crate) async fn route(cx: Cx, request: Request) {
+    match about(&cx, &request) {
+        Some(thread) => {
+            let lanes = cx.server.lanes.clone();
+            let key = Key::Owner(thread.to_string());
+            lanes.run(key, Box::pin(decide(cx, request, thread)));
+        }
+        None => router::route(cx, request).await,
+    }
+}
+
+/// The thread that a request is about, if another node may have it.
+fn about(cx: &Cx, request: &Request) -> Option<Uuid> {
+    cx.client.introduction()?;
+    cx.server.nodes.as_ref()?;
+    let about: About = serde_json::from_slice(request.params.as_ref()?.as_bytes()).ok()?;
+    Uuid::parse_str(&about.thread_id?).ok()
+}
+
+async fn decide(cx: Cx, request: Request, thread: Uuid) {
+    let (server, id) = (Arc::clone(&cx.server), request.id.clone());
+    let is_here = server.threads.get(&thread.to_string()).is_some();
+    let Some(nodes) = server.nodes.as_ref().filter(|_| !is_here) else {
+        return router::route(cx, request).await;
+    };
+    let refusal = match tokio::task::block_in_place(|| nodes.database.owner(thread)) {
+        Ok(None) => return router::route(cx, request).await,
+        Ok(Some(owner)) => match nodes.upstream(&cx, &owner).await {
+            Ok(upstream) => match upstream.pass_on(&cx, request).await {
+                Ok(()) => return,
+                Err(refusal) => refusal,
+            },
+            // If it is dead, this node takes the thread over as soon as that is certain.
+            Err(Unopened::Gone(_)) => return router::route(cx, request).await,
+            Err(error @ Unopened::Refused(_)) => Refusal::internal(format!(
+                "the node that runs the thread cannot be reached: {error}"
+            )),
+        },
+        Err(error) => Refusal::internal(format!("failed to find the node of the thread: {error}")),
+    };
+    router::refuse(&cx, id, &ErrorObject::from(refusal)).await;
+}
