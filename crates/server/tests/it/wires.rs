@@ -110,7 +110,11 @@ fn shaped(thread: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_final_message_of_the_wrong_shape_is_asked_for_again_once() {
     for wire in WIRES {
-        let stage = Stage::speaking(wire, "structured_output = \"instruction\"").await;
+        let settings = match wire {
+            "responses" => "",
+            _ => "structured_output = \"instruction\"",
+        };
+        let stage = Stage::speaking(wire, settings).await;
         let (mut client, thread) = stage.thread().await;
         stage.play([json!({ "text": "three" }), json!({ "text": "{\"n\":3}" })]);
         client.call("turn/start", shaped(&thread)).await;
