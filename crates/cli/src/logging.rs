@@ -164,7 +164,7 @@ impl LogFile {
     }
 
     fn open(directory: &Path) -> io::Result<LogFile> {
-        fs::create_dir_all(directory)?;
+        quipu_disk::private_dirs(directory, Path::new(""))?;
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]

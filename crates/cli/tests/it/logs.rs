@@ -63,6 +63,13 @@ async fn the_same_lines_go_to_a_file_if_the_settings_name_a_directory() {
     let kept = std::fs::read_to_string(directory.path().join("logs/quipu.log")).unwrap();
     assert!(kept.contains("ERROR"), "{kept}");
     assert_eq!(kept, process.stderr());
+    // Whoever can write to the directory could put another file in its place.
+    #[cfg(unix)]
+    for path in ["logs", "logs/quipu.log"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let found = directory.path().join(path).metadata().unwrap();
+        assert_eq!(found.permissions().mode() & 0o077, 0, "{path}");
+    }
 }
 
 #[tokio::test]
