@@ -239,7 +239,7 @@ pub struct InitArgs {
     #[arg(long)]
     pub no_test: bool,
     /// How long to wait for the answer to that request; local servers may have to load their model first
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: u64,
 }
 

@@ -244,3 +244,13 @@ async fn nothing_is_written_for_a_provider_that_cannot_be_used() {
         assert_eq!(config(&place), "");
     }
 }
+
+#[tokio::test]
+async fn a_limit_that_no_clock_can_count_is_refused() {
+    let place = fresh();
+    for limit in ["0", "86401", "18446744073709551615"] {
+        let mut command = place.quipu(&["init", "--timeout", limit]);
+        let output = within("its end", command.output()).await.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+}
