@@ -20,10 +20,12 @@ pub struct Server {
     pub base: Option<PathBuf>,
 }
 
-/// Finds the server, does the work, and ends the server if it is ours.
+/// Finds the server, does the work, and ends the server if it is ours. What the front end shows itself is `quiet` in
+/// the log.
 pub fn with_server<T>(
     remote: &RemoteArgs,
     config: &[&ConfigArgs],
+    quiet: Option<&str>,
     work: impl AsyncFnOnce(Server) -> Result<T, String>,
 ) -> Result<T, String> {
     let mut overrides = Overrides::default();
@@ -39,7 +41,7 @@ pub fn with_server<T>(
     };
     let config = app_server::load(Env::from_process(), overrides)?;
     let runtime = runtime::make()?;
-    let logging = Logging::start(&config, None);
+    let logging = Logging::start(&config, quiet);
     let done = runtime.block_on(async {
         let Some(connect) = connect else {
             let server = Embedded::start(config);

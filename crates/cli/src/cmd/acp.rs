@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: Args, common: &ConfigArgs) -> Result<ExitCode, String> {
     let config = [common, &args.config];
-    frontend::with_server(&args.remote, &config, async |server| {
+    frontend::with_server(&args.remote, &config, None, async |server| {
         let mut stops = Stops::new();
         let editor = Connection::stdio(MAX_LINE);
         let version = env!("CARGO_PKG_VERSION");

@@ -1,14 +1,18 @@
 //! `quipu` alone, and `quipu chat`: a conversation in the terminal.
 
 use std::io::{IsTerminal as _, stdin, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 
 use quipu_chat::ChatOptions;
+use quipu_config::{Env, LoadRequest, Overrides};
 
-use super::print;
+use super::{app_server, print};
 use crate::args::{ChatArgs, ConfigArgs, PromptArgs};
 use crate::exec::stops::Stops;
-use crate::frontend;
+use crate::exec::thread::stored;
+use crate::exec::{SHOWN, choice};
+use crate::{frontend, session};
 
 /// The program without a command. Where nobody can chat, it shows its usage.
 pub fn run_alone(chat: ChatArgs, config: &ConfigArgs, mut usage: clap::Command) -> ExitCode {
@@ -28,8 +32,7 @@ pub fn run_alone(chat: ChatArgs, config: &ConfigArgs, mut usage: clap::Command) 
 /// Chats with what was given before and after the command.
 pub fn run(args: PromptArgs, before: ChatArgs, common: &ConfigArgs) -> Result<ExitCode, String> {
     let chat = before.extend(args.chat);
-    let resume = chat.resume;
-    let cwd = chat.cwd.map(|it| {
+    let cwd = chat.cwd.as_ref().map(|it| {
         it.canonicalize()
             .map_err(|error| format!("cannot work in {}: {error}", it.display()))
     });
@@ -38,10 +41,12 @@ pub fn run(args: PromptArgs, before: ChatArgs, common: &ConfigArgs) -> Result<Ex
     let is_dumb = std::env::var_os("TERM").is_none_or(|it| it == "dumb");
     let colour = !chat.no_color && !is_plain("NO_COLOR") && !is_dumb;
     let config = [common, &args.config];
-    let farewell = frontend::with_server(&chat.remote, &config, async |server| {
-        if !has_terminal() {
-            return Err("the chat needs a terminal; use `exec` to run one prompt without".into());
-        }
+    let resume = match chat.remote.remote {
+        Some(_) => chat.resume,
+        None => prepare(&chat, &config, cwd.as_deref())?,
+    };
+    let farewell = frontend::with_server(&chat.remote, &config, Some(SHOWN), async |server| {
+        need_terminal()?;
         let options = ChatOptions {
             prompt: args.prompt,
             resume,
@@ -59,6 +64,44 @@ pub fn run(args: PromptArgs, before: ChatArgs, common: &ConfigArgs) -> Result<Ex
         }
     })?;
     print::lines(farewell)
+}
+
+/// Finds what would keep a conversation from beginning before the screen is in use; returns the id of the one to
+/// continue. A server elsewhere has settings and conversations of its own.
+fn prepare(
+    chat: &ChatArgs,
+    given: &[&ConfigArgs],
+    cwd: Option<&Path>,
+) -> Result<Option<String>, String> {
+    need_terminal()?;
+    let mut overrides = Overrides::default();
+    for config in given {
+        config.add_to(&mut overrides)?;
+    }
+    let config = app_server::unchecked(Env::from_process(), overrides)?;
+    let request = LoadRequest {
+        cwd: Some(cwd.unwrap_or_else(|| config.env().cwd())),
+        ..LoadRequest::default()
+    };
+    let found = config.load(&request).map_err(|error| error.to_string())?;
+    let settings = found.model();
+    session::with_client(config, async |client, server| {
+        if settings.provider.is_none() {
+            let model = chat.model.as_ref().or(settings.model.as_ref());
+            eprintln!("{}", choice(server, model)?);
+        }
+        match chat.resume.as_deref() {
+            Some(name) if !name.is_empty() => stored(client, name).await.map(Some),
+            other => Ok(other.map(str::to_owned)),
+        }
+    })
+}
+
+fn need_terminal() -> Result<(), String> {
+    match has_terminal() {
+        true => Ok(()),
+        false => Err("the chat needs a terminal; use `exec` to run one prompt without".into()),
+    }
 }
 
 fn has_terminal() -> bool {

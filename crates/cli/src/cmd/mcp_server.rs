@@ -17,7 +17,7 @@ pub fn run(args: McpServerArgs, common: &ConfigArgs) -> Result<ExitCode, String>
         .map(read_token)
         .transpose()?;
     let config = [common, &args.config];
-    frontend::with_server(&args.remote, &config, async |server| {
+    frontend::with_server(&args.remote, &config, None, async |server| {
         let mut stops = Stops::new();
         let serving = async {
             match args.http {

@@ -40,7 +40,7 @@ use stops::Stops;
 /// The name under which providers and stored threads know runs of this kind.
 const CLIENT_NAME: &str = "codex_exec";
 /// What the run shows itself and therefore does not log.
-const SHOWN: &str = "quipu_server::startup_warnings";
+pub const SHOWN: &str = "quipu_server::startup_warnings";
 /// How often the line that shows life is drawn.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -134,15 +134,21 @@ fn find_model(
     if model.provider.is_some() {
         return Ok(());
     }
+    let named = job.model.as_ref().or(model.model.as_ref());
+    output.notice(choice(server, named)?);
+    Ok(())
+}
+
+/// Which provider is used where none is configured, and why, with the model that was named for it.
+pub fn choice(server: &Server, model: Option<&String>) -> Result<String, String> {
     let choice = server.choose_provider().map_err(|none| none.to_string())?;
-    match job.model.as_ref().or(model.model.as_ref()) {
-        None => output.notice(choice.to_string()),
+    Ok(match model {
+        None => choice.to_string(),
         Some(model) => {
             let Usable { provider, access } = choice.taken;
-            output.notice(format!("using {} ({model}): {access}", provider.name));
+            format!("using {} ({model}): {access}", provider.name)
         }
-    }
-    Ok(())
+    })
 }
 
 /// Uses a key that was given for this run, if one was, in the place of a stored login.

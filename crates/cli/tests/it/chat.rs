@@ -9,7 +9,44 @@ use serde_json::json;
 use tokio::process::Command;
 
 use crate::exec::{Place, text};
+use crate::exec_terminal::terminal;
 use crate::support::{QUIPU, app_server};
+
+/// What keeps a conversation from beginning is said before the screen is in use, and the program ends.
+#[tokio::test]
+async fn a_chat_that_cannot_begin_says_why_and_ends() {
+    let no_model = "Error: no model is set up: ";
+    let invalid = "config.toml:1:9: invalid type: integer `3`, expected a string";
+    let unknown = "Error: no stored run has the id or name `nobody`; `quipu threads` lists them";
+    for (config, args, why) in [
+        ("", &[][..], no_model),
+        ("", &["chat", "hello"], no_model),
+        ("model = 3\n", &[], invalid),
+        (
+            "model_provider = \"offline\"\n",
+            &["--resume", "nobody"],
+            unknown,
+        ),
+    ] {
+        let place = Place::new();
+        let file = place.directory.path().join(".quipu/config.toml");
+        std::fs::write(file, config).unwrap();
+        // The end of the person stays open.
+        let (_person, program) = terminal();
+        let mut command = place.quipu(args);
+        command
+            .stdin(program.try_clone().unwrap())
+            .stdout(program)
+            .stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let output = within("the end of a chat", child.wait_with_output());
+        let output = output.await.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let printed = text(&output.stderr);
+        assert_eq!(printed.matches(why).count(), 1, "{printed}");
+        assert!(!printed.contains("using defaults"), "{printed}");
+    }
+}
 
 /// A terminal with the chat in it, ended when it is dropped.
 struct Terminal {
