@@ -8,7 +8,8 @@ use std::path::Path;
 
 use quipu_disk::Target;
 use quipu_journal::backend::{
-    ATTACHMENTS, Backend, EPOCH, EVENTS, EventStore as _, GOALS, QUEUES, REQUESTS, SECTIONS,
+    ATTACHMENTS, Backend, EPOCH, EVENTS, EventStore as _, GOALS, QUEUES, READ_STATES, REQUESTS,
+    SECTIONS,
 };
 use quipu_journal::{Error, KeyedRequest, Result, Store, StoreOptions};
 use quipu_spending::{Entry, Ledger, LedgerFiles};
@@ -19,7 +20,7 @@ use crate::requests;
 use crate::transfer::Transfer;
 
 /// What is kept for each thread.
-const OF_THREADS: [&str; 3] = [GOALS, QUEUES, ATTACHMENTS];
+const OF_THREADS: [&str; 4] = [GOALS, QUEUES, ATTACHMENTS, READ_STATES];
 
 impl Transfer<'_> {
     /// Copies everything beside the rollouts of a home into the database; how much it was.

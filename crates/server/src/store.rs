@@ -9,7 +9,6 @@ use quipu_journal::{Store, StoreOptions};
 use quipu_postgres::{Address, InvalidAddress, Options, Postgres};
 use quipu_spending::{Ledger, LedgerFiles};
 
-use crate::listen::WebSocketAuth;
 use crate::nodes::Nodes;
 
 /// Where threads are kept, and where is counted what they cost.
@@ -83,14 +82,6 @@ pub(crate) fn secrets(snapshot: &Snapshot, env: &Env) -> impl Iterator<Item = St
     });
     let node = store.and_then(|store| store.node_secret);
     password.into_iter().chain(node)
-}
-
-/// What other nodes present to the listeners of this one.
-pub(crate) fn node_auth(config: &Loader) -> WebSocketAuth {
-    let snapshot = config.load_or_defaults().ok();
-    let store = snapshot.and_then(|snapshot| snapshot.storage(config.env()).store);
-    let secret = store.and_then(|store| store.node_secret);
-    secret.map_or(WebSocketAuth::None, |it| WebSocketAuth::token(&it))
 }
 
 fn address(store: &StoreAddress) -> Result<Address, InvalidAddress> {

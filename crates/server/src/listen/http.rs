@@ -9,7 +9,7 @@ use quipu_rpc::site::{Page, Site};
 use quipu_rpc::websocket::ByteStream;
 
 use super::admission::SUBPROTOCOL;
-use super::{Admission, MESSAGE_LIMIT, WebSocketAuth};
+use super::{Admission, MESSAGE_LIMIT};
 use crate::Server;
 use crate::connection::serve_guest;
 use crate::metrics;
@@ -19,22 +19,13 @@ use crate::peer::Guest;
 pub(super) struct Front {
     pub admission: Admission,
     pub site: Option<Arc<dyn Site>>,
-    /// What other nodes present, if there are any.
-    pub nodes: WebSocketAuth,
 }
 
 impl Front {
-    /// Whether a request comes from another node on the same database.
-    fn is_node(&self, head: &Head) -> bool {
-        let header = head.header("authorization");
-        self.nodes != WebSocketAuth::None && self.nodes.check(header).is_ok()
-    }
-
     /// No page at all, for everyone who can reach the listener.
     pub const PROGRAMS: Front = Front {
         admission: Admission::ALL_PROGRAMS,
         site: None,
-        nodes: WebSocketAuth::None,
     };
 
     /// The page that a request of an allowed origin asks for. Making it may block.
@@ -98,7 +89,8 @@ async fn answer(
         return request.respond(Answer::status(503).response()).await;
     }
     let answer = plain_answer(request.head(), &front.admission);
-    if let Some(answer) = answer.filter(|it| it.status != 401 || !front.is_node(request.head())) {
+    if let Some(answer) = answer.filter(|it| it.status != 401 || !is_node(&server, request.head()))
+    {
         if answer.status == 401 {
             let reason = &answer.body;
             tracing::warn!(peer = %guest.peer, reason, "authentication failed");
@@ -115,6 +107,12 @@ async fn answer(
         }
         Err(UpgradeError::Io(error)) => Err(error),
     }
+}
+
+/// Whether a request comes from another node on the same database.
+fn is_node(server: &Server, head: &Head) -> bool {
+    let nodes = server.nodes.as_ref();
+    nodes.is_some_and(|nodes| nodes.admits(head.header("authorization")))
 }
 
 /// Whether an admitted request asks for the metrics, where they are served.

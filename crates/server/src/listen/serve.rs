@@ -14,7 +14,6 @@ use super::unix::Unix;
 use super::websocket::WebSocket;
 use super::{Entrance, Listen, ListenError, Listening, stdio};
 use crate::Server;
-use crate::store;
 
 /// A socket that clients connect to.
 enum Listener {
@@ -88,7 +87,6 @@ fn open(
     let front = Arc::new(Front {
         admission: entrance.admission,
         site: entrance.site,
-        nodes: store::node_auth(&server.settings.config),
     });
     let mut listeners = Vec::new();
     for place in places {

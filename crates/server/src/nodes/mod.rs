@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::hub::ClientId;
 use crate::lanes::Key;
+use crate::listen::WebSocketAuth;
 use crate::{Cx, Refusal, router};
 use upstream::{Unopened, Upstream};
 
@@ -45,6 +46,12 @@ impl Nodes {
             secret,
             upstreams: Mutex::default(),
         }
+    }
+
+    /// Whether an `Authorization` header is that of another node.
+    pub fn admits(&self, header: Option<&[u8]>) -> bool {
+        let secret = self.secret.as_deref();
+        secret.is_some_and(|secret| WebSocketAuth::token(secret).check(header).is_ok())
     }
 
     /// Forgets a connection that has ended.
