@@ -153,8 +153,6 @@ features! {
     FastMode = "fast_mode", Stage::Stable, true;
     /// Voice conversations.
     RealtimeConversation = "realtime_conversation", Stage::UnderDevelopment, false;
-    /// Clients may change the model, effort and tier of a running turn (`turn/settings/update`).
-    StepModelSwitching = "step_model_switching", Stage::UnderDevelopment, false;
     /// No effect.
     TuiAppServer = "tui_app_server", Stage::Removed, true;
     /// No sleep during a turn.
@@ -163,6 +161,8 @@ features! {
     ResponsesWebsockets = "responses_websockets", Stage::Removed, false;
     /// No effect.
     ResponsesWebsocketsV2 = "responses_websockets_v2", Stage::Removed, false;
+    /// Clients may change the model, effort and tier of a running turn (`turn/settings/update`).
+    StepModelSwitching = "step_model_switching", Stage::UnderDevelopment, false;
 }
 
 /// Old names and what they mean now.
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_listed_in_order() {
-        assert_eq!(Feature::ALL.len(), 52);
+        assert_eq!(Feature::ALL.len(), 53);
         for (index, feature) in Feature::ALL.iter().enumerate() {
             assert_eq!(*feature as usize, index);
             assert_eq!(Feature::named(feature.name()), Some(*feature));

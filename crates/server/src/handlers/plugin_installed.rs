@@ -37,7 +37,10 @@ impl Handler for PluginSearch {
     async fn run(cx: Cx, params: PluginSearchParams) -> Result<Self::Result, Refusal> {
         let term = params.search_term.trim().to_lowercase();
         if term.is_empty() {
-            return Err(Refusal::invalid_request("searchTerm must not be empty"));
+            return Ok(PluginSearchResponse {
+                data: Vec::new(),
+                next_cursor: None,
+            });
         }
         let found = marketplaces(&cx, params.cwds).await?;
         let results = found.found.into_iter().flat_map(results);

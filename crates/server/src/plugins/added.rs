@@ -1,12 +1,13 @@
 //! Marketplaces that the user adds, removes and brings up to date. `config.toml` has where they come from.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::edit::{Edit, WriteRequest};
 use quipu_config::settings::MarketplaceSource;
 use quipu_extend::plugins::{self, NewCopy, PluginError};
-use quipu_wire::{MarketplaceUpgradeErrorInfo, MarketplaceUpgradeResponse};
+use quipu_wire::{AbsolutePath, MarketplaceUpgradeErrorInfo, MarketplaceUpgradeResponse};
 use serde_json::Value;
 
 use super::curated::git;
@@ -69,9 +70,7 @@ pub(crate) async fn add(server: &Arc<Server>, source: MarketplaceSource) -> Resu
 }
 
 /// The marketplaces that were added.
-fn added(
-    server: &Server,
-) -> Result<std::collections::BTreeMap<String, MarketplaceSource>, Refusal> {
+fn added(server: &Server) -> Result<BTreeMap<String, MarketplaceSource>, Refusal> {
     let settings = server.settings.config.load_or_defaults();
     let settings = settings.map_err(|error| Refusal::internal(error.to_string()))?;
     Ok(settings.marketplaces())
@@ -165,7 +164,7 @@ pub(crate) async fn upgrade(
         answer.selected_marketplaces.push(name.clone());
         match upgrade_one(server, &name, &url, reference.as_deref()).await {
             Ok(root) => {
-                let root = root.and_then(|root| quipu_wire::AbsolutePath::new(&root));
+                let root = root.and_then(|root| AbsolutePath::new(&root));
                 answer.upgraded_roots.extend(root);
             }
             Err(message) => answer.errors.push(MarketplaceUpgradeErrorInfo {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quipu_testkit::conversation::Conversation;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, completed, order, run, say, status, text};
+use crate::stage::{Stage, calls, completed, gate, open, order, run, say, status, text};
 
 const STARTED: &str = "item/autoApprovalReview/started";
 const COMPLETED: &str = "item/autoApprovalReview/completed";
@@ -76,6 +76,45 @@ fn was_asked(messages: &[Value]) -> bool {
     messages
         .iter()
         .any(|it| text(&it["method"]).ends_with("requestApproval"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reviewer_may_be_chosen_for_the_rest_of_a_turn() {
+    let stage = stage().await;
+    let work = stage.directory().join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    let mut params = gate();
+    params["cwd"] = json!(work);
+    params["approvalPolicy"] = json!("on-request");
+    params["sandbox"] = json!("workspace-write");
+    let (mut client, thread) = stage.thread_with(params).await;
+    let done = json!({ "text": "done" });
+    let touch = touch("exec_command");
+    let steps = [
+        calls("gate", json!({})),
+        touch.clone(),
+        verdict("low", 1),
+        done.clone(),
+    ];
+    stage.play(steps);
+    let turn = say(&mut client, &thread, "make it").await;
+    let held = client.skip_to("item/tool/call").await;
+    let chosen = json!({ "threadId": thread, "turnId": turn, "approvalsReviewer": "auto_review" });
+    client.call("turn/settings/update", chosen).await;
+    client.reply(&held["id"], open()).await;
+    let messages = client.until("turn/completed").await;
+    assert_eq!(reviews(&messages).len(), 1);
+    assert!(!was_asked(&messages) && made(&stage).exists());
+    // The next turn asks the user again.
+    stage.play([touch, done]);
+    say(&mut client, &thread, "again").await;
+    let asked = client
+        .skip_to("item/commandExecution/requestApproval")
+        .await;
+    client
+        .reply(&asked["id"], json!({ "decision": "decline" }))
+        .await;
+    client.until("turn/completed").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -198,6 +198,10 @@ async fn plugins_are_found_by_word_and_by_being_installed() {
     assert_eq!(search["data"].as_array().unwrap().len(), 1);
     assert_eq!(search["data"][0]["plugin"]["id"], "one@team");
     assert_eq!(search["data"][0]["marketplaceName"], "team");
+    let nothing = client
+        .call("plugin/search", json!({ "searchTerm": " " }))
+        .await;
+    assert_eq!(nothing, json!({ "data": [], "nextCursor": null }));
     let page = |cursor: Value| json!({ "searchTerm": "o", "limit": 1, "cursor": cursor });
     let first = client.call("plugin/search", page(Value::Null)).await;
     let second = client

@@ -215,7 +215,7 @@ async fn features_are_listed_and_switched() {
         json!({ "cursor": "99" }),
     )
     .await;
-    assert_eq!(far, "cursor 99 exceeds total feature flags 52");
+    assert_eq!(far, "cursor 99 exceeds total feature flags 53");
     client.finish().await;
 }
 

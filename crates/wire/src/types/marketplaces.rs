@@ -92,7 +92,7 @@ pub enum PluginSearchScope {
 /// Parameters of `plugin/search`.
 #[wire(params)]
 pub struct PluginSearchParams {
-    /// What names and descriptions contain, in any case.
+    /// What names and descriptions contain, in any case. Nothing has an empty one.
     pub search_term: String,
     /// The `nextCursor` of the page before; absent for the first.
     pub cursor: Option<String>,
