@@ -49,7 +49,7 @@ pub(crate) async fn responds(server: &Arc<Server>) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|it| it.split_whitespace().next()?.parse::<usize>().ok());
@@ -62,7 +62,7 @@ fn open_files() -> usize {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     0
 }
 

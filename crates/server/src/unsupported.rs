@@ -4,7 +4,11 @@
 /// Reasons by method, or by the beginning of its name if that ends with a slash.
 const REASONS: &[(&str, &str)] = &[
     (
-        "account/bedrock/",
+        "account/bedrock/discover",
+        "accounts of cloud providers are not managed; set the provider's keys in config.toml",
+    ),
+    (
+        "account/bedrock/setup",
         "accounts of cloud providers are not managed; set the provider's keys in config.toml",
     ),
     (
@@ -50,10 +54,6 @@ const REASONS: &[(&str, &str)] = &[
     ("mcpServer/event/", "events of MCP servers are not streamed"),
     ("memory/", "no memories are kept between threads"),
     (
-        "modelProvider/capabilities/read",
-        "what a model can do is in model/list",
-    ),
-    (
         "plugin/reconcile",
         "plugins are installed one by one, by plugin/install",
     ),
@@ -71,7 +71,6 @@ const REASONS: &[(&str, &str)] = &[
         "this server is not controlled through an account; connect to it with --listen",
     ),
     ("rollout/compress", "stored threads are not compressed"),
-    ("server/diagnostics", "see `quipu doctor`"),
     (
         "thread/approveGuardianDeniedAction",
         "a denied action is not approved later; start a turn that asks for it",
@@ -91,7 +90,6 @@ const REASONS: &[(&str, &str)] = &[
         "the voices are the provider's",
     ),
     ("userVerification/", "users are not verified by a device"),
-    ("windowsSandbox/readiness", "see windowsSandbox/setupStart"),
 ];
 
 /// Why a method of the protocol is not there; `None` if it is none.

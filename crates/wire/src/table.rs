@@ -186,6 +186,8 @@ macro_rules! client_requests {
             stable ReviewStart = "review/start" (ReviewStartParams) -> ReviewStartResponse, Thread(thread_id);
             /// Lists the models that can be chosen.
             stable ModelList = "model/list" (ModelListParams) -> ModelListResponse, Free;
+            /// What the provider in use can do besides answering.
+            stable ModelProviderCapabilitiesRead = "modelProvider/capabilities/read" (ModelProviderCapabilitiesReadParams) -> ModelProviderCapabilitiesReadResponse, Free, since "0.166";
             /// Lists optional features and their state.
             stable ExperimentalFeatureList = "experimentalFeature/list" (ExperimentalFeatureListParams) -> ExperimentalFeatureListResponse, Free;
             /// Turns optional features on or off for this process.
@@ -206,6 +208,8 @@ macro_rules! client_requests {
             stable McpServerResourceRead = "mcpServer/resource/read" (McpResourceReadParams) -> McpResourceReadResponse, Free, since "0.166";
             /// Prepares the Windows sandbox.
             stable WindowsSandboxSetupStart = "windowsSandbox/setupStart" (WindowsSandboxSetupStartParams) -> WindowsSandboxSetupStartResponse, Free;
+            /// Whether the sandbox on Windows can be used.
+            stable WindowsSandboxReadiness = "windowsSandbox/readiness" (NoParams) -> WindowsSandboxReadinessResponse, Free, since "0.166";
             /// Begins a login.
             stable AccountLoginStart = "account/login/start" (LoginAccountParams) -> LoginAccountResponse, Global(Account);
             /// Gives up a login that is under way.
@@ -214,6 +218,10 @@ macro_rules! client_requests {
             stable AccountLogout = "account/logout" (NoParams) -> LogoutAccountResponse, Global(Account);
             /// Asks the provider for the account's rate limits.
             stable AccountRateLimitsRead = "account/rateLimits/read" (NoParams) -> GetAccountRateLimitsResponse, Free;
+            /// Whether an account of Amazon Bedrock lacks what its region requires.
+            experimental AccountBedrockCheckGovCloudRequirements = "account/bedrock/checkGovCloudRequirements" (BedrockCheckGovCloudRequirementsParams) -> BedrockCheckGovCloudRequirementsResponse, Free, since "0.166";
+            /// The state of the server's process.
+            experimental ServerDiagnostics = "server/diagnostics" (ServerDiagnosticsParams) -> ServerDiagnosticsResponse, Free, since "0.166";
             /// Files a report about a thread.
             stable FeedbackUpload = "feedback/upload" (FeedbackUploadParams) -> FeedbackUploadResponse, Free;
             /// Runs a command outside any thread; answered when it has ended.

@@ -1,5 +1,6 @@
 //! One file per method: what the server does when a client asks.
 
+mod account_bedrock_check_gov_cloud_requirements;
 mod account_login_cancel;
 mod account_login_start;
 mod account_logout;
@@ -45,6 +46,7 @@ mod mcp_server_status_list;
 mod mcp_server_tool_call;
 mod mock_experimental_method;
 mod model_list;
+mod model_provider_capabilities_read;
 mod permission_profile_list;
 mod plugin_install;
 mod plugin_installed;
@@ -53,6 +55,7 @@ mod plugin_read;
 mod plugin_uninstall;
 mod process;
 mod review_start;
+mod server_diagnostics;
 mod skills_config_write;
 mod skills_extra_roots_set;
 mod skills_list;
@@ -94,6 +97,7 @@ mod turn_interrupt;
 mod turn_settings_update;
 mod turn_start;
 mod turn_steer;
+mod windows_sandbox_readiness;
 mod windows_sandbox_setup_start;
 
 use std::future::Future;

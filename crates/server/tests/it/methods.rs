@@ -68,6 +68,31 @@ async fn polled_lists_answer_with_a_page() {
     client.finish().await;
 }
 
+/// What later clients ask at their start.
+#[tokio::test]
+async fn small_questions_of_later_versions_are_answered() {
+    let lab = Lab::with(&[("OPENAI_API_KEY", "k")], "");
+    let client = lab.client().await;
+    let call = async |method: &str| client.call_raw(method, &json!({})).await.unwrap();
+    let cloud = call("account/bedrock/checkGovCloudRequirements").await;
+    assert_eq!(cloud, json!({ "isGovCloud": false, "shouldWarn": false }));
+    let sandbox = call("windowsSandbox/readiness").await;
+    assert_eq!(sandbox, json!({ "status": "notConfigured" }));
+    let provider = call("modelProvider/capabilities/read").await;
+    assert_eq!(
+        provider,
+        json!({ "imageGeneration": false, "webSearch": true })
+    );
+    let state = call("server/diagnostics").await;
+    assert_eq!(state["process"]["id"], std::process::id());
+    let connections = &state["gauges"][0];
+    assert_eq!(
+        *connections,
+        json!({ "name": "app.connections", "value": 1 })
+    );
+    client.finish().await;
+}
+
 #[tokio::test]
 async fn what_only_windows_has_fails_at_once_and_says_so() {
     let lab = Lab::new();

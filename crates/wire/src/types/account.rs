@@ -202,3 +202,16 @@ pub struct AccountLoginCompletedNotification {
     /// Why the login failed; null on success.
     pub error: Option<String>,
 }
+
+/// Parameters of `account/bedrock/checkGovCloudRequirements`.
+#[wire(params, default)]
+pub struct BedrockCheckGovCloudRequirementsParams {}
+
+/// Result of `account/bedrock/checkGovCloudRequirements`.
+#[wire]
+pub struct BedrockCheckGovCloudRequirementsResponse {
+    /// Always false: no account of Amazon Bedrock is managed.
+    pub is_gov_cloud: bool,
+    /// Always false.
+    pub should_warn: bool,
+}

@@ -162,3 +162,14 @@ pub struct ExperimentalFeatureEnablementSetResponse {
 pub struct MockExperimentalMethodResponse {
     pub echoed: Option<String>,
 }
+
+/// Parameters of `modelProvider/capabilities/read`.
+#[wire(params, default)]
+pub struct ModelProviderCapabilitiesReadParams {}
+
+/// Result of `modelProvider/capabilities/read`: what the provider in use can do besides answering.
+#[wire]
+pub struct ModelProviderCapabilitiesReadResponse {
+    pub image_generation: bool,
+    pub web_search: bool,
+}

@@ -48,3 +48,19 @@ pub struct WindowsSandboxSetupCompletedNotification {
     /// Why it failed; null on success.
     pub error: Option<String>,
 }
+
+/// Whether the sandbox on Windows can be used.
+#[wire]
+pub enum WindowsSandboxReadiness {
+    Ready,
+    /// There is none.
+    NotConfigured,
+    UpdateRequired,
+}
+
+/// Result of `windowsSandbox/readiness`.
+#[wire]
+pub struct WindowsSandboxReadinessResponse {
+    /// Always `notConfigured`.
+    pub status: WindowsSandboxReadiness,
+}
