@@ -7,7 +7,7 @@ use syn::{Attribute, Fields, ItemEnum, Result, Type, Variant};
 use crate::names::Case;
 use crate::options::{TypeOptions, VariantOptions, docs};
 use crate::serde_code::WireField;
-use crate::{describe, gate, structs};
+use crate::{describe, gate, strings, structs};
 
 /// The fields of a variant.
 enum Content {
@@ -17,13 +17,13 @@ enum Content {
 }
 
 /// One variant with everything its options decide.
-struct WireVariant {
-    ident: Ident,
+pub struct WireVariant {
+    pub ident: Ident,
     attrs: Vec<Attribute>,
-    name: String,
+    pub name: String,
     doc: String,
     content: Content,
-    options: VariantOptions,
+    pub options: VariantOptions,
 }
 
 impl WireVariant {
@@ -149,7 +149,7 @@ pub fn expand(options: &TypeOptions, item: ItemEnum) -> Result<TokenStream> {
         .iter()
         .all(|variant| matches!(variant.content, Content::Unit));
     let code = if unit_only && options.tag.is_none() {
-        strings(&ident, options, &variants)
+        strings::expand(&ident, options, &variants)
     } else {
         unions(&ident, options, &variants)
     };
@@ -195,98 +195,11 @@ pub fn expand(options: &TypeOptions, item: ItemEnum) -> Result<TokenStream> {
 }
 
 /// What the kinds of enum differ in.
-struct Code {
-    derives: TokenStream,
-    serde: TokenStream,
-    unrecognized: Option<TokenStream>,
-    impls: TokenStream,
-}
-
-/// An enum of plain strings.
-fn strings(ident: &Ident, options: &TypeOptions, variants: &[WireVariant]) -> Code {
-    let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
-    let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
-    let aliases = alias_pairs(ident, variants);
-    // Messages name the words of the base version, as its server does.
-    let base = variants.iter().filter(|it| it.options.era.since.is_none());
-    let base: Vec<_> = base.map(|variant| &variant.name).collect();
-    let rust_name = ident.to_string();
-    let fallback = quote!(crate::codec::Fallback);
-    let (unrecognized, unrecognized_text, fallback) = if options.words {
-        (
-            Some(quote!(
-                /// Any other word.
-                Unrecognized(crate::Word),
-            )),
-            Some(quote!(Self::Unrecognized(word) => word.as_str(),)),
-            quote!(#fallback::Kept(#ident::Unrecognized)),
-        )
-    } else if options.exhaustive {
-        (None, None, quote!(#fallback::Refused))
-    } else {
-        (
-            Some(quote!(
-                /// A value this version does not know, sent by a newer peer.
-                Unrecognized,
-            )),
-            Some(quote!(Self::Unrecognized => "unrecognized",)),
-            quote!(#fallback::Unrecognized(#ident::Unrecognized)),
-        )
-    };
-    let signature = match options.words {
-        true => quote!(pub fn as_str(&self) -> &str),
-        false => quote!(pub const fn as_str(self) -> &'static str),
-    };
-    let impls = quote! {
-        impl #ident {
-            /// Every value the protocol names, in its order.
-            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
-
-            /// The value as it is written on the wire.
-            #[must_use]
-            #signature {
-                match self {
-                    #(Self::#idents => #names,)*
-                    #unrecognized_text
-                }
-            }
-        }
-        impl std::fmt::Display for #ident {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-        impl serde::Serialize for #ident {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-        impl<'de> serde::Deserialize<'de> for #ident {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                const NAMES: &[&str] = &[#(#names),*];
-                const BASE: &[&str] = &[#(#base),*];
-                crate::codec::string_enum(deserializer, #rust_name, (NAMES, BASE), #ident::ALL, &[#(#aliases),*], #fallback)
-            }
-        }
-    };
-    Code {
-        derives: quote!(Copy, Eq, Hash, PartialOrd, Ord,),
-        serde: quote!(),
-        unrecognized,
-        impls,
-    }
-}
-
-fn alias_pairs(owner: &Ident, variants: &[WireVariant]) -> Vec<TokenStream> {
-    let pairs = variants.iter().flat_map(|variant| {
-        let ident = &variant.ident;
-        variant
-            .options
-            .aliases
-            .iter()
-            .map(move |alias| quote!((#alias, #owner::#ident)))
-    });
-    pairs.collect()
+pub struct Code {
+    pub derives: TokenStream,
+    pub serde: TokenStream,
+    pub unrecognized: Option<TokenStream>,
+    pub impls: TokenStream,
 }
 
 /// An enum some of whose variants hold values.

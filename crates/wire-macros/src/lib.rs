@@ -15,8 +15,7 @@
 //! | `tag = "type"` | a union distinguished by a member of that name; `tag_alias` is accepted too when read |
 //! | `untagged` | a union distinguished by JSON type, each variant holding one type |
 //! | `exhaustive` | only clients send it, so no `Unrecognized` variant is added |
-//! | `words` | a string enum that keeps any other word of 1 to 48 bytes, even under strict decoding |
-//! | `lenient` | an unknown variant is kept even under strict decoding |
+//! | `lenient` | an unknown variant is kept even under strict decoding; of a string enum, a word of 1 to 48 bytes |
 //! | `closed`, `open` | `additionalProperties` is `false` / `true` |
 //! | `apart` | each value of a string enum is its own entry in JSON Schema |
 //! | `root`, `both`, `no_ts` | TypeScript file in the root directory / also there / nowhere (`v2/` otherwise) |
@@ -42,6 +41,7 @@ mod gate;
 mod names;
 mod options;
 mod serde_code;
+mod strings;
 mod structs;
 
 use proc_macro::TokenStream;

@@ -18,7 +18,7 @@ pub enum Personality {
 }
 
 /// Which kind of processing to ask the provider for.
-#[wire(root, words)]
+#[wire(root, lenient)]
 pub enum ServiceTier {
     /// Faster and dearer; sent to the provider as `priority`.
     #[wire(also = "priority")]
@@ -53,7 +53,7 @@ pub enum ModeKind {
 }
 
 /// How much the model thinks before it speaks or acts.
-#[wire(root, words)]
+#[wire(root, lenient)]
 pub enum ReasoningEffort {
     /// Not at all.
     None,
