@@ -133,6 +133,15 @@ impl Config {
         let workspace = Section::of(root, "workspace")?;
         let server = Section::of(root, "server")?;
         let default_root = env.temporary.join("symphony_workspaces");
+        let worker = WorkerConfig::new(&Section::of(root, "worker")?, env)?;
+        let result = ResultConfig::new(&Section::of(root, "result")?, env)?;
+        if result.branch_prefix.is_some() && !worker.ssh_hosts.is_empty() {
+            return Err(ConfigError {
+                key: "result.branch_prefix".to_owned(),
+                problem: "cannot be used with `worker.ssh_hosts`: let `hooks.after_run` commit and push on the host"
+                    .to_owned(),
+            });
+        }
         Ok(Config {
             tracker: TrackerConfig::new(&Section::of(root, "tracker")?)?,
             poll_interval: polling.positive_ms("interval_ms", 30_000)?,
@@ -154,9 +163,9 @@ impl Config {
                     )
                 })?),
             },
-            worker: WorkerConfig::new(&Section::of(root, "worker")?, env)?,
+            worker,
             budget: Budget::new(&Section::of(root, "budget")?)?,
-            result: ResultConfig::new(&Section::of(root, "result")?, env)?,
+            result,
             prompt: Template::parse(&workflow.prompt),
         })
     }

@@ -100,6 +100,11 @@ fn unknown_keys_are_ignored_and_wrong_values_are_not() {
         ("agent: 7", "agent"),
         ("budget: { cost_per_day: 5 }", "budget.price_per_million"),
         ("workspace: { root: $NOT_SET }", "workspace.root"),
+        ("result: { repository: r }", "result.branch_prefix"),
+        (
+            "worker: { ssh_hosts: [a] }\nresult: { branch_prefix: x/ }",
+            "result.branch_prefix",
+        ),
     ] {
         assert_eq!(config(front).unwrap_err().key, key, "{front}");
     }
