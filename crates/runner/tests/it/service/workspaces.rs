@@ -135,7 +135,7 @@ async fn before_run_failure_and_timeout_abort_the_attempt_and_leave_no_process()
 async fn after_run_and_before_remove_that_hang_are_ended_and_change_nothing() {
     let mark = process_table::marker();
     let hooks = format!(
-        "hooks: {{ after_run: \"echo after >> ../../hooks; sleep {mark}\", before_remove: \"echo remove >> ../../hooks; sleep {mark}\", timeout_ms: 1000 }}"
+        "hooks: {{ after_run: \"echo after >> ../../hooks; sleep {mark}\", before_remove: \"echo remove >> ../../hooks; sleep {mark}\", timeout_ms: 3000 }}"
     );
     let lab = Lab::new("state Review; finish completed", &hooks);
     lab.issue("A");

@@ -70,8 +70,10 @@ impl Machine {
         );
         std::fs::write(path("sshd_config"), settings).unwrap();
         let client = format!(
-            "IdentityFile {}\nIdentitiesOnly yes\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n",
+            "IdentityFile {}\nIdentitiesOnly yes\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n\
+             PermitLocalCommand yes\nLocalCommand echo x >> {}\n",
             path("user"),
+            path("connections"),
         );
         std::fs::write(path("ssh_config"), client).unwrap();
         let server = command(SSHD)
@@ -96,6 +98,12 @@ impl Machine {
 
     fn at(&self, host: &str) -> Host {
         Host::new(host, Some(self.directory.path().join("ssh_config"))).unwrap()
+    }
+
+    /// How often it was connected to.
+    fn connections(&self) -> usize {
+        let text = std::fs::read_to_string(self.directory.path().join("connections"));
+        text.unwrap_or_default().lines().count()
     }
 
     fn options(&self, lab: &Lab, command: &str) -> SessionOptions {

@@ -72,8 +72,7 @@ async fn what_an_attempt_left_on_the_host_is_ended_before_the_next_one() {
         return;
     };
     let host = format!("127.0.0.1:{}", machine.port);
-    // The retry waits until it is asked for.
-    let front = workers(&machine, &[&host]).replace("backoff_ms: 50 ", "backoff_ms: 600000 ");
+    let front = workers(&machine, &[&host]).replace("max_retry_backoff_ms: 50", "max_turns: 1");
     // The first attempt fails; the second one is done if nothing is left.
     let work = "if [ -e ../../planted ]; then grep -qs . /proc/$(cat ../../planted)/environ && touch ../../met; state Done; finish completed; else echo \"$QUIPU_RUNNER_RUN\" > ../../mark; finish failed; fi";
     let lab = service::Lab::new(work, &front);
@@ -84,19 +83,31 @@ async fn what_an_attempt_left_on_the_host_is_ended_before_the_next_one() {
             service::failed_with(it, "turn_failed")
         })
         .await;
+    // No attempt begins until it is asked for.
+    let ask = async |command| {
+        let asked = running.handle.ask(|answer| Query::Command(command, answer));
+        asked.await.unwrap().unwrap();
+    };
+    let identifier = "one".to_owned();
+    ask(Command::Cancel { identifier }).await;
+    running
+        .until("nothing runs", |it| it["counts"]["running"] == 0)
+        .await;
     // As if the host had not noticed yet that the connection of the first attempt ended.
     let mark = std::fs::read_to_string(lab.path().join("mark")).unwrap();
+    let (of_issue, _) = mark.rsplit_once('-').unwrap();
+    let details = running.details("one").await.unwrap();
+    let attempts = details["tracked"]["attempts"].as_array().unwrap();
+    let number = &attempts.last().unwrap()["number"];
     let mut left = command("sleep")
         .arg(process_table::marker())
-        .env("QUIPU_RUNNER_RUN", mark.trim())
+        .env("QUIPU_RUNNER_RUN", format!("{of_issue}-{number}"))
         .spawn()
         .unwrap();
     let pid = left.id().unwrap();
     std::fs::write(lab.path().join("planted"), pid.to_string()).unwrap();
     let identifier = "one".to_owned();
-    let retry = Command::Retry { identifier };
-    let asked = running.handle.ask(|answer| Query::Command(retry, answer));
-    asked.await.unwrap().unwrap();
+    ask(Command::Retry { identifier }).await;
     running.until_completed(1).await;
     running.stop().await;
     assert!(!within("its end", left.wait()).await.unwrap().success());
@@ -121,10 +132,12 @@ async fn startup_cleans_up_on_the_host_once() {
     running.stop().await;
     assert!(lab.workspace("one").exists());
     lab.set_state("one", "Done");
-    for _ in 0..2 {
-        lab.start().await.stop().await;
-        assert!(!lab.workspace("one").exists());
-        let removed = lab.path().join("workspaces/removed");
-        assert_eq!(std::fs::read_to_string(removed).unwrap(), "x\n");
-    }
+    lab.start().await.stop().await;
+    assert!(!lab.workspace("one").exists());
+    let removed = lab.path().join("workspaces/removed");
+    assert_eq!(std::fs::read_to_string(removed).unwrap(), "x\n");
+    let connections = machine.connections();
+    assert!(connections > 0);
+    lab.start().await.stop().await;
+    assert_eq!(machine.connections(), connections, "it is known to be gone");
 }
