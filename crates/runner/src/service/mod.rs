@@ -32,7 +32,7 @@ pub use workflow::{Loaded, load};
 /// Questions that may wait for the service.
 const QUEUE: usize = 64;
 /// How often the workflow file is looked at.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Makes the tracker that a configuration names.
 pub type OpenTracker =
@@ -285,9 +285,10 @@ impl Service {
 
     /// Takes a changed workflow over; a broken one leaves the last good one in force.
     fn look_at_workflow(&mut self) {
+        let now = std::time::Instant::now();
         let Some(loaded) = self
             .file
-            .changed(&self.options.env, &self.options.open_tracker)
+            .changed(now, &self.options.env, &self.options.open_tracker)
         else {
             return;
         };

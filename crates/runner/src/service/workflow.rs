@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::OpenTracker;
 use crate::config::Config;
@@ -34,10 +35,16 @@ fn parse(text: &str, env: &Env, open: &OpenTracker) -> Result<Loaded, String> {
     })
 }
 
-/// The file, and what it held when it was last read.
+/// A change counts when the file has stayed the same for so long: programs that do not replace a file in one step leave
+/// it empty or half written for a moment, and that may be a workflow, too.
+const SETTLED: Duration = Duration::from_millis(300);
+
+/// The file, and what it held when it was last taken over.
 pub(super) struct WorkflowFile {
     path: PathBuf,
     last: Result<String, String>,
+    /// What it holds since when, if that is something else.
+    new: Option<(Result<String, String>, Instant)>,
 }
 
 impl WorkflowFile {
@@ -45,6 +52,7 @@ impl WorkflowFile {
         WorkflowFile {
             path: path.to_owned(),
             last: Err(String::new()),
+            new: None,
         }
     }
 
@@ -53,10 +61,21 @@ impl WorkflowFile {
         parse(self.last.as_ref().map_err(Clone::clone)?, env, open)
     }
 
-    /// What the file says, if that is not what it said before.
-    pub fn changed(&mut self, env: &Env, open: &OpenTracker) -> Option<Result<Loaded, String>> {
+    /// What the file says, if that is not what it said before and has not changed for a moment.
+    pub fn changed(
+        &mut self,
+        now: Instant,
+        env: &Env,
+        open: &OpenTracker,
+    ) -> Option<Result<Loaded, String>> {
         let text = self.text();
+        let new = self.new.take().filter(|it| it.0 == text);
         if text == self.last {
+            return None;
+        }
+        let since = new.map_or(now, |it| it.1);
+        if now < since + SETTLED {
+            self.new = Some((text, since));
             return None;
         }
         self.last = text;
@@ -74,4 +93,50 @@ fn parse_result(
     open: &OpenTracker,
 ) -> Result<Loaded, String> {
     parse(text.map_err(Clone::clone)?, env, open)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_written_does_not_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("WORKFLOW.md");
+        fs::create_dir(directory.path().join("issues")).unwrap();
+        let env = Env::of_process(directory.path());
+        let open: OpenTracker = Arc::new(crate::tracker::open);
+        let put = |turns: u32| {
+            let text = format!("---\nagent: {{ max_turns: {turns} }}\n---\n");
+            fs::write(&path, text).unwrap();
+        };
+        put(1);
+        let mut file = WorkflowFile::new(&path);
+        file.read_now(&env, &open).ok().unwrap();
+        let begin = Instant::now();
+        let mut changed = |after: u64| {
+            let now = begin + Duration::from_millis(after);
+            let changed = file.changed(now, &env, &open)?;
+            Some(changed.map(|it| it.config.agent.max_turns))
+        };
+        assert_eq!(changed(0), None);
+        // Empty, it would be a workflow that has a default for everything.
+        fs::write(&path, "").unwrap();
+        assert_eq!(changed(1_000), None);
+        put(2);
+        assert_eq!(changed(2_000), None);
+        assert_eq!(changed(2_299), None);
+        assert_eq!(changed(2_300), Some(Ok(2)));
+        assert_eq!(changed(9_000), None);
+        // One that comes back in time has not changed.
+        fs::remove_file(&path).unwrap();
+        assert_eq!(changed(10_000), None);
+        put(2);
+        assert_eq!(changed(10_100), None);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(changed(10_350), None);
+        assert!(changed(10_650).unwrap().is_err());
+    }
 }

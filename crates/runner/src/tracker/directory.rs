@@ -102,6 +102,10 @@ impl DirectoryTracker {
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        // Somebody is about to write it; it must not look like an issue that is gone.
+        if text.trim().is_empty() {
+            return Err(wrong(&"it is empty"));
+        }
         let Some(parts) = split(&text) else {
             return Ok(None);
         };

@@ -110,10 +110,11 @@ async fn malformed_records_are_left_out_of_lists_and_fail_refreshes() {
     put(directory.path(), "good.md", "---\nstate: Todo\n---\n");
     put(directory.path(), "bad.md", "---\nstate: [\n---\n");
     put(directory.path(), "worse.md", "---\nstate: { a: 1 }\n---\n");
+    put(directory.path(), "empty.md", "");
     std::os::unix::fs::symlink("/dev/zero", directory.path().join("issues/zero.md")).unwrap();
     let found = tracker.issues_in_states(&states(&["Todo"])).await.unwrap();
     assert_eq!(found.len(), 1);
-    for bad in ["bad", "worse", "zero"] {
+    for bad in ["bad", "worse", "zero", "empty"] {
         let error = tracker
             .issues_by_id(&states(&["good", bad]))
             .await
