@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quipu_adapter::{
-    Adapter, Phase, Prompt, Resources, Section, Session, Shared, Tool, ToolContext, ToolError,
+    Adapter, Phase, Prompt, Resource, ResourceError, Resources, Section, Session, Shared, Tool,
+    ToolContext, ToolError,
 };
 use quipu_client::wire::ThreadLoadedListParams;
 use quipu_client::{Client, Options};
@@ -19,27 +20,45 @@ fn prompt() -> Prompt<String> {
     Prompt::text("test").section(Section::new("Task", "Act."))
 }
 
+/// A number that takes its time to be restored.
+#[derive(Default)]
+struct Slow(Shared<u32>);
+
+impl Resource for Slow {
+    type Snapshot = u32;
+
+    fn snapshot(&self) -> Result<u32, ResourceError> {
+        Ok(self.0.get())
+    }
+
+    fn restore(&self, snapshot: u32) -> Result<(), ResourceError> {
+        std::thread::park_timeout(Duration::from_millis(200));
+        self.0.with(|it| *it = snapshot);
+        Ok(())
+    }
+}
+
 /// The server leaves in the middle of a tool. Who looks at the resources when the evaluation has returned finds
-/// them as they were. One thread runs everything, so nothing happens between the return and the look.
-#[tokio::test]
+/// them as they were.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_tool_is_undone_before_its_evaluation_returns() {
     let runs = Arc::new(Notify::new());
     let messages = Arc::clone(&runs);
     let hanging = Tool::new("act", "Hangs.", move |(), context: ToolContext| {
         let messages = Arc::clone(&messages);
         async move {
-            context.resource::<Shared<u32>>()?.with(|it| *it += 1);
+            context.resource::<Slow>()?.0.with(|it| *it += 1);
             messages.notify_one();
             std::future::pending::<Result<(), ToolError>>().await
         }
     });
     let (adapter, events) = Events::of(peer::leaving(runs));
-    let resources = Resources::new().with(Shared::new(0u32));
+    let resources = Resources::new().with(Slow::default());
     let (prompt, session) = (prompt().tool(hanging), Session::new());
     let evaluation = adapter.evaluate(&prompt, &session).resources(&resources);
     let error = soon(evaluation).await.unwrap_err();
     assert_eq!(error.phase(), Phase::Response, "{error}");
-    assert_eq!(resources.get::<Shared<u32>>().unwrap().get(), 0);
+    assert_eq!(resources.get::<Slow>().unwrap().0.get(), 0);
     assert_eq!(events.summary(), ["rendered", "act failed"]);
 }
 

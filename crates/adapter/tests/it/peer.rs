@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use quipu_adapter::{Adapter, Server};
 use quipu_client::{Client, Options};
@@ -9,6 +10,7 @@ use quipu_rpc::{Connection, Limits};
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// What a pair of connected ends holds.
 const LIMITS: Limits = Limits {
@@ -227,7 +229,7 @@ async fn refuse(peer: &mut Raw, request: &Value) {
 async fn play(mut peer: Raw, last: &'static str, then: Then) {
     let mut stalled = false;
     let is_last = |step: &str| step == last;
-    while let Some(message) = peer.next().await {
+    while let Some(message) = next(&mut peer).await {
         let step = match message["method"].as_str() {
             Some("turn/interrupt") if then != Then::Ignore => {
                 answer(&mut peer, &message, json!({})).await;
@@ -272,6 +274,15 @@ async fn play(mut peer: Raw, last: &'static str, then: Then) {
                 notify(&mut peer, "item/agentMessage/delta", delta).await;
                 complete(&mut peer, "completed").await;
             }
+        }
+    }
+}
+
+/// The next message, however long it takes: where time passes by itself, evaluations take hours.
+async fn next(peer: &mut Raw) -> Option<Value> {
+    loop {
+        if let Ok(message) = timeout(Duration::from_secs(10), peer.next()).await {
+            return message;
         }
     }
 }

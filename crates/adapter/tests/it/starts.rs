@@ -1,13 +1,11 @@
 //! From nothing to a running turn: what is sent, and what a failure on the way says and leaves.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_adapter::{Adapter, Login, Phase, Prompt, Section, Server, Session, TokenSource, Tokens};
 use quipu_testkit::identity::{claims, jwt};
 use quipu_testkit::process_table::{holding, marker};
 use serde_json::json;
-use tokio::sync::Notify;
 
 use crate::peer::{self, Then};
 use crate::support::soon;
@@ -113,7 +111,7 @@ async fn the_time_to_start_is_for_the_start_only() {
 /// How long a turn may take is for the caller to say, and for nobody else.
 #[tokio::test(start_paused = true)]
 async fn a_turn_may_be_silent_for_hours() {
-    let adapter = peer::leaving(Arc::new(Notify::new()));
+    let (adapter, _) = peer::adapter("tool", Then::Stall);
     let (prompt, session) = (prompt(), Session::new());
     let hours = Duration::from_secs(3 * 3600);
     let error = adapter.evaluate(&prompt, &session).timeout(hours).await;
