@@ -134,14 +134,9 @@ impl Client {
                 };
                 Ok((client, events))
             }
-            Err(mut error) => {
+            Err(error) => {
                 link.close().await;
-                if let (ConnectError::Handshake { stderr, .. }, Some(child)) =
-                    (&mut error, &link.child)
-                {
-                    *stderr = child.stderr.text();
-                }
-                Err(error)
+                Err(quoted(error, &link))
             }
         }
     }
@@ -236,6 +231,14 @@ impl fmt::Debug for Client {
 fn listen(link: &Link, scope: Scope) -> EventStream {
     let feed = Feed::new(scope, false, link.event_buffer);
     EventStream::new(&link.hub, feed)
+}
+
+/// A failed handshake with what the server wrote, if this client started it.
+fn quoted(mut error: ConnectError, link: &Link) -> ConnectError {
+    if let (ConnectError::Handshake { stderr, .. }, Some(child)) = (&mut error, &link.child) {
+        *stderr = child.stderr.text();
+    }
+    error
 }
 
 /// The handshake.

@@ -150,6 +150,27 @@ async fn a_server_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_child_that_refuses_the_handshake_is_quoted_although_it_lives() {
+    let script = r#"
+        echo 'the licence has expired' >&2
+        read -r hello
+        echo '{"id":0,"error":{"code":-1,"message":"not today"}}'
+        while read -r line; do :; done
+    "#;
+    let silent = "echo 'the licence has expired' >&2; while read -r line; do :; done";
+    for (script, limit) in [(script, 60_000), (silent, 1_000)] {
+        let options = Options::spawn("/bin/sh")
+            .args(["-c", script])
+            .handshake_timeout(Duration::from_millis(limit));
+        let connected = within("the refusal", Client::connect(options)).await;
+        let Err(ConnectError::Handshake { stderr, .. }) = connected else {
+            panic!("{connected:?}");
+        };
+        assert_eq!(stderr, "the licence has expired\n");
+    }
+}
+
+#[tokio::test]
 async fn places_where_nobody_listens_are_reported() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("socket");
