@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quipu_adapter::{Adapter, Login, Phase, Prompt, Section, Server, Session, TokenSource, Tokens};
 use quipu_testkit::identity::{claims, jwt};
-use quipu_testkit::process_table::{holding, marker};
+use quipu_testkit::process_table::{appeared, holding, left, marker};
 use serde_json::json;
 
 use crate::peer::{self, Then};
@@ -180,6 +180,21 @@ async fn a_start_in_vain_leaves_no_process() {
         };
         assert_eq!(error.unwrap_err().phase(), phase, "{answers:?}");
         assert_eq!(holding(&mark), [""; 0], "{answers:?}");
+    }
+}
+
+/// Nor when the caller gives up on the way. The script's own arguments show that it has begun.
+#[tokio::test]
+async fn a_start_that_is_given_up_leaves_no_process() {
+    for answers in [&[][..], &[GREETING]] {
+        let mark = marker();
+        let server = script(answers, &format!("sleep {mark} & :"));
+        let adapter = Adapter::new(server).login(Login::api_key("secret-key"));
+        tokio::select! {
+            done = failed(&adapter) => panic!("{done}"),
+            () = appeared(&mark) => {}
+        }
+        assert_eq!(left(&mark).await, [""; 0], "{answers:?}");
     }
 }
 
