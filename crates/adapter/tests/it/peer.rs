@@ -130,6 +130,11 @@ impl Heard {
         found.cloned().unwrap()
     }
 
+    /// All that was read so far, in order.
+    pub fn all(&self) -> Vec<Value> {
+        self.0.lock().unwrap().clone()
+    }
+
     /// The methods of all that was read so far, in order.
     pub fn methods(&self) -> Vec<String> {
         let heard = self.0.lock().unwrap();

@@ -215,6 +215,9 @@ async fn settings_are_sent_as_the_protocol_has_them() {
         heard.methods(),
         ["initialize", "initialized", "thread/start", "turn/start"]
     );
+    let ids: Vec<_> = heard.all().iter().map(|it| it["id"].clone()).collect();
+    assert_eq!(ids, [json!(0), Value::Null, json!(1), json!(2)]);
+    assert!(heard.all().iter().all(|it| it.get("jsonrpc").is_none()));
 
     let (adapter, heard) = peer::sending(Vec::new());
     let adapter = adapter
