@@ -105,3 +105,19 @@ async fn a_server_of_the_editor_that_does_not_start_is_shown() {
         .until_said("The MCP server `my_tools` did not start: ")
         .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editor_that_always_authenticates_needs_no_key_where_none_is_needed() {
+    let place = Place::new();
+    let mut editor = place.stranger();
+    let hello = json!({ "protocolVersion": 1 });
+    let hello = editor.call("initialize", hello).await;
+    let first = &hello["result"]["authMethods"][0]["id"];
+    let answer = editor
+        .call("authenticate", json!({ "methodId": first }))
+        .await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let params = json!({ "cwd": place.work(), "mcpServers": [] });
+    let opened = editor.call("session/new", params).await;
+    assert!(opened["result"]["sessionId"].is_string(), "{opened}");
+}
