@@ -17,6 +17,8 @@ use quipu_client::wire::{
 };
 use quipu_client::{Client, Connect, Handler, Timeouts};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -312,8 +314,11 @@ impl Drop for Asked<'_> {
         }
         let params = json!({ "requestId": self.id, "reason": "nobody waits for the answer" });
         let cancelled = message::notification("notifications/cancelled", params);
-        if self.outlet.try_send(cancelled).is_err() {
-            tracing::debug!(id = self.id, "cancellation dropped: the peer does not read");
+        if let Err(TrySendError::Full(cancelled)) = self.outlet.try_send(cancelled)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let outlet = self.outlet.clone();
+            runtime.spawn(async move { message::send(&outlet, cancelled).await });
         }
     }
 }
