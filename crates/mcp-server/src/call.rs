@@ -40,19 +40,23 @@ impl Call {
             Err(error) => return Some(tools::failure(&error)),
         };
         match name.as_str() {
-            tools::CODEX => self.start(&client, given).await,
-            tools::CODEX_REPLY => self.reply(&client, given).await,
+            tools::CODEX => self.start(client, given).await,
+            tools::CODEX_REPLY => self.reply(client, given).await,
             other => Some(tools::failure(&format!("Unknown tool '{other}'"))),
         }
     }
 
-    async fn start(self, client: &Client, given: Option<Value>) -> Option<Value> {
+    async fn start(self, mut client: Client, given: Option<Value>) -> Option<Value> {
         let arguments = match arguments::codex(given) {
             Ok(arguments) => arguments,
             Err(error) => return Some(tools::failure(&error)),
         };
         let (params, text) = arguments.into_thread(self.shared.base.as_ref());
-        let started = match client.thread_start(client.with_defaults(params)).await {
+        let start = |client: Client| {
+            let params = client.with_defaults(params.clone());
+            async move { client.thread_start(params).await }
+        };
+        let started = match self.open(&mut client, start).await {
             Ok(started) => started,
             Err(error) => {
                 let text = format!("Failed to start Codex session: {}", reason(&error));
@@ -62,19 +66,37 @@ impl Call {
         let thread_id = started.thread.id.clone();
         self.emit(&thread_id, "", event::session_configured(&started))
             .await;
-        self.turn(client, thread_id, text).await
+        self.turn(&client, thread_id, text).await
     }
 
-    async fn reply(self, client: &Client, given: Option<Value>) -> Option<Value> {
+    /// Opens a thread. That the connection has ended may show only now; then it is opened on a new one.
+    async fn open<T, F>(&self, client: &mut Client, open: impl Fn(Client) -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let opened = open(client.clone()).await;
+        if !matches!(opened, Err(Error::Closed(_))) {
+            return opened;
+        }
+        match self.shared.client().await {
+            Ok(again) => *client = again,
+            Err(_) => return opened,
+        }
+        open(client.clone()).await
+    }
+
+    async fn reply(self, mut client: Client, given: Option<Value>) -> Option<Value> {
         let (thread_id, text) = match arguments::reply(given) {
             Ok(read) => read,
             Err(error) => return Some(tools::failure(&error)),
         };
-        let resumed = client
-            .resume_thread(&thread_id, ThreadResumeParams::default())
-            .await;
-        let error = match resumed {
-            Ok(thread) => return self.turn(client, thread.id, text).await,
+        let resume = |client: Client| {
+            let thread_id = thread_id.clone();
+            let params = ThreadResumeParams::default();
+            async move { client.resume_thread(thread_id, params).await }
+        };
+        let error = match self.open(&mut client, resume).await {
+            Ok(thread) => return self.turn(&client, thread.id, text).await,
             Err(error) => error,
         };
         tracing::debug!(%error, thread_id, "a thread could not be resumed");
