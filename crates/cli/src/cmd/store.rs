@@ -40,8 +40,8 @@ pub struct TransferArgs {
 
 pub fn run(command: StoreCommand, common: &ConfigArgs) -> Result<ExitCode, String> {
     match command {
-        StoreCommand::Migrate(args) => migrate(&*open(&args.config, common)?.1),
-        StoreCommand::Check(args) => check(&*open(&args.config, common)?.1),
+        StoreCommand::Migrate(args) => migrate(&open(&args.config, common)?.1),
+        StoreCommand::Check(args) => check(&open(&args.config, common)?.1),
         StoreCommand::Import(args) => {
             let (config, store) = open(&args.config, common)?;
             let home = args.home.unwrap_or_else(|| config.home().path().to_owned());

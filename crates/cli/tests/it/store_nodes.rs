@@ -169,9 +169,12 @@ async fn what_one_server_stored_the_next_one_goes_on_with() {
 
     let mut second = nodes.start("[budget.day]\ntokens = 1000\n");
     let mut client = Conversation::start_numbered(second.stdio()).await;
-    assert_eq!(threads(&mut client, json!({})).await, [thread.clone()]);
+    assert_eq!(
+        threads(&mut client, json!({})).await,
+        std::slice::from_ref(&thread)
+    );
     let found = threads(&mut client, json!({ "searchTerm": "needle" })).await;
-    assert_eq!(found, [thread.clone()]);
+    assert_eq!(found, std::slice::from_ref(&thread));
     assert_eq!(
         threads(&mut client, json!({ "searchTerm": "nothing" }))
             .await
@@ -179,7 +182,7 @@ async fn what_one_server_stored_the_next_one_goes_on_with() {
         0
     );
     let archived = threads(&mut client, json!({ "archived": true })).await;
-    assert_eq!(archived, [forked.clone()]);
+    assert_eq!(archived, std::slice::from_ref(&forked));
     client
         .call("thread/unarchive", json!({ "threadId": forked }))
         .await;

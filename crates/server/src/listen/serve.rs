@@ -61,9 +61,9 @@ pub async fn run(
         () = stop.drained(&server, drain) => {}
         () = async {
             reload.next().await;
-            tracing::info!("received reload signal; taking no new turns, waiting for running ones");
             reloading.send_replace(true);
             server.stopping.store(true, Ordering::Relaxed);
+            tracing::info!("received reload signal; taking no new turns, waiting for running ones");
             server.drain(server.settings.reload).await;
         } => {}
     }
