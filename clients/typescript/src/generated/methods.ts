@@ -442,6 +442,11 @@ export abstract class Methods extends ClientEmitter {
     return this.request("model/list", params, options);
   }
 
+  /** What the provider in use can do besides answering. */
+  modelProviderCapabilitiesRead(params: protocol.ModelProviderCapabilitiesReadParams, options?: CallOptions): Promise<protocol.ModelProviderCapabilitiesReadResponse> {
+    return this.request("modelProvider/capabilities/read", params, options);
+  }
+
   /** Lists optional features and their state. */
   experimentalFeatureList(params: protocol.ExperimentalFeatureListParams = {}, options?: CallOptions): Promise<protocol.ExperimentalFeatureListResponse> {
     return this.request("experimentalFeature/list", params, options);
@@ -492,6 +497,11 @@ export abstract class Methods extends ClientEmitter {
     return this.request("windowsSandbox/setupStart", params, options);
   }
 
+  /** Whether the sandbox on Windows can be used. */
+  windowsSandboxReadiness(options?: CallOptions): Promise<protocol.WindowsSandboxReadinessResponse> {
+    return this.request("windowsSandbox/readiness", undefined, options);
+  }
+
   /** Begins a login. */
   accountLoginStart(params: protocol.LoginAccountParams, options?: CallOptions): Promise<protocol.LoginAccountResponse> {
     return this.request("account/login/start", params, options);
@@ -510,6 +520,16 @@ export abstract class Methods extends ClientEmitter {
   /** Asks the provider for the account's rate limits. */
   accountRateLimitsRead(options?: CallOptions): Promise<protocol.GetAccountRateLimitsResponse> {
     return this.request("account/rateLimits/read", undefined, options);
+  }
+
+  /** Whether an account of Amazon Bedrock lacks what its region requires. Experimental. */
+  accountBedrockCheckGovCloudRequirements(params: protocol.BedrockCheckGovCloudRequirementsParams, options?: CallOptions): Promise<protocol.BedrockCheckGovCloudRequirementsResponse> {
+    return this.request("account/bedrock/checkGovCloudRequirements", params, options);
+  }
+
+  /** The state of the server's process. Experimental. */
+  serverDiagnostics(params: protocol.ServerDiagnosticsParams, options?: CallOptions): Promise<protocol.ServerDiagnosticsResponse> {
+    return this.request("server/diagnostics", params, options);
   }
 
   /** Files a report about a thread. */

@@ -318,6 +318,24 @@ export type AuthMode = "apikey" | "chatgpt" | "chatgptAuthTokens";
 export type AutoReviewDecisionSource = "agent";
 
 /**
+ * Parameters of `account/bedrock/checkGovCloudRequirements`.
+ */
+export type BedrockCheckGovCloudRequirementsParams = Record<string, never>;
+
+/**
+ * Result of `account/bedrock/checkGovCloudRequirements`.
+ */
+export type BedrockCheckGovCloudRequirementsResponse = { 
+/**
+ * Always false: no account of Amazon Bedrock is managed.
+ */
+isGovCloud: boolean, 
+/**
+ * Always false.
+ */
+shouldWarn: boolean, };
+
+/**
  * A range of bytes in a text in UTF-8.
  */
 export type ByteRange = { start: number, 
@@ -2794,6 +2812,16 @@ data: Array<Model>,
 nextCursor: string | null, };
 
 /**
+ * Parameters of `modelProvider/capabilities/read`.
+ */
+export type ModelProviderCapabilitiesReadParams = Record<string, never>;
+
+/**
+ * Result of `modelProvider/capabilities/read`: what the provider in use can do besides answering.
+ */
+export type ModelProviderCapabilitiesReadResponse = { imageGeneration: boolean, webSearch: boolean, };
+
+/**
  * Why the provider used another model.
  */
 export type ModelRerouteReason = "highRiskCyberActivity";
@@ -3193,7 +3221,7 @@ export type PluginReadResponse = { plugin: PluginDetail, };
  */
 export type PluginSearchParams = { 
 /**
- * What names and descriptions contain, in any case.
+ * What names and descriptions contain, in any case. Nothing has an empty one.
  */
 searchTerm: string, 
 /**
@@ -3755,6 +3783,34 @@ exclude_tmpdir_env_var: boolean,
  * Forbids writing in `/tmp`.
  */
 exclude_slash_tmp: boolean, };
+
+/**
+ * A number that is true now.
+ */
+export type ServerDiagnosticsGauge = { name: string, value: number, };
+
+/**
+ * Parameters of `server/diagnostics`.
+ */
+export type ServerDiagnosticsParams = Record<string, never>;
+
+/**
+ * The process of the server.
+ */
+export type ServerDiagnosticsProcess = { id: number, 
+/**
+ * Null where it is not known.
+ */
+residentMemoryBytes: number | null, 
+/**
+ * Always null.
+ */
+physicalFootprintBytes: number | null, };
+
+/**
+ * Result of `server/diagnostics`.
+ */
+export type ServerDiagnosticsResponse = { process: ServerDiagnosticsProcess, gauges: Array<ServerDiagnosticsGauge>, };
 
 /**
  * Parameters of the notification `serverRequest/resolved`: a request to clients needs no answer
@@ -6525,6 +6581,20 @@ export type WebSearchToolConfig = { context_size: WebSearchContextSize | null,
 allowed_domains: Array<string> | null, location: WebSearchLocation | null, };
 
 /**
+ * Whether the sandbox on Windows can be used.
+ */
+export type WindowsSandboxReadiness = "ready" | "notConfigured" | "updateRequired";
+
+/**
+ * Result of `windowsSandbox/readiness`.
+ */
+export type WindowsSandboxReadinessResponse = { 
+/**
+ * Always `notConfigured`.
+ */
+status: WindowsSandboxReadiness, };
+
+/**
  * Parameters of the notification `windowsSandbox/setupCompleted`.
  */
 export type WindowsSandboxSetupCompletedNotification = { mode: WindowsSandboxSetupMode, success: boolean, 
@@ -6753,6 +6823,8 @@ export interface ClientRequests {
   "review/start": { params: ReviewStartParams; result: ReviewStartResponse };
   /** Lists the models that can be chosen. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** What the provider in use can do besides answering. */
+  "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
   /** Lists optional features and their state. */
   "experimentalFeature/list": { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
   /** Turns optional features on or off for this process. */
@@ -6773,6 +6845,8 @@ export interface ClientRequests {
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Prepares the Windows sandbox. */
   "windowsSandbox/setupStart": { params: WindowsSandboxSetupStartParams; result: WindowsSandboxSetupStartResponse };
+  /** Whether the sandbox on Windows can be used. */
+  "windowsSandbox/readiness": { params: undefined; result: WindowsSandboxReadinessResponse };
   /** Begins a login. */
   "account/login/start": { params: LoginAccountParams; result: LoginAccountResponse };
   /** Gives up a login that is under way. */
@@ -6781,6 +6855,10 @@ export interface ClientRequests {
   "account/logout": { params: undefined; result: LogoutAccountResponse };
   /** Asks the provider for the account's rate limits. */
   "account/rateLimits/read": { params: undefined; result: GetAccountRateLimitsResponse };
+  /** Whether an account of Amazon Bedrock lacks what its region requires. Experimental. */
+  "account/bedrock/checkGovCloudRequirements": { params: BedrockCheckGovCloudRequirementsParams; result: BedrockCheckGovCloudRequirementsResponse };
+  /** The state of the server's process. Experimental. */
+  "server/diagnostics": { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   /** Files a report about a thread. */
   "feedback/upload": { params: FeedbackUploadParams; result: FeedbackUploadResponse };
   /** Runs a command outside any thread; answered when it has ended. */
