@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use quipu_runner::orchestrator::{Input, Orchestrator, sort_for_dispatch};
+use quipu_runner::orchestrator::{Input, Orchestrator, preview, sort_for_dispatch};
 use quipu_runner::service::{ServiceOptions, load};
 use quipu_runner::{first_prompt, store, time};
 
@@ -36,7 +36,7 @@ fn look(options: &ServiceOptions) -> Result<Vec<String>, String> {
     let mut lines = Vec::new();
     for issue in issues {
         let (identifier, title) = (issue.identifier.clone(), issue.title.clone());
-        let job = match machine.preview(now, issue) {
+        let job = match preview(&mut machine, now, issue) {
             Ok(job) => job,
             Err(why) => {
                 lines.push(format!("{identifier}: not dispatched, {why} ({title})"));

@@ -42,7 +42,7 @@ impl Orchestrator {
         let done = match command {
             Command::Refresh => {
                 let coalesced = self.cycle != Cycle::Idle;
-                self.quiet_until = None;
+                self.health.ask_now();
                 self.tick(now, &mut out);
                 Ok(if coalesced { "coalesced" } else { "queued" })
             }

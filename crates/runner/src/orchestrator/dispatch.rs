@@ -7,7 +7,7 @@ use super::message::{Effect, Entry, Job, Level, Resume};
 use super::run::Run;
 use super::{Cycle, Idle, Orchestrator};
 use crate::config::Config;
-use crate::time::{self, Millis};
+use crate::time::Millis;
 use crate::tracker::{Issue, TrackerError};
 use crate::workspace;
 
@@ -100,9 +100,9 @@ impl Orchestrator {
             return;
         }
         match result {
-            Err(error) => self.tracker_failed(now, "poll", &error, out),
+            Err(error) => self.health.failed(now, "poll", &error, out),
             Ok(mut issues) => {
-                self.last_error = None;
+                self.health.last_error = None;
                 sort_for_dispatch(&mut issues);
                 self.dispatch_all(now, issues, out);
             }
@@ -137,31 +137,6 @@ impl Orchestrator {
             Verdict::Dispatch if !self.has_place(issue) => Verdict::NoSlots,
             verdict => verdict,
         }
-    }
-
-    /// What a service that starts now would do with an issue, or why it would not; for a look before anything is
-    /// started. The issue counts as running from then on.
-    pub fn preview(&mut self, now: Millis, issue: Issue) -> Result<Box<Job>, String> {
-        let record = self.ledger.records.get(&issue.id);
-        let retry = record.and_then(|it| it.retry.clone());
-        let is_due = retry.as_ref().is_some_and(|it| it.due_at <= now);
-        match self.verdict(now, &issue) {
-            Verdict::Dispatch => {}
-            Verdict::Claimed if is_due && self.has_place(&issue) => {}
-            Verdict::Claimed if is_due => return Err(Verdict::NoSlots.to_string()),
-            why => {
-                let due = retry.filter(|_| why == Verdict::Claimed);
-                let due = due.map(|it| format!("tried again at {}", time::rfc3339(it.due_at)));
-                return Err(due.unwrap_or_else(|| why.to_string()));
-            }
-        }
-        let mut effects = Vec::new();
-        self.dispatch(now, issue, retry.map(|it| it.attempt), &mut effects);
-        let job = effects.into_iter().find_map(|effect| match effect {
-            Effect::Dispatch(job) => Some(job),
-            _ => None,
-        });
-        job.ok_or_else(|| Verdict::NoSlots.to_string())
     }
 
     /// Whether an issue may be worked on, regardless of who works on it now and whether there is a place.

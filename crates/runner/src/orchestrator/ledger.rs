@@ -46,7 +46,14 @@ impl Ledger {
         }
     }
 
-    /// The same for the attempt that runs or ran last.
+    /// Notes that the workspace of an issue was removed, if it was.
+    pub fn cleaned(&mut self, issue_id: &str, removed: bool, out: &mut Vec<Effect>) {
+        if removed {
+            self.remember(issue_id, |record| record.removed = true, out);
+        }
+    }
+
+    /// Changes what is remembered of the attempt that runs or ran last.
     pub fn remember_attempt(
         &mut self,
         issue_id: &str,

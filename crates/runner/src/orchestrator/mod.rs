@@ -3,8 +3,10 @@
 
 mod command;
 mod dispatch;
+mod health;
 mod ledger;
 mod message;
+mod preview;
 mod retry;
 mod run;
 mod runs;
@@ -17,15 +19,16 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::record::{Day, Records};
 use crate::time::Millis;
-use crate::tracker::TrackerError;
 
 pub use command::{Command, CommandError};
 pub use dispatch::{Verdict, sort_for_dispatch};
 pub use message::{
     AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Reported, Resume,
 };
+pub use preview::preview;
 pub use snapshot::{issue_details, state, tracked};
 
+use health::Health;
 use ledger::Ledger;
 use message::StopReason;
 use retry::Retries;
@@ -50,10 +53,7 @@ pub struct Orchestrator {
     /// A poll was asked for while one was under way.
     again: bool,
     last_poll: Option<Millis>,
-    /// Why the tracker cannot be read.
-    last_error: Option<String>,
-    /// Until when the tracker wants to be left alone.
-    quiet_until: Option<Millis>,
+    health: Health,
     stopping: bool,
 }
 
@@ -76,8 +76,6 @@ enum Cycle {
     Polling,
 }
 
-/// A tracker is left alone for so long at most, whatever it asks for.
-const LONGEST_QUIET: Millis = 3_600_000;
 /// Polls that a freed place causes are at least so far apart.
 const SOONEST_POLL: Millis = 1_000;
 
@@ -97,8 +95,7 @@ impl Orchestrator {
             cycle: Cycle::Idle,
             again: false,
             last_poll: None,
-            last_error: None,
-            quiet_until: None,
+            health: Health::default(),
             stopping: false,
         }
     }
@@ -147,7 +144,10 @@ impl Orchestrator {
             Input::RetryAsked { issue_id, result } => self.retry_asked(now, &issue_id, result, out),
             Input::Agent { issue_id, event } => self.heard(now, &issue_id, *event, out),
             Input::Exited { issue_id, outcome } => self.exited(now, &issue_id, outcome, out),
-            Input::Cleaned { issue_id, removed } => self.cleaned(&issue_id, removed, out),
+            Input::Cleaned { issue_id, removed } => {
+                self.cleaning.remove(&issue_id);
+                self.ledger.cleaned(&issue_id, removed, out);
+            }
             Input::Stop => self.stop_all(out),
         }
         if self.stopping && self.runs.by_issue.is_empty() && self.cleaning.is_empty() {
@@ -192,8 +192,8 @@ impl Orchestrator {
         self.runs
             .stop_stalled(now, self.config.codex.stall_timeout, out);
         let ids = self.runs.ids();
-        if let Some(quiet) = self.quiet_until.filter(|it| *it > now) {
-            let after_ms = self.interval().min(quiet - now);
+        if let Some(quiet) = self.health.quiet(now) {
+            let after_ms = self.interval().min(quiet);
             out.push(Effect::Tick { after_ms });
         } else if ids.is_empty() {
             self.look_for_work(now, out);
@@ -268,38 +268,10 @@ impl Orchestrator {
         }
     }
 
-    /// A failed read of the tracker is an event for operators, and nothing else. A tracker that says for how long it
-    /// wants to be left alone is left alone.
-    fn tracker_failed(
-        &mut self,
-        now: Millis,
-        what: &'static str,
-        error: &TrackerError,
-        out: &mut Vec<Effect>,
-    ) {
-        let wait = error.retry_after_ms.map(Millis::try_from);
-        let wait = wait.map(|it| it.unwrap_or(LONGEST_QUIET).min(LONGEST_QUIET));
-        self.quiet_until = wait.map(|it| now + it);
-        let entry = Entry::new(Level::Error, "tracker_failed")
-            .field("operation", what)
-            .field("error", error);
-        out.push(Effect::Log(entry));
-        self.last_error = Some(error.to_string());
-    }
-
     fn stop_all(&mut self, out: &mut Vec<Effect>) {
         self.stopping = true;
         for id in self.runs.ids() {
             self.runs.stop(&id, StopReason::Shutdown, out);
-        }
-    }
-
-    /// The workspace of an issue is gone, or could not be removed; the issue may be dispatched again.
-    fn cleaned(&mut self, issue_id: &str, removed: bool, out: &mut Vec<Effect>) {
-        self.cleaning.remove(issue_id);
-        if removed {
-            let ledger = &mut self.ledger;
-            ledger.remember(issue_id, |record| record.removed = true, out);
         }
     }
 

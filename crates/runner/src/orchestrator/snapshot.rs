@@ -68,7 +68,7 @@ pub fn state(machine: &Orchestrator, now: Millis) -> Value {
         },
         "rate_limits": machine.ledger.rate_limits,
         "config_error": machine.invalid,
-        "last_error": machine.last_error,
+        "last_error": machine.health.last_error,
         "poll_interval_ms": u64::try_from(machine.config.poll_interval.as_millis()).unwrap_or(u64::MAX),
         "max_concurrent_agents": machine.config.agent.max_concurrent_agents,
     })

@@ -19,12 +19,12 @@ impl Orchestrator {
             return;
         }
         match result {
-            Err(error) => self.tracker_failed(now, "reconcile", &error, out),
+            Err(error) => self.health.failed(now, "reconcile", &error, out),
             Ok(issues) => self.runs.reconcile(&self.config, ids, issues, out),
         }
         if self.stopping {
             self.cycle = Cycle::Idle;
-        } else if self.quiet_until.is_some_and(|it| it > now) {
+        } else if self.health.quiet(now).is_some() {
             self.end_cycle(now, out);
         } else {
             self.look_for_work(now, out);
