@@ -1,8 +1,9 @@
 //! The workflow file while the service runs: read again whenever it changes.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::OpenTracker;
 use crate::config::Config;
@@ -39,12 +40,15 @@ fn parse(text: &str, env: &Env, open: &OpenTracker) -> Result<Loaded, String> {
 /// it empty or half written for a moment, and that may be a workflow, too.
 const SETTLED: Duration = Duration::from_millis(300);
 
+/// What the file holds, and when it was written.
+type Version = (Result<String, String>, Option<SystemTime>);
+
 /// The file, and what it held when it was last taken over.
 pub(super) struct WorkflowFile {
     path: PathBuf,
     last: Result<String, String>,
     /// What it holds since when, if that is something else.
-    new: Option<(Result<String, String>, Instant)>,
+    new: Option<(Version, Instant)>,
 }
 
 impl WorkflowFile {
@@ -68,17 +72,18 @@ impl WorkflowFile {
         env: &Env,
         open: &OpenTracker,
     ) -> Option<Result<Loaded, String>> {
-        let text = self.text();
-        let new = self.new.take().filter(|it| it.0 == text);
-        if text == self.last {
+        let written = fs::metadata(&self.path).and_then(|it| it.modified()).ok();
+        let version = (self.text(), written);
+        let new = self.new.take().filter(|it| it.0 == version);
+        if version.0 == self.last {
             return None;
         }
         let since = new.map_or(now, |it| it.1);
         if now < since + SETTLED {
-            self.new = Some((text, since));
+            self.new = Some((version, since));
             return None;
         }
-        self.last = text;
+        self.last = version.0;
         Some(parse_result(self.last.as_ref(), env, open))
     }
 
@@ -97,8 +102,6 @@ fn parse_result(
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -125,6 +128,9 @@ mod tests {
         // Empty, it would be a workflow that has a default for everything.
         fs::write(&path, "").unwrap();
         assert_eq!(changed(1_000), None);
+        let again = fs::File::options().write(true).open(&path).unwrap();
+        again.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(changed(1_900), None, "it was emptied once more");
         put(2);
         assert_eq!(changed(2_000), None);
         assert_eq!(changed(2_299), None);
