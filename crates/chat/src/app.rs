@@ -55,10 +55,8 @@ pub struct App {
     aside: Option<String>,
     /// What the next turn is to change.
     chosen: TurnStartParams,
-    /// What to send when the running turn has ended.
+    /// What to send when a thread is open, or when the running turn has ended.
     waiting: Vec<String>,
-    /// What to send when a thread is open.
-    first: Option<String>,
     /// Whether a thread is being opened.
     is_opening: bool,
     /// Whether the last key was Ctrl-C with nothing to interrupt.
@@ -83,8 +81,7 @@ impl App {
             usage: None,
             aside: None,
             chosen: TurnStartParams::default(),
-            waiting: Vec::new(),
-            first,
+            waiting: first.into_iter().collect(),
             is_opening: true,
             is_leaving: false,
             is_over: false,
@@ -108,8 +105,8 @@ impl App {
 
     /// Everything that was typed and not sent.
     pub fn unsent(&self) -> String {
-        let waiting = self.first.iter().chain(&self.waiting).chain(&self.aside);
-        let typed = waiting.map(String::as_str).chain([self.edit.text()]);
+        let kept = self.waiting.iter().chain(&self.aside);
+        let typed = kept.map(String::as_str).chain([self.edit.text()]);
         let typed: Vec<_> = typed.filter(|it| !it.trim().is_empty()).collect();
         typed.join("\n")
     }
@@ -349,10 +346,7 @@ impl App {
     /// Says something: to the running turn if there is one, else in a new one.
     fn send(&mut self, text: String) {
         let Some(open) = &self.open else {
-            self.first = Some(match self.first.take() {
-                Some(first) => format!("{first}\n{text}"),
-                None => text,
-            });
+            self.waiting.push(text);
             // One that could not be opened is replaced by a new one.
             if !self.is_opening {
                 self.open_with(Effect::New);
@@ -383,6 +377,14 @@ impl App {
         self.is_sending = true;
         self.begin("waiting for the model");
         self.effects.push(Effect::Send(Box::new(params), text));
+    }
+
+    /// Says what had to wait.
+    fn send_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting).join("\n");
+        if !waiting.is_empty() {
+            self.send(waiting);
+        }
     }
 
     /// Begins to open another conversation.

@@ -20,15 +20,7 @@ const KEYS: [&str; 6] = [
 impl App {
     pub(super) fn command(&mut self, command: Command) {
         match command {
-            Command::Help => {
-                let commands = COMMANDS
-                    .iter()
-                    .map(|(name, what)| format!("{name:<12} {what}"));
-                let lines = commands
-                    .chain(KEYS.map(str::to_owned))
-                    .map(|it| format!("  {it}"));
-                self.transcript.extend(lines.map(Line::plain));
-            }
+            Command::Help => self.transcript.extend(help()),
             Command::Quit => self.leave(),
             Command::Status => self.status(),
             Command::Model(Some(name)) => self.use_model(name),
@@ -77,39 +69,51 @@ impl App {
     }
 
     fn approvals(&mut self, mode: &str) {
-        let (policy, sandbox) = match mode {
-            "read-only" => (AskForApproval::OnRequest, "readOnly"),
-            "auto" => (AskForApproval::OnRequest, "workspaceWrite"),
-            "full" => (AskForApproval::Never, "dangerFullAccess"),
-            _ => {
-                return self.alert(
-                    "/approvals read-only (ask before every change), auto (work in the directory) or full (never ask)",
-                );
-            }
+        let Some((policy, sandbox)) = way_to_work(mode) else {
+            return self.alert(
+                "/approvals read-only (ask before every change), auto (work in the directory) or full (never ask)",
+            );
         };
-        let sandbox: Option<SandboxPolicy> =
-            serde_json::from_value(json!({ "type": sandbox })).ok();
-        if let (Some(open), Some(sandbox)) = (&mut self.open, &sandbox) {
+        if let Some(open) = &mut self.open {
             open.approval_policy = policy.clone();
             open.sandbox = sandbox.clone();
         }
         self.chosen.approval_policy = Some(policy);
-        self.chosen.sandbox_policy = sandbox;
+        self.chosen.sandbox_policy = Some(sandbox);
         self.print(Line::dim(format!(
             "approvals: {mode}, from the next message on"
         )));
     }
 
     fn status(&mut self) {
-        match &self.open {
-            Some(open) => {
-                let lines = status(open, self.usage.as_ref());
-                let lines = lines.into_iter().map(|it| Line::plain(format!("  {it}")));
-                self.transcript.extend(lines);
-            }
-            None => self.alert("No conversation is open yet"),
-        }
+        let Some(open) = &self.open else {
+            return self.alert("No conversation is open yet");
+        };
+        let lines = status(open, self.usage.as_ref()).into_iter();
+        self.transcript
+            .extend(lines.map(|it| Line::plain(format!("  {it}"))));
     }
+}
+
+/// What `/help` says.
+fn help() -> impl Iterator<Item = Line> {
+    let commands = COMMANDS
+        .iter()
+        .map(|(name, what)| format!("{name:<12} {what}"));
+    let lines = commands.chain(KEYS.map(str::to_owned));
+    lines.map(|it| Line::plain(format!("  {it}")))
+}
+
+/// What an argument of `/approvals` means.
+fn way_to_work(mode: &str) -> Option<(AskForApproval, SandboxPolicy)> {
+    let (policy, sandbox) = match mode {
+        "read-only" => (AskForApproval::OnRequest, "readOnly"),
+        "auto" => (AskForApproval::OnRequest, "workspaceWrite"),
+        "full" => (AskForApproval::Never, "dangerFullAccess"),
+        _ => return None,
+    };
+    let sandbox = serde_json::from_value(json!({ "type": sandbox }));
+    Some((policy, sandbox.ok()?))
 }
 
 /// What `/status` says.

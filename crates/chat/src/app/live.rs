@@ -59,7 +59,7 @@ fn status_line(app: &App, columns: usize) -> Option<Line> {
         }
         Link::Connected => return None,
     };
-    let waiting = match app.waiting.len() + app.first.iter().len() {
+    let waiting = match app.waiting.len() {
         0 => String::new(),
         count => format!(", {count} to be sent"),
     };

@@ -4,7 +4,7 @@ use quipu_client::wire::{ServerNotification, Turn, TurnStatus};
 
 use super::App;
 use crate::item;
-use crate::style::{Line, Look};
+use crate::style::Line;
 use crate::wrap::clean;
 
 impl App {
@@ -51,16 +51,12 @@ impl App {
             }
             Notification::ConfigWarning(it) => self.alert(clean(&it.summary)),
             Notification::McpServerStartupStatusUpdated(it) => {
-                if let Some(error) = &it.error {
-                    self.alert(clean(error));
-                }
+                let error = it.error.as_deref().map(clean);
+                self.transcript.extend(error.map(Line::alert));
             }
             Notification::ModelRerouted(it) if about(&it.thread_id) => {
-                let text = format!(
-                    "the provider used {} instead of {}",
-                    it.to_model, it.from_model
-                );
-                self.alert(clean(&text));
+                let (to, from) = (clean(&it.to_model), clean(&it.from_model));
+                self.alert(format!("the provider used {to} instead of {from}"));
             }
             _ => {}
         }
@@ -71,18 +67,20 @@ impl App {
         self.turn_id = None;
         self.is_sending = false;
         self.forget_settled();
-        match (&turn.status, &turn.error) {
-            (TurnStatus::Interrupted, _) => self.print(Line::new("* stopped", Look::Alert)),
-            (TurnStatus::Failed, Some(error)) => {
-                let text = format!("The turn failed: {}", clean(&error.message));
-                self.alert(text);
-            }
-            (TurnStatus::Failed, None) => self.alert("The turn failed"),
-            _ => {}
+        self.transcript.extend(ending(turn));
+        self.send_waiting();
+    }
+}
+
+/// What is said of a turn that did not end by itself.
+fn ending(turn: &Turn) -> Option<Line> {
+    match (&turn.status, &turn.error) {
+        (TurnStatus::Interrupted, _) => Some(Line::alert("* stopped")),
+        (TurnStatus::Failed, Some(error)) => {
+            let text = format!("The turn failed: {}", clean(&error.message));
+            Some(Line::alert(text))
         }
-        let waiting = std::mem::take(&mut self.waiting);
-        if !waiting.is_empty() {
-            self.send(waiting.join("\n"));
-        }
+        (TurnStatus::Failed, None) => Some(Line::alert("The turn failed")),
+        _ => None,
     }
 }

@@ -45,9 +45,6 @@ impl App {
             }
             Outcome::NotOpened(error) => {
                 self.is_opening = false;
-                if let Some(text) = self.first.take() {
-                    self.give_back(text);
-                }
                 self.failed(&error);
             }
             Outcome::Failed(error) => self.failed(&error),
@@ -57,9 +54,9 @@ impl App {
     fn failed(&mut self, error: &str) {
         self.is_sending = false;
         self.alert(clean(error));
-        let waiting = std::mem::take(&mut self.waiting).join("\n");
-        if !waiting.is_empty() && self.turn_id.is_none() {
-            self.give_back(waiting);
+        if self.turn_id.is_none() && !self.waiting.is_empty() {
+            let waiting = std::mem::take(&mut self.waiting);
+            self.give_back(waiting.join("\n"));
         }
     }
 
@@ -106,10 +103,7 @@ impl App {
         self.is_opening = false;
         self.print(Line::dim(title));
         self.transcript.show_turns(&thread.turns, is_same);
-        let waiting = std::mem::take(&mut self.waiting);
-        for text in self.first.take().into_iter().chain(waiting) {
-            self.send(text);
-        }
+        self.send_waiting();
     }
 }
 
@@ -169,5 +163,13 @@ mod tests {
         app.key(Key::Enter);
         assert!(matches!(app.effects().as_slice(), [Effect::New]));
         assert_eq!((app.edit.text(), app.unsent().as_str()), ("", "first"));
+    }
+
+    #[test]
+    fn a_failure_during_a_turn_keeps_what_waits_for_its_end() {
+        let mut app = App::new(Some("later".to_owned()));
+        app.turn_id = Some("turn".to_owned());
+        app.outcome(Outcome::Failed("no models".to_owned()));
+        assert_eq!((app.edit.text(), app.unsent().as_str()), ("", "later"));
     }
 }
