@@ -338,6 +338,9 @@ pub struct AppServerArgs {
     /// Private key of the certificate, a PEM file
     #[arg(long, value_name = "PATH", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Refuse threads while no model is configured, instead of answering with the offline model
+    #[arg(long)]
+    pub need_model: bool,
     /// Also serve `/metrics` for Prometheus on the websocket's port, to those who may connect
     #[arg(long)]
     pub metrics: bool,

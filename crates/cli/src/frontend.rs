@@ -44,7 +44,9 @@ pub fn with_server<T>(
     let logging = Logging::start(&config, quiet);
     let done = runtime.block_on(async {
         let Some(connect) = connect else {
-            let server = Embedded::start(config);
+            let mut settings = quipu_embed::settings(config);
+            settings.needs_model = true;
+            let server = Embedded::with(settings);
             let local = server.clone();
             let base = std::env::current_dir().ok();
             let connect: Connect = Arc::new(move || local.options());

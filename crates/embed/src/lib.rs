@@ -103,7 +103,13 @@ impl Embedded {
     /// A server with a configuration of the caller's choice.
     #[must_use]
     pub fn start(config: Loader) -> Embedded {
-        Embedded(Server::new(settings(config)))
+        Embedded::with(settings(config))
+    }
+
+    /// A server with [settings](settings()) that were changed.
+    #[must_use]
+    pub fn with(settings: Settings) -> Embedded {
+        Embedded(Server::new(settings))
     }
 
     /// How to connect a client, for those who want more than [`connect`](Self::connect) gives: a handler, limits, a

@@ -53,6 +53,15 @@ pub(crate) fn in_use(server: &Server, snapshot: &Snapshot) -> Result<ProviderCon
     Ok(provider)
 }
 
+/// The provider for a thread with these settings, where one is configured or need not be.
+pub(crate) fn for_thread(server: &Server, snapshot: &Snapshot) -> Result<ProviderConfig, Refusal> {
+    if server.settings.needs_model && snapshot.model().provider.is_none() {
+        let chosen = server.choose_provider();
+        chosen.map_err(|none| Refusal::invalid_request(none.to_string()))?;
+    }
+    in_use(server, snapshot)
+}
+
 /// The providers of `model_providers` that can be read.
 pub(crate) fn declared(snapshot: &Snapshot) -> impl Iterator<Item = ProviderConfig> {
     let tables = snapshot.merged().get("model_providers");

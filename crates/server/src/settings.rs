@@ -65,6 +65,9 @@ pub struct Settings {
     pub cloud: CloudTiming,
     /// What kind of program the threads of this process are made by.
     pub source: Source,
+    /// Whether threads are refused where no model is configured. Otherwise the offline model answers, which says so, for
+    /// those who write clients.
+    pub needs_model: bool,
     /// Whether listeners serve `/metrics`.
     pub metrics: bool,
     /// Whether clients are notified of changes in the directories of skills. A process of one turn has no use for that, and
@@ -95,6 +98,7 @@ impl Settings {
             threads_per_client: 5_000,
             cloud: CloudTiming::default(),
             source: Source::default(),
+            needs_model: false,
             metrics: false,
             watch_skills: true,
             curated: None,

@@ -45,6 +45,7 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
     let has_page = args.console;
     let mut settings = quipu_embed::settings(config);
     settings.metrics = args.metrics;
+    settings.needs_model = args.need_model;
     settings.curated = Some(MARKETPLACE.to_owned());
     let entrance = Entrance {
         admission,

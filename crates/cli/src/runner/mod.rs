@@ -57,7 +57,8 @@ fn options(workflow: &Path) -> Result<ServiceOptions, String> {
     let options = ServiceOptions::new(&workflow, config.home().path());
     let mut options = options.map_err(|error| error.to_string())?;
     if !in_path("codex", options.env.variables.get("PATH")) {
-        options.env.default_command = format!("{} app-server", quoted(&own_program()?));
+        options.env.default_command =
+            format!("{} app-server --need-model", quoted(&own_program()?));
     }
     Ok(options)
 }

@@ -358,19 +358,12 @@ async fn a_form_of_an_mcp_server_is_filled_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_the_conversation_to_resume_a_new_one_begins() {
+async fn new_files_are_changes_and_a_review_is_shown_once() {
     if !has_tmux() {
         return;
     }
-    let unknown = "--resume 01900000-0000-7000-8000-000000000000";
-    let terminal = Terminal::start(Place::new(), unknown).await;
-    terminal
-        .until(&["no rollout found", "no conversation is open"])
-        .await;
-    terminal
-        .say(&script(json!([{ "deltas": ["be", "gun"] }])))
-        .await;
-    terminal.until(&["begun"]).await;
+    let terminal = Terminal::start(Place::new(), "").await;
+    terminal.until(&["\n>"]).await;
     // Files that git does not know yet are changes too, also before the first commit.
     terminal.say("/approvals full").await;
     terminal.until(&["approvals: full"]).await;

@@ -3,10 +3,14 @@
 use std::process::Output;
 
 use quipu_testkit::client::within;
+use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
+use quipu_testkit::process::Launch;
+use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
 
 use crate::exec::{Place, text};
+use crate::support::{QUIPU, app_server};
 
 /// A place where nothing was ever configured.
 fn fresh() -> Place {
@@ -290,4 +294,31 @@ async fn providers_and_models_are_listed() {
         text(&unknown.stderr).contains("not found; there are: openai"),
         "{unknown:?}"
     );
+}
+
+/// Other agents, editors and the runner take an answer for the work of a model, so none is made up.
+#[tokio::test]
+async fn without_a_model_no_agent_pretends() {
+    const REASON: &str = "no model is set up";
+    let mut process = app_server(["--need-model"]).start();
+    let mut client = Conversation::start(process.stdio()).await;
+    let refused = client.try_call("thread/start", json!({})).await;
+    let refused = refused.unwrap_err();
+    assert!(
+        refused["message"].as_str().unwrap().starts_with(REASON),
+        "{refused}"
+    );
+
+    let mut process = Launch::new(QUIPU).args(["mcp-server"]).start();
+    let mut other = Raw::new(process.stdio());
+    let about = json!({ "name": "other", "version": "1" });
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    assert!(other.call(&hello).await["result"].is_object());
+    let params = json!({ "name": "codex", "arguments": { "prompt": "hello" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+    let answer = other.call(&call).await;
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(answer.to_string().contains(REASON), "{answer}");
 }

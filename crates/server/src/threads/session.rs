@@ -130,7 +130,7 @@ impl Session {
         };
         let snapshot = load(server, overrides, &cwd)?;
         let settings = snapshot.model();
-        let provider = providers::in_use(server, &snapshot)?;
+        let provider = providers::for_thread(server, &snapshot)?;
         let model = match settings.model.clone() {
             Some(model) => model,
             None => models::default(server, &snapshot, &provider)?,
