@@ -22,23 +22,22 @@ pub fn run(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Outcome {
     }
 }
 
-/// Runs `cargo ARGS`, which has `--no-fail-fast`, and returns the arguments of each test program that failed, in
-/// the words in which cargo lists them: `-p quipu-cli --test it`.
+/// Runs `cargo ARGS`, which tests, and returns the names of the tests that failed.
 pub fn failing_tests(root: &Path, args: &[&str]) -> Outcome<Vec<String>> {
     let shown = format!("cargo {}", args.join(" "));
     let mut child = command(root)
         .args(args)
-        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cannot start `{shown}`: {error}"))?;
     let mut failed = Vec::new();
-    for line in BufReader::new(child.stderr.take().ok_or("cargo has no stderr")?).lines() {
+    for line in BufReader::new(child.stdout.take().ok_or("cargo has no output")?).lines() {
         let line = line.map_err(|error| format!("cannot read what `{shown}` says: {error}"))?;
-        eprintln!("{line}");
-        let listed = line
-            .strip_prefix("    `-p ")
-            .and_then(|it| it.strip_suffix('`'));
-        failed.extend(listed.map(|it| format!("-p {it}")));
+        println!("{line}");
+        let test = line
+            .strip_prefix("test ")
+            .and_then(|it| it.strip_suffix(" ... FAILED"));
+        failed.extend(test.map(str::to_owned));
     }
     let status = child
         .wait()

@@ -46,14 +46,18 @@ pub fn run(root: &Path, test_args: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Runs all tests, and those programs of them that failed once more where that is wanted.
+/// Runs all tests, and those that failed once more where that is wanted.
 fn run_tests(root: &Path, test: &[&str], unstable: &mut Vec<String>) -> Outcome {
-    for program in cargo::failing_tests(root, test)? {
-        let args: Vec<&str> = ["test"].into_iter().chain(program.split(' ')).collect();
-        let again = || cargo::run(root, &args, &[]);
-        retry(format!("`{program}` failed"), again, unstable)?;
+    let failed = cargo::failing_tests(root, test)?;
+    if failed.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    // The same packages, so that nothing is built again; elsewhere no test has these names.
+    let names = failed.iter().map(String::as_str);
+    let args = ["test", "--workspace", "--no-fail-fast", "--", "--exact"];
+    let args: Vec<&str> = args.into_iter().chain(names).collect();
+    let again = || cargo::run(root, &args, &[]);
+    retry(format!("{} failed", failed.join(", ")), again, unstable)
 }
 
 /// Runs once more what failed with `error`, where that is wanted.
