@@ -113,6 +113,8 @@ check("a whole turn by keyboard alone", async ({ place, person }) => {
   // A second thread, back to the first, and its name.
   await page.evaluate(() => document.activeElement.blur());
   await keyboard.press("n");
+  // The page of a new thread takes the focus when it is there.
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Message");
   await keyboard.press("Escape");
   await keyboard.press("/");
   assert.equal(await focused(), "Search threads");
