@@ -160,7 +160,7 @@ impl Record {
 
 impl Attempt {
     /// What a thread used since its totals were last reported, which are these from now on. Threads beyond the first
-    /// [`MAX_THREADS`] are not counted.
+    /// `MAX_THREADS` are not counted.
     pub fn used(&mut self, reported: Reported) -> Tokens {
         let Reported { thread_id, total } = reported;
         let is_full = self.totals.len() >= MAX_THREADS;
