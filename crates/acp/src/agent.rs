@@ -63,7 +63,7 @@ impl Agent {
 
     pub fn session(&self, id: &str) -> Result<Arc<Session>> {
         let found = self.sessions.lock().get(id).cloned();
-        let why = || format!("there is no session {id}; start or load one first");
+        let why = || format!("unknown session {id}; start or load one first");
         found.ok_or_else(|| missing(why()))
     }
 

@@ -6,7 +6,7 @@ use quipu_rpc::{ErrorObject, codes};
 const AUTH_REQUIRED: i64 = -32000;
 /// The code for what is not there. An editor that keeps the ids of sessions begins a new one then.
 const NOT_FOUND: i64 = -32002;
-/// How the server begins to say that there is no such thread.
+/// The beginning of the server's message for an unknown thread.
 const NO_THREAD: [&str; 2] = ["no rollout found", "invalid thread id"];
 
 pub type Result<T, E = ErrorObject> = std::result::Result<T, E>;

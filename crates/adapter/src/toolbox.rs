@@ -166,7 +166,7 @@ impl Toolbox {
         }
     }
 
-    /// Waits until no call runs any more, so that whoever looks next sees all of a call or nothing. A tool that
+    /// Waits until no call runs any more, so that the caller sees all of a call or nothing. A tool that
     /// blocks its thread is not waited for.
     pub async fn settled(&self) {
         let mut running = self.running.subscribe();

@@ -1,4 +1,4 @@
-//! Requests with keys: whoever comes first with a key stores what its request makes, on whatever node.
+//! Requests with keys: the first request with a key, on any node, stores what it makes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

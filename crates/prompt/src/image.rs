@@ -51,7 +51,9 @@ pub fn data_url(path: &Path, bytes: &[u8]) -> Result<String, ImageError> {
 pub fn check_image(path: &Path) -> Result<(), String> {
     let why = match load(path) {
         Ok(_) => return Ok(()),
-        Err(ImageError::Unsupported(_)) => "it is no whole PNG, JPEG, GIF or WebP image".to_owned(),
+        Err(ImageError::Unsupported(_)) => {
+            "it is not a complete PNG, JPEG, GIF or WebP image".to_owned()
+        }
         Err(ImageError::Unreadable(error)) => error.to_string(),
     };
     Err(format!("cannot use the image {}: {why}", path.display()))

@@ -4276,7 +4276,7 @@ export type ThreadAttachmentOwnerListResponse = { data: Array<ThreadAttachmentOw
 nextCursor: string | null, };
 
 /**
- * Parameters of `thread/attachment/remove`. Removing an attachment that does not exist is no error.
+ * Parameters of `thread/attachment/remove`. Removing an attachment that does not exist is not an error.
  */
 export type ThreadAttachmentRemoveParams = { threadId: string, attachmentType: string, identityKey: string, };
 

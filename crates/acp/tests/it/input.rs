@@ -45,10 +45,7 @@ async fn bad_input_gets_a_clear_message_and_the_connection_goes_on() {
     let nobody = json!({ "sessionId": "nobody", "prompt": [] });
     let (code, message) = error("session/prompt", nobody).await;
     assert_eq!(code, -32002);
-    assert_eq!(
-        message,
-        "there is no session nobody; start or load one first"
-    );
+    assert_eq!(message, "unknown session nobody; start or load one first");
     // Editors that keep ids of sessions begin a new one if theirs is gone.
     let unknown = "01900000-0000-7000-8000-000000000000";
     let params = json!({ "sessionId": unknown, "cwd": place.work(), "mcpServers": [] });

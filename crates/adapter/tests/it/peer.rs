@@ -52,7 +52,7 @@ pub fn server(step: &'static str, then: Then) -> (Server, Arc<AtomicUsize>) {
     (server, connections)
 }
 
-/// An adapter whose server calls a tool and leaves while that runs, when it is told to.
+/// An adapter whose server calls a tool and disconnects while that runs, on demand.
 pub fn leaving(when: Arc<Notify>) -> Adapter {
     Adapter::new(Server::with(move |bridge| {
         let (ours, theirs) = Connection::pair(LIMITS);

@@ -311,7 +311,7 @@ async fn a_run_that_is_stopped_reports_what_was_done() {
         .stop_when(stop.notified());
     let report = soon(run).await;
     assert_eq!((report.variants[0].cases.len(), report.missing), (1, 2));
-    // A score that is no number is none.
+    // A score that is not a number is ignored.
     assert_eq!(report.variants[0].cases[0].scores, [0.0]);
     let json = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);

@@ -217,7 +217,7 @@ async fn paths_that_cannot_be_used_are_refused_before_the_turn() {
         (["-C", "nowhere"], "cannot work in nowhere: No such file"),
         (
             ["-i", "note.txt"],
-            "note.txt: it is no whole PNG, JPEG, GIF or WebP image",
+            "note.txt: it is not a complete PNG, JPEG, GIF or WebP image",
         ),
     ] {
         let output = place.run(&[&args[..], &["hi"]].concat()).await;

@@ -134,7 +134,7 @@ async fn an_image_that_cannot_be_sent_fails_before_the_turn() {
         ),
         (
             "words.png",
-            "cannot use the image words.png: it is no whole PNG, JPEG, GIF or WebP image",
+            "cannot use the image words.png: it is not a complete PNG, JPEG, GIF or WebP image",
         ),
     ] {
         let output = place.run(&["-i", path, "look"]).await;

@@ -188,7 +188,7 @@ async fn the_acp_sdk_works_with_the_agent_as_an_editor_does() {
     assert_eq!(
         seen["errors"],
         json!([
-            "there is no session nope; start or load one first",
+            "unknown session nope; start or load one first",
             "audio is not supported",
             "there is no mode `nope`",
             "cwd must be an absolute path, but is `relative`",

@@ -62,7 +62,7 @@ pub struct ThreadAttachmentListResponse {
     pub next_cursor: Option<String>,
 }
 
-/// Parameters of `thread/attachment/remove`. Removing an attachment that does not exist is no error.
+/// Parameters of `thread/attachment/remove`. Removing an attachment that does not exist is not an error.
 #[wire(params, default)]
 pub struct ThreadAttachmentRemoveParams {
     pub thread_id: String,
