@@ -48,6 +48,10 @@ stream_max_retries = 0
         Ok(Home(directory))
     }
 
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// The server program in this home.
     pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
         self.launch_any(program, &["app-server"])
@@ -102,7 +106,7 @@ impl<'a> Ground<'a> {
 
     /// The home that the row prepares; also a place for what it needs besides.
     pub fn stock(&self) -> &Path {
-        self.stock.0.path()
+        self.stock.path()
     }
 
     /// A server in a home of its own.

@@ -1,6 +1,9 @@
-//! Whether anything grows under work of all kinds: turns, commands, interrupts, forks, archives, changes of the settings,
-//! and clients that leave in the middle of a turn. As many threads are loaded at the end of a second as before it.
+//! Whether anything grows under work of all kinds: turns, commands, interrupts, forks, archives, deletions, changes of the
+//! settings, clients that leave in the middle of a turn or leave an approval open, and MCP servers that die. As many
+//! threads are loaded and stored at the end of a second as before it.
 
+use std::collections::VecDeque;
+use std::path::Path;
 use std::time::Duration;
 
 use quipu_rpc::{Event, Inbox, Peer};
@@ -11,12 +14,16 @@ use tokio::time::MissedTickBehavior;
 use crate::ground::{Home, Subject};
 use crate::load::client;
 use crate::session::turn_params;
-use crate::soak::{Sampler, Soak, Soaks};
-use crate::{Result, progress};
+use crate::soak::{Held, Sampler, Soak, Soaks};
+use crate::{Result, progress, usage};
 
 const THREADS: usize = 20;
 /// Forks that are loaded at once; the oldest is archived for a new one.
 const FORKS: usize = 5;
+/// Approvals that wait for an answer at once, without a client; the thread of the oldest is archived for a new one.
+const UNANSWERED: usize = 20;
+/// Archived threads that are stored at once; the oldest is deleted for a new one.
+const ARCHIVED: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Descriptors of the server that may come and go.
 const SPARE_FILES: usize = 40;
@@ -25,6 +32,19 @@ const TEXT: &str = r#"{"mock":[{"deltas":50}]}"#;
 const SLOW: &str = r#"{"mock":[{"deltas":200,"every":10}]}"#;
 const COMMAND: &str =
     r#"{"mock":[{"calls":[{"name":"exec_command","arguments":{"cmd":"true"}}]},{"text":"done"}]}"#;
+
+const TOUCH: &str = r#"{"mock":[{"calls":[{"name":"exec_command","arguments":{"cmd":"touch file"}}]},{"text":"done"}]}"#;
+const MCP_CALL: &str =
+    r#"{"mock":[{"calls":[{"name":"mcp__dying__go","arguments":{}}]},{"text":"done"}]}"#;
+/// An MCP server that offers a tool, and ends when the tool is called.
+const DYING: &str = r#"
+next() { read -r line; line=${line#*\"id\":}; id=${line%%[,\}]*}; }
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+next; answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"dying","version":"1"}}'
+read -r initialized
+next; answer '{"tools":[{"name":"go","inputSchema":{"type":"object"}}]}'
+read -r call
+"#;
 
 /// Soaks one server after the other.
 pub async fn run(subjects: &[Subject], model: &str, time: Duration) -> Result<Soaks> {
@@ -39,19 +59,26 @@ pub async fn run(subjects: &[Subject], model: &str, time: Duration) -> Result<So
 
 async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
     let home = Home::new(model)?;
+    let temporary = tempfile::tempdir_in("/var/tmp")?;
     let listen = ["--listen", "ws://127.0.0.1:0"];
-    let mut process = home.launch(&subject.program, &listen).start();
+    let launch = home.launch(&subject.program, &listen);
+    let launch = launch.env("TMPDIR", &temporary.path().to_string_lossy());
+    let mut process = launch.start();
     let mut work = Work::start(&mut process).await?;
     let mut sampler = Sampler::new(process.pid())?;
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut files = None;
+    let mut first = None;
     while sampler.elapsed() < time {
         ticks.tick().await;
         work.second().await?;
-        sampler.sample()?;
-        let open = open_files(process.pid())?;
-        let first = *files.get_or_insert(open);
+        let held = held(process.pid(), temporary.path(), home.path())?;
+        sampler.sample(Some(held))?;
+        let open = held.open_files;
+        let first = match work.is_settled() {
+            true => *first.get_or_insert(open),
+            false => continue,
+        };
         if open > first + SPARE_FILES {
             return Err(format!("{open} open files, {first} in the beginning").into());
         }
@@ -63,8 +90,27 @@ async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
     })
 }
 
-fn open_files(pid: i32) -> Result<usize> {
-    Ok(std::fs::read_dir(format!("/proc/{pid}/fd"))?.count())
+/// What the server holds besides memory.
+fn held(pid: i32, temporary: &Path, home: &Path) -> Result<Held> {
+    let entries = |path: String| Ok::<_, std::io::Error>(std::fs::read_dir(path)?.count());
+    Ok(Held {
+        open_files: entries(format!("/proc/{pid}/fd"))?,
+        threads: entries(format!("/proc/{pid}/task"))?,
+        processes: usage::processes(pid)?,
+        temporary_files: std::fs::read_dir(temporary)?.count(),
+        home_mb: size(home) as f64 / 1e6,
+    })
+}
+
+/// The bytes of all files below a directory. Files may vanish meanwhile.
+fn size(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let size_of = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(size_of).sum()
 }
 
 /// A client that stays, and what it works on.
@@ -74,7 +120,10 @@ struct Work {
     peer: Peer,
     inbox: Inbox,
     threads: Vec<String>,
-    forks: Vec<String>,
+    forks: VecDeque<String>,
+    /// Threads whose turn waits for the answer to an approval.
+    unanswered: VecDeque<String>,
+    archived: VecDeque<String>,
     /// The thread that the last visitor left in the middle of a turn.
     left: Option<String>,
     turns: usize,
@@ -90,7 +139,9 @@ impl Work {
             peer,
             inbox,
             threads: Vec::new(),
-            forks: Vec::new(),
+            forks: VecDeque::new(),
+            unanswered: VecDeque::new(),
+            archived: VecDeque::new(),
             left: None,
             turns: 0,
         };
@@ -99,6 +150,11 @@ impl Work {
             work.threads.push(thread);
         }
         Ok(work)
+    }
+
+    /// From now on as many threads are loaded and stored after a second as before it.
+    fn is_settled(&self) -> bool {
+        self.unanswered.len() == UNANSWERED && self.archived.len() == ARCHIVED
     }
 
     /// What happens in one second.
@@ -110,10 +166,12 @@ impl Work {
         let oldest = self.threads.remove(0);
         self.fork(&oldest).await?;
         self.interrupted_turn(&oldest).await?;
-        self.archive(&oldest).await?;
+        self.archive(Some(oldest)).await?;
         let thread = self.thread().await?;
         self.threads.push(thread);
         self.visit().await?;
+        self.leave_an_approval().await?;
+        self.lose_an_mcp_server().await?;
         let setting = json!({
             "keyPath": "hide_agent_reasoning", "value": self.turns.is_multiple_of(2), "mergeStrategy": "replace",
         });
@@ -130,12 +188,14 @@ impl Work {
             .await?;
         let fork = id(&fork)?;
         self.turn(&fork, TEXT).await?;
-        self.forks.push(fork);
-        if self.forks.len() > FORKS {
-            let oldest = self.forks.remove(0);
-            self.archive(&oldest).await?;
+        self.forks.push_back(fork);
+        match self.forks.len() > FORKS {
+            true => {
+                let oldest = self.forks.pop_front();
+                self.archive(oldest).await
+            }
+            false => Ok(()),
         }
-        Ok(())
     }
 
     async fn interrupted_turn(&mut self, thread: &str) -> Result<()> {
@@ -148,28 +208,60 @@ impl Work {
 
     /// Another client starts a thread, a turn in it, and leaves.
     async fn visit(&mut self) -> Result<()> {
-        if let Some(thread) = self.left.take() {
-            self.archive(&thread).await?;
-        }
-        let (visitor, mut inbox) = client(&self.url).await?;
+        let before = self.left.take();
+        self.archive(before).await?;
         let params = json!({"cwd": self.directory});
-        let started = visitor
-            .call("thread/start", &params)
-            .within(PATIENCE)
-            .await?;
-        let thread = id(&serde_json::from_slice(started.as_bytes())?)?;
-        let params = turn_params(&thread, SLOW);
-        visitor.call("turn/start", &params).within(PATIENCE).await?;
         let is_delta =
             |it: &Event| matches!(it, Event::Notification(it) if it.method.ends_with("/delta"));
-        while let Some(event) = inbox.next().await {
-            if is_delta(&event) {
-                break;
+        self.left = Some(self.visitor(&params, SLOW, is_delta).await?);
+        Ok(())
+    }
+
+    /// Another client leaves when its turn asks whether a command may run.
+    async fn leave_an_approval(&mut self) -> Result<()> {
+        let params = json!({"cwd": self.directory, "approvalPolicy": "untrusted"});
+        let is_question = |it: &Event| matches!(it, Event::Request(_));
+        let thread = self.visitor(&params, TOUCH, is_question).await?;
+        self.unanswered.push_back(thread);
+        match self.unanswered.len() > UNANSWERED {
+            true => {
+                let oldest = self.unanswered.pop_front();
+                self.archive(oldest).await
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Another client starts a thread and a turn in it, and leaves after an event; the thread's id.
+    async fn visitor(
+        &self,
+        thread: &Value,
+        prompt: &str,
+        last: impl Fn(&Event) -> bool,
+    ) -> Result<String> {
+        let (visitor, mut inbox) = client(&self.url).await?;
+        let started = visitor.call("thread/start", thread).within(PATIENCE);
+        let thread = id(&serde_json::from_slice(started.await?.as_bytes())?)?;
+        let params = turn_params(&thread, prompt);
+        visitor.call("turn/start", &params).within(PATIENCE).await?;
+        loop {
+            match tokio::time::timeout(PATIENCE, inbox.next()).await? {
+                Some(event) if last(&event) => break,
+                Some(_) => {}
+                None => return Err("the connection of a visitor ended".into()),
             }
         }
         visitor.close();
-        self.left = Some(thread);
-        Ok(())
+        Ok(thread)
+    }
+
+    /// A thread has an MCP server of its own, which dies in the middle of a call.
+    async fn lose_an_mcp_server(&mut self) -> Result<()> {
+        let server = json!({"command": "sh", "args": ["-c", DYING]});
+        let params = json!({"cwd": self.directory, "config": {"mcp_servers.dying": server}});
+        let thread = id(&self.call("thread/start", &params).await?)?;
+        self.turn(&thread, MCP_CALL).await?;
+        self.archive(Some(thread)).await
     }
 
     async fn turn(&mut self, thread: &str, prompt: &str) -> Result<()> {
@@ -202,9 +294,21 @@ impl Work {
         id(&self.call("thread/start", &params).await?)
     }
 
-    async fn archive(&self, thread: &str) -> Result<()> {
+    /// Archives a thread, and deletes the one that was archived first if there are too many.
+    async fn archive(&mut self, thread: Option<String>) -> Result<()> {
+        let Some(thread) = thread else { return Ok(()) };
         let params = json!({"threadId": thread});
-        self.call("thread/archive", &params).await.map(drop)
+        self.call("thread/archive", &params).await?;
+        self.archived.push_back(thread);
+        let oldest = self
+            .archived
+            .front()
+            .filter(|_| self.archived.len() > ARCHIVED);
+        let Some(oldest) = oldest else { return Ok(()) };
+        let params = json!({"threadId": oldest});
+        self.call("thread/delete", &params).await?;
+        self.archived.pop_front();
+        Ok(())
     }
 
     async fn call(&self, method: &str, params: &Value) -> Result<Value> {

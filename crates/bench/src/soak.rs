@@ -49,6 +49,22 @@ pub struct Sample {
     memory_mb: f64,
     /// Of one processor, since the sample before.
     cpu_percent: f64,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    held: Option<Held>,
+}
+
+/// What a server holds besides memory.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Held {
+    pub open_files: usize,
+    pub threads: usize,
+    /// Itself and all of its descendants.
+    pub processes: usize,
+    /// Entries of its directory for temporary files.
+    pub temporary_files: usize,
+    /// All files of its home: rollouts, index, logs.
+    pub home_mb: f64,
 }
 
 /// Samples a server once in a while.
@@ -76,7 +92,7 @@ impl Sampler {
         self.start.elapsed()
     }
 
-    pub fn sample(&mut self) -> Result<()> {
+    pub fn sample(&mut self, held: Option<Held>) -> Result<()> {
         let (now, cpu) = (Instant::now(), usage::cpu(self.pid)?);
         let used = cpu.saturating_sub(self.used);
         let share = used.as_secs_f64() / (now - self.sampled).as_secs_f64();
@@ -84,6 +100,7 @@ impl Sampler {
             second: rounded((now - self.start).as_secs_f64()),
             memory_mb: rounded(usage::memory(self.pid)?),
             cpu_percent: rounded(share * 100.0),
+            held,
         });
         (self.sampled, self.used) = (now, cpu);
         Ok(())
@@ -111,7 +128,7 @@ async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
     while sampler.elapsed() < time {
         ticks.tick().await;
         second_of_work(&mut session, &mut threads).await?;
-        sampler.sample()?;
+        sampler.sample(None)?;
     }
     session.finish().await?;
     let samples = sampler.samples;
@@ -134,12 +151,19 @@ async fn second_of_work(session: &mut Session, threads: &mut Vec<String>) -> Res
     Ok(())
 }
 
-/// What is plotted, and how it is read off a sample.
-type Measure = (&'static str, fn(&Sample) -> f64);
+/// What is plotted, and how it is read off a sample, if it was sampled.
+type Measure = (&'static str, fn(&Sample) -> Option<f64>);
 
-const MEASURES: [Measure; 2] = [
-    ("memory, MB", |it| it.memory_mb),
-    ("CPU, % of one processor", |it| it.cpu_percent),
+const MEASURES: [Measure; 7] = [
+    ("memory, MB", |it| Some(it.memory_mb)),
+    ("CPU, % of one processor", |it| Some(it.cpu_percent)),
+    ("open files", |it| Some(it.held?.open_files as f64)),
+    ("threads of the process", |it| Some(it.held?.threads as f64)),
+    ("processes", |it| Some(it.held?.processes as f64)),
+    ("temporary files", |it| {
+        Some(it.held?.temporary_files as f64)
+    }),
+    ("home on disk, MB", |it| Some(it.held?.home_mb)),
 ];
 
 impl Soaks {
@@ -152,7 +176,10 @@ impl Soaks {
         for soak in &self.servers {
             for (name, of) in MEASURES {
                 let seconds = soak.samples.last().map_or(0.0, |it| it.second.round());
-                let values: Vec<f64> = soak.samples.iter().map(of).collect();
+                let values: Vec<f64> = soak.samples.iter().filter_map(of).collect();
+                if values.is_empty() {
+                    continue;
+                }
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 out.push_str(&format!(
@@ -168,7 +195,7 @@ impl Soaks {
         out
     }
 
-    /// The plots of memory and processor time.
+    /// A plot of each measure that was sampled.
     pub fn panels(&self) -> Vec<Panel> {
         let panel = |(title, of): Measure| Panel {
             title: title.to_owned(),
@@ -176,15 +203,17 @@ impl Soaks {
             log: false,
             series: self.servers.iter().map(|soak| soak.series(of)).collect(),
         };
-        MEASURES.map(panel).into()
+        let sampled = |it: &Panel| it.series.iter().any(|it| !it.points.is_empty());
+        MEASURES.into_iter().map(panel).filter(sampled).collect()
     }
 }
 
 impl Soak {
-    fn series(&self, of: fn(&Sample) -> f64) -> Series {
+    fn series(&self, of: fn(&Sample) -> Option<f64>) -> Series {
+        let point = |it: &Sample| Some((it.second, of(it)?));
         Series {
             name: self.subject.clone(),
-            points: self.samples.iter().map(|it| (it.second, of(it))).collect(),
+            points: self.samples.iter().filter_map(point).collect(),
         }
     }
 }
@@ -205,6 +234,7 @@ mod tests {
             second: f64::from(second),
             memory_mb: f64::from(second),
             cpu_percent: 5.0,
+            held: None,
         };
         let soak = Soak {
             subject: "quipu".to_owned(),

@@ -58,6 +58,11 @@ fn clock(pid: i32) -> Option<Duration> {
     read.then(|| Duration::new(seconds, nanos))
 }
 
+/// How many processes there are, the root included.
+pub fn processes(root: i32) -> Result<usize> {
+    Ok(tree(root)?.len())
+}
+
 /// Memory now, in MB: all that is resident in the process, and of its descendants what they hold
 /// beyond the same program. (Shares of pages would be fairer, but depend on who else runs the program.)
 pub fn memory(root: i32) -> Result<f64> {
