@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use quipu_client::wire::{SessionSource, SubAgentSource, Thread, ThreadResumeParams, Turn};
+use quipu_client::wire::{Thread, ThreadResumeParams, Turn};
 use quipu_client::{Client, EventStream, Timeouts};
 use quipu_rpc::ErrorObject;
 
@@ -137,15 +137,7 @@ impl Agent {
             if let Ok(session) = self.session(&id) {
                 return Some(session);
             }
-            let client = self.client().await.ok()?;
-            let thread = client.read_thread(&id, false).await.ok()?;
-            let SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
-                parent_thread_id, ..
-            }) = thread.source
-            else {
-                return None;
-            };
-            id = parent_thread_id.to_string();
+            id = self.client().await.ok()?.parent_thread(id).await?;
         }
         None
     }

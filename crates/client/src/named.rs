@@ -6,9 +6,10 @@ use futures_util::{Stream, stream};
 use quipu_wire::method::{Method as _, request};
 use quipu_wire::{
     CommandExecParams, CommandExecResponse, ModelListParams, ModelListResponse, ReviewStartParams,
-    ReviewStartResponse, Thread, ThreadArchiveParams, ThreadCompactStartParams, ThreadForkParams,
-    ThreadListParams, ThreadListResponse, ThreadReadParams, ThreadResumeParams, ThreadStartParams,
-    Turn, TurnInterruptParams, TurnStartParams, TurnSteerParams,
+    ReviewStartResponse, SessionSource, SubAgentSource, Thread, ThreadArchiveParams,
+    ThreadCompactStartParams, ThreadForkParams, ThreadListParams, ThreadListResponse,
+    ThreadReadParams, ThreadResumeParams, ThreadStartParams, Turn, TurnInterruptParams,
+    TurnStartParams, TurnSteerParams,
 };
 
 use crate::{Client, Error, Result};
@@ -98,6 +99,18 @@ impl Client {
             include_turns,
         };
         Ok(self.thread_read(params).await?.thread)
+    }
+
+    /// The thread whose agent started the agent of this one; none for a thread that a client started, and for one that
+    /// cannot be read.
+    pub async fn parent_thread(&self, thread_id: impl Into<String>) -> Option<String> {
+        let thread = self.read_thread(thread_id, false).await.ok()?;
+        match thread.source {
+            SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
+                parent_thread_id, ..
+            }) => Some(parent_thread_id.to_string()),
+            _ => None,
+        }
     }
 
     /// One page of the stored threads.

@@ -12,8 +12,7 @@ use quipu_client::wire::{
     FileChangeApprovalDecision as FileDecision, FileChangeRequestApprovalParams,
     McpServerElicitationAction, McpServerElicitationRequestParams,
     McpServerElicitationRequestResponse, PermissionsRequestApprovalParams,
-    PermissionsRequestApprovalResponse, SessionSource, SubAgentSource, ToolRequestUserInputParams,
-    ToolRequestUserInputResponse,
+    PermissionsRequestApprovalResponse, ToolRequestUserInputParams, ToolRequestUserInputResponse,
 };
 use quipu_client::{Client, Connect, Handler, Timeouts};
 use serde_json::{Value, json};
@@ -286,15 +285,7 @@ impl Shared {
             if let Some(call) = self.asks.lock().get(&id) {
                 return Some(call.clone());
             }
-            let client = self.client().await.ok()?;
-            let thread = client.read_thread(&id, false).await.ok()?;
-            let SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
-                parent_thread_id, ..
-            }) = thread.source
-            else {
-                return None;
-            };
-            id = parent_thread_id.to_string();
+            id = self.client().await.ok()?.parent_thread(id).await?;
         }
         None
     }

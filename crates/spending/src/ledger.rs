@@ -18,7 +18,7 @@ const DIRECTORY: &str = "usage";
 const MAX_LINE: u64 = 64 * 1024;
 
 /// One answer of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// When it ended, in Unix seconds.
     pub at: i64,

@@ -69,6 +69,26 @@ impl Place {
     }
 
     /// What is stored of the only thread.
+    /// What comes of `quipu` with these arguments and no input.
+    pub async fn outcome(&self, args: &[&str]) -> Output {
+        let output = self.quipu(args).stdin(Stdio::null()).output();
+        within("the end of a command", output).await.unwrap()
+    }
+
+    /// What `quipu` prints when it succeeds.
+    pub async fn ok(&self, args: &[&str]) -> String {
+        let output = self.outcome(args).await;
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        text(&output.stdout).to_owned()
+    }
+
+    /// The error that `quipu` prints when it fails.
+    pub async fn fails(&self, args: &[&str]) -> String {
+        let output = self.outcome(args).await;
+        assert!(!output.status.success(), "{args:?}: {output:?}");
+        text(&output.stderr).to_owned()
+    }
+
     pub fn rollout(&self) -> String {
         let mut path = self.directory.path().join(".quipu/sessions");
         while path.is_dir() {

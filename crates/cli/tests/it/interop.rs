@@ -11,7 +11,7 @@ use quipu_testkit::process::{Launch, ServerProcess};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::QUIPU;
+use crate::support::{QUIPU, scripted_home};
 
 /// A home that several programs share, and the model they ask.
 struct Shared {
@@ -27,15 +27,7 @@ struct Program {
 
 impl Shared {
     async fn new() -> Shared {
-        let model = ModelServer::start().await.unwrap();
-        let home = tempfile::tempdir().unwrap();
-        let config = format!(
-            "model = \"scripted-model\"\nmodel_provider = \"scripted\"\nsandbox_mode = \"danger-full-access\"\n\
-             approval_policy = \"never\"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}\"\n\
-             wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
-            model.base_url(),
-        );
-        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        let (home, model) = scripted_home().await;
         Shared { home, model }
     }
 

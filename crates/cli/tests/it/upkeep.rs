@@ -1,7 +1,5 @@
 //! What operators do with a home: doctor, threads, config and mcp.
 
-use std::process::Output;
-
 use quipu_testkit::client::within;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
@@ -9,24 +7,6 @@ use serde_json::{Value, json};
 
 use crate::exec::{Place, text};
 use crate::support::app_server;
-
-async fn run(place: &Place, args: &[&str]) -> Output {
-    let mut command = place.quipu(args);
-    let output = command.stdin(std::process::Stdio::null()).output();
-    within("the end of a command", output).await.unwrap()
-}
-
-async fn ok(place: &Place, args: &[&str]) -> String {
-    let output = run(place, args).await;
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    text(&output.stdout).to_owned()
-}
-
-async fn fails(place: &Place, args: &[&str]) -> String {
-    let output = run(place, args).await;
-    assert!(!output.status.success(), "{args:?}: {output:?}");
-    text(&output.stderr).to_owned()
-}
 
 fn configure(place: &Place, content: &str) {
     std::fs::write(place.directory.path().join(".quipu/config.toml"), content).unwrap();
@@ -44,7 +24,7 @@ async fn the_doctor_finds_a_model_that_answers_and_one_that_does_not() {
         )
     };
     configure(&place, &provider(&model.base_url()));
-    let printed = ok(&place, &["doctor"]).await;
+    let printed = place.ok(&["doctor"]).await;
     for part in [
         "home  ",
         "✓ config",
@@ -59,7 +39,7 @@ async fn the_doctor_finds_a_model_that_answers_and_one_that_does_not() {
     configure(&place, &provider("http://127.0.0.1:1/v1"));
     let bundle = place.directory.path().join("report.md");
     let args = ["doctor", "--json", "--bundle", bundle.to_str().unwrap()];
-    let output = run(&place, &args).await;
+    let output = place.outcome(&args).await;
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();
@@ -85,7 +65,7 @@ async fn the_doctor_finds_a_model_that_answers_and_one_that_does_not() {
 async fn the_doctor_names_mistakes_dead_keys_and_missing_keys() {
     let place = Place::new();
     configure(&place, "model_provider = \"groq\"\nno_such_setting = 1\n");
-    let output = run(&place, &["doctor"]).await;
+    let output = place.outcome(&["doctor"]).await;
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     for part in [
@@ -96,7 +76,7 @@ async fn the_doctor_names_mistakes_dead_keys_and_missing_keys() {
         assert!(printed.contains(part), "{part:?} is not in {printed}");
     }
     configure(&place, "model = [\n");
-    let output = run(&place, &["doctor"]).await;
+    let output = place.outcome(&["doctor"]).await;
     let printed = text(&output.stdout);
     assert!(printed.contains("✗ config"), "{printed}");
     // Nothing runs with the defaults where the user's settings cannot be read.
@@ -105,7 +85,7 @@ async fn the_doctor_names_mistakes_dead_keys_and_missing_keys() {
         "{printed}"
     );
     configure(&place, "");
-    let output = run(&place, &["doctor"]).await;
+    let output = place.outcome(&["doctor"]).await;
     let printed = text(&output.stdout);
     // All lines of a remedy are below its first.
     assert!(
@@ -119,55 +99,55 @@ async fn sessions_are_shown_searched_exported_imported_and_archived() {
     let place = Place::new();
     let lines = place.lines(&["fix the <b>bug</b>"], 0).await;
     let id = lines[0]["thread_id"].as_str().unwrap();
-    let shown = ok(&place, &["threads", "show", id]).await;
+    let shown = place.ok(&["threads", "show", id]).await;
     assert!(
         shown.contains("# fix the <b>bug</b>") && shown.contains("### Agent"),
         "{shown}"
     );
-    let found = ok(&place, &["threads", "search", "bug"]).await;
+    let found = place.ok(&["threads", "search", "bug"]).await;
     assert!(found.starts_with(id), "{found}");
     assert_eq!(
-        ok(&place, &["threads", "search", "nothing like it"]).await,
+        place.ok(&["threads", "search", "nothing like it"]).await,
         ""
     );
 
-    let page = ok(&place, &["threads", "export", id, "--format", "html"]).await;
+    let page = place
+        .ok(&["threads", "export", id, "--format", "html"])
+        .await;
     assert!(
         page.contains("fix the &lt;b&gt;bug&lt;/b&gt;") && !page.contains("<b>bug"),
         "{page}"
     );
     let thread: Value =
-        serde_json::from_str(&ok(&place, &["threads", "export", id, "-f", "json"]).await).unwrap();
+        serde_json::from_str(&place.ok(&["threads", "export", id, "-f", "json"]).await).unwrap();
     assert_eq!(thread["turns"][0]["status"], "completed");
 
     let file = place.directory.path().join("session.jsonl");
     let file = file.to_str().unwrap();
-    ok(
-        &place,
-        &["threads", "export", id, "-f", "rollout", "-o", file],
-    )
-    .await;
+    place
+        .ok(&["threads", "export", id, "-f", "rollout", "-o", file])
+        .await;
     let other = Place::new();
-    let imported = ok(&other, &["threads", "import", file]).await;
-    let again = ok(
-        &other,
-        &["threads", "export", imported.trim(), "-f", "json"],
-    )
-    .await;
+    let imported = other.ok(&["threads", "import", file]).await;
+    let again = other
+        .ok(&["threads", "export", imported.trim(), "-f", "json"])
+        .await;
     let again: Value = serde_json::from_str(&again).unwrap();
     assert_eq!(again["turns"][0]["items"], thread["turns"][0]["items"]);
 
-    ok(&place, &["threads", "archive", id]).await;
-    assert_eq!(ok(&place, &["threads"]).await, "");
+    place.ok(&["threads", "archive", id]).await;
+    assert_eq!(place.ok(&["threads"]).await, "");
     assert!(
-        ok(&place, &["threads", "list", "--archived"])
+        place
+            .ok(&["threads", "list", "--archived"])
             .await
             .starts_with(id)
     );
-    ok(&place, &["threads", "unarchive", id]).await;
-    assert!(ok(&place, &["threads"]).await.starts_with(id));
+    place.ok(&["threads", "unarchive", id]).await;
+    assert!(place.ok(&["threads"]).await.starts_with(id));
     assert!(
-        fails(&place, &["threads", "show", "no-such"])
+        place
+            .fails(&["threads", "show", "no-such"])
             .await
             .contains("no-such")
     );
@@ -176,43 +156,43 @@ async fn sessions_are_shown_searched_exported_imported_and_archived() {
 #[tokio::test]
 async fn settings_are_read_written_and_explained() {
     let place = Place::new();
-    ok(&place, &["config", "set", "model", "tiny"]).await;
-    ok(
-        &place,
-        &[
+    place.ok(&["config", "set", "model", "tiny"]).await;
+    place
+        .ok(&[
             "config",
             "set",
             "sandbox_workspace_write.network_access",
             "true",
-        ],
-    )
-    .await;
-    assert_eq!(ok(&place, &["config", "get", "model"]).await, "tiny\n");
-    let all = ok(&place, &["config", "get"]).await;
+        ])
+        .await;
+    assert_eq!(place.ok(&["config", "get", "model"]).await, "tiny\n");
+    let all = place.ok(&["config", "get"]).await;
     assert!(
         all.contains("sandbox_workspace_write.network_access = true  # "),
         "{all}"
     );
-    let explained = ok(&place, &["config", "explain", "model"]).await;
+    let explained = place.ok(&["config", "explain", "model"]).await;
     assert!(
         explained.contains("default: ") && explained.contains("set: model = \"tiny\" by "),
         "{explained}"
     );
-    ok(&place, &["config", "unset", "model"]).await;
+    place.ok(&["config", "unset", "model"]).await;
     assert!(
-        ok(&place, &["config", "explain", "model"])
+        place
+            .ok(&["config", "explain", "model"])
             .await
             .contains("set: nowhere")
     );
-    let refused = fails(&place, &["config", "set", "modle", "tiny"]).await;
+    let refused = place.fails(&["config", "set", "modle", "tiny"]).await;
     assert!(refused.contains("did you mean `model`?"), "{refused}");
-    let refused = fails(&place, &["config", "set", "banana", "tiny"]).await;
+    let refused = place.fails(&["config", "set", "banana", "tiny"]).await;
     assert!(
         refused.contains("`banana`") && refused.contains("model_provider"),
         "{refused}"
     );
     assert!(
-        fails(&place, &["config", "set", "sandbox_mode", "everything"])
+        place
+            .fails(&["config", "set", "sandbox_mode", "everything"])
             .await
             .contains("everything")
     );
@@ -243,9 +223,8 @@ async fn mcp_servers_are_added_tested_and_removed() {
         done"#;
     let file = place.directory.path().join("server.sh");
     std::fs::write(&file, script).unwrap();
-    ok(
-        &place,
-        &[
+    place
+        .ok(&[
             "mcp",
             "add",
             "sums",
@@ -254,38 +233,39 @@ async fn mcp_servers_are_added_tested_and_removed() {
             "--",
             "sh",
             file.to_str().unwrap(),
-        ],
-    )
-    .await;
-    ok(&place, &["mcp", "add", "dead", "--", "false"]).await;
-    let listed = ok(&place, &["mcp", "list"]).await;
+        ])
+        .await;
+    place.ok(&["mcp", "add", "dead", "--", "false"]).await;
+    let listed = place.ok(&["mcp", "list"]).await;
     assert!(listed.contains("sums") && listed.contains("sh"), "{listed}");
     assert!(
-        ok(&place, &["mcp", "test", "sums"])
+        place
+            .ok(&["mcp", "test", "sums"])
             .await
             .contains("Adds numbers")
     );
     assert!(
-        fails(&place, &["mcp", "test", "dead"])
+        place
+            .fails(&["mcp", "test", "dead"])
             .await
             .contains("did not start")
     );
-    ok(&place, &["mcp", "remove", "sums"]).await;
-    assert!(!ok(&place, &["mcp", "list"]).await.contains("sums"));
-    let refused = fails(&place, &["mcp", "remove", "sums"]).await;
+    place.ok(&["mcp", "remove", "sums"]).await;
+    assert!(!place.ok(&["mcp", "list"]).await.contains("sums"));
+    let refused = place.fails(&["mcp", "remove", "sums"]).await;
     assert!(refused.contains("configured: dead"), "{refused}");
-    fails(&place, &["mcp", "add", "bad name", "--", "x"]).await;
+    place.fails(&["mcp", "add", "bad name", "--", "x"]).await;
 }
 
 #[tokio::test]
 async fn completions_and_manual_pages_are_made_from_the_arguments() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = ok(&place, &["completions", shell]).await;
+        let script = place.ok(&["completions", shell]).await;
         assert!(script.contains("app-server"), "{shell}: {script}");
     }
     let out = place.directory.path().join("man");
-    ok(&place, &["man", "--out", out.to_str().unwrap()]).await;
+    place.ok(&["man", "--out", out.to_str().unwrap()]).await;
     let page = std::fs::read_to_string(out.join("quipu-exec.1")).unwrap();
     assert!(page.contains(".TH"), "{page}");
 }
@@ -305,21 +285,18 @@ async fn what_answers_cost_is_summed_up() {
     for _ in 0..2 {
         let usage = json!({ "input": 1000, "output": 100 });
         model.queue_json(json!({ "text": "ok", "usage": usage }));
-        ok(&place, &["exec", "hello"]).await;
+        place.ok(&["exec", "hello"]).await;
     }
-    let days = ok(&place, &["usage"]).await;
+    let days = place.ok(&["usage"]).await;
     assert!(days.contains("2200 tokens  $    0.0040  ███"), "{days}");
-    let models = ok(&place, &["usage", "--by", "model", "--json"]).await;
+    let models = place.ok(&["usage", "--by", "model", "--json"]).await;
     let models: Value = serde_json::from_str(&models).unwrap();
     assert_eq!(
         (&models["model"], &models["answers"]),
         (&json!("own/tiny"), &json!(2))
     );
     assert_eq!(
-        ok(&place, &["usage", "--by", "thread"])
-            .await
-            .lines()
-            .count(),
+        place.ok(&["usage", "--by", "thread"]).await.lines().count(),
         3
     );
 }
@@ -334,31 +311,35 @@ async fn sessions_are_deleted_after_they_were_shown() {
     }
     let stored = async |args: &[&str]| {
         let list = ["threads", "list", "--json"];
-        ok(&place, &[&list, args].concat()).await.lines().count()
+        place.ok(&[&list, args].concat()).await.lines().count()
     };
-    ok(&place, &["threads", "archive", &ids[1]]).await;
+    place.ok(&["threads", "archive", &ids[1]]).await;
 
-    let output = run(&place, &["threads", "delete", &ids[0]]).await;
+    let output = place.outcome(&["threads", "delete", &ids[0]]).await;
     let shown = text(&output.stderr);
     assert!(
         shown.contains(&ids[0]) && shown.contains("nothing was deleted"),
         "{shown}"
     );
     assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (2, 1));
-    ok(&place, &["threads", "delete", &ids[0], "--yes"]).await;
+    place.ok(&["threads", "delete", &ids[0], "--yes"]).await;
     assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 1));
 
-    let output = run(&place, &["threads", "gc", "--older-than", "1d", "--yes"]).await;
+    let output = place
+        .outcome(&["threads", "gc", "--older-than", "1d", "--yes"])
+        .await;
     assert!(
         text(&output.stderr).contains("no session is that old"),
         "{output:?}"
     );
-    let output = run(&place, &["threads", "gc", "--max-size", "0B"]).await;
+    let output = place.outcome(&["threads", "gc", "--max-size", "0B"]).await;
     let shown = text(&output.stderr);
     for part in [&*ids[1], &ids[2], "2 session(s)", "nothing was deleted"] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
-    ok(&place, &["threads", "gc", "--max-size", "1TiB", "--yes"]).await;
+    place
+        .ok(&["threads", "gc", "--max-size", "1TiB", "--yes"])
+        .await;
     assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 1));
 
     // What a server works with stays.
@@ -369,7 +350,9 @@ async fn sessions_are_deleted_after_they_were_shown() {
     let mut client = Conversation::start(process.stdio()).await;
     let params = json!({ "threadId": ids[2] });
     client.call("thread/resume", params).await;
-    let output = run(&place, &["threads", "gc", "--max-size", "0B", "--yes"]).await;
+    let output = place
+        .outcome(&["threads", "gc", "--max-size", "0B", "--yes"])
+        .await;
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = text(&output.stderr);
     assert!(
@@ -379,9 +362,11 @@ async fn sessions_are_deleted_after_they_were_shown() {
     assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (1, 0));
     client.leave().await;
     process.exit().await;
-    ok(&place, &["threads", "gc", "--max-size", "0B", "--yes"]).await;
+    place
+        .ok(&["threads", "gc", "--max-size", "0B", "--yes"])
+        .await;
     assert_eq!((stored(&[]).await, stored(&["--archived"]).await), (0, 0));
-    let error = fails(&place, &["threads", "gc", "--yes"]).await;
+    let error = place.fails(&["threads", "gc", "--yes"]).await;
     assert!(error.contains("--older-than"), "{error}");
 }
 
@@ -403,11 +388,11 @@ async fn sessions_and_runs_say_what_they_cost() {
     let end = lines.last().unwrap();
     assert_eq!(end["type"], "turn.completed", "{end}");
     assert_eq!(end["usage"]["cost_dollars"], 0.03, "{end}");
-    let listed = ok(&place, &["threads", "list", "--json"]).await;
+    let listed = place.ok(&["threads", "list", "--json"]).await;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     assert_eq!(
         (&listed["dollars"], &listed["tokens"]),
         (&json!(0.03), &json!(1200))
     );
-    assert!(ok(&place, &["threads"]).await.contains("$0.0300"));
+    assert!(place.ok(&["threads"]).await.contains("$0.0300"));
 }

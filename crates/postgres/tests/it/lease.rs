@@ -2,22 +2,24 @@
 
 use std::path::Path;
 
-use quipu_journal::Error;
+use quipu_journal::{Error, Log, Store};
 
 use crate::cluster::within;
 use crate::support::{database, id, meta, turn};
 
+/// The log of a new thread with a turn.
+fn with_a_turn(store: &Store) -> Log {
+    let mut log = store.create(meta(id(1))).unwrap();
+    log.append(&turn("A", "a", "1")).unwrap();
+    log.flush().unwrap();
+    log
+}
+
 #[test]
 fn a_thread_has_one_writer_among_all_nodes() {
     let Some(database) = database() else { return };
-    let (one, other) = (
-        database.node(Path::new("/a")),
-        database.node(Path::new("/b")),
-    );
-    let (one, other) = (one.store(), other.store());
-    let mut log = one.create(meta(id(1))).unwrap();
-    log.append(&turn("A", "a", "1")).unwrap();
-    log.flush().unwrap();
+    let [one, other] = ["/a", "/b"].map(|home| database.node(Path::new(home)).store());
+    let mut log = with_a_turn(&one);
     let path = other.find(id(1)).unwrap().unwrap();
     assert!(matches!(other.resume(&path), Err(Error::ActiveWriter(_))));
     assert!(matches!(other.archive(id(1)), Err(Error::ActiveWriter(_))));
@@ -48,14 +50,8 @@ fn a_thread_has_one_writer_among_all_nodes() {
 #[test]
 fn a_node_that_was_taken_for_dead_can_write_nothing() {
     let Some(database) = database() else { return };
-    let (one, other) = (
-        database.node(Path::new("/a")),
-        database.node(Path::new("/b")),
-    );
-    let (one, other) = (one.store(), other.store());
-    let mut log = one.create(meta(id(1))).unwrap();
-    log.append(&turn("A", "a", "1")).unwrap();
-    log.flush().unwrap();
+    let [one, other] = ["/a", "/b"].map(|home| database.node(Path::new(home)).store());
+    let mut log = with_a_turn(&one);
     // The node gives no sign of life for too long; it renews itself a moment later, which must not matter.
     database.value("UPDATE quipu.nodes SET expires = now() - interval '1 second'");
     let path = other.find(id(1)).unwrap().unwrap();

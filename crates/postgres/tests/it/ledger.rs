@@ -11,17 +11,11 @@ fn entry(thread: &str, cwd: &str, total: u64, seconds: f64) -> Entry {
     Entry {
         at: now.as_secs() as i64,
         thread: thread.to_owned(),
-        turn: "u".to_owned(),
         cwd: cwd.to_owned(),
-        provider: "p".to_owned(),
-        model: "m".to_owned(),
-        input: total,
-        cached: 0,
-        output: 0,
-        reasoning: 0,
         total,
         dollars: Some(0.5),
         seconds,
+        ..Entry::default()
     }
 }
 

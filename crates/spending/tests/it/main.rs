@@ -21,17 +21,10 @@ fn entry(cwd: &str, total: u64, dollars: Option<f64>) -> Entry {
     Entry {
         at: now(),
         thread: "t".to_owned(),
-        turn: "u".to_owned(),
         cwd: cwd.to_owned(),
-        provider: "p".to_owned(),
-        model: "m".to_owned(),
-        input: total,
-        cached: 0,
-        output: 0,
-        reasoning: 0,
         total,
         dollars,
-        seconds: 0.0,
+        ..Entry::default()
     }
 }
 
