@@ -1,6 +1,6 @@
 //! Points in time as files, logs and trackers write them; in memory they are milliseconds since 1970.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 
 /// Milliseconds since 1970, UTC.
 pub type Millis = i64;
@@ -28,6 +28,20 @@ pub fn parse(text: &str) -> Option<Millis> {
     };
     let at = DateTime::parse_from_rfc3339(&whole).ok()?;
     Some(at.timestamp_millis())
+}
+
+/// Reads a date of HTTP, in any of the three forms that a server may send.
+#[must_use]
+pub fn parse_http(text: &str) -> Option<Millis> {
+    let forms = [
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+    ];
+    let text = text.trim();
+    let read = |form| NaiveDateTime::parse_from_str(text, form).ok();
+    let at = forms.into_iter().find_map(read)?;
+    Some(at.and_utc().timestamp_millis())
 }
 
 /// The day in UTC, as `2026-02-24`.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::provider::Secret;
 use super::{TrackerError, TrackerErrorKind};
-use crate::time;
+use crate::time::{self, Millis};
 
 /// How long one request may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -137,8 +137,9 @@ impl Http {
     fn refusal(&self, answer: &Answer) -> TrackerError {
         let status = answer.status;
         let reason = self.reason(&answer.body);
-        if let Some(wait) = rate_limit(answer) {
-            return rate_limited(&format!("too many requests ({status}{reason})"), wait);
+        if answer.is_rate_limit() {
+            let why = format!("too many requests ({status}{reason})");
+            return rate_limited(&why, answer.wait());
         }
         let why = match status {
             401 | 403 => {
@@ -150,7 +151,9 @@ impl Http {
             }
             _ => format!("it answered with {status}{reason}"),
         };
-        TrackerError::new(TrackerErrorKind::Status, why)
+        // A server that is being repaired may say for how long.
+        let wait = (status == 503).then(|| answer.wait()).flatten();
+        waiting(TrackerErrorKind::Status, &why, wait)
     }
 
     /// What an answer says of its refusal, in a few words.
@@ -175,39 +178,93 @@ impl Http {
 
 /// An error that says how long to wait.
 pub(super) fn rate_limited(why: &str, wait: Option<Duration>) -> TrackerError {
-    let wait = wait.and_then(|it| u64::try_from(it.as_millis()).ok());
+    waiting(TrackerErrorKind::RateLimited, why, wait)
+}
+
+fn waiting(kind: TrackerErrorKind, why: &str, wait: Option<Duration>) -> TrackerError {
+    let wait = wait.map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
     TrackerError {
         retry_after_ms: wait,
-        ..TrackerError::new(TrackerErrorKind::RateLimited, why)
+        ..TrackerError::new(kind, why)
     }
 }
 
-/// Whether an answer says that there were too many requests, and how long to wait if it says so too.
-fn rate_limit(answer: &Answer) -> Option<Option<Duration>> {
-    let header = |name: &str| {
-        answer
-            .headers
-            .get(name)?
-            .to_str()
-            .ok()?
-            .trim()
-            .parse::<i64>()
-            .ok()
-    };
-    let retry_after = header("retry-after");
-    let is_used_up = header("x-ratelimit-remaining") == Some(0);
-    let is_limited = match answer.status {
-        429 => true,
-        403 => is_used_up || retry_after.is_some(),
-        _ => false,
-    };
-    if !is_limited {
-        return None;
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim)
     }
-    let reset = || {
-        let at = header("x-ratelimit-reset").or_else(|| header("ratelimit-reset"))?;
-        Some(at - time::now() / 1000)
-    };
-    let seconds = retry_after.or_else(reset);
-    Some(seconds.map(|it| Duration::from_secs(it.max(0).unsigned_abs())))
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.header(name)?.parse().ok()
+    }
+
+    /// Whether it says that there were too many requests.
+    fn is_rate_limit(&self) -> bool {
+        let is_used_up = self.number("x-ratelimit-remaining") == Some(0);
+        match self.status {
+            429 => true,
+            403 => is_used_up || self.header("retry-after").is_some(),
+            _ => false,
+        }
+    }
+
+    /// How long to wait, if it says so.
+    fn wait(&self) -> Option<Duration> {
+        let now = time::now();
+        let asked = self.header("retry-after").and_then(|it| wait(it, now));
+        let reset = || {
+            let at = self
+                .number("x-ratelimit-reset")
+                .or_else(|| self.number("ratelimit-reset"))?;
+            Some(not_before(at.saturating_mul(1000), now))
+        };
+        asked.or_else(reset)
+    }
+}
+
+/// How long `Retry-After` asks to wait: a number of seconds, or a date. Nothing for what is neither.
+fn wait(text: &str, now: Millis) -> Option<Duration> {
+    if !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    time::parse_http(text).map(|at| not_before(at, now))
+}
+
+/// The time until a moment; none is left if that has passed.
+fn not_before(at: Millis, now: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(at.saturating_sub(now)).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_seconds_or_dates_of_any_age() {
+        let now = time::parse("1994-11-06T08:49:30Z").unwrap();
+        let seconds = |text| wait(text, now).map(|it| it.as_secs());
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("7", Some(7)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            // The three forms that a date may have.
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(7)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(7)),
+            ("Sun Nov  6 08:49:37 1994", Some(7)),
+            // Past, and far away.
+            ("Sun, 06 Nov 1994 08:49:29 GMT", Some(0)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Fri, 06 Nov 9998 08:49:30 GMT", Some(252_581_846_400)),
+            // Neither.
+            ("", None),
+            ("-7", None),
+            ("1.5", None),
+            ("soon", None),
+            ("Sun, 31 Feb 1994 08:49:37 GMT", None),
+        ] {
+            assert_eq!(seconds(text), expected, "{text}");
+        }
+        assert_eq!(not_before(i64::MAX, i64::MIN).as_millis(), i64::MAX as u128);
+        assert_eq!(not_before(i64::MIN, i64::MAX), Duration::ZERO);
+    }
 }

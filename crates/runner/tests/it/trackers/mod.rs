@@ -11,6 +11,7 @@ use std::path::Path;
 use quipu_runner::config::TrackerConfig;
 use quipu_runner::env::Env;
 use quipu_runner::tracker;
+use quipu_testkit::web::{Reply, WebServer};
 use serde_json::{Value, json};
 
 /// The token of every test, which must go nowhere but into its header.
@@ -131,5 +132,39 @@ async fn settings_that_cannot_be_used_are_refused() {
         let error = open_with(kind, provider.clone(), &variables).err();
         let error = error.unwrap_or_else(|| panic!("{kind}: {provider}"));
         assert_eq!(error.category.name(), "invalid_tracker_config", "{error}");
+    }
+}
+
+#[tokio::test]
+async fn every_tracker_waits_for_as_long_as_it_is_asked_to() {
+    let far = "Fri, 06 Nov 9998 08:49:30 GMT";
+    let past = "Sun, 06 Nov 1994 08:49:37 GMT";
+    for (kind, scope) in [
+        ("github", json!({ "repository": "o/r" })),
+        ("gitlab", json!({ "project": "g/p" })),
+        ("linear", json!({ "project_slug": "p" })),
+        ("jira", json!({ "project": "ABC" })),
+    ] {
+        for (status, header, category, is_asked) in [
+            (429, "7", "tracker_rate_limited", (7_000..7_001)),
+            (429, past, "tracker_rate_limited", (0..1)),
+            (429, far, "tracker_rate_limited", (1 << 40..u64::MAX)),
+            (503, "7", "tracker_status", (7_000..7_001)),
+            (503, past, "tracker_status", (0..1)),
+        ] {
+            let reply = Reply::status(status, "").header("retry-after", header);
+            let server = WebServer::start(move |_| reply.clone()).await.unwrap();
+            let mut provider = scope.clone();
+            provider["endpoint"] = server.url().into();
+            for key in ["token", "api_key", "api_token"] {
+                provider[key] = json!("$TRACKER_TOKEN");
+            }
+            let tracker = open(kind, provider).ok().unwrap();
+            let error = tracker.issues_in_states(&texts(&["open"])).await;
+            let error = error.unwrap_err();
+            assert_eq!(error.category.name(), category, "{kind}: {error}");
+            let wait = error.retry_after_ms.unwrap();
+            assert!(is_asked.contains(&wait), "{kind}, {header}: {wait}");
+        }
     }
 }
