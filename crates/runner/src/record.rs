@@ -264,14 +264,6 @@ impl Places {
         self.of_attempt("patches", identifier, number, "patch")
     }
 
-    /// There while a workspace is being made.
-    #[must_use]
-    pub fn unfinished(&self, identifier: &str) -> PathBuf {
-        self.root
-            .join("unfinished")
-            .join(workspace::key(identifier))
-    }
-
     /// Where the running service listens for operators.
     #[must_use]
     pub fn socket(&self) -> PathBuf {

@@ -113,7 +113,8 @@ impl Host {
         self.arguments(&script)
     }
 
-    /// Finds or makes the workspace of an issue below a root there.
+    /// Finds or makes the workspace of an issue below a root there, as [`workspace::create`] does here. The mark is
+    /// there, too, so it does not matter when the connection or the service ends.
     pub async fn create_workspace(
         &self,
         root: &Path,
@@ -121,12 +122,15 @@ impl Host {
     ) -> Result<Workspace, HookError> {
         let key = workspace::key(identifier);
         let script = format!(
-            "root={}; key={}\nmkdir -p -- \"$root\" && cd -- \"$root\" || exit {NO_WORKSPACE}\n\
-             if mkdir -- \"$key\" 2>/dev/null; then made=created; else made=reused; fi\n\
+            "root={}; key={}; mark={}\nmkdir -p -- \"$root\" && cd -- \"$root\" || exit {NO_WORKSPACE}\n\
+             made=reused\n\
+             if [ -e \"./$mark\" ] || {{ [ ! -e \"./$key\" ] && [ ! -L \"./$key\" ]; }}; then\n\
+             made=created; : > \"./$mark\" && rm -rf -- \"./$key\" && mkdir -- \"./$key\" || exit {NO_WORKSPACE}\nfi\n\
              if [ -L \"$key\" ] || [ ! -d \"$key\" ]; then echo \"$root/$key is not a directory\"; exit {NO_WORKSPACE}; fi\n\
              cd -- \"$key\" && printf '%s %s\\n' \"$made\" \"$(pwd -P)\"",
             quoted(&root.display().to_string()),
             quoted(&key),
+            quoted(&workspace::mark(&key)),
         );
         let output = self.run("workspace", &script, LIMIT).await?;
         let last = output.lines().last().unwrap_or_default();
@@ -145,12 +149,29 @@ impl Host {
         }
     }
 
-    /// Removes the workspace of an issue below a root there.
-    pub async fn remove_workspace(&self, root: &Path, identifier: &str) -> Result<(), HookError> {
+    /// Says that a workspace that was made is complete.
+    pub async fn finish_workspace(&self, root: &Path, identifier: &str) -> Result<(), HookError> {
         let script = format!(
-            "cd -- {} 2>/dev/null || exit 0\nrm -rf -- {}",
+            "cd -- {} && rm -f -- {}",
             quoted(&root.display().to_string()),
-            quoted(&format!("./{}", workspace::key(identifier))),
+            quoted(&format!(
+                "./{}",
+                workspace::mark(&workspace::key(identifier))
+            )),
+        );
+        self.run("workspace", &script, LIMIT).await.map(drop)
+    }
+
+    /// Removes the workspace of an issue below a root there. If that is cut short, what is left counts as unfinished.
+    pub async fn remove_workspace(&self, root: &Path, identifier: &str) -> Result<(), HookError> {
+        let key = workspace::key(identifier);
+        let script = format!(
+            "cd -- {} 2>/dev/null || exit 0\nkey={}; mark={}\n\
+             [ -e \"$mark\" ] || [ -e \"$key\" ] || [ -L \"$key\" ] || exit 0\n\
+             : > \"$mark\" && rm -rf -- \"$key\" && rm -f -- \"$mark\"",
+            quoted(&root.display().to_string()),
+            quoted(&format!("./{key}")),
+            quoted(&format!("./{}", workspace::mark(&key))),
         );
         self.run("workspace", &script, LIMIT).await.map(drop)
     }

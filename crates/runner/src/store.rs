@@ -43,7 +43,7 @@ struct Waiting {
 impl Store {
     /// Makes the directories, which are their owner's only, and begins to write.
     pub fn open(places: Places) -> io::Result<Store> {
-        for below in ["issues", "days", "logs", "patches", "unfinished"] {
+        for below in ["issues", "days", "logs", "patches"] {
             quipu_disk::private_dirs(&places.root, Path::new(below))?;
         }
         let store = Store {

@@ -62,19 +62,34 @@ pub fn path(root: &Path, identifier: &str) -> PathBuf {
     root.join(key(identifier))
 }
 
-/// Finds or makes the workspace of an issue.
+/// The name of the file beside a workspace that is there while it is being made or removed. Keys have no `~`.
+pub(crate) fn mark(key: &str) -> String {
+    format!("{key}~unfinished")
+}
+
+fn mark_path(root: &Path, identifier: &str) -> PathBuf {
+    root.join(mark(&key(identifier)))
+}
+
+/// Finds or makes the workspace of an issue. One that is made has a mark beside it, before it is there, until
+/// [`finish`] takes that away; one with a mark was never finished, or only partly removed, and is made again.
 pub fn create(root: &Path, identifier: &str) -> Result<Workspace, WorkspaceError> {
     let unusable = |source| WorkspaceError::Root {
         root: root.to_owned(),
         source,
     };
     fs::create_dir_all(root).map_err(unusable)?;
-    let path = path(root, identifier);
-    let created_now = match fs::create_dir(&path) {
-        Ok(()) => true,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-        Err(source) => return Err(WorkspaceError::Create { path, source }),
-    };
+    let (path, mark) = (path(root, identifier), mark_path(root, identifier));
+    let created_now = mark.exists() || fs::symlink_metadata(&path).is_err();
+    if created_now {
+        let failed = |source| WorkspaceError::Create {
+            path: path.clone(),
+            source,
+        };
+        fs::write(&mark, "").map_err(failed)?;
+        remove_directory(root, &path)?;
+        fs::create_dir(&path).map_err(failed)?;
+    }
     // A link would lead elsewhere, even one to a directory.
     let is_dir = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
     if !is_dir {
@@ -101,23 +116,49 @@ pub fn contained(root: &Path, path: &Path) -> Result<PathBuf, WorkspaceError> {
     }
 }
 
-/// Whether an issue has a workspace.
-#[must_use]
-pub fn exists(root: &Path, identifier: &str) -> bool {
-    fs::symlink_metadata(path(root, identifier)).is_ok()
+/// Says that a workspace that was made is complete.
+pub fn finish(root: &Path, identifier: &str) -> Result<(), WorkspaceError> {
+    let path = mark_path(root, identifier);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.map_err(|source| WorkspaceError::Remove { path, source }),
+    }
 }
 
-/// Removes the workspace of an issue with all that it holds; a link is removed, not what it leads to.
+/// Whether an issue has a workspace, or what is left of one.
+#[must_use]
+pub fn exists(root: &Path, identifier: &str) -> bool {
+    let is_there = |path: PathBuf| fs::symlink_metadata(path).is_ok();
+    is_there(path(root, identifier)) || is_there(mark_path(root, identifier))
+}
+
+/// Removes the workspace of an issue with all that it holds; a link is removed, not what it leads to. If that is cut
+/// short, what is left counts as unfinished.
 pub fn remove(root: &Path, identifier: &str) -> Result<(), WorkspaceError> {
+    if !exists(root, identifier) {
+        return Ok(());
+    }
     let path = path(root, identifier);
-    let removed = match fs::symlink_metadata(&path) {
+    let marked = fs::write(mark_path(root, identifier), "");
+    if let Err(source) = marked {
+        return Err(WorkspaceError::Remove { path, source });
+    }
+    remove_directory(root, &path)?;
+    finish(root, identifier)
+}
+
+fn remove_directory(root: &Path, path: &Path) -> Result<(), WorkspaceError> {
+    let removed = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => Err(error),
         Ok(it) if it.is_dir() => {
-            contained(root, &path)?;
-            quipu_disk::remove_tree(&path)
+            contained(root, path)?;
+            quipu_disk::remove_tree(path)
         }
-        Ok(_) => fs::remove_file(&path),
+        Ok(_) => fs::remove_file(path),
     };
-    removed.map_err(|source| WorkspaceError::Remove { path, source })
+    removed.map_err(|source| WorkspaceError::Remove {
+        path: path.to_owned(),
+        source,
+    })
 }

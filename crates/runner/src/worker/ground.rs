@@ -30,44 +30,31 @@ impl Ground {
         Ok(Ground::There(host))
     }
 
-    /// Finds or makes the workspace of an issue. `unfinished` is the path of a file that is there as long as the
-    /// making of a workspace is not over: a service that was killed meanwhile leaves it behind.
-    pub async fn create(
-        &self,
-        root: &Path,
-        identifier: &str,
-        unfinished: &Path,
-    ) -> Result<Workspace, Failure> {
-        let again = unfinished.exists();
-        if again {
-            self.remove(root, identifier).await?;
-        }
-        let mark = |path: &Path| std::fs::write(path, "").map_err(unusable);
+    /// Finds or makes the workspace of an issue; one that is made is unfinished until [`Ground::finish`].
+    pub async fn create(&self, root: &Path, identifier: &str) -> Result<Workspace, Failure> {
         match self {
-            Ground::Here(_) => {
-                if !again && !workspace::exists(root, identifier) {
-                    mark(unfinished)?;
-                }
-                let (root, identifier) = (root.to_owned(), identifier.to_owned());
-                blocking(move || workspace::create(&root, &identifier)).await
-            }
+            Ground::Here(_) => on_disk(root, identifier, workspace::create).await,
             Ground::There(host) => {
                 let made = host.create_workspace(root, identifier).await;
-                let made = made.map_err(|error| remote(&error))?;
-                if made.created_now {
-                    mark(unfinished)?;
-                }
-                Ok(made)
+                made.map_err(|error| remote(&error))
+            }
+        }
+    }
+
+    /// Says that a workspace that was made is complete.
+    pub async fn finish(&self, root: &Path, identifier: &str) -> Result<(), Failure> {
+        match self {
+            Ground::Here(_) => on_disk(root, identifier, workspace::finish).await,
+            Ground::There(host) => {
+                let finished = host.finish_workspace(root, identifier).await;
+                finished.map_err(|error| remote(&error))
             }
         }
     }
 
     pub async fn remove(&self, root: &Path, identifier: &str) -> Result<(), Failure> {
         match self {
-            Ground::Here(_) => {
-                let (root, identifier) = (root.to_owned(), identifier.to_owned());
-                blocking(move || workspace::remove(&root, &identifier)).await
-            }
+            Ground::Here(_) => on_disk(root, identifier, workspace::remove).await,
             Ground::There(host) => {
                 let removed = host.remove_workspace(root, identifier).await;
                 removed.map_err(|error| remote(&error))
@@ -138,10 +125,14 @@ impl Ground {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, workspace::WorkspaceError> + Send + 'static,
+/// Does something to a workspace here, apart from what must not wait for a disk.
+async fn on_disk<T: Send + 'static>(
+    root: &Path,
+    identifier: &str,
+    work: fn(&Path, &str) -> Result<T, workspace::WorkspaceError>,
 ) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let (root, identifier) = (root.to_owned(), identifier.to_owned());
+    let done = tokio::task::spawn_blocking(move || work(&root, &identifier)).await;
     done.map_err(unusable)?.map_err(unusable)
 }
 

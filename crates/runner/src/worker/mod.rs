@@ -6,7 +6,6 @@ mod log;
 mod watch;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,12 +101,11 @@ impl Worker {
     async fn prepare(&self, ground: &Ground) -> Result<Workspace, Failure> {
         let identifier = &self.job.record.identifier;
         let root = &self.config().workspace_root;
-        let unfinished = self.store.places().unfinished(identifier);
         // Another machine may not have noticed yet that the connection of an earlier attempt ended.
         if let Some(mark) = self.mark_of_earlier_there() {
             ground.end(mark).await?;
         }
-        let workspace = ground.create(root, identifier, &unfinished).await?;
+        let workspace = ground.create(root, identifier).await?;
         let hooks = &self.config().hooks;
         if workspace.created_now {
             let script = hooks.after_create.as_deref();
@@ -119,10 +117,7 @@ impl Worker {
                 }
                 return Err(error.failure());
             }
-        }
-        if unfinished.exists() {
-            let done = fs::remove_file(&unfinished);
-            done.map_err(|error| Failure::new("workspace_error", error))?;
+            ground.finish(root, identifier).await?;
         }
         let script = hooks.before_run.as_deref();
         let before = self.hook(ground, "before_run", script, &workspace.path);
@@ -143,7 +138,9 @@ impl Worker {
         let Some(script) = script else {
             return Ok(());
         };
-        let variables = variables(&self.job.issue, workspace, &self.env.directory);
+        let mut variables = variables(&self.job.issue, workspace, &self.env.directory);
+        // What another machine goes on with after the connection ended is found by it.
+        variables.push((leftovers::VARIABLE.to_owned(), self.mark()));
         tracing::info!(
             issue_id = self.job.issue.id,
             issue_identifier = self.job.issue.identifier,

@@ -15,12 +15,17 @@ fn workspaces_are_created_reused_and_removed() {
     let root = directory.path().join("deep/root");
     let first = workspace::create(&root, "A-1").unwrap();
     assert!(first.created_now && first.path.ends_with("deep/root/A-1"));
+    fs::write(first.path.join("half"), "").unwrap();
+    // The service ended before its hook did.
+    let first = workspace::create(&root, "A-1").unwrap();
+    assert!(first.created_now && !first.path.join("half").exists());
+    workspace::finish(&root, "A-1").unwrap();
     fs::write(first.path.join("kept"), "").unwrap();
     let second = workspace::create(&root, "A-1").unwrap();
     assert!(!second.created_now && second.path == first.path);
     assert!(second.path.join("kept").exists());
     workspace::remove(&root, "A-1").unwrap();
-    assert!(!first.path.exists());
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
     workspace::remove(&root, "A-1").unwrap();
 }
 

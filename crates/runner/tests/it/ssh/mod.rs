@@ -64,9 +64,10 @@ impl Machine {
         let settings = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
              PasswordAuthentication no\nPermitRootLogin yes\nPidFile none\n\
-             SetEnv TRACKER_SECRET=leaked HARMLESS=there\n",
+             SetEnv TRACKER_SECRET=leaked HARMLESS=there PATH={}:/usr/bin:/bin\n",
             path("host"),
             path("authorized"),
+            path("bin"),
         );
         std::fs::write(path("sshd_config"), settings).unwrap();
         let client = format!(
@@ -269,6 +270,14 @@ async fn workspaces_and_hooks_live_on_the_host() {
         .unwrap();
     assert!(made.created_now && made.path.starts_with(root.canonicalize().unwrap()));
     assert!(made.path.is_dir());
+    std::fs::write(made.path.join("half"), "").unwrap();
+    let again = within("a workspace", host.create_workspace(&root, "A/B"))
+        .await
+        .unwrap();
+    assert!(again.created_now && !made.path.join("half").exists());
+    within("its end", host.finish_workspace(&root, "A/B"))
+        .await
+        .unwrap();
     let again = within("a workspace", host.create_workspace(&root, "A/B"))
         .await
         .unwrap();
@@ -340,6 +349,7 @@ async fn workspaces_and_hooks_live_on_the_host() {
         .await
         .unwrap();
     assert!(Path::new("/etc/passwd").exists());
+    assert_eq!(std::fs::read_dir(&root).unwrap().count(), 0);
     within("removal", host.remove_workspace(&root, "never there"))
         .await
         .unwrap();

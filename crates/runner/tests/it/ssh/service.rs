@@ -141,3 +141,70 @@ async fn startup_cleans_up_on_the_host_once() {
     lab.start().await.stop().await;
     assert_eq!(machine.connections(), connections, "it is known to be gone");
 }
+
+/// A program of the host that stops for good when it is first used on the workspace of `one`, before or after it has
+/// done its work.
+fn stop_once(machine: &Machine, program: &str, after: bool) -> std::path::PathBuf {
+    let bin = machine.directory.path().join("bin");
+    let stopped = machine.directory.path().join("stopped");
+    let wait = format!(
+        "case \"$*\" in *one*) if mkdir -- {0} 2>/dev/null; then while [ -e {0} ]; do sleep 0.05; done; fi;; esac",
+        stopped.display()
+    );
+    let script = match after {
+        true => format!("/usr/bin/{program} \"$@\" || exit; PATH=/usr/bin:/bin; {wait}"),
+        false => format!("PATH=/usr/bin:/bin; {wait}; exec {program} \"$@\""),
+    };
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join(program), format!("#!/bin/sh\n{script}\n")).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join(program), executable).unwrap();
+    stopped
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_whose_making_was_cut_short_is_made_again_with_its_hook() {
+    for after in [true, false] {
+        let Some(machine) = Machine::start().await else {
+            return;
+        };
+        let stopped = stop_once(&machine, "mkdir", after);
+        let host = format!("127.0.0.1:{}", machine.port);
+        let front = workers(&machine, &[&host]);
+        let front = format!("hooks: {{ after_create: 'echo made > hook' }}\n{front}");
+        let work = "cp hook ../../seen; state Done; finish completed";
+        let lab = service::Lab::new(work, &front);
+        lab.issue("one");
+        let running = lab.start().await;
+        until("the host has stopped", || stopped.exists()).await;
+        assert_eq!(lab.workspace("one").exists(), after);
+        // Nothing of what the service knows then is about the workspace.
+        running.stop().await;
+        let running = lab.start().await;
+        running.until_completed(1).await;
+        running.stop().await;
+        let seen = std::fs::read_to_string(lab.path().join("seen"));
+        assert_eq!(seen.unwrap(), "made\n", "after: {after}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_that_goes_on_without_its_connection_ends_before_the_next_attempt() {
+    let Some(machine) = Machine::start().await else {
+        return;
+    };
+    let mark = process_table::marker();
+    let host = format!("127.0.0.1:{}", machine.port);
+    let front = workers(&machine, &[&host]);
+    let hook = format!("if mkdir ../../first; then sleep {mark}; fi");
+    let front = format!("hooks: {{ after_create: '{hook}', timeout_ms: 600000 }}\n{front}");
+    let lab = service::Lab::new(service::DONE, &front);
+    lab.issue("one");
+    let running = lab.start().await;
+    until("the hook runs", || lab.path().join("first").exists()).await;
+    super::cut(machine.port);
+    running.until_completed(1).await;
+    running.stop().await;
+    let left = process_table::left(&mark).await;
+    assert!(left.is_empty(), "{left:?}");
+}
