@@ -157,7 +157,11 @@ pub fn show(options: &ServiceOptions, issue: &str, as_json: bool) -> Result<Exit
 
 pub fn command(options: &ServiceOptions, issue: &str, action: &str) -> Result<ExitCode, String> {
     match ask(options, "POST", &format!("/api/v1/{issue}/{action}"))? {
-        Some(done) => print::lines([format!("{issue}: {}", text(done.get("outcome")))]),
+        Some(done) => {
+            let outcome = text(done.get("outcome"));
+            let reason = done["reason"].as_str().map(|it| format!(": {}", plain(it)));
+            print::lines([format!("{issue}: {outcome}{}", reason.unwrap_or_default())])
+        }
         None => {
             records(options)?;
             Err(format!(

@@ -308,8 +308,12 @@ async fn a_killed_service_goes_on_in_the_same_thread_also_without_its_log() {
 async fn operators_cancel_retry_and_look() {
     let place = Place::new("");
     place.issue("A", &json!([{ "deltas": 100_000, "every": 50 }]));
+    let blocked = "---\nblocked_by: [A, other]\n---\n";
+    fs::write(place.path("issues/B.md"), blocked).unwrap();
     let mut service = place.serve();
     service.said("session_started").await;
+    let waits = "B: waiting: blocked by A (Todo), other (not found)\n";
+    assert_eq!(place.says(&["retry", "B"]).await, waits);
     let live = place.says(&["status", "--json"]).await;
     let live: Value = serde_json::from_str(&live).unwrap();
     assert_eq!(live["running"][0]["issue_identifier"], "A");

@@ -151,12 +151,15 @@ async fn command(command: Command, handle: &Handle) -> Response {
             202,
             &json!({
                 "queued": true,
-                "coalesced": done == "coalesced",
+                "coalesced": done.outcome == "coalesced",
                 "requested_at": time::rfc3339(time::now()),
                 "operations": ["poll", "reconcile"],
             }),
         ),
-        Ok(Ok(done)) => Response::json(202, &json!({ "outcome": done })),
+        Ok(Ok(done)) => {
+            let body = json!({ "outcome": done.outcome, "reason": done.reason });
+            Response::json(202, &body)
+        }
         Ok(Err(error @ CommandError::UnknownIssue(_))) => {
             Response::error(404, "issue_not_found", error)
         }

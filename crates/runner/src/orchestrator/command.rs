@@ -2,7 +2,7 @@
 
 use super::message::{Effect, StopReason};
 use super::snapshot::unworked;
-use super::{Cycle, Orchestrator};
+use super::{Cycle, Orchestrator, Verdict};
 use crate::time::Millis;
 
 /// A request of an operator.
@@ -14,6 +14,31 @@ pub enum Command {
     Retry { identifier: String },
     /// End the work on an issue, and hold it until it is asked for.
     Cancel { identifier: String },
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// In one word: `queued`, `coalesced`, `waiting`, `stopping` or `held`.
+    pub outcome: &'static str,
+    /// What the issue waits for, as of the last poll.
+    pub reason: Option<String>,
+}
+
+impl Done {
+    fn new(outcome: &'static str) -> Done {
+        Done {
+            outcome,
+            reason: None,
+        }
+    }
+
+    fn waiting(reason: impl ToString) -> Done {
+        Done {
+            outcome: "waiting",
+            reason: Some(reason.to_string()),
+        }
+    }
 }
 
 /// Why a request was refused.
@@ -28,13 +53,13 @@ pub enum CommandError {
 }
 
 impl Orchestrator {
-    /// Does what an operator asks for, and says what that means. For [`Command::Refresh`] the answer says whether a
-    /// poll was under way already.
+    /// Does what an operator asks for, and says what becomes of it. For [`Command::Refresh`] that is whether a poll was
+    /// under way already.
     pub fn command(
         &mut self,
         now: Millis,
         command: &Command,
-    ) -> (Result<&'static str, CommandError>, Vec<Effect>) {
+    ) -> (Result<Done, CommandError>, Vec<Effect>) {
         let mut out = Vec::new();
         if self.stopping {
             return (Err(CommandError::Stopping), out);
@@ -44,7 +69,7 @@ impl Orchestrator {
                 let coalesced = self.cycle != Cycle::Idle;
                 self.health.ask_now();
                 self.tick(now, &mut out);
-                Ok(if coalesced { "coalesced" } else { "queued" })
+                Ok(Done::new(if coalesced { "coalesced" } else { "queued" }))
             }
             Command::Retry { identifier } => self.retry_now(now, identifier, &mut out),
             Command::Cancel { identifier } => self.cancel(identifier, &mut out),
@@ -57,7 +82,7 @@ impl Orchestrator {
         now: Millis,
         identifier: &str,
         out: &mut Vec<Effect>,
-    ) -> Result<&'static str, CommandError> {
+    ) -> Result<Done, CommandError> {
         let id = self.id_of(identifier)?;
         if self.runs.by_issue.contains_key(&id) {
             return Err(CommandError::Running(identifier.to_owned()));
@@ -73,14 +98,26 @@ impl Orchestrator {
             }
             None => self.tick(now, out),
         }
-        Ok("queued")
+        Ok(self.prospect(&id))
     }
 
-    fn cancel(
-        &mut self,
-        identifier: &str,
-        out: &mut Vec<Effect>,
-    ) -> Result<&'static str, CommandError> {
+    /// What an issue that shall be worked on now still waits for, which only the tracker or the workflow can change.
+    fn prospect(&self, id: &str) -> Done {
+        if let Some(error) = &self.invalid {
+            return Done::waiting(format!("the workflow cannot be used: {error}"));
+        }
+        let seen = self.idle.iter().find(|it| it.issue_id == id);
+        match seen.map(|it| &it.why) {
+            None if self.last_poll.is_some() && !self.listed.contains(id) => {
+                Done::waiting("the last poll did not find it in an active state")
+            }
+            // It was held until now.
+            None | Some(Verdict::Held(_)) => Done::new("queued"),
+            Some(why) => Done::waiting(why),
+        }
+    }
+
+    fn cancel(&mut self, identifier: &str, out: &mut Vec<Effect>) -> Result<Done, CommandError> {
         let id = self.id_of(identifier)?;
         if !self.ledger.records.contains_key(&id) {
             let seen = self.idle.iter().find(|it| it.issue_id == id);
@@ -95,9 +132,9 @@ impl Orchestrator {
         match self.runs.by_issue.contains_key(&id) {
             true => {
                 self.runs.stop(&id, StopReason::Operator, out);
-                Ok("stopping")
+                Ok(Done::new("stopping"))
             }
-            false => Ok("held"),
+            false => Ok(Done::new("held")),
         }
     }
 

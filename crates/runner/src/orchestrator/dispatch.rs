@@ -112,6 +112,7 @@ impl Orchestrator {
 
     fn dispatch_all(&mut self, now: Millis, issues: Vec<Issue>, out: &mut Vec<Effect>) {
         self.idle.clear();
+        self.listed = issues.iter().map(|it| it.id.clone()).collect();
         for issue in issues {
             match self.verdict(now, &issue) {
                 Verdict::Dispatch => self.dispatch(now, issue, None, out),

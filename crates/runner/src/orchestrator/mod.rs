@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::record::{Day, Records};
 use crate::time::Millis;
 
-pub use command::{Command, CommandError};
+pub use command::{Command, CommandError, Done};
 pub use dispatch::{Verdict, sort_for_dispatch};
 pub use message::{
     AgentEvent, Effect, Entry, Failure, Input, Job, Level, Outcome, Reported, Resume,
@@ -45,7 +45,9 @@ pub struct Orchestrator {
     /// Issues whose workspaces are being removed.
     cleaning: BTreeSet<String>,
     ledger: Ledger,
-    /// What the last poll found and did not dispatch, with the reason.
+    /// The ids of the issues that the last poll found.
+    listed: BTreeSet<String>,
+    /// What it did not dispatch, with the reason.
     idle: Vec<Idle>,
     /// Issues whose agents came to an end without a failure.
     completed: BTreeSet<String>,
@@ -90,6 +92,7 @@ impl Orchestrator {
             retries: Retries::default(),
             cleaning: BTreeSet::new(),
             ledger: Ledger::new(records, day),
+            listed: BTreeSet::new(),
             idle: Vec::new(),
             completed: BTreeSet::new(),
             cycle: Cycle::Idle,

@@ -19,7 +19,7 @@ use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::http;
 use crate::leftovers;
-use crate::orchestrator::{self, Command, CommandError, Effect, Input, Orchestrator};
+use crate::orchestrator::{self, Command, CommandError, Done, Effect, Input, Orchestrator};
 use crate::record::Places;
 use crate::store::{self, Store};
 use crate::time;
@@ -84,7 +84,7 @@ pub enum StartError {
 pub enum Query {
     State(oneshot::Sender<Value>),
     Issue(String, oneshot::Sender<Option<Value>>),
-    Command(Command, oneshot::Sender<Result<&'static str, CommandError>>),
+    Command(Command, oneshot::Sender<Result<Done, CommandError>>),
 }
 
 /// A way to ask a running service.

@@ -161,7 +161,7 @@ async fn a_cancelled_issue_is_held_over_a_restart_until_it_is_retried() {
         identifier: "A".to_owned(),
     };
     let done = running.handle.ask(command(cancel)).await.unwrap();
-    assert_eq!(done, Ok("stopping"));
+    assert_eq!(done.unwrap().outcome, "stopping");
     running
         .until("it is held", |it| {
             it["waiting"][0]["reason"]

@@ -335,7 +335,7 @@ fn an_old_retry_timer_counts_no_more() {
     let (_, first) = retry(&exit(&mut machine, NOW, "A", Some("turn_failed")));
     let identifier = "A".to_owned();
     let (done, _) = machine.command(NOW, &Command::Retry { identifier });
-    assert_eq!(done, Ok("queued"));
+    assert_eq!(done.unwrap().outcome, "queued");
     let issue_id = "A".to_owned();
     let effects = machine.step(
         NOW,
@@ -463,7 +463,7 @@ fn operators_cancel_and_retry() {
     let (unknown, _) = machine.command(NOW, &named("B"));
     assert_eq!(unknown, Err(CommandError::UnknownIssue("B".to_owned())));
     let (done, effects) = machine.command(NOW, &named("A"));
-    assert_eq!(done, Ok("stopping"));
+    assert_eq!(done.unwrap().outcome, "stopping");
     assert!(has(&effects, |it| matches!(it, Effect::Stop { .. })));
     exit(&mut machine, NOW, "A", Some("stopped"));
     assert!(!machine.is_claimed("A"));
@@ -473,8 +473,51 @@ fn operators_cancel_and_retry() {
     ));
     let identifier = "A".to_owned();
     let (done, effects) = machine.command(NOW, &Command::Retry { identifier });
-    assert_eq!(done, Ok("queued"));
+    assert_eq!(done.unwrap().outcome, "queued");
     assert!(has(&effects, |it| matches!(it, Effect::Poll { .. })));
     let effects = machine.step(NOW, Input::Polled(Ok(vec![issue("A")])));
     assert_eq!(dispatched(&effects), ["A"]);
+}
+
+#[test]
+fn a_retry_says_what_the_issue_still_waits_for() {
+    let mut machine = machine("agent: { max_concurrent_agents: 1 }");
+    let waits = Issue {
+        dispatchable: false,
+        blocked_by: vec![Blocker {
+            identifier: Some("A".to_owned()),
+            state: Some("Todo".to_owned()),
+            ..Blocker::default()
+        }],
+        ..issue("waits")
+    };
+    let named = |identifier: &str| identifier.to_owned();
+    let retry = |machine: &mut Orchestrator, name: &str| {
+        let identifier = named(name);
+        let (done, _) = machine.command(NOW, &Command::Retry { identifier });
+        let done = done.unwrap();
+        (done.outcome, done.reason.unwrap_or_default())
+    };
+    let found = [issue("A"), issue("B"), waits.clone()];
+    poll(&mut machine, NOW, &found);
+    let blocked = ("waiting", named("blocked by A (Todo)"));
+    assert_eq!(retry(&mut machine, "waits"), blocked);
+    // Cancelling it does not hide that, nor does a retry that is due.
+    let identifier = named("waits");
+    let (done, _) = machine.command(NOW, &Command::Cancel { identifier });
+    assert_eq!(done.unwrap().outcome, "held");
+    assert_eq!(retry(&mut machine, "waits"), blocked);
+    let full = ("waiting", named("no available orchestrator slots"));
+    assert_eq!(retry(&mut machine, "B"), full);
+    exit(&mut machine, NOW, "A", Some("port_exit"));
+    assert_eq!(retry(&mut machine, "A"), ("queued", String::new()));
+    // It was moved to another state.
+    let (ids, result) = (vec![named("A")], Ok(Vec::new()));
+    machine.step(NOW, Input::Refreshed { ids, result });
+    machine.step(NOW, Input::Polled(Ok(vec![waits])));
+    let gone = "the last poll did not find it in an active state";
+    assert_eq!(retry(&mut machine, "A"), ("waiting", named(gone)));
+    machine.step(NOW, Input::Reloaded(Err("broken".to_owned())));
+    let broken = ("waiting", named("the workflow cannot be used: broken"));
+    assert_eq!(retry(&mut machine, "waits"), broken);
 }
