@@ -7,12 +7,15 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _, stderr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use quipu_config::Loader;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, reload};
 
 use crate::banner;
 
@@ -30,7 +33,11 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Logging {
     lines: SyncSender<Message>,
     is_json: bool,
+    replace_filter: ReplaceFilter,
 }
+
+/// Lets another filter decide what is logged from now on.
+type ReplaceFilter = Arc<dyn Fn(EnvFilter) + Send + Sync>;
 
 enum Message {
     Line(Vec<u8>),
@@ -42,7 +49,7 @@ impl Logging {
     /// Starts logging for the whole process, as the settings say: errors, but for those of `quiet`, unless
     /// `RUST_LOG` says otherwise.
     pub fn start(config: &Loader, quiet: Option<&str>) -> Logging {
-        let quiet = quiet.filter(|_| std::env::var_os(EnvFilter::DEFAULT_ENV).is_none());
+        let quiet = quiet.filter(|_| is_unset());
         let directives = quiet.map(|target| (target, "off"));
         Logging::begin(LogFile::of(config), directives)
     }
@@ -51,45 +58,48 @@ impl Logging {
     /// file of its directory.
     pub fn start_runner(directory: &Path) -> Logging {
         let file = LogFile::open(directory).inspect_err(|error| complain(directory, error));
-        let quiet = std::env::var_os(EnvFilter::DEFAULT_ENV).is_none();
-        let directives = quiet.then_some(("quipu_runner", "info"));
+        let directives = is_unset().then_some((RUNNER, "info"));
         Logging::begin(file.ok(), directives)
+    }
+
+    /// What lets the settings of a runner choose how much it logs, unless `RUST_LOG` does.
+    pub fn set_runner_level(&self) -> impl Fn(LevelFilter) + Send + Sync + 'static {
+        let (replace, is_json) = (Arc::clone(&self.replace_filter), self.is_json);
+        move |level| {
+            if is_unset() {
+                replace(filter(Some((RUNNER, &level.to_string())), is_json));
+            }
+        }
     }
 
     /// Starts logging for a command that only looks: warnings of one part, unless `RUST_LOG` says otherwise.
     pub fn start_warnings(target: &str) -> Logging {
-        let quiet = std::env::var_os(EnvFilter::DEFAULT_ENV).is_none();
-        Logging::begin(None, quiet.then_some((target, "warn")))
+        Logging::begin(None, is_unset().then_some((target, "warn")))
     }
 
     fn begin(file: Option<LogFile>, directive: Option<(&str, &str)>) -> Logging {
         let (sender, receiver) = sync_channel(QUEUE);
         let has_file = file.is_some();
         std::thread::spawn(move || write(&receiver, file));
-        let mut filter = EnvFilter::builder()
-            .with_default_directive(LevelFilter::ERROR.into())
-            .from_env_lossy();
         let is_json = std::env::var("LOG_FORMAT")
             .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
-        let banner = is_json.then_some((banner::TARGET, "info"));
-        for (target, level) in directive.into_iter().chain(banner) {
-            if let Ok(directive) = format!("{target}={level}").parse() {
-                filter = filter.add_directive(directive);
-            }
-        }
         let lines = sender.clone();
-        let builder = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(move || Lines(lines.clone()));
-        if is_json {
-            builder.json().init();
-        } else {
-            let ansi = stderr().is_terminal() && !has_file;
-            builder.with_ansi(ansi).init();
-        }
+        let (filter, handle) = reload::Layer::new(filter(directive, is_json));
+        let layer = tracing_subscriber::fmt::layer().with_writer(move || Lines(lines.clone()));
+        let ansi = stderr().is_terminal() && !has_file;
+        let layer = match is_json {
+            true => layer.json().boxed(),
+            false => layer.with_ansi(ansi).boxed(),
+        };
+        tracing_subscriber::registry()
+            .with(layer)
+            .with(filter)
+            .init();
         Logging {
             lines: sender,
             is_json,
+            // It is only refused once the log is gone.
+            replace_filter: Arc::new(move |filter| handle.reload(filter).unwrap_or_default()),
         }
     }
 
@@ -106,6 +116,28 @@ impl Logging {
             written.recv_timeout(LAST_LINES).ok();
         }
     }
+}
+
+/// The part of the program that a service runs in.
+const RUNNER: &str = "quipu_runner";
+
+/// Whether the user leaves the choice of what is logged to the program.
+fn is_unset() -> bool {
+    std::env::var_os(EnvFilter::DEFAULT_ENV).is_none()
+}
+
+/// What `RUST_LOG` asks for, and what is logged besides.
+fn filter(directive: Option<(&str, &str)>, is_json: bool) -> EnvFilter {
+    let mut filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::ERROR.into())
+        .from_env_lossy();
+    let banner = is_json.then_some((banner::TARGET, "info"));
+    for (target, level) in directive.into_iter().chain(banner) {
+        if let Ok(directive) = format!("{target}={level}").parse() {
+            filter = filter.add_directive(directive);
+        }
+    }
+    filter
 }
 
 /// Takes one line per write, which is how the formatter writes them.

@@ -1,5 +1,6 @@
 //! The front matter as typed settings, with defaults and checks.
 
+mod observability;
 mod read;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::ssh::Host;
 use crate::template::{Template, TemplateError};
 use crate::tracker::{self, normalized};
 use crate::workflow::Workflow;
+pub use observability::Observability;
 use read::Section;
 
 /// All settings of the service.
@@ -26,6 +28,7 @@ pub struct Config {
     pub codex: CodexConfig,
     /// The port of the HTTP listener; none without it.
     pub server_port: Option<u16>,
+    pub observability: Observability,
     pub worker: WorkerConfig,
     pub budget: Budget,
     pub result: ResultConfig,
@@ -163,6 +166,7 @@ impl Config {
                     )
                 })?),
             },
+            observability: Observability::new(&Section::of(root, "observability")?)?,
             worker,
             budget: Budget::new(&Section::of(root, "budget")?)?,
             result,

@@ -7,6 +7,7 @@ mod operator;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use quipu_config::{Env, Overrides};
 use quipu_runner::service::{Service, ServiceOptions};
@@ -82,6 +83,7 @@ fn serve(args: &RunArgs) -> Result<ExitCode, String> {
     options.port = args.port;
     let runtime = runtime::make()?;
     let logging = Logging::start_runner(&options.places.root);
+    options.set_log_level = Some(Arc::new(logging.set_runner_level()));
     let served = runtime.block_on(async {
         // Before the service starts, so that a request to stop it is never lost.
         let mut stops = Stops::new();

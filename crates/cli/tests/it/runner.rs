@@ -334,6 +334,28 @@ async fn operators_cancel_retry_and_look() {
 }
 
 #[tokio::test]
+async fn the_workflow_says_how_much_is_logged_while_the_service_runs() {
+    let place = Place::new("observability: { log_level: error }");
+    place.issue("A", &done());
+    let mut service = place.serve();
+    until("A is done", || place.state("A") == "Done").await;
+    let path = place.path("WORKFLOW.md");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("log_level: error", "log_level: info")).unwrap();
+    service.said("workflow_reloaded").await;
+    place.issue("B", &done());
+    service.said("run_ended").await;
+    let log = fs::read_to_string(place.file("quipu.log")).unwrap();
+    let dispatched = |name: &str| {
+        let mut lines = log.lines().filter(|it| it.contains("dispatched"));
+        lines.any(|it| it.contains(&format!("issue_identifier={name:?}")))
+    };
+    assert!(dispatched("B") && !dispatched("A"), "{log}");
+    service.signal(Signal::TERM);
+    assert!(service.exit().await.success());
+}
+
+#[tokio::test]
 async fn the_demo_shows_all_and_ends_by_itself() {
     let launch = Launch::new(QUIPU).args(["runner", "--demo"]);
     let begun = Instant::now();

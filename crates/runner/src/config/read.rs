@@ -106,6 +106,13 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A number that may be zero.
+    pub fn size<T: TryFrom<i64>>(&self, key: &str, default: i64) -> Result<T, ConfigError> {
+        let given = self.integer(key)?.unwrap_or(default);
+        let wrong = |_| self.error(key, format!("must be 0 or a positive integer, not {given}"));
+        T::try_from(given).map_err(wrong)
+    }
+
     /// An amount of money.
     pub fn amount(&self, key: &str) -> Result<Option<f64>, ConfigError> {
         let Some(value) = self.raw(key) else {

@@ -7,9 +7,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// Seconds until a browser asks again.
-const AGAIN: u32 = 3;
-
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}\
@@ -36,11 +33,18 @@ pub fn html(state: &Value) -> String {
 }
 
 fn write(page: &mut String, state: &Value) -> std::fmt::Result {
+    page.push_str(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Quipu runner</title>\
+         <meta name=\"viewport\" content=\"width=device-width\">",
+    );
+    if let Some(ms) = state["refresh_ms"].as_u64() {
+        // Browsers take whole seconds, and 0 would mean without a pause.
+        let seconds = ms.div_ceil(1000);
+        write!(page, "<meta http-equiv=\"refresh\" content=\"{seconds}\">")?;
+    }
     write!(
         page,
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Quipu runner</title>\
-         <meta name=\"viewport\" content=\"width=device-width\"><meta http-equiv=\"refresh\" content=\"{AGAIN}\">\
-         <style>{STYLE}</style></head><body><h1>Quipu runner</h1>"
+        "<style>{STYLE}</style></head><body><h1>Quipu runner</h1>"
     )?;
     for place in ["/config_error", "/last_error"] {
         if let Some(error) = state.pointer(place).and_then(Value::as_str) {

@@ -7,8 +7,6 @@ use crate::record::{Status, Tokens};
 use crate::time::Millis;
 use crate::tracker::Issue;
 
-/// Events of a run that snapshots show.
-const RECENT: usize = 20;
 /// Characters of a message in them.
 const MESSAGE: usize = 200;
 
@@ -57,8 +55,8 @@ impl Run {
         }
     }
 
-    /// Takes note of what the session said.
-    pub fn hear(&mut self, now: Millis, event: &AgentEvent, out: &mut Vec<Effect>) {
+    /// Takes note of what the session said. Snapshots show so many of the latest events.
+    pub fn hear(&mut self, now: Millis, event: &AgentEvent, recent: usize, out: &mut Vec<Effect>) {
         self.heard_at = Some(now);
         self.pid = event.pid.or(self.pid);
         if event.session_id.is_some() {
@@ -71,14 +69,13 @@ impl Run {
                 .field("turn", self.turns);
             out.push(Effect::Log(entry));
         }
-        if self.recent.len() == RECENT {
-            self.recent.pop_front();
-        }
         self.recent.push_back(Heard {
             at: now,
             event: event.name,
             message: event.message.chars().take(MESSAGE).collect(),
         });
+        let surplus = self.recent.len().saturating_sub(recent);
+        self.recent.drain(..surplus);
     }
 
     /// How it ended.

@@ -71,6 +71,7 @@ pub fn state(machine: &Orchestrator, now: Millis) -> Value {
         "last_error": machine.health.last_error,
         "poll_interval_ms": u64::try_from(machine.config.poll_interval.as_millis()).unwrap_or(u64::MAX),
         "max_concurrent_agents": machine.config.agent.max_concurrent_agents,
+        "refresh_ms": machine.config.observability.refresh.map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX)),
     })
 }
 

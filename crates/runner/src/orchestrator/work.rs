@@ -42,7 +42,7 @@ impl Orchestrator {
         let Some(run) = self.runs.by_issue.get_mut(issue_id) else {
             return;
         };
-        run.hear(now, &event, out);
+        run.hear(now, &event, self.config.observability.recent_events, out);
         if let Some(host) = &run.host {
             self.runs.unreachable.remove(host);
         }

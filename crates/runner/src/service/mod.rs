@@ -14,8 +14,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tracing::level_filters::LevelFilter;
 
-use crate::config::TrackerConfig;
+use crate::config::{Observability, TrackerConfig};
 use crate::env::Env;
 use crate::http;
 use crate::leftovers;
@@ -38,6 +39,9 @@ const LOOK: Duration = Duration::from_millis(500);
 pub type OpenTracker =
     Arc<dyn Fn(&TrackerConfig, &Env) -> Result<Arc<dyn Tracker>, TrackerError> + Send + Sync>;
 
+/// Takes over how much is logged.
+pub type SetLogLevel = Arc<dyn Fn(LevelFilter) + Send + Sync>;
+
 /// What a service is started with.
 #[derive(Clone)]
 pub struct ServiceOptions {
@@ -51,6 +55,9 @@ pub struct ServiceOptions {
     pub open_tracker: OpenTracker,
     /// How long one question to the tracker may take.
     pub tracker_patience: Duration,
+    /// Called with `observability.log_level` at the start and after every change of the workflow. The log belongs to
+    /// the program, so without this the setting has no effect.
+    pub set_log_level: Option<SetLogLevel>,
 }
 
 impl ServiceOptions {
@@ -65,7 +72,14 @@ impl ServiceOptions {
             port: None,
             open_tracker: Arc::new(tracker::open),
             tracker_patience: Duration::from_secs(120),
+            set_log_level: None,
         })
+    }
+
+    fn take_log_level(&self, settings: &Observability) {
+        if let Some(set) = &self.set_log_level {
+            set(settings.log_level);
+        }
     }
 }
 
@@ -148,6 +162,7 @@ impl Service {
         let mut file = WorkflowFile::new(&options.workflow);
         let loaded = file.read_now(&options.env, &options.open_tracker);
         let loaded = loaded.map_err(StartError::Workflow)?;
+        options.take_log_level(&loaded.config.observability);
         let places = options.places.clone();
         let unusable = |source| StartError::State {
             path: places.root.clone(),
@@ -297,6 +312,7 @@ impl Service {
                 self.tracker_config = loaded.config.tracker.clone();
                 self.tracker = loaded.tracker;
             }
+            self.options.take_log_level(&loaded.config.observability);
             loaded.config
         });
         self.step(Input::Reloaded(loaded));

@@ -12,8 +12,6 @@ use crate::time;
 
 /// Lines that may wait to be written; more are left out.
 const QUEUE: usize = 512;
-/// The longest log.
-const MAX_BYTES: usize = 64 << 20;
 /// The longest line.
 const MAX_LINE: usize = 256 << 10;
 
@@ -31,9 +29,10 @@ pub struct Log {
 }
 
 impl Log {
-    pub fn open(path: PathBuf) -> Log {
+    /// A log of at most so many bytes; none if that is 0.
+    pub fn open(path: PathBuf, max_bytes: usize) -> Log {
         let (messages, waiting) = mpsc::channel(QUEUE);
-        tokio::spawn(write(path, waiting));
+        tokio::spawn(write(path, max_bytes, waiting));
         Log { messages }
     }
 
@@ -79,20 +78,25 @@ pub fn line(event: &Event) -> Option<String> {
     Some(line)
 }
 
-async fn write(path: PathBuf, mut messages: mpsc::Receiver<Message>) {
-    let mut written = 0;
+async fn write(path: PathBuf, max_bytes: usize, mut messages: mpsc::Receiver<Message>) {
+    let mut written = 0_usize;
     let mut batch = Vec::new();
     while messages.recv_many(&mut batch, QUEUE).await > 0 {
         let mut text = String::new();
         let mut waiters = Vec::new();
         for message in batch.drain(..) {
             match message {
-                Message::Line(line) => text.push_str(&line),
+                Message::Line(line) => {
+                    // Once a line does not fit, none does: a log with gaps would mislead.
+                    written = line.len().saturating_add(written);
+                    if written <= max_bytes {
+                        text.push_str(&line);
+                    }
+                }
                 Message::Flush(done) => waiters.push(done),
             }
         }
-        written += text.len();
-        if !text.is_empty() && written <= MAX_BYTES {
+        if !text.is_empty() {
             append(path.clone(), text).await;
         }
         for done in waiters {

@@ -34,7 +34,7 @@ impl Watch {
     pub fn new(job: &Job, store: &Store, hearing: Hearing) -> Watch {
         let path = store.places().log(&job.record.identifier, job.number());
         Watch {
-            log: Log::open(path),
+            log: Log::open(path, job.config.observability.attempt_log_bytes),
             hearing,
             diffs: Diffs::default(),
         }

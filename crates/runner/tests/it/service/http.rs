@@ -185,6 +185,24 @@ async fn hostile_issue_text_cannot_run_on_the_dashboard() {
 }
 
 #[tokio::test]
+async fn the_dashboard_is_as_fresh_as_the_workflow_says() {
+    for (setting, expected) in [
+        ("", Some("\"3\"")),
+        ("observability: { refresh_ms: 1001 }", Some("\"2\"")),
+        ("observability: { refresh_ms: 0 }", None),
+    ] {
+        let mut lab = Lab::new(ENDLESS, setting);
+        lab.options.port = Some(0);
+        let running = lab.start().await;
+        let page = ask(&running, "GET", "/").await.body;
+        let refresh = page.split_once("http-equiv=\"refresh\" content=");
+        let refresh = refresh.map(|(_, rest)| rest.split('>').next().unwrap());
+        assert_eq!(refresh, expected, "{setting}");
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn pages_of_others_cannot_ask() {
     let (_lab, running) = service().await;
     let address = running.address.unwrap();

@@ -1,14 +1,18 @@
 //! 17.1 Workflow and config parsing.
 
+use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use quipu_runner::config::Config;
 use quipu_runner::template::{Template, TemplateError};
 use quipu_runner::tracker::Issue;
 use quipu_runner::workflow::{Workflow, WorkflowError};
 use quipu_runner::workspace;
 use serde_json::{Value, json};
+use tracing::level_filters::LevelFilter;
 
 use super::support::{DONE, Lab, config, env};
 
@@ -282,7 +286,7 @@ async fn invalid_reload_keeps_last_known_good_configuration() {
             .contains("agent.max_turns")
     );
     lab.issue("A");
-    std::fs::remove_file(lab.path().join("WORKFLOW.md")).unwrap();
+    fs::remove_file(lab.path().join("WORKFLOW.md")).unwrap();
     running
         .until("the file is missed", |it| {
             it["config_error"]
@@ -295,4 +299,85 @@ async fn invalid_reload_keeps_last_known_good_configuration() {
     let state = running.until_completed(1).await;
     assert!(state["config_error"].is_null());
     running.stop().await;
+}
+
+#[test]
+fn observability_settings_are_typed_and_checked() {
+    let read = |front: &str| config(front).map(|it| it.observability);
+    let default = read("").unwrap();
+    assert_eq!(default.log_level, LevelFilter::INFO);
+    assert_eq!(default.attempt_log_bytes, 64 << 20);
+    assert_eq!(default.recent_events, 20);
+    assert_eq!(default.refresh, Some(Duration::from_secs(3)));
+    let given = "observability: { log_level: Debug, attempt_log_bytes: 0, recent_events: 3, refresh_ms: 0 }";
+    let given = read(given).unwrap();
+    assert_eq!(given.log_level, LevelFilter::DEBUG);
+    assert_eq!((given.attempt_log_bytes, given.recent_events), (0, 3));
+    assert_eq!(given.refresh, None);
+    for (front, key) in [
+        ("observability: 1", "observability"),
+        (
+            "observability: { log_level: loud }",
+            "observability.log_level",
+        ),
+        ("observability: { log_level: 3 }", "observability.log_level"),
+        (
+            "observability: { attempt_log_bytes: -1 }",
+            "observability.attempt_log_bytes",
+        ),
+        (
+            "observability: { recent_events: 0 }",
+            "observability.recent_events",
+        ),
+        (
+            "observability: { recent_events: 1001 }",
+            "observability.recent_events",
+        ),
+        (
+            "observability: { refresh_ms: soon }",
+            "observability.refresh_ms",
+        ),
+    ] {
+        let error = read(front).unwrap_err();
+        assert_eq!(error.key, key, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn observability_settings_are_applied_without_restart() {
+    let front = |settings: &str| format!("observability: {{ {settings} }}");
+    // Six events that are all passed on, and then nothing more.
+    let work = "for it in 1 2 3 4 5 6; do tokens $it 0; done";
+    let first = "log_level: warn, refresh_ms: 2500, recent_events: 2, attempt_log_bytes: 0";
+    let mut lab = Lab::new(work, &front(first));
+    let levels = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&levels);
+    lab.options.set_log_level = Some(Arc::new(move |level| seen.lock().push(level)));
+    lab.issue("A");
+    let running = lab.start().await;
+    assert_eq!(*levels.lock(), [LevelFilter::WARN]);
+    let recent = async |row: usize, name: &str| {
+        let is_over = |it: &Value| it["running"][row]["tokens"]["total_tokens"] == 6;
+        running.until("six events", is_over).await;
+        let details = running.details(name).await.unwrap();
+        details["recent_events"].as_array().unwrap().len()
+    };
+    assert_eq!(recent(0, "A").await, 2);
+    // One that cannot be used changes nothing.
+    lab.write_workflow(&front("log_level: loud, refresh_ms: 1"), "Do it.");
+    let is_refused = |it: &Value| it["config_error"].is_string();
+    let state = running.until("it is refused", is_refused).await;
+    assert_eq!(state["refresh_ms"], 2500);
+    assert_eq!(levels.lock().last(), Some(&LevelFilter::WARN));
+    let second = "log_level: debug, refresh_ms: 0, recent_events: 4, attempt_log_bytes: 100000";
+    lab.write_workflow(&front(second), "Do it.");
+    let is_new = |it: &Value| it["refresh_ms"].is_null();
+    running.until("the new settings", is_new).await;
+    lab.issue("B");
+    assert_eq!(recent(1, "B").await, 4);
+    assert_eq!(levels.lock().last(), Some(&LevelFilter::DEBUG));
+    running.stop().await;
+    let log = |name: &str| lab.options.places.log(name, 1);
+    assert!(!log("A").exists(), "it began when none was to be kept");
+    assert!(fs::read_to_string(log("B")).unwrap().contains("tokenUsage"));
 }

@@ -93,6 +93,7 @@ impl Lab {
                 port: None,
                 open_tracker: Arc::new(tracker::open),
                 tracker_patience: Duration::from_secs(20),
+                set_log_level: None,
             },
             directory,
         };
