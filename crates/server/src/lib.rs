@@ -71,7 +71,7 @@ mod windows;
 mod words;
 
 pub use cloud::CloudTiming;
-pub use commands::configured_command;
+pub use commands::{ManagedCommand, configured_command};
 pub use connection::serve;
 pub use listen::{
     Admission, AuthError, Certificate, Entrance, Listen, ListenError, Listening, Origin, TlsError,

@@ -144,7 +144,7 @@ pub(crate) async fn spawn(
     let mut command = Command::new(argv, start.cwd, policy);
     command.enforcement = run.scope.features.enforcement();
     let gate_env = managed.zip(door.as_ref());
-    let gate_env = gate_env.map(|(network, door)| network.env(door.port()));
+    let gate_env = gate_env.map(|(network, door)| network.env(door));
     let env = scope_env
         .iter()
         .filter(|(key, _)| !offline || !run.scope.withholds.drops(key))

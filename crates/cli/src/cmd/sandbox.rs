@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use quipu_config::{Env, Feature, LoadRequest, Loader, Snapshot, Table};
-use quipu_sandbox::{Capabilities, Command, Exit, Process, Spawned, Stdio, Stream};
+use quipu_sandbox::{Capabilities, Exit, Process, Spawned, Stdio, Stream};
+use quipu_server::ManagedCommand;
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
@@ -61,14 +62,12 @@ pub async fn in_force(config: Option<&Loader>) -> Result<Capabilities, String> {
 }
 
 /// Passes input and output on until the command ends.
-async fn attend(mut command: Command) -> Result<ExitCode, String> {
-    command.stdio = Stdio::Pipes;
+async fn attend(mut managed: ManagedCommand) -> Result<ExitCode, String> {
+    managed.command.stdio = Stdio::Pipes;
     let Spawned {
         process,
         mut output,
-    } = quipu_sandbox::spawn(command)
-        .await
-        .map_err(|error| error.to_string())?;
+    } = managed.spawn().await.map_err(|error| error.to_string())?;
     let passing = async {
         while let Some(chunk) = output.next().await {
             let passed = match chunk.stream {

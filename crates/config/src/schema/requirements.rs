@@ -122,7 +122,7 @@ static NETWORK: Section = Section::new(
         key(
             "allow_local_binding",
             Bool,
-            "Commands may listen on local ports.",
+            "Commands may reach addresses of this machine and of private networks.",
         ),
     ],
 )

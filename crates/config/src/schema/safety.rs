@@ -123,7 +123,7 @@ static PERMISSION_NETWORK: Section = Section::new(
         key(
             "mode",
             Word(&["limited", "full"]),
-            "`limited` lets only reading requests pass.",
+            "`limited` lets only requests that read pass: GET, HEAD and OPTIONS over plain HTTP. HTTPS is refused, since it cannot be inspected.",
         ),
         key(
             "domains",
@@ -139,7 +139,7 @@ static PERMISSION_NETWORK: Section = Section::new(
         key(
             "allow_local_binding",
             Bool,
-            "Commands may listen on local ports.",
+            "Commands may reach addresses of this machine and of private networks.",
         ),
     ],
 );

@@ -1,6 +1,7 @@
 //! Commands that clients run outside any thread, by `command/exec` or `process/spawn`. A command belongs to the
 //! connection that started it: nobody else can name it, and it ends when the connection does.
 
+mod managed;
 mod plan;
 mod process;
 mod run;
@@ -18,6 +19,7 @@ use crate::Refusal;
 use crate::hub::ClientId;
 use stdin::{Stdin, WriteError};
 
+pub use managed::ManagedCommand;
 pub use plan::configured_command;
 pub(crate) use plan::{Plan, window_size};
 pub(crate) use process::plan as process_plan;

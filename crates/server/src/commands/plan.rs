@@ -10,7 +10,7 @@ use quipu_sandbox::{Command, Enforcement, Network, Policy, Stdio, WindowSize};
 use quipu_tools::{Guarded, sandbox_policy};
 use quipu_wire::{CommandExecParams, SandboxPolicy};
 
-use super::Family;
+use super::{Family, ManagedCommand};
 use crate::Cx;
 use crate::Refusal;
 use crate::threads::one_policy;
@@ -28,7 +28,7 @@ const NO_NETWORK: &str = "CODEX_SANDBOX_NETWORK_DISABLED";
 
 /// A command that is ready to start.
 pub(crate) struct Plan {
-    pub command: Command,
+    pub command: ManagedCommand,
     pub family: Family,
     pub process_id: Option<String>,
     pub timeout: Option<Duration>,
@@ -76,8 +76,9 @@ impl Plan {
         };
         let mut command = command(cx, &params, &config, policy);
         command.stdio = stdio;
+        let env = cx.server.settings.config.env();
         Ok(Plan {
-            command,
+            command: ManagedCommand::new(command, env, &config),
             timeout,
             cap: cap(&params, output),
             output,
@@ -208,7 +209,7 @@ pub(super) fn variables(
 
 /// A command that runs under the configured policy, as those of clients do that name none, for programs
 /// that attend to it themselves.
-pub fn configured_command(config: &Loader, argv: &[String]) -> Result<Command, String> {
+pub fn configured_command(config: &Loader, argv: &[String]) -> Result<ManagedCommand, String> {
     let snapshot = config.load(&LoadRequest::default());
     let snapshot = snapshot.map_err(|error| error.to_string())?;
     let policy = confined(config, &snapshot, &snapshot.permissions().sandbox_policy);
@@ -216,7 +217,7 @@ pub fn configured_command(config: &Loader, argv: &[String]) -> Result<Command, S
     let cwd = config.env().cwd().to_owned();
     let mut command = prepared(config, argv, cwd, policy, vars);
     command.enforcement = enforcement(&snapshot);
-    Ok(command)
+    Ok(ManagedCommand::new(command, config.env(), &snapshot))
 }
 
 fn command(cx: &Cx, params: &CommandExecParams, snapshot: &Snapshot, policy: Policy) -> Command {

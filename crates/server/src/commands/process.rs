@@ -5,11 +5,11 @@ use std::time::Duration;
 use quipu_sandbox::Stdio;
 use quipu_wire::{ProcessSpawnParams, SandboxPolicy};
 
-use super::Family;
 use super::plan::{
     CAP, Delivery, MOST_BUFFERED, Plan, TERMINAL, TIMEOUT, config, confined, prepared, variables,
     window_size,
 };
+use super::{Family, ManagedCommand};
 use crate::{Cx, Refusal};
 
 /// Checks a request in the order that decides which error a client sees.
@@ -63,7 +63,7 @@ pub(crate) fn plan(cx: &Cx, params: ProcessSpawnParams) -> Result<Plan, Refusal>
         (false, false) => Stdio::NullStdin,
     };
     Ok(Plan {
-        command,
+        command: ManagedCommand::new(command, loader.env(), &snapshot),
         family: Family::Process,
         process_id: Some(params.process_handle),
         timeout,

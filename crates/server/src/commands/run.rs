@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use quipu_sandbox::{Chunk, Exit, Output, SpawnError, Spawned, Stdio, Stream, spawn};
+use quipu_sandbox::{Chunk, Exit, Output, SpawnError, Spawned, Stdio, Stream};
 use quipu_wire::method::event;
 use quipu_wire::{
     CommandExecOutputDeltaNotification, CommandExecOutputStream, ProcessOutputDeltaNotification,
@@ -40,15 +40,13 @@ pub(crate) struct Run {
 impl Run {
     /// Starts a command.
     pub async fn start(cx: Cx, plan: Plan) -> Result<Run, Refusal> {
-        let stdio = plan.command.stdio;
-        let nameless = plan
-            .command
-            .argv
-            .first()
-            .is_some_and(|program| program.is_empty());
-        let Spawned { process, output } = spawn(plan.command)
-            .await
-            .map_err(|error| Refusal::internal(why_not(&error, stdio, nameless, plan.family)))?;
+        let command = &plan.command.command;
+        let stdio = command.stdio;
+        let nameless = command.argv.first().is_some_and(|it| it.is_empty());
+        let Spawned { process, output } =
+            plan.command.spawn().await.map_err(|error| {
+                Refusal::internal(why_not(&error, stdio, nameless, plan.family))
+            })?;
         let (stdin, input) = match stdio {
             Stdio::NullStdin | Stdio::Null => (Stdin::none(), None),
             Stdio::Pipes | Stdio::Pty(_) => {

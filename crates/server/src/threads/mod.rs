@@ -81,6 +81,7 @@ pub(crate) use goal::GoalMessage;
 pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
 pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
+pub(crate) use network::managed as managed_network;
 pub(crate) use opened::Opened;
 pub(crate) use queue::{Entry as QueueEntry, QueueMessage};
 pub(crate) use realtime::{RealtimeMessage, RealtimeRequest};

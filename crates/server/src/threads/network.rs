@@ -1,25 +1,21 @@
-//! The managed network of a thread's commands, from the configuration.
+//! The managed network of commands, from the configuration.
 
 use std::sync::Arc;
 
-use quipu_config::Env;
+use quipu_config::{Env, Snapshot};
 use quipu_policy::domains::Domains;
+use quipu_prompt::facts::NetworkHosts;
 use quipu_tools::Network;
 use quipu_wire::NetworkDomainPermission;
 
-use super::session::Session;
-use crate::Server;
-use quipu_prompt::facts::NetworkHosts;
-
-/// What holds for the commands of a session; `None` if the network is not managed.
-pub(super) fn managed(server: &Server, session: &Session) -> Option<Arc<Network>> {
-    let managed = session.snapshot.permissions().network.as_ref()?;
+/// What holds for commands under these settings; `None` if the network is not managed.
+pub(crate) fn managed(env: &Env, snapshot: &Snapshot) -> Option<Arc<Network>> {
+    let managed = snapshot.permissions().network.as_ref()?;
     let with = |wanted: NetworkDomainPermission| {
         let domains = managed.domains.iter();
         let named = domains.filter(move |(_, permission)| **permission == wanted);
         named.map(|(pattern, _)| pattern.clone()).collect()
     };
-    let env = server.settings.config.env();
     Some(Arc::new(Network {
         domains: Domains {
             allowed: with(NetworkDomainPermission::Allow),

@@ -224,7 +224,7 @@ pub(super) fn change_session(actor: &mut Actor, rights: Rights, params: &TurnSta
     actor.session.change(&actor.server, params);
     turn_settings::resume(actor, chosen);
     if has_profile {
-        let network = network::managed(&actor.server, &actor.session);
+        let network = network::managed(actor.server.settings.config.env(), &actor.session.snapshot);
         actor.tools.set_network(network);
     }
     confine_rest(actor);

@@ -294,6 +294,32 @@ async fn a_host_of_this_machine_can_be_allowed_by_name() {
     assert_eq!(world.requests(), 2);
 }
 
+/// Most programs connect to what `NO_PROXY` lists without the gate, and so to nothing but themselves.
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_that_heed_no_proxy_reach_what_is_allowed() {
+    let cases = [
+        ("workspace-write", "", "localhost,127.0.0.1,::1\n"),
+        (
+            "workspace-write",
+            "domains = { \"127.0.0.1\" = \"allow\", \"*\" = \"allow\" }",
+            "localhost,::1\n",
+        ),
+        (
+            "danger-full-access",
+            "domains = { \"127.0.0.1\" = \"allow\" }",
+            "localhost,127.0.0.1,::1,*.local,.local,169.254.0.0/16,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16\n",
+        ),
+    ];
+    for (sandbox, limits, expected) in cases {
+        let (stage, _world) = managed(limits).await;
+        let params = json!({ "approvalPolicy": "never", "sandbox": sandbox });
+        let (mut client, thread) = stage.thread_with(params).await;
+        stage.play([exec("echo $NO_PROXY"), json!({ "text": "done" })]);
+        let messages = run(&mut client, &thread, "which ones").await;
+        assert_eq!(output(&messages), expected, "{sandbox} {limits}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_where_nobody_may_be() {
     let only = "managed_allowed_domains_only = true";
@@ -360,6 +386,37 @@ async fn a_profile_limits_the_network_of_those_who_chose_it() {
             "{command}: {}",
             output(&messages)
         );
+    }
+    assert_eq!(world.requests(), 1);
+}
+
+/// A profile that limits hosts must not give the commands of clients more than those of the model.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_of_clients_reach_what_the_lists_allow() {
+    let world = World::start().await;
+    let profile = "[permissions.dev.filesystem]\n\":root\" = \"read\"\n[permissions.dev.network]\nenabled = true\n\
+                   domains = { \"127.0.0.1\" = \"allow\", \"bad.example\" = \"deny\" }\n";
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let stage = Stage::at(directory, home, profile).await;
+    let mut client = stage.client().await;
+    let port = world.port();
+    let straight = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo out");
+    let cases = [
+        (fetch(&format!("http://127.0.0.1:{port}/")), "hello"),
+        (fetch("http://public.example/"), "blocked-by-allowlist"),
+        (fetch("http://bad.example/"), "blocked-by-denylist"),
+        (straight, ""),
+    ];
+    for (script, sign) in cases {
+        let params = json!({
+            "command": ["bash", "-c", script], "permissionProfile": "dev", "timeoutMs": 60_000,
+            "env": { "HTTP_PROXY": "http://127.0.0.1:1" },
+        });
+        let ran = client.call("command/exec", params).await;
+        let stdout = ran["stdout"].as_str().unwrap();
+        assert!(stdout.contains(sign), "{script}: {ran}");
+        assert_eq!(stdout.is_empty(), sign.is_empty(), "{script}: {ran}");
     }
     assert_eq!(world.requests(), 1);
 }

@@ -53,39 +53,40 @@ impl Refusals {
 
 /// Decides about the connections of one command.
 pub(crate) struct Keeper {
-    run: Running,
     pub(super) network: Arc<Network>,
-    refusals: Arc<Refusals>,
-    /// What was accepted for this command.
-    accepted: Mutex<HashSet<Target>>,
-    /// Questions that are being asked, so that each is asked once.
-    asking: Mutex<HashMap<Target, Arc<OnceCell<bool>>>>,
+    /// Without one, as for a command that a client runs, the lists alone decide.
+    inquiry: Option<Inquiry>,
 }
 
 impl Keeper {
+    /// For a command of a thread: rules and people decide about hosts that are on no list.
     pub fn new(run: &Running, network: Arc<Network>, refusals: Arc<Refusals>) -> Keeper {
-        Keeper {
+        let inquiry = Some(Inquiry {
             run: run.clone(),
-            network,
+            asks: network.asks,
+            uses_rules: network.uses_rules,
             refusals,
             accepted: Mutex::default(),
             asking: Mutex::default(),
-        }
+        });
+        Keeper { network, inquiry }
+    }
+
+    /// For a command outside any thread.
+    pub fn of_lists(network: Arc<Network>) -> Keeper {
+        let inquiry = None;
+        Keeper { network, inquiry }
     }
 
     /// The way to a target, if the command may go there.
     pub(super) async fn admit(&self, target: &Target) -> Result<Route, Blocked> {
         let standing = self.network.domains.standing(&target.host);
-        // A command that outlives its thread reaches nobody.
-        let agreements = self.run.try_toolbox(|it| it.agreements().clone()).await;
-        let agreements = agreements.ok_or(Blocked::Denied)?;
-        let rule = match self.network.uses_rules {
-            true => {
-                let rules = agreements.rules();
-                rules.network_decision(&target.host, target.protocol)
-            }
-            false => None,
+        let agreements = match &self.inquiry {
+            Some(inquiry) => Some(inquiry.agreements().await?),
+            None => None,
         };
+        let rule = self.inquiry.as_ref().zip(agreements.as_ref());
+        let rule = rule.and_then(|(inquiry, agreements)| inquiry.rule(target, agreements));
         if standing == Standing::Denied || rule == Some(NetworkDecision::Deny) {
             return Err(Blocked::Denied);
         }
@@ -97,13 +98,44 @@ impl Keeper {
         }
         // Looking up a name tells it to others, so nothing is looked up before it is allowed.
         if !matches!(standing, Standing::Allowed { .. }) {
-            self.permit(target, rule, &agreements).await?;
+            match self.inquiry.as_ref().zip(agreements.as_ref()) {
+                Some((inquiry, agreements)) => inquiry.permit(target, rule, agreements).await?,
+                None => return Err(Blocked::Unknown { asked: false }),
+            }
         }
         match locate(target, self.network.upstream.as_deref()).await {
             Place::Public(route) => Ok(route),
             Place::Local(route) if named => Ok(route),
             Place::Local(_) => Err(Blocked::Local),
         }
+    }
+}
+
+/// Finds out whether a command of a thread may reach a host that is on no list.
+struct Inquiry {
+    run: Running,
+    /// People may be asked.
+    asks: bool,
+    /// Rules files count.
+    uses_rules: bool,
+    refusals: Arc<Refusals>,
+    /// What was accepted for this command.
+    accepted: Mutex<HashSet<Target>>,
+    /// Questions that are being asked, so that each is asked once.
+    asking: Mutex<HashMap<Target, Arc<OnceCell<bool>>>>,
+}
+
+impl Inquiry {
+    /// What was agreed on in the thread. A command that outlives its thread reaches nobody.
+    async fn agreements(&self) -> Result<Agreements, Blocked> {
+        let agreements = self.run.try_toolbox(|it| it.agreements().clone()).await;
+        agreements.ok_or(Blocked::Denied)
+    }
+
+    /// What rules files say about a target.
+    fn rule(&self, target: &Target, agreements: &Agreements) -> Option<NetworkDecision> {
+        let rules = self.uses_rules.then(|| agreements.rules())?;
+        rules.network_decision(&target.host, target.protocol)
     }
 
     /// Whether a target that is on no list is accepted, by an earlier answer, a rule or a question.
@@ -116,7 +148,7 @@ impl Keeper {
         if self.accepted.lock().contains(target) {
             return Ok(());
         }
-        if !self.network.asks && rule != Some(NetworkDecision::Allow) {
+        if !self.asks && rule != Some(NetworkDecision::Allow) {
             return Err(Blocked::Unknown { asked: false });
         }
         let verdict =
