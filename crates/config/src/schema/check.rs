@@ -93,7 +93,7 @@ impl Checker {
         match (kind, value) {
             (Kind::Bool, Value::Bool(_))
             | (Kind::Str | Kind::Path | Kind::PlainPath, Value::String(_)) => Ok(()),
-            (Kind::Number, Value::Number(_)) => Ok(()),
+            (Kind::Number, Value::Number(number)) => self.amount(number.as_f64(), value),
             (Kind::Seconds, Value::Number(_) | Value::Null) => self.seconds(value.as_f64()),
             (Kind::Int(int), value) => self.int(int, value),
             (Kind::WordSince(_, later), Value::String(word)) if later.contains(&word.as_str()) => {
@@ -135,11 +135,27 @@ impl Checker {
     fn int(&self, int: &Int, value: &Value) -> Result<(), Mismatch> {
         match value.as_i64() {
             Some(number) if (int.min..=int.max).contains(&number) => Ok(()),
-            Some(number) => Err(self.wrong(format!(
-                "invalid value: integer `{number}`, expected {}",
-                int.name
-            ))),
+            Some(number) => {
+                let wrong = format!(
+                    "invalid value: integer `{number}`, expected {}",
+                    int.expectation()
+                );
+                Err(match int.narrowed {
+                    true => self.out_of_range(wrong),
+                    false => self.wrong(wrong),
+                })
+            }
             None => Err(self.unexpected(value, int.name)),
+        }
+    }
+
+    fn amount(&self, amount: Option<f64>, value: &Value) -> Result<(), Mismatch> {
+        match amount {
+            Some(amount) if amount < 0.0 => Err(self.out_of_range(format!(
+                "invalid value: {}, expected a number of at least 0",
+                describe(value)
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -218,6 +234,13 @@ impl Checker {
             "invalid type: {}, expected {expected}",
             describe(value)
         ))
+    }
+
+    /// A number of the right type that cannot work; the official program has no text for it.
+    fn out_of_range(&self, message: String) -> Mismatch {
+        let mut mismatch = self.wrong(message);
+        mismatch.in_file = format!("{} in `{}`", mismatch.message, mismatch.named);
+        mismatch
     }
 
     fn wrong(&self, message: impl Into<String>) -> Mismatch {

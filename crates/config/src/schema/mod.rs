@@ -61,12 +61,26 @@ pub enum Kind {
 /// The size of a whole number, named as messages name it.
 #[derive(Debug, Clone, Copy)]
 pub struct Int {
-    /// Its name in messages.
+    /// The name of its type in messages, as the official server has it.
     pub name: &'static str,
     /// The least value.
     pub min: i64,
     /// The greatest value.
     pub max: i64,
+    /// The limits are narrower than those of the type, so messages and the reference say them.
+    pub narrowed: bool,
+}
+
+impl Int {
+    /// What a number beyond the limits should have been.
+    fn expectation(&self) -> String {
+        let Int { name, min, max, .. } = *self;
+        match self.narrowed {
+            false => name.to_owned(),
+            true if max == i64::MAX => format!("a whole number of at least {min}"),
+            true => format!("a whole number from {min} to {max}"),
+        }
+    }
 }
 
 /// A word that may carry a table.
@@ -253,38 +267,33 @@ impl Section {
     }
 }
 
-const I64: Kind = Kind::Int(Int {
-    name: "i64",
-    min: i64::MIN,
-    max: i64::MAX,
-});
-const I32: Kind = Kind::Int(Int {
-    name: "i32",
-    min: i32::MIN as i64,
-    max: i32::MAX as i64,
-});
-const U64: Kind = Kind::Int(Int {
-    name: "u64",
-    min: 0,
-    max: i64::MAX,
-});
-const U32: Kind = Kind::Int(Int {
-    name: "u32",
-    min: 0,
-    max: u32::MAX as i64,
-});
-const U16: Kind = Kind::Int(Int {
-    name: "u16",
-    min: 0,
-    max: u16::MAX as i64,
-});
-const USIZE: Kind = Kind::Int(Int {
-    name: "usize",
-    min: 0,
-    max: i64::MAX,
-});
-const POSITIVE: Kind = Kind::Int(Int {
-    name: "a nonzero u64",
-    min: 1,
-    max: i64::MAX,
-});
+const fn int(name: &'static str, min: i64, max: i64) -> Kind {
+    Kind::Int(Int {
+        name,
+        min,
+        max,
+        narrowed: false,
+    })
+}
+
+/// A type whose values are limited further than its name says.
+const fn within(name: &'static str, min: i64, max: i64) -> Kind {
+    Kind::Int(Int {
+        name,
+        min,
+        max,
+        narrowed: true,
+    })
+}
+
+const I64: Kind = int("i64", i64::MIN, i64::MAX);
+const I32: Kind = int("i32", i32::MIN as i64, i32::MAX as i64);
+const U64: Kind = int("u64", 0, i64::MAX);
+const U32: Kind = int("u32", 0, u32::MAX as i64);
+const U16: Kind = int("u16", 0, u16::MAX as i64);
+const USIZE: Kind = int("usize", 0, i64::MAX);
+const POSITIVE: Kind = int("a nonzero u64", 1, i64::MAX);
+/// A time limit or a size that would let nothing happen if it were 0.
+const AT_LEAST_ONE: Kind = within("u64", 1, i64::MAX);
+/// A size of a context window. More is a mistake: no model reads so much.
+const WINDOW: Kind = within("i64", 1, 1_000_000_000);

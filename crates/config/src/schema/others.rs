@@ -1,7 +1,7 @@
 //! Tables about what is kept, sent and shown.
 
 use super::words::{STRING_MAP, STRINGS, carrying, plain};
-use super::{I64, Kind, Section, U32, U64, USIZE, key, tui};
+use super::{I64, Kind, Section, U32, U64, USIZE, key, tui, within};
 use Kind::{Bool, Path, Str, Word};
 
 pub static ANALYTICS: Section = Section::new(
@@ -67,8 +67,8 @@ pub static STORE: Section = Section::new(
         .omitted(),
         key(
             "lease_seconds",
-            U64,
-            "How long after the last sign of life of a server others may take its threads over, from 1 to 3600.",
+            within("u64", 1, 3600),
+            "How long after the last sign of life of a server others may take its threads over.",
         )
         .default("10")
         .omitted(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::words::{STRING_MAP, STRINGS};
-use super::{Kind, POSITIVE, Section, U64, key};
+use super::{AT_LEAST_ONE, Kind, POSITIVE, Section, U64, key};
 use crate::Table;
 use Kind::{Bool, Number, Path, Str, Word};
 
@@ -96,13 +96,13 @@ pub static MODEL_PROVIDER: Section = Section::new(
         .default("5"),
         key(
             "stream_idle_timeout_ms",
-            U64,
+            AT_LEAST_ONE,
             "How long a stream may be silent.",
         )
         .default("300000"),
         key(
             "websocket_connect_timeout_ms",
-            U64,
+            AT_LEAST_ONE,
             "How long a websocket may take to open.",
         )
         .default("15000"),
@@ -128,7 +128,7 @@ pub static MODEL_PROVIDER: Section = Section::new(
         .omitted(),
         key(
             "max_response_bytes",
-            U64,
+            AT_LEAST_ONE,
             "The most bytes that one answer may have.",
         )
         .default("268435456")

@@ -13,7 +13,7 @@ use super::words::{
     EFFORTS, PERSONALITIES, REVIEWERS, SANDBOX_MODES, STRINGS, SUMMARIES, TIERS, VERBOSITIES,
     WEB_SEARCH_MODES,
 };
-use super::{I64, Key, Kind, Section, U16, U64, USIZE, key, map, tui};
+use super::{Key, Kind, Section, U16, U64, USIZE, WINDOW, key, map, tui, within};
 use Kind::{Bool, List, Path, Str, Word};
 
 const MODEL: Key =
@@ -200,8 +200,8 @@ pub static ROOT: Section = Section::new(
         key("model_providers", Kind::Map(&Kind::Table(&MODEL_PROVIDER), Some(providers_rule)), "Providers besides the built-in ones, by id.").shown("{}"),
         key("openai_base_url", Str, "Address of the OpenAI API.").default("`https://api.openai.com/v1`"),
         OSS_PROVIDER,
-        key("model_context_window", I64, "Size of the model's context, in tokens.").default("built in, else asked of the provider"),
-        key("model_auto_compact_token_limit", I64, "Compact the history above so many tokens.").default("the model's own"),
+        key("model_context_window", WINDOW, "Size of the model's context, in tokens.").default("built in, else asked of the provider"),
+        key("model_auto_compact_token_limit", within("i64", 1, i64::MAX), "Compact the history above so many tokens.").default("the model's own"),
         EFFORT,
         PLAN_EFFORT,
         SUMMARY,

@@ -131,6 +131,6 @@ impl Snapshot {
     fn lease_seconds(&self) -> u64 {
         let own = self.stack().own();
         let mut set = own.filter_map(|it| it.config.get("store")?.get("lease_seconds")?.as_u64());
-        set.next_back().unwrap_or(10).clamp(1, 3600)
+        set.next_back().unwrap_or(10)
     }
 }

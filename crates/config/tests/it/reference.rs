@@ -184,11 +184,14 @@ fn kind(kind: &Kind) -> String {
         Kind::Bool => "boolean".to_owned(),
         Kind::Str => "string".to_owned(),
         Kind::Path | Kind::PlainPath => "path".to_owned(),
+        Kind::Int(int) if int.narrowed && int.max < i64::MAX => {
+            format!("integer from {} to {}", int.min, int.max)
+        }
         Kind::Int(int) if int.min > 0 => "positive integer".to_owned(),
         Kind::Int(int) if int.min == 0 => "integer ≥ 0".to_owned(),
         Kind::Int(_) => "integer".to_owned(),
         Kind::Seconds => "seconds".to_owned(),
-        Kind::Number => "number".to_owned(),
+        Kind::Number => "number ≥ 0".to_owned(),
         Kind::Word(list) => words(list),
         Kind::WordSince(list, later) => words(&[*list, *later].concat()),
         Kind::Variant(variants) => words(

@@ -1,5 +1,6 @@
 //! Every key takes what the official server takes, and explains what it does not take in the same words.
 
+use quipu_config::LoadRequest;
 use quipu_wire::ConfigReadParams;
 use serde_json::Value;
 
@@ -57,4 +58,53 @@ fn at(config: &Value, keys: &[Value]) -> Value {
     };
     keys.iter()
         .fold(config.clone(), |value, key| step(&value, key))
+}
+
+/// The reference takes these numbers, and then nothing works.
+#[test]
+fn numbers_that_cannot_work_are_refused_with_their_range() {
+    let world = World::new();
+    let loader = world.loader();
+    let window = "a whole number from 1 to 1000000000";
+    let positive = "a whole number of at least 1";
+    let amount = "a number of at least 0";
+    let provider = "[model_providers.x]\nname = \"x\"\nbase_url = \"http://x\"\n";
+    let price = format!("{provider}[model_providers.x.prices.m]\n");
+    let cases = [
+        ("", "model_context_window", "-5", window),
+        ("", "model_context_window", "0", window),
+        ("", "model_context_window", "9223372036854775807", window),
+        ("", "model_auto_compact_token_limit", "0", positive),
+        (
+            "[store]\n",
+            "lease_seconds",
+            "0",
+            "a whole number from 1 to 3600",
+        ),
+        (
+            "[store]\n",
+            "lease_seconds",
+            "3601",
+            "a whole number from 1 to 3600",
+        ),
+        (provider, "stream_idle_timeout_ms", "0", positive),
+        (provider, "websocket_connect_timeout_ms", "0", positive),
+        (provider, "max_response_bytes", "0", positive),
+        ("[budget.day]\n", "dollars", "-0.5", amount),
+        ("[budget.day]\n", "dollars", "-5", amount),
+        (&price, "output", "-1", amount),
+    ];
+    for (table, key, value, expected) in cases {
+        world.config(&format!("{table}{key} = {value}\n"));
+        let error = loader.load(&LoadRequest::default()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains(&format!("`{value}`, expected {expected}")),
+            "{key}: {error}"
+        );
+        assert!(error.contains(key), "{key}: {error}");
+    }
+    world
+        .config("model_auto_compact_token_limit = 9223372036854775807\nmodel_context_window = 1\n");
+    loader.load(&LoadRequest::default()).unwrap();
 }

@@ -267,14 +267,17 @@ impl ModelInfo {
 
     /// The part of the window that a conversation may fill, as clients are told.
     pub fn effective_context_window(&self) -> Option<i64> {
-        Some(self.context_window? * self.effective_context_window_percent / 100)
+        Some(share(
+            self.context_window?,
+            self.effective_context_window_percent,
+        ))
     }
 
     /// At how many tokens a history is compacted: never later than at nine tenths of the window.
     pub fn compaction_limit(&self) -> Option<i64> {
         let by_window = self
             .context_window
-            .map(|window| window * COMPACTION_PERCENT / 100);
+            .map(|window| share(window, COMPACTION_PERCENT));
         match (self.auto_compact_token_limit, by_window) {
             (Some(limit), Some(cap)) => Some(limit.min(cap)),
             (limit, cap) => limit.or(cap),
@@ -358,6 +361,12 @@ impl ModelInfo {
     }
 }
 
+/// A part of a window. Lists of models and providers may name any size.
+fn share(window: i64, percent: i64) -> i64 {
+    let part = i128::from(window) * i128::from(percent) / 100;
+    i64::try_from(part).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -403,6 +412,11 @@ mod tests {
             ..ModelInfo::default()
         };
         assert_eq!(model.compaction_limit(), None);
+        let model = ModelInfo {
+            context_window: Some(i64::MAX),
+            ..ModelInfo::default()
+        };
+        assert!(model.compaction_limit() < model.effective_context_window());
     }
 
     #[test]
