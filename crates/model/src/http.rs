@@ -3,6 +3,7 @@
 //! authorities, and follows no redirects: a key must not travel to an address nobody configured.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,11 +29,15 @@ const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
 
 /// Makes the HTTP client when it is first needed.
 #[derive(Debug, Default)]
-pub(crate) struct Http(OnceLock<Result<reqwest::Client, String>>);
+pub(crate) struct Http {
+    client: OnceLock<Result<reqwest::Client, String>>,
+    /// Whether it was found out if a server that does not answer wants TLS.
+    tls_tried: AtomicBool,
+}
 
 impl Http {
     pub(crate) fn client(&self) -> Result<&reqwest::Client, ErrorKind> {
-        self.0
+        self.client
             .get_or_init(http_client)
             .as_ref()
             .map_err(|reason| ErrorKind::Configuration(reason.clone()))
@@ -196,7 +201,10 @@ impl Call {
                 Err(ErrorKind::Configuration(reason).into())
             }
             Ok(Err(error)) => {
-                let unreachable = Unreachable::new(&self.url, &error);
+                let mut unreachable = Unreachable::new(&self.url, &error);
+                if !error.is_connect() && !http.tls_tried.swap(true, Ordering::Relaxed) {
+                    unreachable = unreachable.with_tls_tried(client).await;
+                }
                 Err(Failure {
                     cause: Some(format!("could not be reached: {}", root_cause(&error))),
                     transient: unreachable.may_pass(),

@@ -5,11 +5,14 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use reqwest::Url;
 
 use crate::provider::{env_var, public_url};
 
+/// How long a server may take to answer a TLS handshake.
+const TLS_PATIENCE: Duration = Duration::from_secs(2);
 const PROXY_VARIABLES: [&str; 6] = [
     "HTTP_PROXY",
     "http_proxy",
@@ -41,6 +44,8 @@ pub enum Obstacle {
     Tls(String),
     /// What listens there does not speak TLS.
     NotTls,
+    /// What listens there speaks TLS, and the address is one without.
+    OnlyTls,
     /// Nobody answered in time.
     TimedOut,
     /// Something else, in the words of the system.
@@ -76,12 +81,35 @@ impl Unreachable {
         }
     }
 
+    /// A request without TLS that was not answered fails for good if the server wants TLS, which only a try
+    /// can tell: nothing but a handshake is sent.
+    pub(crate) async fn with_tls_tried(mut self, client: &reqwest::Client) -> Self {
+        let address = Url::parse(&self.url).ok();
+        let address = address.filter(|url| url.scheme() == "http" && url.host_str().is_some());
+        if let (Some(url), Obstacle::Other(_)) = (address, &self.obstacle) {
+            let host = url.host_str().unwrap_or_default();
+            let port = url.port_or_known_default().unwrap_or(80);
+            let https = format!("https://{host}:{port}/");
+            let tried = client.head(&https).timeout(TLS_PATIENCE).send().await;
+            let speaks_tls = match tried {
+                Ok(_) => true,
+                Err(error) => matches!(Self::new(&https, &error).obstacle, Obstacle::Tls(_)),
+            };
+            if speaks_tls {
+                self.obstacle = Obstacle::OnlyTls;
+            }
+        }
+        self
+    }
+
     /// Whether a later attempt may succeed. A server of this machine that does not listen has to be
     /// started first.
     pub(crate) fn may_pass(&self) -> bool {
         match self.obstacle {
             Obstacle::Refused => !is_loopback(&self.url),
-            Obstacle::UnknownHost | Obstacle::Tls(_) | Obstacle::NotTls => false,
+            Obstacle::UnknownHost | Obstacle::Tls(_) | Obstacle::NotTls | Obstacle::OnlyTls => {
+                false
+            }
             Obstacle::NoResolver | Obstacle::TimedOut | Obstacle::Other(_) => true,
         }
     }
@@ -103,6 +131,7 @@ impl Unreachable {
             Obstacle::NoResolver => format!("cannot resolve `{host}` at the moment"),
             Obstacle::Tls(text) => format!("TLS with {origin} failed: {text}"),
             Obstacle::NotTls => format!("{origin} does not speak TLS"),
+            Obstacle::OnlyTls => format!("{origin} closed the connection; it speaks TLS"),
             Obstacle::TimedOut => format!("connecting to {origin} timed out"),
             Obstacle::Other(text) => text.clone(),
         }
@@ -119,6 +148,7 @@ impl Unreachable {
                  file with that authority's certificate"
             }
             Obstacle::NotTls => "; use an address that begins with http://",
+            Obstacle::OnlyTls => "; use an address that begins with https://",
             _ => "",
         }
     }

@@ -7,7 +7,7 @@ use quipu_model::{Client, Credentials, ModelEvent, ProviderConfig, WireApi};
 use quipu_testkit::model::ModelServer;
 use quipu_wire::CodexErrorInfo;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::support::{WIRES, client, collect, done_items, failure, provider, request, step};
@@ -214,9 +214,28 @@ async fn what_waiting_cannot_heal_fails_at_once_and_by_name() {
             .unwrap();
         connection
     });
+    let secure = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let no_tls = format!("http://{}/v1", secure.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut connection, _)) = secure.accept().await {
+            let mut received = Vec::new();
+            connection.read_buf(&mut received).await.unwrap();
+            // A handshake is answered with an alert, anything else with the end of the connection.
+            if received.first() == Some(&0x16) {
+                let alert = [0x15, 3, 3, 0, 2, 2, 40];
+                connection.write_all(&alert).await.unwrap();
+            }
+            connection.shutdown().await.ok();
+            connection.read_to_end(&mut received).await.ok();
+        }
+    });
     let host = "http://no-such-host.invalid/v1".to_owned();
     for (base_url, reason) in [
         (host, "unknown host `no-such-host.invalid`"),
+        (
+            no_tls,
+            " closed the connection; it speaks TLS; use an address that begins with https://",
+        ),
         (
             tls,
             " does not speak TLS; use an address that begins with http://",
