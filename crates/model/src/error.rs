@@ -72,6 +72,11 @@ pub enum ErrorKind {
         "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying."
     )]
     ContextWindowExceeded,
+    /// The first prompt of a thread is longer than the model can read.
+    #[error(
+        "The prompt does not fit the model's context window. Shorten it or choose a model with a larger window; if the model runs on a server of yours, start it with a larger context."
+    )]
+    PromptTooLong,
     /// The provider refuses the prompt.
     #[error("{0}")]
     InvalidPrompt(String),
@@ -217,6 +222,7 @@ impl ErrorKind {
             | Self::QuotaExceeded
             | Self::ServerOverloaded
             | Self::ContextWindowExceeded
+            | Self::PromptTooLong
             | Self::InvalidPrompt(_)
             | Self::Unfinished(_)
             | Self::TooLarge(_)
@@ -225,6 +231,11 @@ impl ErrorKind {
             | Self::Credentials(_)
             | Self::Configuration(_) => false,
         }
+    }
+
+    /// Whether there is more to read than the model can.
+    pub fn is_overflow(&self) -> bool {
+        matches!(self, Self::ContextWindowExceeded | Self::PromptTooLong)
     }
 
     /// The reason in a few words, for a notice about another attempt.
@@ -292,7 +303,9 @@ impl ModelError {
             }
             ErrorKind::InternalServerError(_) => CodexErrorInfo::InternalServerError,
             ErrorKind::ServerOverloaded => CodexErrorInfo::ServerOverloaded,
-            ErrorKind::ContextWindowExceeded => CodexErrorInfo::ContextWindowExceeded,
+            ErrorKind::ContextWindowExceeded | ErrorKind::PromptTooLong => {
+                CodexErrorInfo::ContextWindowExceeded
+            }
             ErrorKind::Unauthorized(_) => CodexErrorInfo::Unauthorized,
             ErrorKind::InvalidPrompt(_)
             | ErrorKind::Unfinished(_)

@@ -32,6 +32,7 @@ struct Inner {
     maker: Option<String>,
     id: Option<String>,
     has_image: bool,
+    is_by_user: bool,
     estimated_tokens: u64,
 }
 
@@ -81,6 +82,8 @@ impl HistoryItem {
             kind,
             call_id: owned(&head.call_id),
             name: owned(&head.name),
+            is_by_user: kind == ItemKind::Message
+                && head.role.as_ref().is_some_and(|it| it.0 != "assistant"),
             has_image: memmem::find(raw.get().as_bytes(), b"\"input_image\"").is_some(),
             estimated_tokens: bytes.div_ceil(BYTES_PER_TOKEN) as u64,
             raw: if maker.is_some() {
@@ -103,6 +106,7 @@ impl HistoryItem {
             maker: None,
             id: None,
             has_image: false,
+            is_by_user: false,
             estimated_tokens: 0,
         }))
     }
@@ -134,6 +138,11 @@ impl HistoryItem {
 
     pub(crate) fn id(&self) -> Option<&str> {
         self.0.id.as_deref()
+    }
+
+    /// Whether it is a message that the model did not write.
+    pub(crate) fn is_by_user(&self) -> bool {
+        self.0.is_by_user
     }
 
     pub(crate) fn has_image(&self) -> bool {

@@ -20,6 +20,7 @@ use crate::error::ErrorKind;
 use crate::event::{ModelEvent, Opened, Retrying};
 use crate::exchange::{Answer, Source, exchange};
 use crate::failure::Failure;
+use crate::history::HistoryItem;
 use crate::http::{Endpoint, silence};
 use crate::rate_limits::{snapshots, text};
 use crate::reach::is_loopback;
@@ -241,7 +242,12 @@ impl Driver {
     }
 
     /// Plans another attempt, or gives up.
-    fn fail(&mut self, failure: Failure, out: &mut Vec<ModelEvent>) {
+    fn fail(&mut self, mut failure: Failure, out: &mut Vec<ModelEvent>) {
+        // A new thread would not help.
+        let is_first = self.request.input.iter().all(HistoryItem::is_by_user);
+        if failure.kind == ErrorKind::ContextWindowExceeded && is_first {
+            failure.kind = ErrorKind::PromptTooLong;
+        }
         let limits = failure.rate_limits.iter().cloned().map(Box::new);
         out.extend(limits.map(ModelEvent::RateLimits));
         let wait = failure.kind.retry_after();

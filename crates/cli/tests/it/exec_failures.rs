@@ -190,7 +190,8 @@ async fn an_overflow_comes_with_the_words_of_the_server() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let printed = text(&output.stderr);
     assert_eq!(printed.matches(words).count(), 1, "{printed}");
-    assert_eq!(printed.matches("ran out of room").count(), 1, "{printed}");
+    let message = "The prompt does not fit the model's context window. ";
+    assert_eq!(printed.matches(message).count(), 1, "{printed}");
     model.queue_json(refusal);
     let lines = place.lines(&["hi"], 1).await;
     let failed = lines.last().unwrap();

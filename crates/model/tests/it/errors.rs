@@ -1,17 +1,25 @@
 //! What each answer that is no answer becomes: message and machine-readable reason, the messages as the
 //! official server has them.
 
-use quipu_model::{ErrorKind, ModelEvent, WireApi};
+use quipu_model::{ErrorKind, ModelEvent, Request, WireApi};
 use quipu_testkit::model::ModelServer;
 use quipu_wire::CodexErrorInfo;
 use serde_json::{Value, json};
 
-use crate::support::{WIRES, client, collect, failure, request, step};
+use crate::support::{WIRES, client, collect, failure, item, request, step, user};
+
+/// A request in a thread in which the model has answered before.
+fn continued() -> Request {
+    let answer = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]});
+    let mut request = request("hi");
+    request.input.extend([item(&answer), user("go on")]);
+    request
+}
 
 async fn check(wire: WireApi, served: Value, message: &str, info: CodexErrorInfo) {
     let server = ModelServer::start().await.unwrap();
     server.queue(step(served));
-    let events = collect(client(&server, wire).stream(request("hi"))).await;
+    let events = collect(client(&server, wire).stream(continued())).await;
     let error = failure(&events);
     let url = server.base_url();
     assert_eq!(error.to_string(), message.replace("{base}", &url));
@@ -368,6 +376,10 @@ async fn overflows_are_recognised_whoever_reports_them() {
             server.queue(step(step_served.clone()));
             let events = collect(client(&server, wire).stream(request("hi"))).await;
             let kind = &failure(&events).kind;
+            assert_eq!(*kind, ErrorKind::PromptTooLong, "{step_served}");
+            server.queue(step(step_served.clone()));
+            let events = collect(client(&server, wire).stream(continued())).await;
+            let kind = &failure(&events).kind;
             assert_eq!(*kind, ErrorKind::ContextWindowExceeded, "{step_served}");
         }
     }
@@ -376,7 +388,10 @@ async fn overflows_are_recognised_whoever_reports_them() {
 #[tokio::test]
 async fn a_local_server_that_closes_at_once_may_have_too_small_a_context() {
     for (window, expected) in [
-        (Some(10), "Codex ran out of room"),
+        (
+            Some(10),
+            "The prompt does not fit the model's context window",
+        ),
         (None, "if its context is smaller than about"),
     ] {
         let server = ModelServer::start().await.unwrap();

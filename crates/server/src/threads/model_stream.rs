@@ -173,10 +173,7 @@ impl Reader {
                 mismatch: completed.output_error.map(|error| self.mismatch(&error)),
             },
             From::Failed(error) => ModelEvent::Failed {
-                window_exceeded: matches!(
-                    error.kind,
-                    quipu_model::ErrorKind::ContextWindowExceeded
-                ),
+                window_exceeded: error.kind.is_overflow(),
                 error: TurnError {
                     message: error.to_string(),
                     codex_error_info: Some(error.info()),

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use quipu_engine::{ModelEvent, Purpose, SampleId};
 use quipu_model::catalogue::ModelInfo;
-use quipu_model::{Client as ModelClient, ErrorKind, HistoryItem, ModelError, Request};
+use quipu_model::{Client as ModelClient, HistoryItem, ModelError, Request};
 use quipu_prompt::compaction;
 use quipu_wire::{CodexErrorInfo, Json, TurnError};
 use tokio::task::JoinHandle;
@@ -79,7 +79,7 @@ pub(super) fn start(
 
 fn failed(error: &ModelError) -> ModelEvent {
     ModelEvent::Failed {
-        window_exceeded: matches!(error.kind, ErrorKind::ContextWindowExceeded),
+        window_exceeded: error.kind.is_overflow(),
         error: TurnError {
             message: format!("{FAILED}{error}"),
             codex_error_info: Some(error.info()),
