@@ -13,6 +13,8 @@ use quipu_client::{Client, Connect};
 use quipu_rpc::{Id, RawJson};
 use serde_json::{Value, json};
 
+use crate::choices::Choices;
+use crate::directory::{self, absolute};
 use crate::editor::Editor;
 use crate::error::{Result, invalid, missing, refused};
 use crate::schema::{
@@ -33,6 +35,7 @@ pub struct Agent {
     pub connection: tokio::sync::Mutex<Option<Client>>,
     pub editor: Editor,
     version: &'static str,
+    choices: Choices,
     /// What the editor said about itself.
     hello: Mutex<Option<InitializeRequest>>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
@@ -41,12 +44,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn new(connect: Connect, version: &'static str, editor: Editor) -> Agent {
+    pub fn new(connect: Connect, version: &'static str, home: &Path, editor: Editor) -> Agent {
         Agent {
             connect,
             connection: tokio::sync::Mutex::default(),
             editor,
             version,
+            choices: Choices::new(home),
             hello: Mutex::default(),
             sessions: Mutex::default(),
             prompts: Mutex::default(),
@@ -95,6 +99,8 @@ impl Agent {
 
     /// The version of the protocol is always ours; an editor that cannot speak it closes the connection.
     pub fn initialize(&self, request: InitializeRequest) -> Value {
+        let version = request.protocol_version;
+        tracing::debug!(version, "editor connected");
         let answer = json!({
             "protocolVersion": 1,
             "agentCapabilities": {
@@ -125,13 +131,14 @@ impl Agent {
 
     pub async fn new_session(self: &Arc<Self>, request: OpenRequest) -> Result<Opened> {
         let params = ThreadStartParams {
-            cwd: Some(absolute(&request.cwd)?),
+            cwd: Some(absolute("cwd", &request.cwd)?),
             config: input::settings(&request.mcp_servers, &request.additional_directories)?,
             dynamic_tools: editor_tools::specs(&self.capabilities()),
             ..ThreadStartParams::default()
         };
         let client = self.client().await?;
         account::check(&client).await?;
+        directory::check(&client, &request.cwd).await?;
         let startup = Startup::of(&request.mcp_servers, || client.events());
         let started = client.thread_start(params).await.map_err(refused)?;
         let id = started.thread.id.clone();
@@ -156,6 +163,7 @@ impl Agent {
     async fn keep(&self, client: &Client, started: Started, startup: Option<Startup>) -> Opened {
         let id = started.thread_id.clone();
         let session = Session::new(client, started).await;
+        session.settings().restore(&self.choices.read(&id));
         let (modes, config_options) = session.offers();
         *session.startup.lock() = startup;
         self.sessions.lock().insert(id, Arc::new(session));
@@ -176,11 +184,12 @@ impl Agent {
         let id = id.ok_or_else(|| invalid("invalid params: missing field `sessionId`"))?;
         let params = ThreadResumeParams {
             thread_id: id.clone(),
-            cwd: Some(absolute(&request.cwd)?),
+            cwd: Some(absolute("cwd", &request.cwd)?),
             config: input::settings(&request.mcp_servers, &request.additional_directories)?,
             ..ThreadResumeParams::default()
         };
         let client = self.client().await?;
+        directory::check(&client, &request.cwd).await?;
         let startup = Startup::of(&request.mcp_servers, || client.events());
         let resumed = client.thread_resume(params).await.map_err(refused)?;
         if wants_history {
@@ -190,7 +199,8 @@ impl Agent {
     }
 
     pub async fn list_sessions(self: &Arc<Self>, request: ListRequest) -> Result<SessionList> {
-        let cwd = request.cwd.as_deref().map(absolute).transpose()?;
+        let cwd = request.cwd.as_deref();
+        let cwd = cwd.map(|it| absolute("cwd", it)).transpose()?;
         let params = ThreadListParams {
             cursor: request.cursor,
             limit: Some(PAGE),
@@ -238,12 +248,14 @@ impl Agent {
         };
         client.thread_archive(params).await.map_err(refused)?;
         self.sessions.lock().remove(&thread_id);
+        self.choices.remove(&thread_id);
         Ok(Empty {})
     }
 
     pub async fn set_mode(&self, request: SetModeRequest) -> Result<Empty> {
         let session = self.session(&request.session_id)?;
         session.settings().set_mode(&request.mode_id)?;
+        self.keep_choice(&session);
         session.show_settings(&self.editor).await;
         Ok(Empty {})
     }
@@ -251,9 +263,16 @@ impl Agent {
     pub async fn set_option(&self, request: SetOptionRequest) -> Result<Value> {
         let session = self.session(&request.session_id)?;
         session.settings().set(&request.config_id, &request.value)?;
+        self.keep_choice(&session);
         session.show_settings(&self.editor).await;
         let (_, options) = session.offers();
         Ok(json!({ "configOptions": options }))
+    }
+
+    /// Keeps what the user chose, for the next time that the session is loaded.
+    fn keep_choice(&self, session: &Session) {
+        let choice = session.settings().choice();
+        tokio::task::block_in_place(|| self.choices.write(&session.thread_id, &choice));
     }
 
     pub async fn prompt(
@@ -294,17 +313,6 @@ impl Agent {
     pub fn cancel_all(&self) {
         for session in self.sessions.lock().values() {
             session.cancel();
-        }
-    }
-}
-
-/// A directory of the editor, which must be absolute.
-fn absolute(path: &Path) -> Result<String> {
-    match path.is_absolute() {
-        true => Ok(path.display().to_string()),
-        false => {
-            let text = format!("cwd must be an absolute path, but is `{}`", path.display());
-            Err(invalid(text))
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use quipu_client::wire::{Json, UserInput};
 use serde_json::json;
 
+use crate::directory;
 use crate::error::{Result, invalid};
 use crate::schema::{ContentBlock, McpServer, Named};
 
@@ -92,6 +93,7 @@ pub fn settings(
     servers: &[McpServer],
     directories: &[PathBuf],
 ) -> Result<Option<BTreeMap<String, Json>>> {
+    directory::check_further(directories)?;
     let mut settings = BTreeMap::new();
     for server in servers {
         let McpServer {

@@ -7,8 +7,10 @@
 
 mod account;
 mod agent;
+mod choices;
 mod commands;
 mod diff;
+mod directory;
 mod editor;
 mod editor_tools;
 mod elicitation;

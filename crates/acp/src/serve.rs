@@ -1,5 +1,6 @@
 //! The connection to the editor: every request is answered by a task of its own, so that none waits for another.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,15 +26,21 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Serves one editor until its input ends or `stop` does. Then running turns are interrupted and the connection to the
 /// server is closed.
 ///
-/// `version` is what the editor learns as the agent's version.
+/// `version` is what the editor learns as the agent's version. What users choose for their sessions is kept in `home`.
 pub async fn serve(
     connect: Connect,
     version: &'static str,
+    home: &Path,
     connection: Connection,
     stop: impl Future<Output = ()>,
 ) {
     let (peer, mut inbox) = Peer::start(connection.with_version(), PeerOptions::default());
-    let agent = Arc::new(Agent::new(connect, version, Editor::new(peer.clone())));
+    let agent = Arc::new(Agent::new(
+        connect,
+        version,
+        home,
+        Editor::new(peer.clone()),
+    ));
     let mut requests = JoinSet::new();
     tokio::pin!(stop);
     loop {

@@ -7,6 +7,7 @@ use quipu_client::wire::{
 use quipu_rpc::ErrorObject;
 use serde_json::json;
 
+use crate::choices::Choice;
 use crate::error::{Result, invalid};
 use crate::schema::{ConfigOption, SelectOption, SessionMode, SessionModes};
 use crate::session::Started;
@@ -52,6 +53,7 @@ static MODES: [Mode; 4] = [
 
 pub struct Settings {
     mode: &'static Mode,
+    is_mode_chosen: bool,
     model: String,
     is_model_chosen: bool,
     effort: Option<ReasoningEffort>,
@@ -84,6 +86,7 @@ impl Settings {
         });
         Settings {
             mode: mode.unwrap_or(&MODES[0]),
+            is_mode_chosen: false,
             model: started.model,
             is_model_chosen: false,
             effort: started.effort,
@@ -165,6 +168,7 @@ impl Settings {
     pub fn set_mode(&mut self, id: &str) -> Result<()> {
         let mode = MODES.iter().find(|it| it.id == id);
         self.mode = mode.ok_or_else(|| unknown("mode", id))?;
+        self.is_mode_chosen = true;
         Ok(())
     }
 
@@ -187,6 +191,32 @@ impl Settings {
                 Ok(())
             }
             other => Err(unknown("option", other)),
+        }
+    }
+
+    /// What was chosen, to be kept.
+    pub fn choice(&self) -> Choice {
+        let effort = self.effort.filter(|_| self.is_effort_chosen);
+        Choice {
+            mode: self.is_mode_chosen.then(|| self.mode.id.to_owned()),
+            model: self.is_model_chosen.then(|| self.model.clone()),
+            effort: effort.map(|it| word(&it)),
+        }
+    }
+
+    /// Chooses what was kept. What another version wrote and this one does not know is left out.
+    pub fn restore(&mut self, choice: &Choice) {
+        let kept = [
+            ("mode", &choice.mode),
+            ("model", &choice.model),
+            ("effort", &choice.effort),
+        ];
+        for (id, value) in kept {
+            if let Some(value) = value
+                && let Err(error) = self.set(id, value)
+            {
+                tracing::warn!(reason = error.message, "kept choice ignored");
+            }
         }
     }
 

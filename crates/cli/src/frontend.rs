@@ -18,6 +18,8 @@ pub struct Server {
     pub connect: Connect,
     /// The directory in which this process was started, if the server shares its file system.
     pub base: Option<PathBuf>,
+    /// The home directory of this process.
+    pub home: PathBuf,
 }
 
 /// Finds the server, does the work, and ends the server if it is ours. What the front end shows itself is `quiet` in
@@ -42,6 +44,7 @@ pub fn with_server<T>(
     let config = app_server::load(Env::from_process(), overrides)?;
     let runtime = runtime::make()?;
     let logging = Logging::start(&config, quiet);
+    let home = config.home().path().to_owned();
     let done = runtime.block_on(async {
         let Some(connect) = connect else {
             let mut settings = quipu_embed::settings(config);
@@ -50,13 +53,19 @@ pub fn with_server<T>(
             let local = server.clone();
             let base = std::env::current_dir().ok();
             let connect: Connect = Arc::new(move || local.options());
-            let done = work(Server { connect, base }).await;
+            let done = work(Server {
+                connect,
+                base,
+                home,
+            })
+            .await;
             server.stop().await;
             return done;
         };
         work(Server {
             connect,
             base: None,
+            home,
         })
         .await
     });

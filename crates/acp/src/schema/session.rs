@@ -10,6 +10,8 @@ use super::or_default;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeRequest {
+    /// The newest version of the protocol that the editor speaks.
+    pub protocol_version: u16,
     #[serde(default, deserialize_with = "or_default")]
     pub client_capabilities: ClientCapabilities,
     pub client_info: Option<Implementation>,

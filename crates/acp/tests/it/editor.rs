@@ -60,7 +60,10 @@ impl Place {
         let (input, output) = tokio::io::split(theirs);
         let connection = Connection::lines(input, output, 1 << 20);
         let stop = std::future::pending();
-        let serving = quipu_acp::serve(self.connect(), "1.2.3", connection, stop);
+        let (connect, home) = (self.connect(), self.directory.path().join("home"));
+        let serving = async move {
+            quipu_acp::serve(connect, "1.2.3", &home, connection, stop).await;
+        };
         let (lines, writer) = tokio::io::split(ours);
         Editor {
             lines: BufReader::new(lines),

@@ -118,3 +118,41 @@ async fn an_editor_that_always_authenticates_needs_no_key_where_none_is_needed()
     let opened = editor.call("session/new", params).await;
     assert!(opened["result"]["sessionId"].is_string(), "{opened}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editor_must_name_its_version_and_directories_that_are_there() {
+    let place = Place::new();
+    let mut editor = place.stranger();
+    let refused = async |editor: &mut crate::editor::Editor, method: &str, params: Value| {
+        let answer = editor.call(method, params).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        answer["error"]["message"].as_str().unwrap().to_owned()
+    };
+    for hello in [json!({}), json!({ "protocolVersion": null })] {
+        let message = refused(&mut editor, "initialize", hello).await;
+        assert!(message.contains("invalid params: "), "{message}");
+    }
+    editor
+        .call("initialize", json!({ "protocolVersion": 1 }))
+        .await;
+    let missing = place.work().join("missing");
+    std::fs::write(place.work().join("file"), "").unwrap();
+    for (cwd, why) in [
+        (json!(null), "invalid params: "),
+        (json!("here"), "cwd must be an absolute path, but is `here`"),
+        (json!(missing), "cwd cannot be used: "),
+        (json!(place.work().join("file")), "cwd is not a directory: "),
+    ] {
+        let params = json!({ "cwd": cwd, "mcpServers": [] });
+        let message = refused(&mut editor, "session/new", params).await;
+        assert!(message.starts_with(why), "{message}");
+    }
+    let message = refused(&mut editor, "session/new", json!({ "mcpServers": [] })).await;
+    assert!(message.contains("missing field `cwd`"), "{message}");
+    let further = json!({ "cwd": place.work(), "mcpServers": [], "additionalDirectories": ["x"] });
+    let message = refused(&mut editor, "session/new", further).await;
+    assert!(message.starts_with("additionalDirectories must be"));
+    let load = json!({ "sessionId": "x", "cwd": missing, "mcpServers": [] });
+    let message = refused(&mut editor, "session/load", load).await;
+    assert!(message.starts_with("cwd cannot be used: "), "{message}");
+}

@@ -183,3 +183,39 @@ async fn a_review_is_shown_once() {
     assert_eq!(answer["result"]["stopReason"], "end_turn");
     assert_eq!(editor.said().matches("all is well").count(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_chosen_holds_after_a_restart_without_another_prompt() {
+    let place = Place::new();
+    let (mut editor, session) = place.editor(json!({})).await;
+    let first = prompt(&session, json!([{ "text": "stored" }]));
+    editor.call("session/prompt", first).await;
+    let mode = json!({ "sessionId": session, "modeId": "full-access" });
+    editor.call("session/set_mode", mode).await;
+    let model = json!({ "sessionId": session, "configId": "model", "value": "other-model" });
+    editor.call("session/set_config_option", model).await;
+    drop(editor);
+    place.stop().await;
+    place.start();
+    let mut editor = place.stranger();
+    let hello = json!({ "protocolVersion": 1 });
+    editor.call("initialize", hello).await;
+    let load = json!({ "sessionId": session, "cwd": place.work(), "mcpServers": [] });
+    let loaded = editor.call("session/load", load).await;
+    assert_eq!(loaded["result"]["modes"]["currentModeId"], "full-access");
+    assert_eq!(
+        loaded["result"]["configOptions"][1]["currentValue"],
+        "other-model"
+    );
+    // It is not only shown: a command may write anywhere, and nobody is asked.
+    let file = place.work().join("made");
+    let steps = json!([run(&format!("touch {}", file.display())), { "text": "done" }]);
+    let done = editor.call("session/prompt", prompt(&session, steps)).await;
+    assert_eq!(done["result"]["stopReason"], "end_turn", "{done}");
+    assert!(editor.asked.is_empty(), "{:?}", editor.asked);
+    assert!(file.exists());
+    // Another session is not affected.
+    let new = json!({ "cwd": place.work(), "mcpServers": [] });
+    let new = editor.call("session/new", new).await;
+    assert_ne!(new["result"]["modes"]["currentModeId"], "full-access");
+}

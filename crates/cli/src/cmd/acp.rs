@@ -25,7 +25,7 @@ pub fn run(args: Args, common: &ConfigArgs) -> Result<ExitCode, String> {
         let mut stops = Stops::new();
         let editor = Connection::stdio(MAX_LINE);
         let version = env!("CARGO_PKG_VERSION");
-        quipu_acp::serve(server.connect, version, editor, stops.next()).await;
+        quipu_acp::serve(server.connect, version, &server.home, editor, stops.next()).await;
         Ok(ExitCode::SUCCESS)
     })
 }
