@@ -7,6 +7,7 @@ import { fill, h } from "./dom.ts";
 import { json, said } from "./format.ts";
 import type { Models } from "./models.ts";
 import type { Session } from "./session.ts";
+import { writeSetting } from "./settings-write.ts";
 import { choices, choose, type Choices, type Prices } from "./storage.ts";
 
 /** Settings. */
@@ -188,8 +189,8 @@ export class SettingsView {
 
   async #write(keyPath: string, text: string): Promise<void> {
     try {
-      await this.#session.client.configValueWrite({ keyPath, value: parsed(text), mergeStrategy: "replace" });
-      note(`${keyPath} is written.`);
+      const more = await writeSetting(this.#session.client, keyPath, parsed(text));
+      note(`${keyPath} is written. ${more}`.trim());
       await this.show(undefined);
     } catch (error) {
       note(said(error), "problem");

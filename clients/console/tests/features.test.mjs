@@ -260,6 +260,37 @@ check("settings show where each value comes from, and set one", async ({ place, 
   clean(page);
 });
 
+check("a setting with which no thread could be started is not written", async ({ place, person }) => {
+  const file = join(place.home, "config.toml");
+  const before = '# mine\nmodel_provider = "offline"\n';
+  writeFileSync(file, before);
+  const { found: url } = await place.start(
+    ["app-server", "--listen", "ws://127.0.0.1:0", "--console"],
+    /console: (http:\S+)\n/,
+  );
+  const page = await visit(await person(), url);
+  await page.getByRole("navigation").getByRole("link", { name: "Settings" }).click();
+  const set = async (key, value, said) => {
+    await page.getByRole("textbox", { name: "Key", exact: true }).fill(key);
+    await page.getByLabel("Value as JSON or text").fill(value);
+    await page.getByRole("button", { name: "Set in config.toml" }).click();
+    await page.locator("#notes").getByText(said).waitFor();
+  };
+  await set("model_provider", "nope", /^model_provider is not changed: .*`nope` not found; there are: openai, /);
+  assert.equal(readFileSync(file, "utf8"), before);
+  await set("default_permissions", "nope", /^default_permissions is not changed: .*permissions/);
+  assert.equal(readFileSync(file, "utf8"), before);
+  await set("approval_policy", "sometimes", /unknown variant `sometimes`/);
+  assert.equal(readFileSync(file, "utf8"), before);
+  // What is broken already can be repaired in steps.
+  writeFileSync(file, 'model_provider = "mine"\n');
+  await set("model", "small", /^model is written. Threads cannot be started: .*`mine` not found/);
+  await set("model_providers.mine", '{"name": "Mine", "base_url": "http://127.0.0.1:9/v1"}', "model_providers.mine is written.");
+  await set("model_provider", "openai", "model_provider is written.");
+  assert.match(readFileSync(file, "utf8"), /model_provider = "openai"/);
+  clean(page);
+});
+
 check("a question with a form is answered", async ({ place, person }) => {
   const { url } = await place.serve(0, ["--enable", "default_mode_request_user_input"]);
   const page = await visit(await person(), url);
