@@ -29,7 +29,7 @@ mod stdio;
 #[path = "stdio_portable.rs"]
 mod stdio;
 mod text_stream;
-mod tls;
+pub mod tls;
 pub mod websocket;
 pub mod write;
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
@@ -15,7 +15,10 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 const CA_VARIABLES: [&str; 2] = ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"];
 
 /// Makes a connection to a host secure.
-pub(crate) async fn connect(host: &str, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+pub async fn connect(
+    host: &str,
+    stream: TcpStream,
+) -> io::Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>> {
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

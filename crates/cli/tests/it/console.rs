@@ -149,7 +149,11 @@ async fn mistakes_are_named() {
         ),
         (
             &["console", "--remote", "nonsense"],
-            "`nonsense` is not `ws://HOST:PORT`",
+            "`nonsense` is not `ws://HOST:PORT` or `wss://HOST:PORT`",
+        ),
+        (
+            &["console", "--remote", "unix:///run/quipu.sock"],
+            "a browser cannot open `unix:///run/quipu.sock`",
         ),
         (
             &["console", "--remote", "ws://127.0.0.1:1"],

@@ -56,6 +56,10 @@ impl Files {
     }
 
     fn server(&self) -> ServerProcess {
+        self.server_with(&[])
+    }
+
+    fn server_with(&self, more: &[&str]) -> ServerProcess {
         let (cert, key) = (self.text("cert.pem"), self.text("key.pem"));
         app_server([
             "--listen",
@@ -65,6 +69,7 @@ impl Files {
             "--tls-key",
             &key,
         ])
+        .args(more.iter().copied())
         .start()
     }
 }
@@ -193,4 +198,28 @@ async fn clients_connect_with_tls_and_check_the_certificate() {
     let answer = prompt(&mut client(&url, &others.path("cert.pem"))).await;
     let text = answer.to_string();
     assert!(text.contains("invalid peer certificate"), "{text}");
+}
+
+#[tokio::test]
+async fn the_console_of_a_server_behind_tls_is_opened() {
+    let (files, _) = Files::new();
+    let mut process = files.server_with(&["--console"]);
+    let port = address(&mut process).await.port();
+    let url = format!("wss://localhost:{port}");
+    let console = |authorities: &Path| {
+        Launch::new(QUIPU)
+            .args(["console", "--no-open", "--remote", &url])
+            .env("SSL_CERT_FILE", authorities.to_str().unwrap())
+            .start()
+    };
+    let mut opened = console(&files.path("cert.pem"));
+    assert!(opened.exit().await.success(), "{}", opened.stderr());
+    let page = format!("console: https://localhost:{port}/\n");
+    assert!(opened.stderr().contains(&page), "{}", opened.stderr());
+    let (others, _) = Files::new();
+    let mut refused = console(&others.path("cert.pem"));
+    assert!(!refused.exit().await.success());
+    let said = refused.stderr();
+    assert!(said.contains("invalid peer certificate"), "{said}");
+    assert!(said.contains("SSL_CERT_FILE"), "{said}");
 }
