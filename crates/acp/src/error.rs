@@ -39,6 +39,11 @@ pub fn missing(why: impl Into<String>) -> ErrorObject {
     ErrorObject::new(NOT_FOUND, why)
 }
 
+/// A login that the model provider does not accept, or not any more. The editor asks its user to log in again.
+pub fn login_refused(why: &str) -> ErrorObject {
+    ErrorObject::new(AUTH_REQUIRED, format!("Authentication required: {why}"))
+}
+
 pub fn auth_required() -> ErrorObject {
     ErrorObject::new(AUTH_REQUIRED, "Authentication required: log in first")
 }

@@ -10,7 +10,7 @@ use quipu_client::{Client, Error};
 
 use crate::agent::Agent;
 use crate::commands::{self, Command};
-use crate::error::{Result, failed, refused};
+use crate::error::{Result, failed, login_refused, refused};
 use crate::input;
 use crate::link::sentence;
 use crate::schema::{ContentBlock, PromptResponse, StopReason};
@@ -170,6 +170,7 @@ fn ended(turn: &Turn) -> Result<PromptResponse> {
         (TurnStatus::Interrupted, _) => Ok(StopReason::Cancelled.into()),
         (TurnStatus::Failed, Some(error)) => match error.codex_error_info {
             Some(CodexErrorInfo::ContextWindowExceeded) => Ok(StopReason::MaxTokens.into()),
+            Some(CodexErrorInfo::Unauthorized) => Err(login_refused(&error.message)),
             _ => Err(failed(&error.message)),
         },
         (TurnStatus::Failed, None) => Err(failed("the turn failed")),

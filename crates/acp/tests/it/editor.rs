@@ -21,14 +21,40 @@ pub struct Place {
     directory: TempDir,
     /// Nothing while there is no server.
     server: Arc<Mutex<Option<Embedded>>>,
+    settings: Settings,
+}
+
+/// How a server is configured: its `config.toml` and its environment.
+struct Settings {
+    config: String,
+    env: Vec<(String, String)>,
 }
 
 impl Place {
     pub fn new() -> Place {
+        Place::with("model_provider = \"offline\"\n", &[])
+    }
+
+    pub fn with(config: &str, env: &[(&str, &str)]) -> Place {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
-        let server = Arc::new(Mutex::new(Some(start(&directory))));
-        Place { directory, server }
+        let settings = Settings {
+            config: config.to_owned(),
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+        };
+        let server = Arc::new(Mutex::new(Some(start(&directory, &settings))));
+        Place {
+            directory,
+            server,
+            settings,
+        }
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
     }
 
     pub async fn stop(&self) {
@@ -38,7 +64,7 @@ impl Place {
 
     /// Starts another server on the same home.
     pub fn start(&self) {
-        *self.server.lock() = Some(start(&self.directory));
+        *self.server.lock() = Some(start(&self.directory, &self.settings));
     }
 
     pub fn work(&self) -> PathBuf {
@@ -60,7 +86,7 @@ impl Place {
         let (input, output) = tokio::io::split(theirs);
         let connection = Connection::lines(input, output, 1 << 20);
         let stop = std::future::pending();
-        let (connect, home) = (self.connect(), self.directory.path().join("home"));
+        let (connect, home) = (self.connect(), self.home());
         let serving = async move {
             quipu_acp::serve(connect, "1.2.3", &home, connection, stop).await;
         };
@@ -88,12 +114,17 @@ impl Place {
     }
 }
 
-fn start(directory: &TempDir) -> Embedded {
+fn start(directory: &TempDir, settings: &Settings) -> Embedded {
     let home = Home::at(directory.path().join("home"));
     home.ensure().unwrap();
-    std::fs::write(home.config_file(), "model_provider = \"offline\"\n").unwrap();
+    std::fs::write(home.config_file(), &settings.config).unwrap();
     let path = std::env::var("PATH").unwrap();
-    let env = Env::new([("PATH", path.as_str())], directory.path());
+    let env = settings.env.iter();
+    let env = env.map(|(name, value)| (name.as_str(), value.as_str()));
+    let env = Env::new(
+        [("PATH", path.as_str())].into_iter().chain(env),
+        directory.path(),
+    );
     let system = SystemPaths::in_directory(&directory.path().join("etc"));
     Embedded::start(Loader::with_system_paths(
         env,

@@ -3,6 +3,7 @@
 
 mod editor;
 mod input;
+mod login;
 mod prompts;
 
 quipu_sandbox::run_helper_in_tests!();

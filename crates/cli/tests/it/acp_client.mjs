@@ -38,7 +38,12 @@ function definition(method, kind, side) {
 function check(message) {
   const kind = message.method ? (message.id === undefined ? 'Notification' : 'Request') : 'Response';
   const method = message.method ?? requested.get(message.id);
-  if (kind === 'Response' && message.error) return;
+  if (kind === 'Response' && message.error) {
+    const validate = ajv.getSchema('acp#/$defs/Error');
+    if (!validate(message.error)) invalid.push([method, 'Error', validate.errors.slice(0, 3)]);
+    checked.add('Error');
+    return;
+  }
   const side = method.startsWith('$/') ? 'protocol' : kind === 'Response' ? 'agent' : 'client';
   const name = definition(method, kind, side);
   const value = kind === 'Response' ? message.result : message.params;

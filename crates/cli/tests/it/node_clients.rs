@@ -175,7 +175,8 @@ async fn the_acp_sdk_works_with_the_agent_as_an_editor_does() {
     );
     assert_eq!(seen["schema"]["invalid"], json!([]));
     let checked = seen["schema"]["checked"].as_array().unwrap();
-    assert!(checked.len() >= 25, "{checked:?}");
+    assert!(checked.len() >= 26, "{checked:?}");
+    assert!(checked.contains(&json!("Error")), "{checked:?}");
     assert_eq!(
         seen["status"],
         json!({ "stop": "end_turn", "text": "- mode: Workspace" })
