@@ -382,3 +382,55 @@ async fn new_files_are_changes_and_a_review_is_shown_once() {
     let shown = terminal.until(&["directory"]).await;
     assert_eq!(shown.matches("\nall is well").count(), 1, "{shown}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_mcp_server_that_does_not_start_is_shown() {
+    if !has_tmux() {
+        return;
+    }
+    let place = Place::new();
+    let config = place.directory.path().join(".quipu/config.toml");
+    let settings =
+        "model_provider = \"offline\"\n[mcp_servers.vanished]\ncommand = \"/no/such/program\"\n";
+    std::fs::write(config, settings).unwrap();
+    let terminal = Terminal::start(place, "").await;
+    terminal
+        .until(&["\n>", "vanished", "failed to start"])
+        .await;
+    // The conversation goes on without it.
+    terminal
+        .say(&script(json!([{ "deltas": ["still ", "here"] }])))
+        .await;
+    terminal.until(&["\nstill here"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_printed_at_the_end_continues_the_conversation() {
+    if !has_tmux() {
+        return;
+    }
+    let terminal = Terminal::start(Place::new(), "").await;
+    terminal.until(&["\n>"]).await;
+    terminal
+        .say(&script(json!([{ "deltas": ["the on", "ly answer"] }])))
+        .await;
+    terminal.until(&["\nthe only answer"]).await;
+    terminal.say("/quit").await;
+    let shown = terminal.until(&["continue with: ", "\nleft"]).await;
+    let (_, rest) = shown.split_once("continue with: ").unwrap();
+    let printed = rest.lines().next().unwrap().trim();
+    let id = printed.strip_prefix("--resume ").unwrap();
+    assert!(
+        terminal
+            .place
+            .rollout()
+            .contains(&format!(r#""id":"{id}""#)),
+        "{shown}"
+    );
+    let home = terminal.place.directory.path().display();
+    terminal
+        .say(&format!("env NO_COLOR=1 HOME={home} {QUIPU} {printed}"))
+        .await;
+    let again = async { while terminal.shown().await.matches("\nthe only answer").count() < 2 {} };
+    within("the conversation", again).await;
+}
