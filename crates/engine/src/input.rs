@@ -24,6 +24,11 @@ pub enum Input {
     Interrupt { reply: Option<ReplyToken> },
     /// The server itself starts a turn, with a message for the model that clients do not see.
     Continue { turn_id: TurnId, note: Json },
+    /// A turn that was running when its process ended goes on.
+    Resume(Resumed),
+    /// The thread goes on in another process, and the running turn with it: at once, or where the model would be asked
+    /// next. A turn that can only be finished here is interrupted at once, or goes on to its end.
+    HandOver { now: bool },
     /// A client asks for compaction, in a turn of this id.
     Compact { turn_id: TurnId },
     /// A client asks for a review.
@@ -87,6 +92,22 @@ pub struct Start {
     /// The id of the turn, if one begins.
     pub turn_id: TurnId,
     pub message: UserMessage,
+}
+
+/// A turn that was running when its process ended, as its log and its clients know it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Resumed {
+    pub turn_id: TurnId,
+    /// The ids that its items have so far.
+    pub item_ids: Vec<ItemId>,
+    /// Items that clients saw begin and not end. Nothing more comes of them.
+    pub open: Vec<ThreadItem>,
+    /// What the model reads next: what became of its calls, and what happened.
+    pub history: Vec<Json>,
+    /// The model has given its final answer.
+    pub is_answered: bool,
+    /// What the model said last in the turn.
+    pub last_agent_message: Option<String>,
 }
 
 /// `review/start`.

@@ -43,6 +43,8 @@ pub struct Settings {
     pub window: Option<i64>,
     /// The size from which the history is compacted, in tokens.
     pub compact_at: Option<i64>,
+    /// Another process goes on with the thread where the model would be asked next.
+    pub hands_over: bool,
 }
 
 impl Shared {

@@ -81,6 +81,7 @@ impl Thread {
                 interrupt_note: None,
                 window: None,
                 compact_at: None,
+                hands_over: false,
             },
             is_session_new: setup.hooks,
         };

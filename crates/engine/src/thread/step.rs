@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 
 use super::{State, Thread};
 use crate::effect::{Answer, Effect, Refusal, TurnEnd};
-use crate::input::{Input, UserMessage};
+use crate::input::{Input, Resumed, UserMessage};
 use crate::shared::Shared;
-use crate::turn::{Ending, Next, Progress, Turn, accept_review, end_as_failed};
+use crate::turn::{
+    Ending, Next, Progress, Turn, accept_review, end_as_failed, hand_over, leave, resumed,
+};
 
 /// Requests that may wait for a turn to end.
 const MAX_WAITING: usize = 64;
@@ -34,6 +36,7 @@ impl Thread {
             (_, Input::NotStored { error, rest }) => return end_as_failed(&error, rest, shared),
             (State::Closed, input) => return shared.out.refuse_input(input, Refusal::Closed),
             (_, Input::Close) => return self.close(),
+            (State::Idle, Input::Resume(turn)) => return self.resume(turn),
             (State::Idle, input) => match idle(input, shared) {
                 Some(turn) => return self.begin(turn),
                 None => return,
@@ -47,6 +50,17 @@ impl Thread {
     fn begin(&mut self, turn: Turn) {
         self.state = State::Running(Box::new(turn));
         self.advance(Ok(Next::Begin));
+    }
+
+    /// Goes on with a turn of another process.
+    fn resume(&mut self, turn: Resumed) {
+        let next = match turn.is_answered {
+            true => Next::Proceed,
+            false => Next::Begin,
+        };
+        let turn = resumed(turn, &mut self.shared);
+        self.state = State::Running(Box::new(turn));
+        self.advance(Ok(next));
     }
 
     /// Carries the turn on until it waits for something or has ended.
@@ -72,6 +86,11 @@ impl Thread {
                 turn.notify_failure(&error, shared);
                 return self.advance(Ok(Next::Stop(TurnEnd::Failed(error))));
             }
+            (State::Running(turn), Ok(Next::Leave)) => {
+                leave(turn, shared);
+                self.state = State::Idle;
+                return self.shut();
+            }
             (State::Running(turn), Ok(Next::Abandon(end))) => turn.abandon(end, shared),
             (State::Ending(turn, ending), Ok(Next::Abandon(end))) => {
                 let end = ending.end().clone().or(end);
@@ -90,6 +109,11 @@ impl Thread {
 
     fn close(&mut self) {
         self.advance(Ok(Next::Abandon(TurnEnd::Interrupted)));
+        self.shut();
+    }
+
+    /// Unloads a thread in which no turn runs.
+    fn shut(&mut self) {
         for input in std::mem::take(&mut self.waiting) {
             match input {
                 // It was accepted, so it starts and ends.
@@ -141,8 +165,8 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
             notes.into_iter().for_each(|note| shared.remember(note));
         }
         Input::Note(note) => shared.remember(note),
-        // There is no turn to end.
-        Input::Interrupt { reply: None } | Input::Fault { .. } => {}
+        // There is no turn to end or to hand over.
+        Input::Interrupt { reply: None } | Input::Fault { .. } | Input::HandOver { .. } => {}
         // These report on what was cancelled with its turn.
         Input::Context { .. }
         | Input::Model { .. }
@@ -151,8 +175,8 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
         | Input::ReviewRendered { .. }
         | Input::GraceOver { .. } => {}
         Input::Hooks { run, report } => shared.out.refuse_hooks(run, report),
-        // These do the same in every state, see `accept`.
-        Input::NotStored { .. } | Input::Close => {}
+        // See `accept`.
+        Input::Resume(_) | Input::NotStored { .. } | Input::Close => {}
     }
     None
 }
@@ -197,8 +221,9 @@ fn running(
             turn.notify_failure(&error, shared);
             return Ok(Next::Abandon(TurnEnd::Failed(error)));
         }
+        Input::HandOver { now } => return Ok(hand_over(turn, now, shared)),
         // It is started when no other turn runs.
-        Input::Continue { .. } => {}
+        Input::Continue { .. } | Input::Resume(_) => {}
         // Of an earlier turn: this one has cancelled nothing.
         Input::GraceOver { .. } => {}
         // These do the same in every state, see `accept`.
@@ -239,7 +264,9 @@ fn ending(
             return Next::Abandon(TurnEnd::Failed(error));
         }
         // It is started when no other turn runs.
-        Input::Continue { .. } => {}
+        Input::Continue { .. } | Input::Resume(_) => {}
+        // It ends here, and soon.
+        Input::HandOver { .. } => {}
         // These report on what was cancelled when the turn was stopped.
         Input::Context { .. } | Input::Model { .. } | Input::Compacted { .. } => {}
         Input::Hooks { run, report } => shared.out.refuse_hooks(run, report),

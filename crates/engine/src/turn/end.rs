@@ -53,7 +53,7 @@ impl Turn {
 
     /// Forgets what the turn waits for, and returns the request to the model that it was. A review that is being
     /// rendered is still shown.
-    fn drop_work(&mut self) -> Option<SampleId> {
+    pub(super) fn drop_work(&mut self) -> Option<SampleId> {
         match self.work.take_if(|work| *work != Work::Rendering)? {
             Work::Model { sample } => Some(sample),
             Work::Compaction(compaction) => compaction.sample(),

@@ -52,6 +52,15 @@ impl Items {
         id
     }
 
+    /// Takes note of an id that the turn has used in another process.
+    pub fn restore(&mut self, id: ItemId) {
+        let shown = Use {
+            shown: true,
+            ..Use::default()
+        };
+        self.ids.insert(id, shown);
+    }
+
     /// Gives an item an id that is new in this turn.
     pub fn claim_for(&mut self, item: &mut ThreadItem) {
         if let Some(id) = item::id_mut(item) {

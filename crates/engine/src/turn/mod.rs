@@ -8,6 +8,7 @@ mod end;
 mod hooks;
 mod items;
 mod pending;
+mod resume;
 mod review;
 mod sampling;
 mod start;
@@ -23,6 +24,7 @@ pub use self::end::{Ending, end_as_failed};
 use self::hooks::Stage;
 use self::pending::Pending;
 pub use self::pending::{MAX_PENDING, MAX_PENDING_BYTES};
+pub use self::resume::{hand_over, leave, resumed};
 pub use self::review::accept_review;
 use self::tools::TurnTools;
 use self::transcript::Transcript;
@@ -66,6 +68,8 @@ pub enum Next {
     Stop(TurnEnd),
     /// It ends now; what is under way is given up.
     Abandon(TurnEnd),
+    /// It goes on in another process; what is under way here is given up.
+    Leave,
 }
 
 /// What becomes of a turn; an error if it fails.

@@ -13,6 +13,9 @@ use crate::shared::Shared;
 impl Turn {
     /// Asks the model with the history as it is.
     pub(super) fn sample(&mut self, purpose: Purpose, shared: &mut Shared) -> Progress {
+        if shared.settings.hands_over && self.kind == TurnKind::Regular {
+            return Ok(Next::Leave);
+        }
         self.effort.count_request()?;
         let sample = shared.sequence.next_sample();
         self.work = Some(Work::Model { sample });

@@ -70,6 +70,11 @@ impl Transcript {
         }
     }
 
+    /// Takes note of what the model said last in another process.
+    pub fn restore_last_message(&mut self, message: Option<String>) {
+        self.last_agent_message = message;
+    }
+
     /// The last message of the model that clients saw.
     pub fn take_last_agent_message(&mut self) -> Option<String> {
         self.last_agent_message.take()

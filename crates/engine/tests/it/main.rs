@@ -10,6 +10,7 @@ mod hooks;
 mod lines;
 mod make;
 mod raw;
+mod resumed;
 mod run;
 mod second_tries;
 mod too_long;

@@ -16,7 +16,7 @@ use crate::run::Run;
 
 /// What may happen next.
 #[derive(Debug, Clone)]
-enum Action {
+pub enum Action {
     Start,
     Steer {
         is_wrong: bool,
@@ -35,7 +35,7 @@ enum Action {
     },
 }
 
-fn action() -> impl Strategy<Value = Action> {
+pub fn action() -> impl Strategy<Value = Action> {
     let go = (0..8usize, any::<u8>(), 0..4u8);
     prop_oneof![
         6 => Just(Action::Start),
@@ -76,14 +76,14 @@ struct Tool {
     is_process: bool,
 }
 
-struct World {
-    run: Run,
+pub struct World {
+    pub run: Run,
     jobs: Vec<Job>,
-    count: u64,
+    pub count: u64,
 }
 
 impl World {
-    fn new(compact_at: Option<i64>, hooks: bool) -> World {
+    pub fn new(compact_at: Option<i64>, hooks: bool) -> World {
         let mut run = Run::with_hooks(hooks);
         run.thread.set_limits(Some(1000), compact_at);
         World {
@@ -98,7 +98,7 @@ impl World {
         self.count
     }
 
-    fn act(&mut self, action: Action) {
+    pub fn act(&mut self, action: Action) {
         let n = self.next();
         let running = self.run.thread.active_turn().cloned();
         let running = running.unwrap_or_else(|| "none".into());
@@ -130,7 +130,7 @@ impl World {
         self.step(input);
     }
 
-    fn step(&mut self, input: Input) {
+    pub fn step(&mut self, input: Input) {
         for effect in self.run.step(input) {
             self.perform(effect);
         }
@@ -394,7 +394,7 @@ impl World {
     }
 
     /// Everything that is under way comes to its end.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         const COMPLETED: u8 = 23;
         for round in 0u8.. {
             if self.jobs.is_empty() {
