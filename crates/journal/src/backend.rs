@@ -23,6 +23,7 @@ pub use crate::layout::{
     RolloutName, SECTIONS, SESSIONS,
 };
 pub use crate::ordinals::last as last_ordinal;
+pub use crate::record::runs_after;
 pub use crate::requests::MAX_AGE as REQUEST_AGE;
 
 /// A location of threads. All calls block.
@@ -88,8 +89,28 @@ pub trait Backend: Send + Sync {
         text: &str,
     ) -> Result<bool>;
 
+    /// What is kept under a name beside each of these threads, where something is.
+    fn kept_beside(&self, threads: &[Uuid], name: &'static str) -> Result<Vec<(Uuid, String)>> {
+        let kept = threads.iter().map(|thread| {
+            let text = self.kept(Some(*thread), name)?;
+            Ok(text.map(|text| (*thread, text)))
+        });
+        kept.filter_map(Result::transpose).collect()
+    }
+
     /// The threads beside which something is kept under a name.
     fn kept_threads(&self, name: &'static str) -> Result<Vec<Uuid>>;
+
+    /// Some threads with a turn that is not known to have ended and that nobody runs, as far as that is known without
+    /// reading them.
+    fn orphans(&self) -> Result<Vec<Uuid>> {
+        Ok(Vec::new())
+    }
+
+    /// A thread turned out to have no open turn, so it is not among the [orphans](Backend::orphans). Called by its writer.
+    fn not_orphaned(&self, _: Uuid) -> Result<()> {
+        Ok(())
+    }
 
     /// The numbered events of a thread; nothing is read yet.
     fn events(&self, thread: Uuid) -> Box<dyn EventStore>;

@@ -24,6 +24,8 @@ pub const QUEUES: &str = "quipu_queues";
 pub const ATTACHMENTS: &str = "quipu_attachments";
 /// What is read of threads.
 pub const READ_STATES: &str = "quipu_read_states";
+/// How often the running turns of threads were taken over.
+pub const TAKEOVERS: &str = "quipu_takeovers";
 /// The sections of all threads, in one file.
 pub const SECTIONS: &str = "quipu_sections";
 /// Held by the program that writes to a thread, one file for each, shared with the official program.

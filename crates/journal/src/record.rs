@@ -172,6 +172,21 @@ impl Record {
     }
 }
 
+/// Whether a turn runs after these lines, as far as they say.
+#[must_use]
+pub fn runs_after(lines: &[u8]) -> Option<bool> {
+    let last = |tag: &str| {
+        let start = format!(r#""type":"event_msg","payload":{{"type":"{tag}""#);
+        memchr::memmem::rfind(lines, start.as_bytes())
+    };
+    let started = last("task_started");
+    let ended = last("task_complete").max(last("turn_aborted"));
+    match started.is_some() || ended.is_some() {
+        true => Some(started > ended),
+        false => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::UNIX_EPOCH;
@@ -238,6 +253,28 @@ mod tests {
                 .unwrap();
             assert_eq!(written, raw.parse::<Value>().unwrap(), "{line}");
         }
+    }
+
+    #[test]
+    fn lines_say_whether_a_turn_runs_after_them() {
+        let event = |payload: Value| {
+            let (tag, text) = (payload["type"].as_str().unwrap(), payload.to_string());
+            line(&Event::parse(tag, &text).unwrap().into())
+        };
+        let started = event(serde_json::json!({ "type": "task_started", "turn_id": "a" }));
+        let ended = event(serde_json::json!({ "type": "task_complete", "turn_id": "a" }));
+        let aborted = event(serde_json::json!({ "type": "turn_aborted", "reason": "interrupted" }));
+        let quoted = Json::new(&started).unwrap();
+        let other = line(&Record::ResponseItem(quoted));
+        let runs = |lines: &[&String]| {
+            let lines: String = lines.iter().map(|it| it.as_str()).collect();
+            runs_after(lines.as_bytes())
+        };
+        assert_eq!(runs(&[&other]), None);
+        assert_eq!(runs(&[&started, &other]), Some(true));
+        assert_eq!(runs(&[&started, &ended, &other]), Some(false));
+        assert_eq!(runs(&[&started, &aborted]), Some(false));
+        assert_eq!(runs(&[&ended, &started]), Some(true));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct Replay {
     pub context_is_current: bool,
     /// What it has cost.
     pub usage: Option<TokenUsageInfo>,
+    /// The last thing that its model has seen is an answer of its own that is complete.
+    pub is_answered: bool,
     /// Lines that were passed over.
     pub warnings: Warnings,
     /// The last turn is not known to have ended, since an old program stored it. It reads as completed.
@@ -151,6 +153,9 @@ struct Replayer {
     usage: Option<Span>,
     /// Whether the last item for the model is a message in the user's name.
     after_user_item: bool,
+    /// Whether it is a message of the model, and whether the answer that it is part of is complete.
+    after_message: bool,
+    is_answered: bool,
 }
 
 type Taken = std::result::Result<(), Fault>;
@@ -189,6 +194,8 @@ impl Replayer {
         self.history.item(record.span);
         let holds = |text: &[u8]| memchr::memmem::find(record.payload.as_bytes(), text).is_some();
         self.after_user_item = holds(br#""role":"user""#);
+        self.after_message = holds(br#""role":"assistant""#);
+        self.is_answered = false;
         if self.after_user_item
             && holds(b"<hook_prompt ")
             && let Some(item) = items::hook_prompt(record.span.offset, record.payload)
@@ -221,6 +228,7 @@ impl Replayer {
     fn event(&mut self, record: RawRecord<'_>) -> Taken {
         let tag = record.tag().map_err(malformed)?;
         if tag == "token_count" {
+            self.is_answered = self.after_message;
             if has_usage(record).map_err(malformed)? {
                 self.usage = Some(record.span);
             }
@@ -296,6 +304,7 @@ impl Replayer {
             history: self.history,
             context_is_current: self.context_is_current && context.is_some(),
             context,
+            is_answered: self.is_answered,
             usage: count.and_then(|count| count.info),
             warnings,
         }))

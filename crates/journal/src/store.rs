@@ -16,7 +16,7 @@ use crate::head::{Head, Listing};
 use crate::history::{History, LoadedHistory};
 use crate::home::Home;
 use crate::kept::Kept;
-use crate::layout::{ATTACHMENTS, GOALS, QUEUES, READ_STATES, RolloutName, SECTIONS};
+use crate::layout::{ATTACHMENTS, GOALS, QUEUES, READ_STATES, RolloutName, SECTIONS, TAKEOVERS};
 use crate::legacy;
 use crate::log::Log;
 use crate::query::{Page, Query, Summary};
@@ -266,18 +266,39 @@ impl Store {
         Kept::new(Arc::clone(&self.backend), Some(id), READ_STATES)
     }
 
+    /// What is read of each of these threads, where something is kept of it.
+    pub fn read_states(&self, ids: &[Uuid]) -> Result<Vec<(Uuid, String)>> {
+        self.backend.kept_beside(ids, READ_STATES)
+    }
+
+    /// How often a turn of a thread was taken over.
+    pub fn takeovers(&self, id: Uuid) -> Kept {
+        Kept::new(Arc::clone(&self.backend), Some(id), TAKEOVERS)
+    }
+
+    /// Some threads with a turn that nobody runs any more, as far as that is known without reading them.
+    pub fn orphans(&self) -> Result<Vec<Uuid>> {
+        self.backend.orphans()
+    }
+
+    /// A thread that this process writes to turned out to have no open turn.
+    pub fn not_orphaned(&self, id: Uuid) -> Result<()> {
+        self.backend.not_orphaned(id)
+    }
+
     /// The sections of all threads.
     pub fn sections(&self) -> Kept {
         Kept::new(Arc::clone(&self.backend), None, SECTIONS)
     }
 
     /// Everything that one thread keeps.
-    pub fn kept(&self, id: Uuid) -> [Kept; 4] {
+    pub fn kept(&self, id: Uuid) -> [Kept; 5] {
         [
             self.goal(id),
             self.queue(id),
             self.attachments(id),
             self.read_state(id),
+            self.takeovers(id),
         ]
     }
 }

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::database::{Params, params};
+use crate::lease::HELD;
 use crate::{Postgres, text};
 
 /// The columns of a [`Summary`].
@@ -22,6 +23,13 @@ const COLUMNS: &str =
 /// The newest first: later segments have larger ids, and one that was superseded counts only by itself.
 const FIND: &str = "SELECT path FROM quipu.rollouts
     WHERE thread = $1 AND archived = $2 ORDER BY state = 3, segment DESC LIMIT 1";
+
+/// The oldest first, so that none waits forever.
+const ORPHANS: &str =
+    "SELECT thread FROM quipu.rollouts r WHERE running AND NOT archived AND NOT EXISTS (
+        SELECT FROM quipu.leases JOIN quipu.nodes ON nodes.id = leases.node
+        WHERE leases.thread = r.thread AND nodes.expires > now())
+    ORDER BY updated_at LIMIT 32";
 
 impl Backend for Postgres {
     fn open(&self, path: &Path) -> Result<Box<dyn RolloutSource>> {
@@ -58,6 +66,22 @@ impl Backend for Postgres {
         );
         let rows = self.database.query(sql, params![thread])?;
         Ok(rows.first().map(|row| self.summary_of(row)))
+    }
+
+    fn orphans(&self) -> Result<Vec<Uuid>> {
+        let rows = self.database.query(ORPHANS, params![])?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
+    fn not_orphaned(&self, thread: Uuid) -> Result<()> {
+        let sql = format!(
+            "WITH {HELD} UPDATE quipu.rollouts SET running = false
+             WHERE thread = $1 AND running AND EXISTS (SELECT FROM held)"
+        );
+        let fence = self.leases.fence(thread);
+        let fence = fence.ok_or(Error::LostLease(thread))?;
+        self.database.query(sql, params![thread, fence])?;
+        Ok(())
     }
 
     fn list(&self, query: &Query) -> Result<Page> {
@@ -144,6 +168,14 @@ impl Backend for Postgres {
 
     fn keep(&self, thread: Option<Uuid>, name: &'static str, text: Option<&str>) -> Result<bool> {
         self.replace_kept(thread, name, text)
+    }
+
+    fn keep_lightly(&self, thread: Uuid, name: &'static str, text: &str) -> Result<()> {
+        self.replace_kept_soon(thread, name, text)
+    }
+
+    fn kept_beside(&self, threads: &[Uuid], name: &'static str) -> Result<Vec<(Uuid, String)>> {
+        self.read_kept_beside(threads, name)
     }
 
     fn keep_if(

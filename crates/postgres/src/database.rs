@@ -271,7 +271,14 @@ impl Pool {
         if schema == Schema::Ours {
             let found = session.query(schema::VERSION, &Vec::new()).await;
             let version = found.map(|rows| rows.first().map(|row| row.get::<_, i32>(0)));
-            schema::require(version.or_else(Failure::absent)?).map_err(Failure::Lasting)?;
+            let version = version.or_else(Failure::absent)?;
+            let mut oldest = None;
+            if version.is_some_and(|it| it > schema::CURRENT) {
+                let values = params![schema::CURRENT];
+                let rows = session.query(schema::OLDEST, &values).await?;
+                oldest = rows.first().and_then(|row| row.get(0));
+            }
+            schema::require(version, oldest).map_err(Failure::Lasting)?;
         }
         Ok(session)
     }

@@ -21,6 +21,18 @@ impl Postgres {
         Ok(row.map(|row| row.get(0)))
     }
 
+    /// What these threads keep under a name, in one query.
+    pub(crate) fn read_kept_beside(
+        &self,
+        threads: &[Uuid],
+        name: &str,
+    ) -> Result<Vec<(Uuid, String)>> {
+        let sql = "SELECT thread, value FROM quipu.kept WHERE thread = ANY($1) AND name = $2";
+        let values = params![threads.to_vec(), name.to_owned()];
+        let rows = self.database.query(sql, values)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
     /// Replaces what a thread keeps, unless another node that is alive writes to the thread.
     pub(crate) fn replace_kept(
         &self,
@@ -28,7 +40,16 @@ impl Postgres {
         name: &str,
         value: Option<&str>,
     ) -> Result<bool> {
-        let thread = thread.unwrap_or_default();
+        self.replace(thread.unwrap_or_default(), name, value, "")
+    }
+
+    /// The same without waiting for the disk: it is lost if PostgreSQL falls within a second.
+    pub(crate) fn replace_kept_soon(&self, thread: Uuid, name: &str, value: &str) -> Result<()> {
+        let soon = ", soon AS (SELECT set_config('synchronous_commit', 'off', true) AS set)";
+        self.replace(thread, name, Some(value), soon).map(drop)
+    }
+
+    fn replace(&self, thread: Uuid, name: &str, value: Option<&str>, soon: &str) -> Result<bool> {
         let free = "NOT EXISTS (SELECT FROM quipu.leases JOIN quipu.nodes ON nodes.id = leases.node
             WHERE leases.thread = $1 AND leases.node <> $3 AND nodes.expires > now())";
         let mut params = params![thread, name.to_owned(), self.leases.node()];
@@ -44,9 +65,14 @@ impl Postgres {
                 )
             }
         };
+        let is_soon = match soon.is_empty() {
+            true => "NULL",
+            // What nothing refers to is not run.
+            false => "(SELECT set FROM soon)",
+        };
         let sql = format!(
-            "WITH changed AS ({change}) SELECT (SELECT count(*) FROM changed), {free},
-                 EXISTS (SELECT FROM quipu.kept WHERE thread = $1 AND name = $2)"
+            "WITH changed AS ({change}){soon} SELECT (SELECT count(*) FROM changed), {free},
+                 EXISTS (SELECT FROM quipu.kept WHERE thread = $1 AND name = $2), {is_soon}"
         );
         let rows = self.database.query(sql, params)?;
         let Some(row) = rows.first() else {

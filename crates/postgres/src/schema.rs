@@ -6,13 +6,17 @@ use crate::Postgres;
 use crate::database::{Schema, params};
 
 /// The version of the tables that this program works with.
-pub(crate) const CURRENT: i32 = 1;
+pub(crate) const CURRENT: i32 = 2;
 
 /// Run on every new connection: what is reported as stored must be on disk, whatever the server's default is.
 pub(crate) const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'";
 
 pub(crate) const VERSION: &str = "SELECT max(version) FROM quipu.migrations";
+
+/// The oldest program that can work with tables that are newer than this one.
+pub(crate) const OLDEST: &str =
+    "SELECT max(coalesce(oldest, version)) FROM quipu.migrations WHERE version > $1";
 
 /// What leads from one version to the next, in order.
 const MIGRATIONS: [&str; CURRENT as usize] = ["
@@ -127,6 +131,12 @@ const MIGRATIONS: [&str; CURRENT as usize] = ["
     EXCEPTION WHEN OTHERS THEN
         RAISE NOTICE 'no index for searching: %', SQLERRM;
     END $$;
+", "
+    -- The oldest program that can work with the tables of a version; none if only its own can.
+    ALTER TABLE quipu.migrations ADD COLUMN oldest integer;
+    -- Whether the last turn is not recorded as ended.
+    ALTER TABLE quipu.rollouts ADD COLUMN running boolean NOT NULL DEFAULT false;
+    CREATE INDEX rollouts_running ON quipu.rollouts (thread) WHERE running;
 "];
 
 /// What `quipu store check` found.
@@ -148,10 +158,12 @@ pub struct Report {
     pub damaged: Vec<String>,
 }
 
-/// Fails unless the tables are those of this program.
-pub(crate) fn require(version: Option<i32>) -> Result<()> {
+/// Fails unless this program can work with the tables: they are its own, or newer ones that say so, as while the servers are
+/// replaced by newer ones one after the other.
+pub(crate) fn require(version: Option<i32>, oldest: Option<i32>) -> Result<()> {
     let text = match version {
         Some(CURRENT) => return Ok(()),
+        Some(newer) if newer > CURRENT && oldest.is_some_and(|it| it <= CURRENT) => return Ok(()),
         None => "it has no tables yet; run `quipu store migrate`".to_owned(),
         Some(older) if older < CURRENT => {
             format!(
@@ -184,7 +196,7 @@ impl Postgres {
         let found: Option<i32> = rows.first().and_then(|row| row.get(0));
         let before = found.unwrap_or_default();
         if before > CURRENT {
-            require(found)?;
+            require(found, None)?;
         }
         let next = usize::try_from(before).unwrap_or_default();
         for (index, migration) in MIGRATIONS.iter().enumerate().skip(next) {

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_journal::backend::last_ordinal;
-use quipu_journal::backend::{Expect, Listing, RolloutName, RolloutSink, RolloutSource};
+use quipu_journal::backend::{
+    Expect, Listing, RolloutName, RolloutSink, RolloutSource, runs_after,
+};
 use quipu_journal::{Error, Result};
 use uuid::Uuid;
 
@@ -162,11 +164,13 @@ impl Sink {
             relative
         ]);
         params.extend(listing_params(&listing));
+        let running = runs_after(lines).unwrap_or(false);
         let sql = format!(
             "WITH {HELD}, made AS (
                  INSERT INTO quipu.rollouts (thread, segment, archived, length, updated_at, modified, path,
-                     {LISTED})
-                 SELECT $1::uuid, $1::uuid, false, $3::bigint, {NOW} / 1000000000, {NOW}, $6::text, {LISTED_VALUES} FROM held
+                     running, {LISTED})
+                 SELECT $1::uuid, $1::uuid, false, $3::bigint, {NOW} / 1000000000, {NOW}, $6::text, {running}, {LISTED_VALUES}
+                 FROM held
                  ON CONFLICT (path) DO NOTHING RETURNING id
              ), added AS (
                  INSERT INTO quipu.chunks SELECT made.id, piece.at, piece.bytes FROM made, {CHUNKS})
@@ -220,9 +224,14 @@ impl Sink {
                 ", preview = $8, state = 1"
             }
         };
+        let running = match runs_after(lines) {
+            None => "",
+            Some(true) => ", running = true",
+            Some(false) => ", running = false",
+        };
         let sql = format!(
             "WITH {HELD}, grown AS (
-                 UPDATE quipu.rollouts SET length = $7, updated_at = {NOW} / 1000000000, modified = {NOW}{listed}
+                 UPDATE quipu.rollouts SET length = $7, updated_at = {NOW} / 1000000000, modified = {NOW}{listed}{running}
                  WHERE id = $3 AND length = $6 AND EXISTS (SELECT FROM held) RETURNING id)
              INSERT INTO quipu.chunks SELECT grown.id, piece.at, piece.bytes FROM grown, {CHUNKS} RETURNING 1"
         );

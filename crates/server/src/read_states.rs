@@ -1,5 +1,7 @@
 //! What the user has read of threads, one small text per thread. A thread without one counts as read.
 
+use std::collections::HashMap;
+
 use quipu_journal::Store;
 use quipu_wire::{
     ThreadReadState, ThreadReadStateOperation, ThreadReadStateUpdateParams, ThreadUnreadPosition,
@@ -12,9 +14,37 @@ use crate::Refusal;
 /// What is read of a stored thread.
 pub(crate) fn of(store: &Store, thread: Uuid) -> ThreadReadState {
     let stored = store.read_state(thread).read();
-    stored.unwrap_or_else(|| ThreadReadState {
+    stored.unwrap_or_else(|| initial(thread))
+}
+
+fn initial(thread: Uuid) -> ThreadReadState {
+    ThreadReadState {
         first_unread: None,
         revision: format!("initial:{thread}"),
+    }
+}
+
+/// What is read of stored threads, in their order. A database is asked once.
+pub(crate) fn of_all(
+    store: &Store,
+    threads: &[Uuid],
+) -> impl Iterator<Item = (Uuid, ThreadReadState)> {
+    let stored = store.read_states(threads).unwrap_or_else(|error| {
+        tracing::warn!(%error, "failed to read what is read of threads");
+        Vec::new()
+    });
+    let mut stored: HashMap<Uuid, String> = stored.into_iter().collect();
+    threads.iter().map(move |thread| {
+        let state = stored.remove(thread);
+        let state = state.and_then(|text| {
+            let parsed = serde_json::from_str(&text);
+            parsed
+                .inspect_err(
+                    |error| tracing::warn!(%thread, %error, "invalid read state of a thread"),
+                )
+                .ok()
+        });
+        (*thread, state.unwrap_or_else(|| initial(*thread)))
     })
 }
 

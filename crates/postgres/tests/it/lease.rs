@@ -72,6 +72,51 @@ fn a_node_that_was_taken_for_dead_can_write_nothing() {
 }
 
 #[test]
+fn a_turn_that_nobody_runs_is_found() {
+    let Some(database) = database() else { return };
+    let other = database.node(Path::new("/b")).store();
+    let node = database.node(Path::new("/a"));
+    let (mut log, lines) = (
+        node.store().create(meta(id(1))).unwrap(),
+        turn("A", "a", "1"),
+    );
+    log.append(&lines[..3]).unwrap();
+    log.flush().unwrap();
+    // It runs.
+    assert!(other.orphans().unwrap().is_empty());
+    drop((log, node));
+    assert_eq!(other.orphans().unwrap(), [id(1)]);
+    let path = other.find(id(1)).unwrap().unwrap();
+    let (replay, mut log) = other.resume(&path).unwrap();
+    assert_eq!(replay.open_turn(), Some("A"));
+    assert!(other.orphans().unwrap().is_empty());
+    log.append(&lines[3..]).unwrap();
+    drop(log);
+    assert!(other.orphans().unwrap().is_empty());
+    // A thread that was marked although nothing runs in it.
+    database.value("UPDATE quipu.rollouts SET running = true");
+    assert_eq!(other.orphans().unwrap(), [id(1)]);
+    let log = other.resume(&path).unwrap().1;
+    other.not_orphaned(id(1)).unwrap();
+    drop(log);
+    assert!(other.orphans().unwrap().is_empty());
+}
+
+#[test]
+fn what_several_threads_keep_is_read_at_once() {
+    let Some(database) = database() else { return };
+    let store = database.node(Path::new("/a")).store();
+    store.read_state(id(1)).write_lightly(&"one").unwrap();
+    store.read_state(id(3)).write_lightly(&"three").unwrap();
+    store.read_state(id(3)).write_lightly(&"3").unwrap();
+    store.goal(id(2)).write(&"other").unwrap();
+    let mut read = store.read_states(&[id(1), id(2), id(3)]).unwrap();
+    read.sort();
+    let expected = [(id(1), "\"one\"".to_owned()), (id(3), "\"3\"".to_owned())];
+    assert_eq!(read, expected);
+}
+
+#[test]
 fn a_node_that_ends_leaves_nothing_behind() {
     let Some(database) = database() else { return };
     let node = database.node(Path::new("/a"));

@@ -182,8 +182,8 @@ fn a_store_without_tables_says_what_to_do() {
     let node = quipu_postgres::Postgres::new(HOME, address, Default::default());
     let error = node.store().find(id(1)).unwrap_err().to_string();
     assert!(error.contains("run `quipu store migrate`"), "{error}");
-    assert_eq!(node.migrate().unwrap(), (0, 1));
-    assert_eq!(node.migrate().unwrap(), (1, 1));
+    assert_eq!(node.migrate().unwrap(), (0, 2));
+    assert_eq!(node.migrate().unwrap(), (2, 2));
     assert_eq!(node.store().find(id(1)).unwrap(), None);
     let report = node.check().unwrap();
     assert_eq!((report.live, report.damaged.len()), (0, 0));
@@ -191,6 +191,20 @@ fn a_store_without_tables_says_what_to_do() {
     let invalid = quipu_postgres::Postgres::new(HOME, "nowhere".parse(), Default::default());
     let error = invalid.store().find(id(1)).unwrap_err().to_string();
     assert!(error.contains("must begin with postgres://"), "{error}");
+}
+
+#[test]
+fn newer_tables_are_used_if_they_say_that_this_program_can() {
+    let Some(database) = database() else { return };
+    let find = || {
+        let found = database.node(Path::new(HOME)).store().find(id(1));
+        found.map_err(|error| error.to_string())
+    };
+    database.value("INSERT INTO quipu.migrations (version, oldest) VALUES (3, 2)");
+    assert_eq!(find(), Ok(None));
+    database.value("INSERT INTO quipu.migrations (version) VALUES (4)");
+    let error = find().unwrap_err();
+    assert!(error.contains("use a newer program"), "{error}");
 }
 
 /// The same calls on files give the same rollout, byte for byte, but for the times in it.

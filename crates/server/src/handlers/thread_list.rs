@@ -216,10 +216,9 @@ fn answer(
 ) -> ThreadListResponse {
     let backwards = found.first().map(|first| place(query, first).to_string());
     let store = &cx.server.store;
-    let read_states = found.iter().map(|summary| {
-        let state = read_states::of(store, summary.id);
-        (summary.id.to_string(), state)
-    });
+    let ids: Vec<_> = found.iter().map(|summary| summary.id).collect();
+    let read_states = read_states::of_all(store, &ids);
+    let read_states = read_states.map(|(id, state)| (id.to_string(), state));
     let read_states = Some(read_states.collect());
     let data = found.into_iter().map(|summary| {
         let loaded = cx.server.threads.get(&summary.id.to_string());
