@@ -1,6 +1,7 @@
 //! Scripted model over real HTTP, scripted client, fixtures, fault injection.
 
 pub mod backend;
+pub mod balancer;
 pub mod browser;
 pub mod client;
 pub mod collector;
@@ -15,6 +16,7 @@ pub mod process_table;
 pub mod raw;
 pub mod small_disk;
 pub mod stream;
+pub mod trace;
 pub mod voice;
 pub mod wait;
 pub mod web;
