@@ -419,7 +419,9 @@ impl Readable {
 /// The paths that exist, free of links.
 fn real_paths<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
     let absolute = paths.filter(|path| path.is_absolute());
+    // Most do not exist. That is one question to the kernel, where following links is one for each name in the path.
     let mut real: Vec<PathBuf> = absolute
+        .filter(|path| path.exists())
         .filter_map(|path| path.canonicalize().ok())
         .collect();
     real.sort();
