@@ -28,6 +28,7 @@ pub struct Snapshot {
     chosen: Table,
     project: Option<Project>,
     trust: Option<Trust>,
+    user_home: Option<PathBuf>,
     requirements: Requirements,
     features: Features,
     permissions: Permissions,
@@ -70,6 +71,7 @@ impl Snapshot {
         let instructions = Instructions::read(&view, &mut files)?;
         let place = Place {
             cwd,
+            user_home: loader.env().user_home(),
             trust,
             home: loader.home(),
             limits: &requirements,
@@ -80,6 +82,7 @@ impl Snapshot {
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
         Ok(Self {
             cwd: cwd.to_owned(),
+            user_home: loader.env().user_home().map(Path::to_owned),
             home: loader.home().clone(),
             stack,
             merged,
@@ -152,7 +155,11 @@ impl Snapshot {
 
     /// The permission profiles to choose from.
     pub fn permission_profiles(&self) -> Vec<PermissionProfile> {
-        settings::permission_profiles(&self.view(), &self.cwd)
+        let base = settings::Base {
+            cwd: &self.cwd,
+            user_home: self.user_home.as_deref(),
+        };
+        settings::permission_profiles(&self.view(), base)
     }
 
     /// Settings of single tools.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quipu_config::Loader;
 use quipu_config::settings::ShellEnvironment;
 use quipu_sandbox::{Command, Exit, Network, Policy, Readable, Stream};
-use quipu_tools::hidden_from_commands;
+use quipu_tools::{Guarded, hidden_from_commands};
 use tokio::time::timeout;
 
 /// How long one command may take.
@@ -40,9 +40,15 @@ impl<'a> Git<'a> {
 
     async fn run(&self, arguments: &[&str]) -> Option<(Exit, String)> {
         let argv = ["git"].iter().chain(arguments);
+        let guarded = Guarded {
+            home: self.config.home().path(),
+            credentials: &[],
+            denied: &[],
+            trusted: &[],
+        };
         let policy = Policy::ReadOnly {
             readable: Readable::Everything,
-            hidden: hidden_from_commands(self.directory, self.config.home().path(), &[]),
+            hidden: hidden_from_commands(self.directory, guarded),
             network: Network::Off,
         };
         let mut command = Command::new(argv, self.directory, policy);

@@ -34,6 +34,8 @@ pub struct Guarded<'a> {
     pub home: &'a Path,
     /// Files with credentials of its user.
     pub credentials: &'a [PathBuf],
+    /// What the permission profile denies.
+    pub denied: &'a [PathBuf],
     /// Directories whose settings count.
     pub trusted: &'a [PathBuf],
 }
@@ -45,7 +47,7 @@ pub fn policy(
     tmpdir: Option<&Path>,
     guarded: Guarded<'_>,
 ) -> Policy {
-    let hidden = || hidden(cwd, guarded.home, guarded.credentials);
+    let hidden = || hidden(cwd, guarded);
     match policy {
         SandboxPolicy::DangerFullAccess => Policy::FullAccess,
         SandboxPolicy::ExternalSandbox { network_access } => Policy::External {
@@ -85,15 +87,16 @@ pub fn policy(
 }
 
 /// What no command may read, and what none without network may.
-pub fn hidden(cwd: &Path, home: &Path, credentials: &[PathBuf]) -> Hidden {
+pub fn hidden(cwd: &Path, guarded: Guarded<'_>) -> Hidden {
+    let home = guarded.home;
     let mut except: Vec<PathBuf> = PUBLIC.map(|name| home.join(name)).to_vec();
     if cwd != home && cwd.starts_with(home) {
         except.push(cwd.to_owned());
     }
     Hidden {
-        always: vec![home.to_owned()],
+        always: [&[home.to_owned()], guarded.denied].concat(),
         except,
-        offline: credentials.to_vec(),
+        offline: guarded.credentials.to_vec(),
     }
 }
 
@@ -107,6 +110,7 @@ pub(crate) fn policy_of(scope: &Scope) -> Policy {
     let guarded = Guarded {
         home: &scope.home,
         credentials: &scope.credentials,
+        denied: &scope.denied,
         trusted: &scope.trusted,
     };
     policy(&scope.sandbox, &scope.cwd, scope.tmpdir.as_deref(), guarded)

@@ -43,6 +43,8 @@ pub struct Scope {
     pub withholds: Drops,
     /// What such commands cannot read.
     pub credentials: Arc<[PathBuf]>,
+    /// What the permission profile denies to commands.
+    pub denied: Arc<[PathBuf]>,
     /// Directories whose settings count, so that no sandboxed command may write these.
     pub trusted: Arc<[PathBuf]>,
     /// `TMPDIR` of this process.

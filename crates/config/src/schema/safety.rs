@@ -162,7 +162,7 @@ static PERMISSION_PROFILE: Section = Section::new(
         key(
             "filesystem",
             Kind::Table(&PERMISSION_FILES),
-            "`read`, `write` or `none` by path.",
+            "`read`, `write` or `none` by path; see [the sandbox](sandbox.md#permission-profiles).",
         ),
         key(
             "network",

@@ -35,7 +35,7 @@ pub use mcp::{McpServer, McpToolApproval, McpTransport};
 pub use model::ModelSettings;
 pub use network::ManagedNetwork;
 pub use permission_profile::PermissionProfile;
-pub(crate) use permission_profile::all as permission_profiles;
+pub(crate) use permission_profile::{Base, all as permission_profiles};
 pub use permissions::Permissions;
 pub(crate) use permissions::Place;
 pub use plugins::MarketplaceSource;

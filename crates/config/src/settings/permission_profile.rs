@@ -44,21 +44,43 @@ struct Reach {
     workspace: bool,
     tmpdir: bool,
     roots: Vec<AbsolutePath>,
+    hidden: Vec<PathBuf>,
     recognized: bool,
 }
 
-/// The profile in force, if one is: its policy, and its part of the managed network.
+/// Where the paths of a profile begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Base<'a> {
+    /// The directory of the thread.
+    pub cwd: &'a Path,
+    /// What `~` stands for.
+    pub user_home: Option<&'a Path>,
+}
+
+/// A profile in force.
+#[derive(Default)]
+pub(super) struct Resolved {
+    pub policy: Option<SandboxPolicy>,
+    pub network: ProfileNetwork,
+    /// What commands may not read.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// The profile in force; one without a policy if none is.
 pub(super) fn resolve(
     view: &View<'_>,
-    cwd: &Path,
+    base: Base<'_>,
     notes: &mut Vec<String>,
-) -> Result<Option<(SandboxPolicy, ProfileNetwork)>, LoadError> {
+) -> Result<Resolved, LoadError> {
     let invalid = |text: &str| Err(LoadError::Invalid(text.to_owned()));
     let profiles = view.raw("permissions").and_then(Value::as_object);
     let name = view.get::<String>("default_permissions");
     if let Some(name) = name.as_deref().filter(|name| name.starts_with(':')) {
         return match built_in(name) {
-            Some(policy) => Ok(Some((policy, ProfileNetwork::default()))),
+            Some(policy) => Ok(Resolved {
+                policy: Some(policy),
+                ..Resolved::default()
+            }),
             None => invalid(&format!(
                 "default_permissions refers to unknown built-in profile `{name}`"
             )),
@@ -74,7 +96,7 @@ pub(super) fn resolve(
                 "config defines `[permissions]` profiles but does not set `default_permissions`",
             );
         }
-        (None, _) => return Ok(None),
+        (None, _) => return Ok(Resolved::default()),
     };
     let Some(profile) = profiles.get(&name) else {
         return invalid(&format!(
@@ -82,7 +104,7 @@ pub(super) fn resolve(
         ));
     };
     let profile: Profile = serde_json::from_value(profile.clone()).unwrap_or_default();
-    let reach = Reach::of(&profile, cwd)?;
+    let mut reach = Reach::of(&profile, base)?;
     if !reach.recognized {
         notes.push(format!(
             "Permissions profile `{name}` does not define any recognized filesystem entries for this version \
@@ -90,8 +112,12 @@ pub(super) fn resolve(
              filesystem permissions."
         ));
     }
-    let policy = reach.policy(profile.network.enabled);
-    Ok(Some((policy, profile.network)))
+    let hidden = std::mem::take(&mut reach.hidden);
+    Ok(Resolved {
+        policy: Some(reach.policy(profile.network.enabled)),
+        network: profile.network,
+        hidden,
+    })
 }
 
 /// A permission profile to choose.
@@ -104,7 +130,7 @@ pub struct PermissionProfile {
 }
 
 /// The profiles to choose from: the built-in ones, then those of the configuration.
-pub(crate) fn all(view: &View<'_>, cwd: &Path) -> Vec<PermissionProfile> {
+pub(crate) fn all(view: &View<'_>, base: Base<'_>) -> Vec<PermissionProfile> {
     let built_in = BUILT_IN.iter().map(|name| PermissionProfile {
         name: (*name).to_owned(),
         description: None,
@@ -114,7 +140,7 @@ pub(crate) fn all(view: &View<'_>, cwd: &Path) -> Vec<PermissionProfile> {
     let own = tables.into_iter().flatten().map(|(name, table)| {
         let profile: Option<Profile> = serde_json::from_value(table.clone()).ok();
         let reach = |profile: Profile| {
-            let reach = Reach::of(&profile, cwd).ok()?;
+            let reach = Reach::of(&profile, base).ok()?;
             Some(reach.policy(profile.network.enabled))
         };
         let description = table.get("description").and_then(Value::as_str);
@@ -147,17 +173,23 @@ fn built_in(name: &str) -> Option<SandboxPolicy> {
 }
 
 impl Reach {
-    fn of(profile: &Profile, cwd: &Path) -> Result<Self, LoadError> {
+    fn of(profile: &Profile, base: Base<'_>) -> Result<Self, LoadError> {
         let mut reach = Self::default();
         for (path, entry) in profile.filesystem.iter().flatten() {
             match entry {
-                Entry::Whole(access) => reach.add(path, None, *access, cwd)?,
+                Entry::Whole(access) => reach.add(path, None, *access, base)?,
                 Entry::Parts(parts) => {
                     for (part, access) in parts {
-                        reach.add(path, Some(part), *access, cwd)?;
+                        reach.add(path, Some(part), *access, base)?;
                     }
                 }
             }
+        }
+        if reach.write_all && !reach.hidden.is_empty() {
+            return Err(LoadError::Invalid(
+                "`none` cannot be enforced in a permissions profile in which `:root` is `write`"
+                    .to_owned(),
+            ));
         }
         Ok(reach)
     }
@@ -167,12 +199,22 @@ impl Reach {
         path: &str,
         part: Option<&str>,
         access: Access,
-        cwd: &Path,
+        base: Base<'_>,
     ) -> Result<(), LoadError> {
+        let cwd = base.cwd;
         let part = part.filter(|part| *part != ".");
         self.recognized = true;
         match (path, part, access) {
-            (_, _, Access::None) => {}
+            (":root" | ":minimal" | ":tmpdir", None, Access::None) => {}
+            (":root", Some(part), Access::None) => self.hide(&Path::new("/").join(part))?,
+            (":project_roots", part, Access::None) => {
+                self.hide(&cwd.join(part.unwrap_or_default()))?;
+            }
+            (name, _, Access::None) if name.starts_with(':') => {
+                return Err(LoadError::Invalid(format!(
+                    "filesystem path `{name}` cannot be `none`; use `:root`, `:project_roots` or an absolute path"
+                )));
+            }
             (":root", None, Access::Read) => self.read_all = true,
             (":root", None, Access::Write) => self.write_all = true,
             (":minimal", None, Access::Read) => self.platform = true,
@@ -182,13 +224,19 @@ impl Reach {
             (":tmpdir", None, Access::Write) => self.tmpdir = true,
             (name, _, _) if name.starts_with(':') => self.recognized = false,
             (path, part, access) => {
-                if !Path::new(path).is_absolute() {
+                let home = base
+                    .user_home
+                    .filter(|_| path == "~" || path.starts_with("~/"));
+                let whole = match home {
+                    Some(home) => home.join(path.trim_start_matches('~').trim_start_matches('/')),
+                    None => PathBuf::from(path),
+                };
+                if !whole.is_absolute() {
                     return Err(LoadError::Invalid(format!(
                         "filesystem path `{path}` must be absolute, use `~/...`, or start with `:`"
                     )));
                 }
-                let path = Path::new(path).join(part.unwrap_or_default());
-                self.add_path(path, access, cwd)?;
+                self.add_path(whole.join(part.unwrap_or_default()), access, cwd)?;
             }
         }
         Ok(())
@@ -197,6 +245,7 @@ impl Reach {
     fn add_path(&mut self, path: PathBuf, access: Access, cwd: &Path) -> Result<(), LoadError> {
         match access {
             Access::Read => self.add_root(path),
+            Access::None => self.hide(&path)?,
             Access::Write if path == cwd => self.workspace = true,
             _ => {
                 return Err(LoadError::Invalid(
@@ -206,6 +255,18 @@ impl Reach {
                 ));
             }
         }
+        Ok(())
+    }
+
+    fn hide(&mut self, path: &Path) -> Result<(), LoadError> {
+        let text = path.to_string_lossy();
+        if text.contains(['*', '?', '[']) {
+            return Err(LoadError::Invalid(format!(
+                "filesystem path `{text}` is a pattern, which cannot be `none`; name a file or a directory"
+            )));
+        }
+        // A trailing slash of an empty part is not part of the name.
+        self.hidden.push(path.components().collect());
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use quipu_wire::{
 use serde::Deserialize;
 
 use super::network::{self, ManagedNetwork};
-use super::permission_profile;
+use super::permission_profile::{self, Base, Resolved};
 use crate::home::Home;
 use crate::load::LoadError;
 use crate::project::Trust;
@@ -30,6 +30,8 @@ pub struct Permissions {
     pub allow_login_shell: bool,
     /// Whom commands may reach, if the network is managed.
     pub network: Option<ManagedNetwork>,
+    /// What sandboxed commands may not read, whatever else they may.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// Where commands run and who limits them.
@@ -37,6 +39,8 @@ pub struct Permissions {
 pub(crate) struct Place<'a> {
     /// The directory.
     pub cwd: &'a Path,
+    /// The user's home directory.
+    pub user_home: Option<&'a Path>,
     /// What the user says about its project.
     pub trust: Option<Trust>,
     /// The home directory.
@@ -63,10 +67,15 @@ impl Permissions {
         notes: &mut Vec<String>,
     ) -> Result<Self, LoadError> {
         let profile = match mode_decides(view) {
-            true => None,
-            false => permission_profile::resolve(view, place.cwd, notes)?,
+            true => Resolved::default(),
+            false => {
+                let base = Base {
+                    cwd: place.cwd,
+                    user_home: place.user_home,
+                };
+                permission_profile::resolve(view, base, notes)?
+            }
         };
-        let (profile, network) = profile.unzip();
         let limits = place.limits.network.as_ref().map(|limit| &limit.value);
         Ok(Self {
             approval_policy: approval_policy(view, place, notes),
@@ -74,9 +83,10 @@ impl Permissions {
                 .get("approvals_reviewer")
                 .unwrap_or(ApprovalsReviewer::User),
             legacy_approvals: view.get("legacy_approvals").unwrap_or(false),
-            sandbox_policy: sandbox_policy(profile, view, place, notes),
+            sandbox_policy: sandbox_policy(profile.policy, view, place, notes),
             allow_login_shell: view.get("allow_login_shell").unwrap_or(true),
-            network: network::resolve(network.as_ref(), limits),
+            network: network::resolve(Some(&profile.network), limits),
+            hidden: profile.hidden,
         })
     }
 }

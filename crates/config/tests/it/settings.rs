@@ -370,3 +370,39 @@ fn apps_and_their_tools_are_switched() {
     }
     assert!(apps.is_enabled("any") && !apps.is_enabled("off"));
 }
+
+#[test]
+fn a_profile_denies_paths_or_is_refused() {
+    let world = World::new();
+    let with = |entries: &str| {
+        world.config(&format!(
+            "default_permissions = \"p\"\n[permissions.p.filesystem]\n{entries}\n"
+        ));
+        world.loader().load(&LoadRequest::default())
+    };
+    let config = with(
+        "\":root\" = \"read\"\n\"~/a\" = \"none\"\n\":project_roots\" = { \".env\" = \"none\" }",
+    )
+    .unwrap();
+    let cwd = config.cwd().to_owned();
+    assert_eq!(
+        config.permissions().hidden,
+        [cwd.join(".env"), world.path("a")]
+    );
+    let refused = [
+        (
+            "\":root\" = \"write\"\n\"/a\" = \"none\"",
+            "`none` cannot be enforced",
+        ),
+        ("\"/a/*.pem\" = \"none\"", "is a pattern"),
+        (
+            "\":minimal\" = { x = \"none\" }",
+            "`:minimal` cannot be `none`",
+        ),
+        ("\"a\" = \"none\"", "must be absolute"),
+    ];
+    for (entries, why) in refused {
+        let error = with(entries).unwrap_err().to_string();
+        assert!(error.contains(why), "{entries}: {error}");
+    }
+}

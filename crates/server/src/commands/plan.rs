@@ -187,6 +187,7 @@ pub(super) fn confined(config: &Loader, snapshot: &Snapshot, policy: &SandboxPol
     let guarded = Guarded {
         home: config.home().path(),
         credentials: &credentials,
+        denied: &snapshot.permissions().hidden,
         trusted: &snapshot.trusted_projects(),
     };
     let tmpdir = config.env().get("TMPDIR").map(Path::new);

@@ -112,6 +112,7 @@ impl Session {
             shell: server.shell(),
             withholds: Drops::new(move |name| offline.withholds(name)),
             credentials: credentials.into(),
+            denied: self.snapshot.permissions().hidden.as_slice().into(),
             trusted: self.snapshot.trusted_projects().into(),
             drops: Drops::new(move |name| environment.drops(name)),
             tmpdir: config.env().get("TMPDIR").map(Into::into),

@@ -4,7 +4,7 @@
 use quipu_testkit::conversation::Conversation;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, calls, input, run, text};
+use crate::stage::{Stage, calls, completed, input, run, text};
 
 /// The configuration of every stage here allows everything and asks nobody.
 async fn full_access() -> (Stage, Conversation) {
@@ -211,6 +211,44 @@ async fn a_command_of_the_client_runs_under_its_profile() {
     let params = json!({ "command": ["true"], "permissionProfile": "nope" });
     let why = refusal(&mut client, "command/exec", params).await;
     assert!(why.starts_with("invalid permission profile: "), "{why}");
+}
+
+/// An entry that takes a right away must not be ignored.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_profile_denies_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let secret = directory.path().join("secret");
+    std::fs::create_dir(&secret).unwrap();
+    std::fs::write(secret.join("key"), "outside-secret").unwrap();
+    let profile = format!(
+        "[permissions.dev.filesystem]\n\":root\" = \"read\"\n{:?} = \"none\"\n\
+         \":project_roots\" = {{ \".\" = \"write\", \".env\" = \"none\" }}\n",
+        secret.to_str().unwrap()
+    );
+    let work = directory.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    std::fs::write(work.join(".env"), "inside-secret").unwrap();
+    let stage = Stage::at(directory, home, &profile).await;
+    let script = format!(
+        "cat .env {}/key; echo written > new; cat new",
+        secret.display()
+    );
+    let params = json!({ "cwd": work, "permissions": "dev" });
+    let (mut client, thread) = stage.thread_with(params).await;
+    stage.play([
+        calls("exec_command", json!({ "cmd": script, "login": false })),
+        json!({ "text": "done" }),
+    ]);
+    let messages = run(&mut client, &thread, "read them").await;
+    let ran = &completed(&messages, "commandExecution")[0]["aggregatedOutput"];
+    let ran = ran.as_str().unwrap();
+    assert!(ran.contains("written"), "{ran}");
+    assert!(!ran.contains("side-secret"), "{ran}");
+    let outside = json!({ "command": ["cat", secret.join("key")], "permissionProfile": "dev" });
+    let ran = client.call("command/exec", outside).await;
+    assert_eq!(ran["stdout"], "", "{ran}");
+    assert_ne!(ran["exitCode"], 0, "{ran}");
 }
 
 /// Opens a shell in a terminal; the number that the model knows it by.

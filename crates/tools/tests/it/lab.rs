@@ -116,6 +116,7 @@ pub fn scope(home: &Path, cwd: &Path) -> Scope {
         drops: Drops::new(|_| false),
         withholds: Drops::new(|_| false),
         credentials: Arc::default(),
+        denied: Arc::default(),
         trusted: Arc::default(),
         tmpdir: None,
         dynamic_tools: Arc::default(),

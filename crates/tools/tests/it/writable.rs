@@ -37,6 +37,7 @@ fn sandbox_writes(scope: &Scope, directory: &Path) -> bool {
     let guarded = Guarded {
         home: &scope.home,
         credentials: &[],
+        denied: &[],
         trusted: &[],
     };
     let policy = sandbox_policy(&scope.sandbox, &scope.cwd, scope.tmpdir.as_deref(), guarded);
