@@ -36,6 +36,8 @@ pub struct ChatOptions {
     pub colour: bool,
     /// The version to introduce this client with.
     pub version: String,
+    /// Where the server is, if it is not in this process.
+    pub address: Option<String>,
 }
 
 /// Chats until the user leaves. Says what to tell the user afterwards: how to continue, and what was typed and not sent.
@@ -69,6 +71,7 @@ struct Chat {
     connect: Connect,
     start: Start,
     version: String,
+    address: Option<String>,
     resume: Option<String>,
     client: Option<Client>,
     questions: mpsc::Sender<Question>,
@@ -93,6 +96,7 @@ impl Chat {
                 cwd: options.cwd,
             },
             version: options.version,
+            address: options.address,
             resume: options.resume,
             client: None,
             questions,
@@ -112,11 +116,14 @@ impl Chat {
                 turn_total: None,
                 ..Timeouts::default()
             });
+        let address = self.address.clone();
         async move {
             tokio::time::sleep(wait).await;
-            Client::connect_with_events(options)
-                .await
-                .map_err(|error| error.to_string())
+            let connected = Client::connect_with_events(options).await;
+            connected.map_err(|error| match address {
+                Some(address) => format!("{address}: {error}"),
+                None => error.to_string(),
+            })
         }
     }
 

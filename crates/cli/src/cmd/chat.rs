@@ -3,8 +3,10 @@
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use quipu_chat::ChatOptions;
+use quipu_client::{Client, Connect};
 use quipu_config::{Env, LoadRequest, Overrides};
 
 use super::{app_server, print};
@@ -13,6 +15,10 @@ use crate::exec::stops::Stops;
 use crate::exec::thread::stored;
 use crate::exec::{SHOWN, choice};
 use crate::{frontend, session};
+
+/// How often a server elsewhere is tried at the start, and how long to wait in between.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The program without a command. Where nobody can chat, it shows its usage.
 pub fn run_alone(chat: ChatArgs, config: &ConfigArgs, mut usage: clap::Command) -> ExitCode {
@@ -45,8 +51,12 @@ pub fn run(args: PromptArgs, before: ChatArgs, common: &ConfigArgs) -> Result<Ex
         Some(_) => chat.resume,
         None => prepare(&chat, &config, cwd.as_deref())?,
     };
+    let address = chat.remote.remote.clone();
     let farewell = frontend::with_server(&chat.remote, &config, Some(SHOWN), async |server| {
         need_terminal()?;
+        if let Some(address) = &address {
+            reach(address, &server.connect).await?;
+        }
         let options = ChatOptions {
             prompt: args.prompt,
             resume,
@@ -54,6 +64,7 @@ pub fn run(args: PromptArgs, before: ChatArgs, common: &ConfigArgs) -> Result<Ex
             cwd: cwd.or(server.base),
             colour,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            address,
         };
         let mut stops = Stops::new();
         tokio::select! {
@@ -95,6 +106,33 @@ fn prepare(
             other => Ok(other.map(str::to_owned)),
         }
     })
+}
+
+/// Connects to a server elsewhere before the screen is in use, so that a wrong address ends the program. A
+/// server that is lost later is waited for.
+async fn reach(address: &str, connect: &Connect) -> Result<(), String> {
+    let mut failures = 0;
+    loop {
+        let options = connect().client("quipu-chat", env!("CARGO_PKG_VERSION"));
+        let error = match Client::connect(options).await {
+            Ok(client) => {
+                client.disconnect().await;
+                return Ok(());
+            }
+            Err(error) => error.to_string(),
+        };
+        failures += 1;
+        if failures == ATTEMPTS {
+            return Err(format!(
+                "{address}: {error}; is a server running there? `quipu app-server --listen {address}` starts one"
+            ));
+        }
+        eprintln!(
+            "{address}: {error}; trying again ({failures}/{})",
+            ATTEMPTS - 1
+        );
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 fn need_terminal() -> Result<(), String> {

@@ -18,6 +18,8 @@ async fn a_chat_that_cannot_begin_says_why_and_ends() {
     let no_model = "Error: no model is set up: ";
     let invalid = "config.toml:1:9: invalid type: integer `3`, expected a string";
     let unknown = "Error: no stored run has the id or name `nobody`; `quipu threads` lists them";
+    let away = "Error: unix:///nowhere/quipu.sock: cannot connect to the unix socket /nowhere/quipu.sock: No such file or \
+                directory (os error 2); is a server running there? `quipu app-server --listen unix:///nowhere/quipu.sock` starts one";
     for (config, args, why) in [
         ("", &[][..], no_model),
         ("", &["chat", "hello"], no_model),
@@ -27,6 +29,7 @@ async fn a_chat_that_cannot_begin_says_why_and_ends() {
             &["--resume", "nobody"],
             unknown,
         ),
+        ("", &["--remote", "unix:///nowhere/quipu.sock"], away),
     ] {
         let place = Place::new();
         let file = place.directory.path().join(".quipu/config.toml");
