@@ -26,10 +26,12 @@ pub fn implement(
     } else {
         quote!(V2)
     };
+    // A constant would be copied into every crate that uses the type, with its pointers, which the loader corrects at each
+    // start: two thirds of all of them.
     quote! {
         impl crate::describe::Describe for #ident {
             const TY: crate::describe::Ty = crate::describe::Ty::Named(|| {
-                const DEF: crate::describe::TypeDef = crate::describe::TypeDef {
+                static DEF: crate::describe::TypeDef = crate::describe::TypeDef {
                     json_name: #json_name,
                     ts_name: #ts_name,
                     doc: #doc,

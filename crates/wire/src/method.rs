@@ -187,7 +187,7 @@ macro_rules! declare_requests {
         }
 
         /// All requests a client can send, in the protocol's order.
-        pub const CLIENT_REQUESTS: &[MethodInfo] = &[$(MethodInfo {
+        pub static CLIENT_REQUESTS: &[MethodInfo] = &[$(MethodInfo {
             name: $wire,
             doc: concat!($($doc),+),
             stability: stability!($stability),
@@ -267,7 +267,7 @@ macro_rules! declare_server_requests {
         }
 
         /// All requests a server can send.
-        pub const SERVER_REQUESTS: &[MethodInfo] = &[$(MethodInfo {
+        pub static SERVER_REQUESTS: &[MethodInfo] = &[$(MethodInfo {
             name: $wire,
             doc: concat!($($doc),+),
             stability: Stability::Stable,
@@ -333,7 +333,7 @@ macro_rules! declare_notifications {
         }
 
         /// All notifications a server can send, in the protocol's order.
-        pub const SERVER_NOTIFICATIONS: &[MethodInfo] = &[$(MethodInfo {
+        pub static SERVER_NOTIFICATIONS: &[MethodInfo] = &[$(MethodInfo {
             name: $wire,
             doc: concat!($($doc),+),
             stability: Stability::Stable,

@@ -17,7 +17,7 @@ macro_rules! named {
 
         impl Describe for $name {
             const TY: Ty = Ty::Named(|| {
-                const DEF: TypeDef = TypeDef {
+                static DEF: TypeDef = TypeDef {
                     json_name: $json,
                     ts_name: stringify!($name),
                     doc: concat!($($doc),+),
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for AbsolutePath {
 
 impl Describe for AbsolutePath {
     const TY: Ty = Ty::Named(|| {
-        const DEF: TypeDef = TypeDef {
+        static DEF: TypeDef = TypeDef {
             json_name: "AbsolutePathBuf",
             ts_name: "AbsolutePathBuf",
             doc: "An absolute path, with `.` and `..` resolved and links kept.",
