@@ -57,6 +57,7 @@ mod template;
 mod thread_state;
 mod tool;
 mod toolbox;
+mod visit;
 mod workspace;
 
 pub use adapter::{Adapter, Approvals, ModelSettings};

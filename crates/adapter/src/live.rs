@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use quipu_client::wire::{
     DynamicToolSpec, Json, SandboxPolicy, ServerNotification, ThreadItem, ThreadResumeParams,
-    ThreadStartParams, ThreadTokenUsage, ThreadUnsubscribeParams, TurnStartParams, TurnStatus,
+    ThreadStartParams, ThreadTokenUsage, TurnStartParams, TurnStatus,
 };
-use quipu_client::{Client, CompletedTurn, Event, TurnStream};
+use quipu_client::{CompletedTurn, Event, TurnStream};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -20,13 +20,12 @@ use crate::limits::{Ended, Limits};
 use crate::prompt::{self, Rendered};
 use crate::thread_state::ThreadState;
 use crate::toolbox::Toolbox;
+use crate::visit::Visit;
 use crate::workspace::Workspace;
 use crate::{Adapter, Error, Phase, Result, Session, Usage, digest};
 
 /// How long a turn may take to end after it was interrupted.
 const INTERRUPTED: Duration = Duration::from_secs(10);
-/// How long a server may take to confirm that a thread was left.
-const LEFT: Duration = Duration::from_secs(5);
 
 /// What is to be evaluated, and with what.
 pub(crate) struct Task<'a> {
@@ -76,12 +75,11 @@ impl Task<'_> {
     }
 
     async fn converse(&self, lease: &Lease, cwd: &Path, obeys: &mut bool) -> Result<Answered> {
-        let client = &lease.connected.client;
-        let opened = self.limits.within(self.open(client, cwd)).await??;
-        let thread_id = opened.state.thread_id.clone();
+        let (visit, opened) = self.limits.within(self.open(lease, cwd)).await??;
         let answered = self.work(lease, opened, obeys).await;
-        if lease.is_pooled() && *obeys {
-            leave(client, thread_id).await;
+        match *obeys {
+            true => visit.leave().await,
+            false => visit.abandon(),
         }
         answered
     }
@@ -134,7 +132,7 @@ impl Task<'_> {
     }
 
     /// The session's thread if it fits, else a new one.
-    async fn open(&self, client: &Client, cwd: &Path) -> Result<Opened> {
+    async fn open(&self, lease: &Lease, cwd: &Path) -> Result<(Visit, Opened)> {
         let settings = &self.adapter.settings;
         let specs = prompt::specs(&self.rendered.tools);
         let wanted = ThreadState {
@@ -148,23 +146,23 @@ impl Task<'_> {
         };
         let known = self.session.get::<ThreadState>();
         if settings.reuses_threads && known.fits(&wanted) {
-            match self.resume(client, known).await {
+            match self.resume(lease, known).await {
                 Ok(opened) => return Ok(opened),
                 Err(error) => {
                     tracing::info!(%error, "the thread cannot be resumed; a new one is started")
                 }
             }
         }
-        let opened = self.start(client, wanted).await?;
+        let (visit, opened) = self.start(lease, wanted).await?;
         self.session.dispatch::<ThreadState>(opened.state.clone());
-        Ok(opened)
+        Ok((visit, opened))
     }
 
     async fn resume(
         &self,
-        client: &Client,
+        lease: &Lease,
         state: ThreadState,
-    ) -> Result<Opened, quipu_client::Error> {
+    ) -> Result<(Visit, Opened), quipu_client::Error> {
         let settings = &self.adapter.settings;
         let params = ThreadResumeParams {
             thread_id: state.thread_id.clone(),
@@ -173,16 +171,18 @@ impl Task<'_> {
             config: self.config(),
             ..ThreadResumeParams::default()
         };
-        let resumed = client.thread_resume(params).await?;
-        Ok(Opened {
+        let call = lease.connected.client.thread_resume(params);
+        let (visit, resumed) = Visit::open(lease, call, |it| &it.thread.id).await?;
+        let opened = Opened {
             state,
             model: resumed.model,
             sandbox: resumed.sandbox,
             is_new: false,
-        })
+        };
+        Ok((visit, opened))
     }
 
-    async fn start(&self, client: &Client, wanted: ThreadState) -> Result<Opened> {
+    async fn start(&self, lease: &Lease, wanted: ThreadState) -> Result<(Visit, Opened)> {
         let settings = &self.adapter.settings;
         let spec = |tool: &crate::Tool| DynamicToolSpec {
             namespace: None,
@@ -207,15 +207,16 @@ impl Task<'_> {
             config: self.config(),
             ..ThreadStartParams::default()
         };
-        let started = client.thread_start(params).await;
-        let started = started.map_err(|error| Error::of_client(Phase::Request, &error))?;
+        let call = lease.connected.client.thread_start(params);
+        let started = Visit::open(lease, call, |it| &it.thread.id).await;
+        let (visit, started) = started.map_err(|error| Error::of_client(Phase::Request, &error))?;
         let thread_id = started.thread.id;
         if thread_id.is_empty() {
             return Err(Error::request(
                 "the server's answer to `thread/start` has no thread id",
             ));
         }
-        Ok(Opened {
+        let opened = Opened {
             state: ThreadState {
                 thread_id,
                 ..wanted
@@ -223,7 +224,8 @@ impl Task<'_> {
             model: started.model,
             sandbox: started.sandbox,
             is_new: true,
-        })
+        };
+        Ok((visit, opened))
     }
 
     /// What a running thread does not change, and a resumed one only if it was not running.
@@ -248,15 +250,6 @@ impl Task<'_> {
             output_schema: self.schema.map(|schema| schema.clone().into()),
             ..quipu_client::prompt(&state.thread_id, &self.rendered.text)
         }
-    }
-}
-
-/// Lets the server forget a thread, which a connection of its own would do by ending.
-async fn leave(client: &Client, thread_id: String) {
-    let params = ThreadUnsubscribeParams { thread_id };
-    let left = client.thread_unsubscribe(params).timeout(Some(LEFT));
-    if let Err(error) = left.await {
-        tracing::debug!(%error, "the thread could not be left");
     }
 }
 

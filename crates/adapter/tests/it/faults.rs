@@ -1,17 +1,21 @@
 //! Servers that leave or fall silent at every step, limits that are reached, and callers that give up.
 
+use std::future::IntoFuture as _;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use quipu_adapter::{
     Adapter, Budget, Login, Phase, Prompt, Section, Server, Session, Slice, Tool, ToolContext,
     ToolError,
 };
-use quipu_testkit::wait::until;
+use quipu_client::wire::{ThreadListParams, ThreadLoadedListParams, ThreadReadParams, TurnStatus};
+use quipu_client::{Client, Options};
+use quipu_testkit::wait::{found, until};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::peer::{self, STEPS, Then};
 use crate::support::{Events, Lab, scripted, soon};
@@ -272,6 +276,58 @@ async fn a_caller_that_gives_up_leaves_nothing_running() {
             .count(),
         1
     );
+    adapter.close().await;
+}
+
+/// Whenever a caller gives up, the server that goes on for others ends the turn and forgets the thread.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pooled_server_forgets_the_threads_of_callers_that_gave_up() {
+    let lab = Lab::new();
+    let (server, connections) = (Arc::clone(&lab.server), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&connections);
+    let connecting = Server::options(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        Options::connection(server.connect_in_process())
+    });
+    let adapter = Adapter::new(connecting.pooled()).cwd(lab.directory.path());
+    let (tool, runs) = hanging();
+    let calls = json!([{ "calls": [{ "name": "act", "arguments": {} }] }, { "text": "done" }]);
+    let prompt = scripted(calls).tool(tool);
+    let session = Session::new();
+    for _ in 0..200 {
+        tokio::select! {
+            done = adapter.evaluate(&prompt, &session).into_future() => panic!("{done:?}"),
+            () = runs.notified() => {}
+        }
+    }
+    assert_eq!(connections.load(Ordering::Relaxed), 1);
+    let observer = Client::connect(Options::connection(lab.server.connect_in_process()));
+    let observer = soon(observer).await.unwrap();
+    let all_are_left = async || {
+        let loaded = observer.thread_loaded_list(ThreadLoadedListParams::default());
+        soon(loaded).await.unwrap().data.is_empty().then_some(())
+    };
+    found("the end of all threads", all_are_left).await;
+    let listed = observer.thread_list(ThreadListParams::default());
+    let listed = soon(listed).await.unwrap().data;
+    assert!(!listed.is_empty());
+    for thread in listed {
+        let params = ThreadReadParams {
+            thread_id: thread.id,
+            include_turns: true,
+        };
+        let read = soon(observer.thread_read(params)).await.unwrap().thread;
+        let statuses: Vec<_> = read.turns.iter().map(|it| it.status).collect();
+        assert_eq!(statuses, [TurnStatus::Interrupted]);
+    }
+    // Also while the thread or the turn is only asked for.
+    for round in 0..40 {
+        let limit = Duration::from_micros(100 * round);
+        let evaluation = adapter.evaluate(&prompt, &session).into_future();
+        drop(timeout(limit, evaluation).await);
+    }
+    found("the end of all threads", all_are_left).await;
+    assert_eq!(session.get::<Count>().0, 0);
     adapter.close().await;
 }
 

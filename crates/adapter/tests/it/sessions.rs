@@ -1,8 +1,10 @@
 //! Sessions, and the threads that go on in them.
 
+use std::collections::BTreeSet;
+
 use quipu_adapter::{
-    Approvals, Mount, Prompt, Session, Slice, Snapshot, ThreadState, Tool, ToolContext, ToolError,
-    Workspace,
+    Approvals, McpServer, Mount, Prompt, Session, Slice, Snapshot, ThreadState, Tool, ToolContext,
+    ToolError, Workspace,
 };
 use quipu_client::wire::{SandboxMode, SandboxPolicy};
 use quipu_testkit::model::ModelServer;
@@ -102,6 +104,45 @@ async fn a_thread_is_reused_only_if_everything_is_the_same() {
     let sixth = soon(adapter.evaluate(&mounted, &session)).await.unwrap();
     assert!(session.get::<ThreadState>().workspace_fingerprint.is_some());
     assert_ne!(thread(&fifth), thread(&sixth));
+}
+
+/// A loaded thread keeps the MCP servers that it was started with, so others need another thread.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_is_reused_only_with_the_same_mcp_servers() {
+    let lab = Lab::new();
+    let plain = lab.adapter().reuse_threads();
+    let with = |server: McpServer| plain.clone().mcp_server("notes", server);
+    let server = || McpServer::command("true", ["--notes"]);
+    let adapters = [
+        ("none", plain.clone()),
+        ("one", with(server())),
+        (
+            "other arguments",
+            with(McpServer::command("true", ["--other"])),
+        ),
+        ("a variable", with(server().env("KEY", "first"))),
+        ("another value", with(server().env("KEY", "second"))),
+        ("an address", with(McpServer::url("http://127.0.0.1:1/mcp"))),
+        ("another name", plain.clone().mcp_server("papers", server())),
+        ("two", with(server()).mcp_server("papers", server())),
+    ];
+    let session = Session::new();
+    let prompt = scripted(json!([{ "text": "one" }]));
+    let mut threads = BTreeSet::new();
+    for (name, adapter) in &adapters {
+        let thread = async || {
+            let response = soon(adapter.evaluate(&prompt, &session)).await;
+            response.unwrap().place.unwrap().thread_id
+        };
+        let first = thread().await;
+        assert_eq!(thread().await, first, "{name}: the same servers");
+        assert!(threads.insert(first), "{name}: other servers");
+    }
+    // The order in which they are named does not matter.
+    let two = plain.clone().mcp_server("papers", server());
+    let two = two.mcp_server("notes", server());
+    let response = soon(two.evaluate(&prompt, &session)).await.unwrap();
+    assert!(threads.contains(&response.place.unwrap().thread_id));
 }
 
 #[tokio::test(flavor = "multi_thread")]
