@@ -131,6 +131,9 @@ fn choose(config: &Loader, asks: bool) -> Result<String, String> {
     }
     let at = match found.len() {
         0 => {
+            if let Some(incomplete) = without_address(config) {
+                return Err(incomplete);
+            }
             return Err(format!(
                 "no model was found: no API key is set, and no model server listens on this machine.\n\
                  Set one of {}, or start a model server, and run `quipu init` again.",
@@ -180,6 +183,19 @@ fn candidates(config: &Loader) -> Result<Vec<Candidate>, String> {
     let mut found: Vec<Candidate> = keys.chain(listening.into_iter().map(local)).collect();
     found.sort_by_key(|it| it.is_local);
     Ok(found)
+}
+
+/// What to do about a key of a provider that everybody reaches at an address of their own.
+fn without_address(config: &Loader) -> Option<String> {
+    let env = |name: &str| config.env().get(name).map(str::to_owned);
+    let found = BUILT_IN.iter().filter(|it| it.default_model.is_none());
+    let (it, variable) = found.filter_map(|it| Some((it, it.key_in(env)?))).next()?;
+    let (id, name, home) = (it.id, it.name, config.home().path().display());
+    Some(format!(
+        "{variable} is set, but not where your {name} resource is.\n\
+         Write the table [model_providers.{id}] with `name` and `base_url` into {home}/config.toml, then run \
+         `quipu init --provider {id} --model NAME`."
+    ))
 }
 
 /// The model must be named where the provider has no default of its own.

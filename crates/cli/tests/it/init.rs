@@ -254,3 +254,22 @@ async fn a_limit_that_no_clock_can_count_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{output:?}");
     }
 }
+
+/// A key that is set is not reported as missing.
+#[tokio::test]
+async fn a_key_without_an_address_is_named() {
+    let place = fresh();
+    let (done, seen) = init(&place, &[("AZURE_OPENAI_API_KEY", "k")], &[]).await;
+    // A model server of this machine would be taken.
+    if !seen.contains("a server listens at") {
+        assert!(!done, "{seen}");
+        for words in [
+            "AZURE_OPENAI_API_KEY is set",
+            "[model_providers.azure]",
+            "--provider azure --model NAME",
+        ] {
+            assert!(seen.contains(words), "{words}: {seen}");
+        }
+        assert_eq!(config(&place), "");
+    }
+}
