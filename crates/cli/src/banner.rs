@@ -1,18 +1,26 @@
-//! What `app-server` says once it listens. People and tools read the addresses from a few lines of text;
+//! What services say once they listen. People and tools read the addresses from a few lines of text;
 //! where the log is JSON, so is this.
 
 use std::io::{IsTerminal as _, stderr};
 
 use quipu_server::Listening;
 
-use crate::logging::Logging;
+use crate::logging;
 use crate::version::ProgramName;
 
 /// The module whose log lines are written at every level.
 pub const TARGET: &str = module_path!();
 
-pub fn show(place: &Listening, has_page: bool, logging: &Logging) {
-    if logging.is_json() {
+/// Says where a service is: in these words, or as a line of the JSON log.
+pub fn say(words: &str, address: &str) {
+    match logging::is_json() {
+        true => tracing::info!(target: TARGET, address, "listening"),
+        false => eprintln!("{words} {address}"),
+    }
+}
+
+pub fn show(place: &Listening, has_page: bool) {
+    if logging::is_json() {
         tracing::info!(target: TARGET, address = %place, "listening");
         return;
     }

@@ -38,13 +38,21 @@ pub fn main() -> ExitCode {
             .version(version)
             .mut_subcommand("exec", |exec| exec.version(version))
     };
-    let matches = command().get_matches_from(name.arguments());
-    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command().try_get_matches_from(name.arguments());
+    let args = matches.and_then(|it| Args::from_arg_matches(&it));
+    let args = match args {
+        Ok(args) => args,
+        Err(mistake) if mistake.use_stderr() && logging::is_json() => {
+            logging::failed(&mistake.to_string());
+            return ExitCode::from(2);
+        }
+        Err(other) => other.exit(),
+    };
     let Some(chosen) = args.command else {
         return cmd::chat::run_alone(args.chat, &args.config, command());
     };
     if !args.chat.is_empty() && !matches!(chosen, Command::Chat(_)) {
-        eprintln!("Error: options before a command are for the chat; give them after the command");
+        logging::failed("options before a command are for the chat; give them after the command");
         return ExitCode::from(2);
     }
     let done = match chosen {
@@ -82,7 +90,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("Error: {}", error.trim_end());
+            logging::failed(&error);
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,6 @@
-//! Logs go to standard error, chosen by `RUST_LOG`; `LOG_FORMAT=json` makes them JSON lines. If the settings name a
-//! directory for logs, the same lines also go to a file there, which is started again when it has grown too long.
+//! Logs go to standard error, chosen by `RUST_LOG`; `LOG_FORMAT=json` makes them JSON lines, and so the reason why the program
+//! ends, from the command line on. If the settings name a directory for logs, the same lines also go to a file there, which
+//! is started again when it has grown too long.
 //!
 //! A thread of its own writes them, from a bounded queue: many clients give the server a pipe for its
 //! standard error and never read it, and a full pipe must cost log lines, not the server's life.
@@ -29,10 +30,42 @@ const FILE: &str = "quipu.log";
 /// A longer file becomes `quipu.log.1`, in place of the last one of that name.
 const MAX_FILE: u64 = 16 << 20;
 
+/// Whether log lines are JSON objects.
+pub fn is_json() -> bool {
+    std::env::var("LOG_FORMAT").is_ok_and(|it| it.trim().eq_ignore_ascii_case("json"))
+}
+
+/// Says why the program ends, in the format of the log. It may not have started, or have ended already.
+pub fn failed(error: &str) {
+    let error = error.trim_end();
+    if !is_json() {
+        eprintln!("Error: {error}");
+        return;
+    }
+    let direct = tracing_subscriber::fmt()
+        .json()
+        .with_max_level(tracing::Level::ERROR)
+        .with_writer(stderr)
+        .finish();
+    tracing::subscriber::with_default(direct, || tracing::error!("{error}"));
+}
+
+/// Logs panics like other errors.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        let reason = panic.payload();
+        let reason = reason
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| reason.downcast_ref::<String>().map(String::as_str));
+        tracing::error!(place, reason, "panicked");
+    }));
+}
+
 /// The running log.
 pub struct Logging {
     lines: SyncSender<Message>,
-    is_json: bool,
     replace_filter: ReplaceFilter,
 }
 
@@ -64,10 +97,10 @@ impl Logging {
 
     /// What lets the settings of a runner choose how much it logs, unless `RUST_LOG` does.
     pub fn set_runner_level(&self) -> impl Fn(LevelFilter) + Send + Sync + 'static {
-        let (replace, is_json) = (Arc::clone(&self.replace_filter), self.is_json);
+        let replace = Arc::clone(&self.replace_filter);
         move |level| {
             if is_unset() {
-                replace(filter(Some((RUNNER, &level.to_string())), is_json));
+                replace(filter(Some((RUNNER, &level.to_string()))));
             }
         }
     }
@@ -81,10 +114,9 @@ impl Logging {
         let (sender, receiver) = sync_channel(QUEUE);
         let has_file = file.is_some();
         std::thread::spawn(move || write(&receiver, file));
-        let is_json = std::env::var("LOG_FORMAT")
-            .is_ok_and(|format| format.trim().eq_ignore_ascii_case("json"));
+        let is_json = is_json();
         let lines = sender.clone();
-        let (filter, handle) = reload::Layer::new(filter(directive, is_json));
+        let (filter, handle) = reload::Layer::new(filter(directive));
         let layer = tracing_subscriber::fmt::layer().with_writer(move || Lines(lines.clone()));
         let ansi = stderr().is_terminal() && !has_file;
         let layer = match is_json {
@@ -95,17 +127,14 @@ impl Logging {
             .with(layer)
             .with(filter)
             .init();
+        if is_json {
+            log_panics();
+        }
         Logging {
             lines: sender,
-            is_json,
             // It is only refused once the log is gone.
             replace_filter: Arc::new(move |filter| handle.reload(filter).unwrap_or_default()),
         }
-    }
-
-    /// Whether lines are JSON objects.
-    pub fn is_json(&self) -> bool {
-        self.is_json
     }
 
     /// Waits a moment for what was logged to be written.
@@ -127,11 +156,11 @@ fn is_unset() -> bool {
 }
 
 /// What `RUST_LOG` asks for, and what is logged besides.
-fn filter(directive: Option<(&str, &str)>, is_json: bool) -> EnvFilter {
+fn filter(directive: Option<(&str, &str)>) -> EnvFilter {
     let mut filter = EnvFilter::builder()
         .with_default_directive(LevelFilter::ERROR.into())
         .from_env_lossy();
-    let banner = is_json.then_some((banner::TARGET, "info"));
+    let banner = is_json().then_some((banner::TARGET, "info"));
     for (target, level) in directive.into_iter().chain(banner) {
         if let Ok(directive) = format!("{target}={level}").parse() {
             filter = filter.add_directive(directive);
@@ -175,8 +204,10 @@ fn write(messages: &Receiver<Message>, mut file: Option<LogFile>) {
 
 /// Says why there is no log file; the log itself may be what does not work.
 fn complain(directory: &Path, error: &io::Error) {
-    let text = format!("cannot write {FILE} in {}: {error}\n", directory.display());
-    stderr().write_all(text.as_bytes()).unwrap_or_default();
+    failed(&format!(
+        "cannot write {FILE} in {}: {error}",
+        directory.display()
+    ));
 }
 
 /// A file that only its owner may read, and that does not grow without end.

@@ -52,8 +52,8 @@ pub fn run(args: AppServerArgs, common: &ConfigArgs) -> Result<(), String> {
         site,
         certificate,
     };
-    serve(settings, &places, entrance, |place, logging| {
-        banner::show(place, has_page, logging);
+    serve(settings, &places, entrance, |place| {
+        banner::show(place, has_page)
     })
 }
 
@@ -89,13 +89,12 @@ pub fn serve(
     settings: Settings,
     places: &[Listen],
     entrance: Entrance,
-    mut announce: impl FnMut(&Listening, &Logging),
+    announce: impl FnMut(&Listening),
 ) -> Result<(), String> {
     heap::keep_few(runtime::WORKERS);
     let runtime = runtime::make()?;
     let logging = Logging::start(&settings.config, None);
     let server = Server::new(settings);
-    let announce = |place: &Listening| announce(place, &logging);
     let served = runtime.block_on(quipu_server::run(server, places, entrance, announce));
     // Reading standard input may hold a thread that nothing can wake.
     runtime.shutdown_background();

@@ -14,7 +14,7 @@ use crate::args::{ChatArgs, ConfigArgs, PromptArgs};
 use crate::exec::stops::Stops;
 use crate::exec::thread::stored;
 use crate::exec::{SHOWN, choice};
-use crate::{frontend, session};
+use crate::{frontend, logging, session};
 
 /// How often a server elsewhere is tried at the start, and how long to wait in between.
 const ATTEMPTS: u32 = 3;
@@ -29,7 +29,7 @@ pub fn run_alone(chat: ChatArgs, config: &ConfigArgs, mut usage: clap::Command) 
     match run(PromptArgs::default(), chat, config) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("Error: {error}");
+            logging::failed(&error);
             ExitCode::FAILURE
         }
     }

@@ -7,6 +7,7 @@ use quipu_mcp_server::HttpOptions;
 use tokio::io::BufReader;
 
 use crate::args::{ConfigArgs, McpServerArgs};
+use crate::banner;
 use crate::exec::stops::Stops;
 use crate::frontend::{self, Server};
 
@@ -54,7 +55,7 @@ async fn serve_http(
     let (address, mut serving) = quipu_mcp_server::listen(server.connect, options)
         .await
         .map_err(|error| error.to_string())?;
-    eprintln!("listening on http://{address}/mcp");
+    banner::say("listening on", &format!("http://{address}/mcp"));
     serving.join_next().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,7 @@ use quipu_config::{Env, Overrides};
 use quipu_runner::service::{Service, ServiceOptions};
 
 use crate::args::ConfigArgs;
+use crate::banner;
 use crate::cmd::app_server;
 use crate::exec::stops::Stops;
 use crate::logging::Logging;
@@ -90,7 +91,7 @@ fn serve(args: &RunArgs) -> Result<ExitCode, String> {
         let service = Service::start(options).await;
         let service = service.map_err(|error| error.to_string())?;
         if let Some(address) = service.address() {
-            eprintln!("dashboard: http://{address}/");
+            banner::say("dashboard:", &format!("http://{address}/"));
         }
         service.run(stops.next()).await;
         Ok(ExitCode::SUCCESS)

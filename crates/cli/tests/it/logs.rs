@@ -2,12 +2,14 @@
 
 use quipu_rpc::websocket;
 use quipu_testkit::client::PATIENCE;
+use quipu_testkit::conversation::Conversation;
+use quipu_testkit::process::Launch;
 use quipu_testkit::raw::Raw;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::http::{UPGRADE, ask};
-use crate::support::{app_server, converse};
+use crate::support::{QUIPU, app_server, converse, scripted_home};
 
 async fn stderr_after_noise(vars: &[(&str, &str)]) -> String {
     let launch = vars
@@ -172,4 +174,95 @@ async fn operators_see_who_comes_and_goes_and_who_is_turned_away() {
         assert!(peer.starts_with("127.0.0.1:"), "{peer}");
     }
     assert!(events.iter().all(|it| it["level"] != "ERROR"), "{log}");
+}
+
+#[tokio::test]
+async fn turns_are_logged_with_their_ends_and_costs() {
+    let (home, model) = scripted_home().await;
+    let file = home.path().join("config.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    let prices = "prices = { scripted-model = { input = 10.0, output = 100.0 } }\n";
+    std::fs::write(&file, config + prices).unwrap();
+    let launch = app_server([]).env("QUIPU_HOME", home.path().to_str().unwrap());
+    let mut process = launch
+        .env("RUST_LOG", "info")
+        .env("LOG_FORMAT", "json")
+        .start();
+    let mut client = Conversation::start(process.stdio()).await;
+    let thread = client.call("thread/start", json!({})).await["thread"]["id"].clone();
+    let usage = json!({ "input": 1000, "cached": 0, "output": 200 });
+    let mut turns = Vec::new();
+    for (step, end) in [
+        (json!({ "text": "ok", "usage": usage }), "completed"),
+        (json!({ "fail": 400, "body": "no" }), "failed"),
+        (json!({ "deltas": ["begun"], "stall": true }), "interrupted"),
+    ] {
+        model.queue_json(step);
+        let input = json!([{ "type": "text", "text": "hello" }]);
+        let params = json!({ "threadId": thread, "input": input });
+        let turn = client.call("turn/start", params).await["turn"]["id"].clone();
+        if end == "interrupted" {
+            client.skip_to("item/agentMessage/delta").await;
+            let params = json!({ "threadId": thread, "turnId": turn });
+            client.call("turn/interrupt", params).await;
+        }
+        let ended = client.skip_to("turn/completed").await;
+        assert_eq!(ended["params"]["turn"]["status"], end);
+        turns.push((turn, end));
+    }
+    let log = process.said("\"interrupted\"").await;
+    let events: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    for (turn, end) in turns {
+        let of = |message: &str| {
+            let mut found = events
+                .iter()
+                .filter(|it| it["fields"]["message"] == message && it["fields"]["turn"] == turn);
+            let event = found.next();
+            assert!(found.next().is_none(), "twice: {log}");
+            event.unwrap_or_else(|| panic!("{message} is not logged for {end}: {log}"))
+        };
+        assert_eq!(of("turn started")["fields"]["thread"], thread);
+        let ended = of("turn ended");
+        assert_eq!(ended["level"], "INFO");
+        let fields = &ended["fields"];
+        assert_eq!(fields["status"], end);
+        assert!(fields["seconds"].as_f64().unwrap() >= 0.0);
+        let (tokens, dollars) = match end {
+            "completed" => (1200, 0.03),
+            _ => (0, 0.0),
+        };
+        assert_eq!(fields["tokens"], tokens, "{ended}");
+        let paid = fields["dollars"].as_f64().unwrap_or_default();
+        assert!((paid - dollars).abs() < 1e-9, "{ended}");
+        assert_eq!(fields["error"].is_string(), end == "failed", "{ended}");
+    }
+}
+
+#[tokio::test]
+async fn what_keeps_a_server_from_starting_is_a_json_line_too() {
+    for (args, code, why) in [
+        (&["app-server", "--no-such-flag"][..], 2, "--no-such-flag"),
+        (&["app-server", "--console"], 1, "`--console` needs"),
+        (&["app-server", "-c", "model=3"], 1, "expected a string"),
+        (&["mcp-server", "--remote", "nonsense"], 1, "nonsense"),
+    ] {
+        let launch = Launch::new(QUIPU).args(args.iter().copied());
+        let mut process = launch.env("LOG_FORMAT", "json").start();
+        assert_eq!(process.exit().await.code(), Some(code), "{args:?}");
+        let said = process.stderr();
+        let lines: Vec<Value> = said
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{said}")))
+            .collect();
+        let [event] = lines.as_slice() else {
+            panic!("{args:?}: {said}");
+        };
+        assert_eq!(event["level"], "ERROR");
+        assert!(event["timestamp"].is_string(), "{said}");
+        let message = event["fields"]["message"].as_str().unwrap();
+        assert!(message.contains(why), "{message}");
+    }
 }

@@ -69,7 +69,7 @@ fn serve(config: Loader, args: &ConsoleArgs, known: Option<Place>) -> Result<Exi
         site: Some(site),
         certificate: None,
     };
-    app_server::serve(settings, &[listen], entrance, |listening, _| {
+    app_server::serve(settings, &[listen], entrance, |listening| {
         let Listening::WebSocket(address) = listening else {
             return;
         };
