@@ -45,8 +45,16 @@ struct Body<'a> {
 /// What is in headers of a request over HTTP.
 #[derive(Serialize)]
 struct ClientMetadata<'a> {
-    #[serde(rename = "x-codex-turn-metadata")]
-    turn_metadata: &'a str,
+    #[serde(
+        rename = "x-codex-turn-metadata",
+        skip_serializing_if = "Option::is_none"
+    )]
+    turn_metadata: Option<&'a str>,
+    #[serde(
+        rename = "ws_request_header_traceparent",
+        skip_serializing_if = "Option::is_none"
+    )]
+    traceparent: Option<&'a str>,
 }
 
 /// What a request over a websocket has besides what all have.
@@ -57,6 +65,8 @@ pub(super) struct Form<'a> {
     /// `false` if nothing is to be answered.
     pub generate: Option<bool>,
     pub turn_metadata: Option<&'a str>,
+    /// Where the request is in a trace.
+    pub traceparent: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -112,12 +122,16 @@ pub(super) fn socket_body(
     provider: &ProviderConfig,
     form: Form<'_>,
 ) -> serde_json::Result<String> {
-    let metadata = form.turn_metadata;
+    let metadata = ClientMetadata {
+        turn_metadata: form.turn_metadata,
+        traceparent: form.traceparent,
+    };
+    let has_metadata = form.turn_metadata.is_some() || form.traceparent.is_some();
     serde_json::to_string(&Body {
         kind: Some("response.create"),
         previous_response_id: form.previous_response_id,
         generate: form.generate,
-        client_metadata: metadata.map(|turn_metadata| ClientMetadata { turn_metadata }),
+        client_metadata: has_metadata.then_some(metadata),
         ..plain(request, history, provider)
     })
 }

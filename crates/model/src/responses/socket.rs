@@ -290,6 +290,7 @@ impl Frame {
             previous_response_id: last.as_ref().map(|last| last.response_id.as_str()),
             generate: (!generates).then_some(false),
             turn_metadata: request.meta.turn_metadata.as_deref(),
+            traceparent: request.meta.traceparent.as_deref(),
         };
         Ok(Self {
             text: write(&history[known..], form)?,

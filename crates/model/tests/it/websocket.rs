@@ -115,14 +115,19 @@ async fn a_history_that_continues_sends_only_what_is_new() {
 #[tokio::test]
 async fn a_prepared_connection_knows_instructions_and_tools() {
     let (server, client) = start(open()).await;
-    let request = request("one");
+    let mut request = request("one");
     client.prewarm(&request).await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    request.meta.traceparent = Some(trace.into());
     server.queue(step(json!({ "text": "a1" })));
     assert!(is_complete(&ask(&client, request).await.0));
     let sent = server.requests();
     assert_eq!(sent[0].body["generate"], false);
     assert_eq!(sent[0].body["input"], json!([]));
     assert_eq!(sent[1].body["previous_response_id"], "warm");
+    // The headers of the connection are those of its first request; each names its own trace.
+    let named = |n: usize| &sent[n].body["client_metadata"]["ws_request_header_traceparent"];
+    assert_eq!((named(0), named(1)), (&json!(null), &json!(trace)));
     assert!(sent[1].body.get("generate").is_none());
 }
 
