@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::ErrorObject;
 use crate::frame::{Answer, Frame};
 use crate::id::Id;
+use crate::raw::RawJson;
 
 /// The params of a method that has none: `{}`.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -73,21 +74,38 @@ pub fn request<P: Serialize + ?Sized>(
     method: &str,
     params: &P,
 ) -> serde_json::Result<Bytes> {
+    traced(id, method, params, None)
+}
+
+/// A request, with the trace that it is part of.
+fn traced<P: Serialize + ?Sized>(
+    id: &Id,
+    method: &str,
+    params: &P,
+    trace: Option<&RawJson>,
+) -> serde_json::Result<Bytes> {
     #[derive(Serialize)]
     struct Message<'a, P: ?Sized> {
         method: &'a str,
         id: &'a Id,
         params: &'a P,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trace: Option<&'a RawJson>,
     }
-    encode(&Message { method, id, params })
+    encode(&Message {
+        method,
+        id,
+        params,
+        trace,
+    })
 }
 
 /// A parsed frame, written again; absent params become `{}`.
 pub fn frame(frame: &Frame) -> serde_json::Result<Bytes> {
     match frame {
         Frame::Request(it) => match &it.params {
-            Some(params) => request(&it.id, &it.method, params),
-            None => request(&it.id, &it.method, &NoParams {}),
+            Some(params) => traced(&it.id, &it.method, params, it.trace.as_ref()),
+            None => traced(&it.id, &it.method, &NoParams {}, it.trace.as_ref()),
         },
         Frame::Notification(it) => match &it.params {
             Some(params) => notification(&it.method, params),

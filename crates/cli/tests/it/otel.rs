@@ -4,9 +4,12 @@ use quipu_testkit::client::within;
 use quipu_testkit::collector::Collector;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
+use quipu_testkit::process::Signal;
 use quipu_testkit::raw::Raw;
 use serde_json::{Value, json};
 
+use crate::store_nodes::{Nodes, id, turn};
+use crate::store_takeover::{Node, secret};
 use crate::support::{app_server, initialize};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -119,4 +122,81 @@ async fn a_protocol_that_is_not_spoken_is_refused_in_the_log() {
     client.leave().await;
     process.exit().await;
     assert!(collector.posted().is_empty());
+}
+
+/// The answer to a request, after whatever else comes.
+async fn answer(raw: &mut Raw, request: &Value) -> Value {
+    raw.send([request.to_string()]).await;
+    let answered = async {
+        loop {
+            let message = raw.next().await.expect("an answer");
+            if message["id"] == request["id"] && message["method"].is_null() {
+                return message["result"].clone();
+            }
+        }
+    };
+    within("an answer", answered).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_trace_of_a_request_goes_on_to_the_node_that_runs_its_thread() {
+    let Some(mut nodes) = Nodes::new().await else {
+        return;
+    };
+    let collector = Collector::start(200).await.unwrap();
+    let url = collector.url("/v1/traces");
+    let otel = format!(
+        "[otel]\ntrace_exporter = {{ otlp-http = {{ endpoint = \"{url}\", protocol = \"json\" }} }}\n"
+    );
+    let mut first = Node::start_with(&mut nodes, 40, &secret(), &otel).await;
+    let mut second = Node::start_with(&mut nodes, 41, &secret(), &otel).await;
+    let mut owner = Conversation::start(first.connection().await).await;
+    let thread = owner.call("thread/start", json!({})).await;
+    let thread = id(&thread["thread"]);
+    // A thread is stored, and so owned by its node, with its first turn.
+    nodes.play("stored");
+    owner
+        .call("turn/start", turn(&thread, "hello", "key"))
+        .await;
+    owner.skip_to("turn/completed").await;
+    let mut other = Raw::new(second.connection().await);
+    other.call(&initialize(1)).await;
+    // Settings are read with the first thread.
+    let start = json!({ "id": 2, "method": "thread/start", "params": {} });
+    answer(&mut other, &start).await;
+    let params = json!({ "threadId": thread, "name": "named" });
+    let trace = json!({ "traceparent": format!("00-{TRACE}-{SPAN}-01") });
+    let traced = json!({ "id": 3, "method": "thread/name/set", "params": params, "trace": trace });
+    assert_eq!(answer(&mut other, &traced).await, json!({}));
+    let params = json!({ "threadId": thread });
+    let plain = json!({ "id": 4, "method": "thread/read", "params": params });
+    assert_eq!(answer(&mut other, &plain).await["thread"]["name"], "named");
+    other.end().await;
+    owner.leave().await;
+    for mut node in [second, first] {
+        node.process.signal(Signal::TERM);
+        node.process.exit().await;
+    }
+    let spans = spans(&collector);
+    let named = |name: &str| {
+        spans
+            .iter()
+            .filter(|it| it["name"] == name)
+            .collect::<Vec<_>>()
+    };
+    let renamed = named("thread/name/set");
+    assert_eq!(renamed.len(), 1, "{spans:?}");
+    assert_eq!(renamed[0]["traceId"], TRACE);
+    assert_eq!(renamed[0]["parentSpanId"], SPAN);
+    // A request without a trace is part of the connection of its client, wherever it is answered.
+    let read = named("thread/read");
+    assert_eq!(read.len(), 1, "{spans:?}");
+    let connections = named("connection");
+    let parent = connections
+        .iter()
+        .find(|it| it["spanId"] == read[0]["parentSpanId"]);
+    assert!(parent.is_some(), "{spans:?}");
+    let started = named("thread/start");
+    let is_beside = |it: &&&Value| it["parentSpanId"] == read[0]["parentSpanId"];
+    assert_eq!(started.iter().filter(is_beside).count(), 0, "{spans:?}");
 }

@@ -1,5 +1,6 @@
 //! Servers on one database that run threads for each other's clients, die, are paused and leave.
 
+use quipu_rpc::Connection;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::process::{ServerProcess, Signal};
 use serde_json::{Value, json};
@@ -9,13 +10,18 @@ use crate::store_nodes::{Nodes, id, turn};
 const SECRET: &str = "what nodes present to each other";
 
 /// A server that other nodes can reach, and that clients need a token for.
-struct Node {
-    process: ServerProcess,
+pub struct Node {
+    pub process: ServerProcess,
 }
 
 impl Node {
     /// Addresses of the loopback interface that no other test has: its process, and a number in it.
     async fn start(nodes: &mut Nodes, number: u8, more: &str) -> Node {
+        Node::start_with(nodes, number, more, "").await
+    }
+
+    /// The same with settings that are not the store's.
+    pub async fn start_with(nodes: &mut Nodes, number: u8, more: &str, others: &str) -> Node {
         let pid = std::process::id();
         let address = format!("ws://127.{}.{}.{number}:4500", (pid >> 8) & 127, pid & 255);
         let token = nodes.file("token", "the token of the clients, which is long");
@@ -28,15 +34,18 @@ impl Node {
             "--ws-token-file",
             &token,
         ];
-        let mut process = nodes.start_with("", &more, &arguments);
+        let mut process = nodes.start_with(others, &more, &arguments);
         process.url().await;
         Node { process }
     }
 
-    async fn client(&mut self) -> Conversation {
+    pub async fn connection(&mut self) -> Connection {
         let token = "Bearer the token of the clients, which is long";
-        let connection = self.process.websocket(&[("authorization", token)]).await;
-        Conversation::start_numbered(connection).await
+        self.process.websocket(&[("authorization", token)]).await
+    }
+
+    async fn client(&mut self) -> Conversation {
+        Conversation::start_numbered(self.connection().await).await
     }
 
     async fn kill(mut self) {
@@ -45,7 +54,7 @@ impl Node {
     }
 }
 
-fn secret() -> String {
+pub fn secret() -> String {
     format!("node_secret = \"{SECRET}\"\n")
 }
 

@@ -114,9 +114,10 @@ impl Upstream {
     }
 
     /// Passes a request of the client on.
-    pub async fn pass_on(&self, cx: &Cx, request: Request) -> Result<(), Refusal> {
+    pub async fn pass_on(&self, cx: &Cx, mut request: Request) -> Result<(), Refusal> {
         let size = request.params.as_ref().map_or(0, |it| it.as_bytes().len());
         let permit = cx.client.room.take(size).ok_or(Refusal::Overloaded)?;
+        request.trace = request.trace.or_else(|| trace(cx));
         let id = request.id.clone();
         let message = write::frame(&Frame::Request(request));
         let message = message.map_err(|error| Refusal::internal(error.to_string()))?;
@@ -205,6 +206,13 @@ impl Upstream {
             self.outbox.close(CloseCode::TRY_AGAIN);
         }
     }
+}
+
+/// The trace of a request whose client names none: it is part of its connection to this server.
+fn trace(cx: &Cx) -> Option<RawJson> {
+    cx.server.telemetry()?;
+    let traceparent = cx.client.span().context.traceparent();
+    Some(serde_json::json!({ "traceparent": traceparent }).into())
 }
 
 /// Says who the client is, and waits until that is accepted.
