@@ -169,3 +169,28 @@ async fn a_port_can_be_passed_too() {
     assert_eq!(process.url().await, listen);
     converse(&mut Raw::new(process.websocket(&[]).await)).await;
 }
+
+/// The images listen beyond loopback, which takes authentication.
+#[tokio::test]
+async fn the_commands_of_the_container_images_start_a_server() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/Containerfile");
+    let text = std::fs::read_to_string(file).unwrap();
+    let commands: Vec<&str> = text
+        .lines()
+        .filter_map(|it| it.strip_prefix("CMD "))
+        .collect();
+    assert_eq!(commands.len(), 2);
+    let directory = tempfile::tempdir().unwrap();
+    let token = directory.path().join("token");
+    std::fs::write(&token, "0123456789abcdef".repeat(4)).unwrap();
+    std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o400)).unwrap();
+    for command in commands {
+        let command = command
+            .replace("/run/secrets/quipu-token", token.to_str().unwrap())
+            .replace(":8765", ":0");
+        let arguments: Vec<String> = serde_json::from_str(&command).unwrap();
+        let arguments = arguments.iter().map(String::as_str);
+        let mut process = Launch::new(QUIPU).args(arguments).start();
+        assert!(process.url().await.starts_with("ws://0.0.0.0:"));
+    }
+}
