@@ -2,7 +2,8 @@
 //! packages, npm and PyPI packages that carry the program, a Homebrew formula, a bill of materials, checksums.
 //!
 //! Two runs of one commit give the same bytes: paths are taken out of the programs, and every archive carries the
-//! time of the commit. Other programs do the packing, and what is missing is named before anything is built.
+//! time of the commit. Packing is a function of the programs, which a test runs twice. Other programs do the packing, and what
+//! is missing is named before anything is built.
 
 mod packages;
 mod tools;
@@ -49,27 +50,24 @@ pub struct Release<'a> {
     pub epoch: String,
 }
 
-/// Makes the release for all targets, or for those that are named.
+/// A program to pack: for which system, and where it is if it is built already.
+type Order = (Target, Option<PathBuf>);
+
+/// Makes the release for all targets, or for those that are named; `TARGET=PROGRAM` packs a program that is there.
 pub fn main(root: &Path, args: &[&str]) -> Outcome {
-    let targets: Vec<Target> = match args {
-        [] => TARGETS.to_vec(),
-        names => {
-            let named = |name: &&str| TARGETS.into_iter().find(|it| it.triple == *name);
-            let found: Option<Vec<Target>> = names.iter().map(named).collect();
-            let known: Vec<&str> = TARGETS.iter().map(|it| it.triple).collect();
-            found.ok_or_else(|| format!("the targets are {}", known.join(" and ")))?
-        }
+    let orders: Vec<Order> = match args {
+        [] => TARGETS.iter().map(|it| (*it, None)).collect(),
+        names => names
+            .iter()
+            .map(|it| order(root, it))
+            .collect::<Outcome<_>>()?,
     };
-    require(&[
-        ("tar", "tar"),
-        ("gzip", "gzip"),
-        ("dpkg-deb", "dpkg"),
-        ("npm", "npm"),
-        ("python3", "python3"),
-        ("cargo-zigbuild", "pip install cargo-zigbuild ziglang"),
-    ])?;
-    for target in &targets {
-        if !cargo::has_standard_library(target.triple) {
+    require(&PACKERS)?;
+    if orders.iter().any(|(_, program)| program.is_none()) {
+        require(&[("cargo-zigbuild", "pip install cargo-zigbuild ziglang")])?;
+    }
+    for (target, program) in &orders {
+        if program.is_none() && !cargo::has_standard_library(target.triple) {
             return Err(format!("run `rustup target add {}` first", target.triple));
         }
     }
@@ -79,34 +77,67 @@ pub fn main(root: &Path, args: &[&str]) -> Outcome {
         version: version(root)?,
         epoch: output(root, "git", &["log", "-1", "--format=%ct"])?,
     };
-    tools::fresh(&release.out)?;
     let mut programs = Vec::new();
-    for target in targets {
+    for (target, program) in orders {
         println!("\n=== {} ===", target.triple);
-        programs.push((target, build(&release, target)?));
+        let program = match program {
+            Some(program) => program,
+            None => build(&release, target)?,
+        };
+        programs.push((target, program));
     }
-    let documents = documents(&release, &programs)?;
+    pack(&release, &programs)?;
+    println!("\n{}", release.out.display());
+    Ok(())
+}
+
+/// The programs that pack, and how a person gets them.
+const PACKERS: [(&str, &str); 5] = [
+    ("tar", "tar"),
+    ("gzip", "gzip"),
+    ("dpkg-deb", "dpkg"),
+    ("npm", "npm"),
+    ("python3", "python3"),
+];
+
+/// Reads `TARGET` or `TARGET=PROGRAM`.
+fn order(root: &Path, text: &str) -> Outcome<Order> {
+    let (name, program) = match text.split_once('=') {
+        Some((name, program)) => (name, Some(root.join(program))),
+        None => (text, None),
+    };
+    let known: Vec<&str> = TARGETS.iter().map(|it| it.triple).collect();
+    let target = TARGETS.into_iter().find(|it| it.triple == name);
+    let target = target.ok_or_else(|| format!("the targets are {}", known.join(" and ")))?;
+    match program {
+        Some(program) if !program.is_file() => Err(format!("{} is not a file", program.display())),
+        program => Ok((target, program)),
+    }
+}
+
+/// Makes everything from the programs. The same programs give the same bytes.
+fn pack(release: &Release, programs: &[(Target, PathBuf)]) -> Outcome {
+    tools::fresh(&release.out)?;
+    let documents = documents(release, programs)?;
     let mut archives = Vec::new();
     for (target, program) in programs {
         let package = Package {
-            release: &release,
-            target,
-            program: &program,
+            release,
+            target: *target,
+            program,
             documents: &documents,
         };
         let archive = package.archive()?;
         package.debian()?;
         package.npm()?;
         package.wheel()?;
-        archives.push((target, archive));
+        archives.push((*target, archive));
     }
-    packages::npm_launcher(&release)?;
-    packages::formula(&release, &archives)?;
-    packages::bill_of_materials(&release)?;
+    packages::npm_launcher(release)?;
+    packages::formula(release, &archives)?;
+    packages::bill_of_materials(release)?;
     tools::remove(&release.out.join("work"))?;
-    packages::checksums(&release)?;
-    println!("\n{}", release.out.display());
-    Ok(())
+    packages::checksums(release)
 }
 
 /// The version of the workspace.
@@ -179,4 +210,67 @@ fn documents(release: &Release, programs: &[(Target, PathBuf)]) -> Outcome<PathB
         tools::write(&place.join(file), &format!("{script}\n"))?;
     }
     Ok(directory)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// A program that makes the manual pages and completions of a release, and nothing else.
+    const PROGRAM: &str = "#!/bin/sh\nset -e\n\
+        case $1 in man) mkdir -p \"$3\"; echo .TH > \"$3/quipu.1\" ;; completions) echo \"# $2\" ;; esac\n";
+
+    /// Every file of a release that was made in a place of its own.
+    fn packed(root: &Path, place: &Path) -> BTreeMap<String, Vec<u8>> {
+        let program = place.join("program");
+        tools::write(&program, PROGRAM).unwrap();
+        tools::place(&program, &place.join("quipu"), 0o755).unwrap();
+        let release = Release {
+            root,
+            out: place.join("dist"),
+            version: "1.2.3".to_owned(),
+            epoch: "1700000000".to_owned(),
+        };
+        let [x86, arm] = TARGETS;
+        let quipu = place.join("quipu");
+        pack(&release, &[(x86, quipu.clone()), (arm, quipu)]).unwrap();
+        let names = tools::files(&release.out).unwrap().into_iter();
+        names
+            .map(|name| (name.clone(), fs::read(release.out.join(name)).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn the_same_program_gives_the_same_packages() {
+        if let Err(missing) = require(&PACKERS) {
+            eprintln!("skipped: {missing}");
+            return;
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root.canonicalize().unwrap();
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let one = packed(&root, first.path());
+        let two = packed(&root, second.path());
+        let names: Vec<&String> = one.keys().collect();
+        assert_eq!(names, two.keys().collect::<Vec<_>>());
+        for kind in [
+            ".tar.gz",
+            ".deb",
+            ".tgz",
+            ".whl",
+            ".rb",
+            ".spdx",
+            "SHA256SUMS",
+        ] {
+            assert!(
+                names.iter().any(|it| it.ends_with(kind)),
+                "{kind}: {names:?}"
+            );
+        }
+        for (name, bytes) in &one {
+            assert!(two[name] == *bytes, "{name} differs");
+        }
+    }
 }

@@ -44,7 +44,8 @@ cargo xtask <chore>
   console              the tests of the console in the browser, likewise
   clients [WORD…]      real clients from npm and PyPI on one server, those named with WORD or
                        all; all of them renew the table in docs/clients.md
-  dist [TARGET…]       everything a release consists of, in target/dist
+  dist [TARGET[=PROGRAM]…]
+                       everything a release consists of, in target/dist; a PROGRAM is packed as it is
   ports                compile for macOS and Windows, as far as the tools are here";
 
 fn main() -> ExitCode {

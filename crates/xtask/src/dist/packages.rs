@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tools::{files, fresh, output, place, read, run, write};
+use super::tools::{files, fresh, output, place, read, run, settle, write};
 use super::{Release, Target};
 use crate::Outcome;
 
@@ -120,6 +120,7 @@ impl Package<'_> {
             &work.join("DEBIAN/control"),
             &fill(&control, version, &[("ARCH", self.target.debian)]),
         )?;
+        settle(&work)?;
         let package = out.join(format!("quipu_{version}_{}.deb", self.target.debian));
         let (from, to) = (work.to_string_lossy(), package.to_string_lossy());
         let args = ["--build", "--root-owner-group", "-Zgzip", &from, &to];
@@ -174,6 +175,7 @@ pub fn npm_launcher(release: &Release) -> Outcome {
 }
 
 fn pack(package: &Path, out: &Path) -> Outcome {
+    settle(package)?;
     let out = out.to_string_lossy();
     run(
         package,
@@ -277,6 +279,7 @@ fn checksum(file: &Path) -> Outcome<String> {
 
 /// An archive whose bytes depend on its content alone.
 fn tarball(directory: &Path, name: &str, epoch: &str, archive: &Path) -> Outcome {
+    settle(&directory.join(name))?;
     let plain = directory.join("archive.tar").to_string_lossy().into_owned();
     let time = format!("--mtime=@{epoch}");
     let args = [

@@ -76,7 +76,22 @@ pub fn remove(directory: &Path) -> Outcome {
 }
 
 pub fn write(file: &Path, text: &str) -> Outcome {
-    fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+    fs::write(file, text)
+        .and_then(|()| set_mode(file, 0o644))
+        .map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Gives all directories of a package the mode that they have in it, whatever the mask of the user is.
+pub fn settle(directory: &Path) -> Outcome {
+    let said = |error: std::io::Error| format!("{}: {error}", directory.display());
+    set_mode(directory, 0o755).map_err(said)?;
+    for entry in fs::read_dir(directory).map_err(said)? {
+        let path = entry.map_err(said)?.path();
+        if path.is_dir() {
+            settle(&path)?;
+        }
+    }
+    Ok(())
 }
 
 pub fn read(file: &Path) -> Outcome<String> {
