@@ -111,8 +111,16 @@ impl<'a> Ground<'a> {
 
     /// A server in a home of its own.
     pub async fn start(&self) -> Result<Session> {
+        self.start_with(&[]).await
+    }
+
+    /// The same with more variables in its environment.
+    pub async fn start_with(&self, env: &[(&str, &str)]) -> Result<Session> {
         let home = Home::new(self.model)?;
-        let launch = home.launch(&self.subject.program, &[]);
+        let mut launch = home.launch(&self.subject.program, &[]);
+        for (name, value) in env {
+            launch = launch.env(name, value);
+        }
         Session::start(launch, Some(home)).await
     }
 

@@ -19,6 +19,7 @@ mod parallel;
 mod read_file;
 mod resume;
 mod streaming;
+mod telemetry;
 mod thread_start;
 mod tool_call;
 mod turn;
@@ -85,7 +86,7 @@ pub enum Goal {
 }
 
 /// Every row, in the table's order.
-pub static ALL: [&dyn Row; 28] = [
+pub static ALL: [&dyn Row; 29] = [
     &cold_start::ColdStart,
     &idle_memory::IdleMemory,
     &thread_start::ThreadStart,
@@ -110,6 +111,7 @@ pub static ALL: [&dyn Row; 28] = [
     &list_stored::MANY,
     &list_stored::HUGE,
     &exec::Exec,
+    &telemetry::Telemetry,
     &binary_size::BinarySize,
     &client::ClientCost,
     &adapter::AdapterCost,
