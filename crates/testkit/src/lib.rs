@@ -4,6 +4,7 @@ pub mod backend;
 pub mod balancer;
 pub mod browser;
 pub mod client;
+pub mod cluster;
 pub mod collector;
 pub mod conversation;
 pub mod cut;

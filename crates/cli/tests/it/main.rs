@@ -7,10 +7,6 @@ mod arguments;
 mod auth;
 mod chat;
 mod client;
-#[cfg(unix)]
-#[path = "../../../postgres/tests/it/cluster.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod cluster;
 mod console;
 mod control_socket;
 mod costs;
@@ -58,9 +54,13 @@ mod stdio;
 #[cfg(unix)]
 mod store;
 #[cfg(unix)]
+mod store_clients;
+#[cfg(unix)]
 mod store_faults;
 #[cfg(unix)]
 mod store_nodes;
+#[cfg(unix)]
+mod store_run;
 #[cfg(unix)]
 mod store_takeover;
 mod streaming;

@@ -1,6 +1,7 @@
 //! Threads in PostgreSQL, from the command line to the database and back into files.
 
-use crate::cluster::Cluster;
+use quipu_testkit::cluster::Cluster;
+
 use crate::exec::Place;
 
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use quipu_testkit::cluster::Cluster;
 use quipu_testkit::conversation::Conversation;
 use quipu_testkit::model::ModelServer;
 use quipu_testkit::process::{Launch, ServerProcess, Signal};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cluster::Cluster;
 use crate::support::app_server;
 
 /// A database, a model, and servers with homes of their own.
@@ -17,16 +17,14 @@ pub struct Nodes {
     model: ModelServer,
     homes: Vec<TempDir>,
     files: TempDir,
-    database: String,
-    cluster: Cluster,
+    _cluster: Cluster,
 }
 
 impl Nodes {
     /// None where PostgreSQL is not installed.
     pub async fn new() -> Option<Nodes> {
         let cluster = Cluster::start()?;
-        let database = cluster.database();
-        let url = cluster.address(&database);
+        let url = cluster.address(&cluster.database());
         let mut migrate = Launch::new(crate::support::QUIPU)
             .args(["store", "migrate", "--store", &url])
             .start();
@@ -36,8 +34,7 @@ impl Nodes {
             model: ModelServer::start().await.unwrap(),
             homes: Vec::new(),
             files: tempfile::tempdir().unwrap(),
-            database,
-            cluster,
+            _cluster: cluster,
         })
     }
 
@@ -72,25 +69,6 @@ impl Nodes {
         let home = self.home(more, store).to_str().unwrap().to_owned();
         let launch = app_server(arguments.iter().copied());
         launch.env("QUIPU_HOME", &home).start()
-    }
-
-    /// A server with the model that does what the prompt says.
-    pub fn start_offline(&mut self, store: &str, arguments: &[&str]) -> ServerProcess {
-        let home = tempfile::tempdir().unwrap();
-        let url = &self.url;
-        let config = format!("model_provider = \"offline\"\n[store]\nurl = \"{url}\"\n{store}");
-        std::fs::write(home.path().join("config.toml"), config).unwrap();
-        let launch = app_server(arguments.iter().copied());
-        let process = launch.env("QUIPU_HOME", home.path().to_str().unwrap());
-        self.homes.push(home);
-        process.start()
-    }
-
-    /// Ends all connections to the database.
-    pub fn cut_connections(&self) {
-        let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-            WHERE pid <> pg_backend_pid() AND datname = current_database()";
-        self.cluster.execute(&self.database, others);
     }
 
     /// The model calls a tool next.

@@ -5,7 +5,6 @@
 
 #[path = "../../../journal/tests/it/beside.rs"]
 mod beside;
-mod cluster;
 mod faults;
 #[path = "../../../journal/tests/it/support.rs"]
 #[allow(dead_code, reason = "not all of it is needed here")]
@@ -18,3 +17,5 @@ mod scale;
 mod store;
 mod support;
 mod transfer;
+
+use quipu_testkit::cluster;

@@ -1,4 +1,5 @@
 //! A PostgreSQL server in a temporary directory, on a unix socket, which ends with the process that started it.
+//! The programs of Debian's package are needed.
 
 use std::fs;
 use std::io::Read;
@@ -11,13 +12,14 @@ use std::time::{Duration, Instant};
 /// How long the server may take to start, stop or answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+const UTF8: &str = "the path is UTF-8";
+
 /// Runs the server until its standard input ends, then stops it and removes its files, unless they are to be kept. So
 /// nothing is left behind, however the test process ends. A server that cannot start yet, because processes of a killed
 /// one are still there, is started again.
 const KEEPER: &str = r#"
     (
-        until "$@" -D "$0/data" -k "$0" -c listen_addresses= -c fsync=off -c autovacuum=off >>"$0/log" 2>&1 ||
-            [ -e "$0/stop" ]; do :; done
+        until "$@" -D "$0/data" -k "$0" -c listen_addresses= >>"$0/log" 2>&1 || [ -e "$0/stop" ]; do :; done
     ) &
     read -r _
     touch "$0/stop"
@@ -32,8 +34,32 @@ const KEEPER: &str = r#"
 /// Files that tell the keeper to start the server no more, and to keep its files.
 const MARKS: [&str; 2] = ["stop", "keep"];
 
+/// How a server is run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where its temporary directory is made; its name must be short, since it is the name of a socket.
+    pub directory: PathBuf,
+    /// Settings of PostgreSQL, such as `fsync=off`.
+    pub parameters: Vec<String>,
+    /// What it has in its environment besides.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Default for Settings {
+    /// Quick, and gone when the machine crashes.
+    fn default() -> Self {
+        Self {
+            directory: "/tmp".into(),
+            parameters: ["fsync=off", "autovacuum=off"].map(str::to_owned).into(),
+            environment: Vec::new(),
+        }
+    }
+}
+
+/// A server that runs.
 pub struct Cluster {
     directory: PathBuf,
+    settings: Settings,
     keeper: Option<(Child, ChildStdin)>,
 }
 
@@ -51,7 +77,10 @@ fn programs() -> Option<PathBuf> {
     Some(newest.join("bin")).filter(|bin| bin.join("initdb").exists())
 }
 
-#[expect(clippy::disallowed_methods, reason = "only tests start a database")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only tests and measurements start a database"
+)]
 fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(program)
 }
@@ -76,7 +105,7 @@ fn run(program: &str, arguments: &[&str]) {
         .args(arguments)
         .current_dir("/")
         .output()
-        .unwrap();
+        .expect("the program can be started");
     assert!(
         output.status.success(),
         "{program}: {}",
@@ -87,16 +116,21 @@ fn run(program: &str, arguments: &[&str]) {
 impl Cluster {
     /// Makes and starts a server; none where PostgreSQL is not installed.
     pub fn start() -> Option<Cluster> {
+        Cluster::start_with(Settings::default())
+    }
+
+    /// The same with other settings.
+    pub fn start_with(settings: Settings) -> Option<Cluster> {
         let Some(bin) = programs() else {
             eprintln!("skipped: PostgreSQL is not installed (Debian: postgresql)");
             return None;
         };
         let directory = tempfile::Builder::new()
             .prefix("qpg")
-            .tempdir_in("/tmp")
-            .unwrap()
+            .tempdir_in(&settings.directory)
+            .expect("a directory can be made")
             .keep();
-        let name = directory.to_str().unwrap();
+        let name = directory.to_str().expect(UTF8);
         if rustix::process::geteuid().is_root() {
             run("chown", &["postgres:postgres", name]);
         }
@@ -118,14 +152,15 @@ impl Cluster {
         ];
         match user.first() {
             Some(program) => {
-                arguments.push(initdb.to_str().unwrap());
+                arguments.push(initdb.to_str().expect(UTF8));
                 arguments.extend(make);
                 run(program, &arguments);
             }
-            None => run(initdb.to_str().unwrap(), &make),
+            None => run(initdb.to_str().expect(UTF8), &make),
         }
         let mut cluster = Cluster {
             directory,
+            settings,
             keeper: None,
         };
         cluster.launch();
@@ -137,21 +172,25 @@ impl Cluster {
         for mark in MARKS {
             drop(fs::remove_file(self.directory.join(mark)));
         }
-        let postgres = programs().unwrap().join("postgres");
+        let postgres = programs()
+            .expect("PostgreSQL is installed")
+            .join("postgres");
         let mut keeper = command("sh");
         keeper
             .arg("-c")
             .arg(KEEPER)
             .arg(&self.directory)
             .args(as_user())
-            .arg(postgres);
+            .arg(postgres)
+            .args(self.settings.parameters.iter().flat_map(|it| ["-c", it]));
         keeper
             .current_dir("/")
+            .envs(self.settings.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let mut keeper = keeper.spawn().unwrap();
-        let input = keeper.stdin.take().unwrap();
+        let mut keeper = keeper.spawn().expect("a shell can be started");
+        let input = keeper.stdin.take().expect("it is piped");
         self.keeper = Some((keeper, input));
         let ready = || self.try_execute("postgres", "SELECT 1").is_ok();
         assert!(within(ready), "{}", self.log());
@@ -159,15 +198,30 @@ impl Cluster {
 
     /// Kills the server at once. Its files stay.
     pub fn kill(&mut self) {
-        let pid = fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
-        let pid = pid.lines().next().unwrap().to_owned();
+        self.end("-KILL");
+    }
+
+    /// Ends the server without waiting for clients or writing anything, as `pg_ctl stop -m immediate` does. Its files stay.
+    pub fn stop(&mut self) {
+        self.end("-QUIT");
+    }
+
+    fn end(&mut self, signal: &str) {
+        let pid = self.pid();
         for mark in MARKS {
-            fs::write(self.directory.join(mark), "").unwrap();
+            fs::write(self.directory.join(mark), "").expect("the directory is there");
         }
-        run("kill", &["-KILL", &pid]);
-        let (mut keeper, input) = self.keeper.take().unwrap();
+        run("kill", &[signal, &pid]);
+        let (mut keeper, input) = self.keeper.take().expect("the server runs");
         drop(input);
-        keeper.wait().unwrap();
+        keeper.wait().expect("a child can be waited for");
+    }
+
+    /// The process of the server.
+    pub fn pid(&self) -> String {
+        let pid = fs::read_to_string(self.directory.join("data/postmaster.pid"));
+        let pid = pid.expect("the server runs");
+        pid.lines().next().unwrap_or_default().to_owned()
     }
 
     /// Where the server listens.
@@ -185,7 +239,7 @@ impl Cluster {
 
     /// The address of a database of this server.
     pub fn address(&self, database: &str) -> String {
-        let directory = self.directory.to_str().unwrap().replace('/', "%2F");
+        let directory = self.directory.to_str().expect(UTF8).replace('/', "%2F");
         format!("postgres://quipu@{directory}/{database}")
     }
 
@@ -198,16 +252,17 @@ impl Cluster {
     }
 
     pub fn execute(&self, database: &str, sql: &str) {
-        self.try_execute(database, sql).unwrap();
+        self.value(database, sql);
     }
 
     /// The first column of the first row.
     pub fn value(&self, database: &str, sql: &str) -> String {
-        self.try_execute(database, sql).unwrap()
+        self.try_execute(database, sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
     fn try_execute(&self, database: &str, sql: &str) -> Result<String, String> {
-        let psql = programs().unwrap().join("psql");
+        let psql = programs().expect("PostgreSQL is installed").join("psql");
         let mut psql = command(psql);
         psql.args([
             "-qtAX",
@@ -238,7 +293,7 @@ impl Drop for Cluster {
         match self.keeper.take() {
             Some((mut keeper, input)) => {
                 drop(input);
-                keeper.wait().unwrap();
+                keeper.wait().expect("a child can be waited for");
             }
             None => fs::remove_dir_all(&self.directory).unwrap_or_default(),
         }
