@@ -78,6 +78,7 @@ impl Snapshot {
         };
         let permissions = Permissions::resolve(&view, &place, &mut notes)?;
         let tools = Tools::resolve(&view, &features, &requirements, &mut notes);
+        settings::note_forbidden_servers(&view, &requirements, &mut notes);
         let agents = Agents::resolve(&view, project.as_ref(), &mut files, &mut notes)?;
         let openai_base_url = settings::openai_base_url(&view, loader.env(), &mut notes);
         Ok(Self {

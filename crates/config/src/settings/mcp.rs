@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::providers::Secret;
-use crate::requirements::{Limit, McpIdentity};
-use crate::snapshot::Snapshot;
+use crate::requirements::{Limit, McpIdentity, Requirements};
+use crate::snapshot::{Snapshot, View};
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +134,23 @@ impl Snapshot {
         let is_one = toml.command.as_ref().is_some_and(|it| !it.is_empty()) == toml.url.is_empty();
         let limit = self.requirements().mcp_servers.as_ref();
         is_one.then(|| server(name, toml, limit))
+    }
+}
+
+/// Notes servers that the administrator's limits switch off.
+pub(crate) fn note_forbidden(view: &View<'_>, limits: &Requirements, notes: &mut Vec<String>) {
+    let Some(limit) = &limits.mcp_servers else {
+        return;
+    };
+    let servers: BTreeMap<String, ServerToml> = view.table("mcp_servers");
+    for (name, toml) in servers {
+        let is_wanted = toml.enabled.unwrap_or(true);
+        if is_wanted && server(&name, toml, Some(limit)).forbidden {
+            notes.push(format!(
+                "The MCP server `{name}` is not used: requirements do not allow it (set by {}).",
+                limit.source
+            ));
+        }
     }
 }
 

@@ -31,6 +31,7 @@ pub use budget::{Budget, BudgetLimit};
 pub use catalog::ModelCatalog;
 pub use hidden_paths::CREDENTIALS;
 pub use instructions::Instructions;
+pub(crate) use mcp::note_forbidden as note_forbidden_servers;
 pub use mcp::{McpServer, McpToolApproval, McpTransport};
 pub use model::ModelSettings;
 pub use network::ManagedNetwork;

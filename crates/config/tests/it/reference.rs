@@ -43,7 +43,7 @@ const REQUIREMENTS_INTRODUCTION: &str = "
 # Requirements
 
 `/etc/codex/requirements.toml` restricts what users may set. A setting that violates a requirement is replaced by a
-permitted value, with a warning.
+permitted value, with a warning; an MCP server that is not allowed is switched off, with a warning.
 ";
 
 #[test]

@@ -406,3 +406,19 @@ fn a_profile_denies_paths_or_is_refused() {
         assert!(error.contains(why), "{entries}: {error}");
     }
 }
+
+#[test]
+fn servers_that_requirements_switch_off_are_reported() {
+    let world = World::new();
+    world.write(
+        "e/requirements.toml",
+        "[mcp_servers.good.identity]\ncommand = \"x\"\n",
+    );
+    world.config(
+        "[mcp_servers.good]\ncommand = \"x\"\n[mcp_servers.bad]\ncommand = \"x\"\n\
+         [mcp_servers.off]\ncommand = \"x\"\nenabled = false\n",
+    );
+    let notes = snapshot(&world).notes().join("\n");
+    assert_eq!(notes.matches("MCP server").count(), 1, "{notes}");
+    assert!(notes.contains("`bad` is not used"), "{notes}");
+}
