@@ -126,7 +126,7 @@ impl StartError {
     pub fn message(&self, server: &str) -> String {
         match self {
             StartError::NotLoggedIn => {
-                format!("The {server} MCP server is not logged in. Run `codex mcp login {server}`.")
+                format!("The {server} MCP server is not logged in. Run `quipu mcp login {server}`.")
             }
             StartError::TimedOut(limit) => format!(
                 "MCP client for `{server}` timed out after {} seconds. Add or adjust \

@@ -63,7 +63,7 @@ pub(crate) async fn connect(program: &Program, session: &Arc<Session>) -> Result
     command.linger = Linger::Kill(GRACE);
     let spawned = quipu_sandbox::spawn(command)
         .await
-        .map_err(|error| StartError::Spawn(reason(&error)))?;
+        .map_err(|error| StartError::Spawn(program.why_not(&error)))?;
     let (lines, queue) = mpsc::channel(QUEUE);
     let link = Link::Stdio(lines);
     tokio::spawn(write(spawned.process, queue, Arc::clone(session)));
@@ -78,6 +78,19 @@ pub(crate) async fn connect(program: &Program, session: &Arc<Session>) -> Result
 }
 
 impl Program {
+    /// Why it was not started: what was not found, and what the system says.
+    fn why_not(&self, error: &SpawnError) -> String {
+        if !self.cwd.is_dir() {
+            return format!("the directory {} does not exist", self.cwd.display());
+        }
+        let name = self.argv.first().map(|it| it.to_string_lossy());
+        let name = name.unwrap_or_default();
+        match std::error::Error::source(error) {
+            Some(source) => format!("cannot start `{name}`: {source}"),
+            None => error.to_string(),
+        }
+    }
+
     /// The values in its environment that must not get into a log, the longest first.
     fn secrets(&self) -> Vec<String> {
         let is_secret = |(name, value): &&(OsString, OsString)| {
@@ -90,14 +103,6 @@ impl Program {
             .collect();
         secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
         secrets
-    }
-}
-
-/// Why a program was not started, as the system says it.
-fn reason(error: &SpawnError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => source.to_string(),
-        None => error.to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_mcp::{Fleet, FleetEvent, NoClient, StartError, Startup, Transport};
+use quipu_mcp::{Fleet, FleetEvent, NoClient, Program, StartError, Startup, Transport};
 use tokio::sync::mpsc;
 
 use crate::lab::{fleet, info, program};
@@ -61,6 +61,42 @@ async fn every_server_is_said_to_start_before_any_is_ready() {
         fleet.client("broken").await,
         Err(NoClient::Failed(_))
     ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_does_not_start_is_named() {
+    let with = |change: fn(&mut Program)| {
+        let mut spec = program("");
+        if let Transport::Stdio(program) = &mut spec.transport {
+            change(program);
+        }
+        spec
+    };
+    let specs = BTreeMap::from([
+        (
+            "command".to_owned(),
+            with(|it| it.argv = vec!["/nowhere/server".into()]),
+        ),
+        (
+            "directory".to_owned(),
+            with(|it| it.cwd = "/nowhere/at/all".into()),
+        ),
+    ]);
+    let (events, _messages) = mpsc::channel(64);
+    let fleet = Fleet::start(specs, &info(), &events);
+    fleet.settled().await;
+    for (server, why) in [
+        (
+            "command",
+            "cannot start `/nowhere/server`: No such file or directory",
+        ),
+        ("directory", "the directory /nowhere/at/all does not exist"),
+    ] {
+        let Err(NoClient::Failed(error)) = fleet.client(server).await else {
+            panic!("{server} started");
+        };
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -76,7 +76,7 @@ async fn a_required_server_that_fails_leaves_no_thread() {
     assert_eq!(
         error["message"],
         "error creating thread: Fatal error: Failed to initialize session: required MCP servers failed to \
-         initialize: must: No such file or directory (os error 2)"
+         initialize: must: cannot start `no-such-program`: No such file or directory (os error 2)"
     );
     let loaded = client.call("thread/loaded/list", json!({})).await;
     assert_eq!(loaded["data"], json!([]));
@@ -153,7 +153,7 @@ async fn a_login_makes_a_server_usable() {
             break messages["params"].clone();
         }
     };
-    let text_of = "The h MCP server is not logged in. Run `codex mcp login h`.";
+    let text_of = "The h MCP server is not logged in. Run `quipu mcp login h`.";
     assert_eq!(
         failed,
         json!({ "name": "h", "status": "failed", "error": text_of })
