@@ -129,6 +129,11 @@ impl Outbox {
         self.queue.is_idle()
     }
 
+    /// How many messages are not written yet.
+    pub fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+
     /// How many messages have been written so far.
     pub fn written(&self) -> u64 {
         self.queue.released()

@@ -194,6 +194,11 @@ impl<T> Sender<T> {
         self.queue().state.lock().messages == 0
     }
 
+    /// How many messages wait to be received or are being worked on.
+    pub fn waiting(&self) -> usize {
+        self.queue().state.lock().messages
+    }
+
     /// How many messages were received and dealt with so far.
     pub fn released(&self) -> u64 {
         self.queue().state.lock().released

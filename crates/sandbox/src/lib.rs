@@ -15,6 +15,7 @@
 mod capabilities;
 mod chunk;
 mod command;
+mod descendants;
 mod error;
 mod gate;
 mod policy;
@@ -65,6 +66,7 @@ use windows as system;
 pub use capabilities::{Capabilities, capabilities};
 pub use chunk::{Chunk, Stream};
 pub use command::{Command, Enforcement, Linger, Stdio, WindowSize};
+pub use descendants::descendants;
 pub use error::SpawnError;
 pub use gate::Gate;
 pub use policy::{GATE_PORT, Grants, Hidden, Network, Policy, Readable, WorkspaceWrite};

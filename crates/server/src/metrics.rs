@@ -15,9 +15,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) async fn text(server: &Arc<Server>) -> String {
     let counted = server.reporting().telemetry.prometheus().await;
     let mut text = counted.unwrap_or_default();
+    let clients = server.hub.all();
     let now = [
         ("quipu_threads_loaded", server.threads.count()),
-        ("quipu_connections", server.hub.count()),
+        ("quipu_connections", clients.len()),
+        (
+            "quipu_requests_pending",
+            clients.iter().map(|it| it.room.requests()).sum(),
+        ),
+        (
+            "quipu_messages_queued",
+            clients.iter().map(|it| it.outbox.waiting()).sum(),
+        ),
+        (
+            "quipu_processes",
+            tokio::task::block_in_place(quipu_sandbox::descendants),
+        ),
         ("quipu_resident_memory_bytes", resident()),
         ("quipu_open_files", open_files()),
     ];

@@ -49,6 +49,11 @@ impl Room {
         })
     }
 
+    /// How many requests wait for their answers.
+    pub fn requests(&self) -> usize {
+        self.taken.borrow().requests
+    }
+
     /// Waits for a moment at which every request is answered.
     pub async fn emptied(&self) {
         // The sender lives as long as `self`, so waiting cannot fail.

@@ -112,3 +112,41 @@ async fn metrics_are_served_to_those_who_may_connect() {
         assert!(answer.contains(line), "{line} is not in {answer}");
     }
 }
+
+/// The value of a gauge.
+async fn gauge(url: &str, name: &str) -> usize {
+    let answer = ask(url, "GET /metrics HTTP/1.1").await;
+    let line = answer
+        .lines()
+        .find_map(|it| it.strip_prefix(name)?.strip_prefix(' '));
+    let value = line.unwrap_or_else(|| panic!("{name} is not in {answer}"));
+    value.trim().parse().unwrap()
+}
+
+/// Waits until a gauge has this value: what an answer frees is free soon after it.
+async fn becomes(url: &str, name: &str, value: usize) {
+    let reached = async { while gauge(url, name).await != value {} };
+    within(name, reached).await;
+}
+
+#[tokio::test]
+async fn what_is_under_way_shows_in_the_metrics() {
+    let launch = app_server(["--listen", "ws://127.0.0.1:0", "--metrics"]);
+    let mut process = launch.start();
+    let url = process.url().await;
+    let mut client = Conversation::start(process.websocket(&[]).await).await;
+    becomes(&url, "quipu_requests_pending", 0).await;
+    let before = gauge(&url, "quipu_processes").await;
+    let command = json!(["sh", "-c", "echo begun; exec sleep 1000"]);
+    let params = json!({ "command": command, "processId": "p", "streamStdoutStderr": true });
+    let running = client.ask("command/exec", params).await;
+    client.skip_to("command/exec/outputDelta").await;
+    becomes(&url, "quipu_requests_pending", 1).await;
+    assert!(gauge(&url, "quipu_processes").await > before);
+    client
+        .call("command/exec/terminate", json!({ "processId": "p" }))
+        .await;
+    client.answered(running).await.unwrap();
+    becomes(&url, "quipu_requests_pending", 0).await;
+    becomes(&url, "quipu_messages_queued", 0).await;
+}
