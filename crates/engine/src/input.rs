@@ -108,6 +108,17 @@ pub struct Resumed {
     pub is_answered: bool,
     /// What the model said last in the turn.
     pub last_agent_message: Option<String>,
+    /// Why it cannot go on, if it cannot.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Why a turn of another process cannot go on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Obstacle {
+    /// It fails.
+    Failure(TurnError),
+    /// It is interrupted, and clients are warned of the reason.
+    Interrupt(String),
 }
 
 /// `review/start`.

@@ -34,8 +34,8 @@ pub use ids::{
 };
 pub use input::{
     CallKind, Compacted, Context, GeneratedImage, HookReport, HookVerdict, HooksDone, Input,
-    ModelEvent, ModelItem, OutputItem, Resumed, ReviewOutcome, ReviewStart, SchemaMismatch,
-    ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
+    ModelEvent, ModelItem, Obstacle, OutputItem, Resumed, ReviewOutcome, ReviewStart,
+    SchemaMismatch, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
 };
 pub use item::{id as item_id, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};

@@ -28,6 +28,7 @@ pub mod permissions;
 pub mod plan;
 pub mod plugins;
 pub mod realtime;
+pub mod resumed;
 pub mod review;
 pub mod sections;
 pub mod skills;

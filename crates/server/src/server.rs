@@ -38,9 +38,9 @@ use crate::refusal::Refusal;
 use crate::search::Searches;
 use crate::settings::{Settings, announced_version};
 use crate::skills::Skills;
-use crate::store::{self, LazyLedger, LazyNodes, LazyStore};
+use crate::store::{self, LazyLedger, LazyLeftTurns, LazyNodes, LazyStore};
 use crate::telemetry::{self, Reporting};
-use crate::threads::{Message, Threads};
+use crate::threads::{Message, Stop, Threads};
 
 /// How long running turns may take to end once they are asked to.
 const INTERRUPT: Duration = Duration::from_secs(2);
@@ -89,6 +89,7 @@ pub struct Server {
     /// What answers of models cost.
     pub(crate) ledger: LazyLedger,
     pub(crate) nodes: LazyNodes,
+    pub(crate) left_turns: LazyLeftTurns,
     models: Mutex<HashMap<String, ModelClient>>,
     /// Set once everything ends: clients need no word of every thread that is unloaded then, and no turns start, nor do
     /// threads start any by themselves.
@@ -102,7 +103,7 @@ impl Server {
         let config = Arc::clone(&settings.config);
         let version = move || announced_version(&config);
         let identity = Identity::new(settings.config.env(), version);
-        let (store, ledger, nodes) = store::lazily(Arc::clone(&settings.config));
+        let (store, ledger, nodes, left_turns) = store::lazily(Arc::clone(&settings.config));
         let authority = Authority::from_env(|name| settings.config.env().get(name));
         let home = settings.config.home().path();
         let config = Arc::clone(&settings.config);
@@ -138,6 +139,7 @@ impl Server {
             printed_tokens: PrintedTokens::default(),
             ledger,
             nodes,
+            left_turns,
             models: Mutex::default(),
             stopping: AtomicBool::new(false),
         })
@@ -166,17 +168,32 @@ impl Server {
 
     /// Lets what is running finish, but not longer than `limit`. Clients are served all the while.
     pub(crate) async fn drain(&self, limit: Duration) {
+        let stop = match self.hands_over() {
+            true => {
+                self.stopping.store(true, Ordering::Relaxed);
+                Stop::HandOver { now: false }
+            }
+            false => Stop::Wait,
+        };
         let rooms = self.hub.all().into_iter();
         let answered = rooms.map(|client| async move { client.room.emptied().await });
-        let turns = self
-            .threads
-            .all()
-            .into_iter()
-            .map(|thread| async move { thread.idle(false).await });
+        let turns = self.threads.all().into_iter().map(|thread| async move {
+            thread.idle(stop).await;
+            // Another server can have it at once. An agent stays with the thread that it belongs to.
+            if stop != Stop::Wait && self.agents.get(&thread.id).is_none() {
+                thread.close().await;
+            }
+        });
         let done = future::join(future::join_all(answered), future::join_all(turns));
         if timeout(limit, done).await.is_err() {
             tracing::warn!("shutdown timeout; ending running turns");
         }
+    }
+
+    /// Whether running turns are left to another server, or to the next one, instead of being interrupted.
+    pub(crate) fn hands_over(&self) -> bool {
+        // Settings that nothing has needed so far are not read to end.
+        self.threads.count() > 0 && self.left_turns.as_ref().is_some_and(|it| it.go_on)
     }
 
     /// Refuses if a new turn would only be interrupted soon.
@@ -193,9 +210,13 @@ impl Server {
         for client in self.hub.all() {
             client.leave();
         }
+        let stop = match self.hands_over() {
+            true => Stop::HandOver { now: true },
+            false => Stop::Interrupt,
+        };
         let threads = self.threads.all();
         let ended = threads.iter().map(|thread| async move {
-            thread.idle(true).await;
+            thread.idle(stop).await;
             thread.close().await;
         });
         if timeout(INTERRUPT, future::join_all(ended)).await.is_err() {

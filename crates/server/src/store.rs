@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use quipu_config::settings::StoreAddress;
+use quipu_config::settings::{LeftTurns, StoreAddress};
 use quipu_config::{Env, Loader, Snapshot};
 use quipu_journal::{Store, StoreOptions};
 use quipu_postgres::{Address, InvalidAddress, Options, Postgres};
@@ -20,6 +20,8 @@ pub struct Storage {
     pub ledger: Arc<dyn Ledger>,
     /// The other servers on the same database.
     nodes: Option<Arc<Nodes>>,
+    /// What becomes of turns whose server ended.
+    left_turns: Option<LeftTurns>,
 }
 
 /// The threads at rest; the settings say where they are, so those are read first.
@@ -31,14 +33,20 @@ pub(crate) type LazyLedger = LazyLock<Arc<dyn Ledger>, Box<dyn FnOnce() -> Arc<d
 pub(crate) type LazyNodes =
     LazyLock<Option<Arc<Nodes>>, Box<dyn FnOnce() -> Option<Arc<Nodes>> + Send>>;
 
+/// What becomes of turns whose server ended; nothing is known where the settings cannot be read.
+pub(crate) type LazyLeftTurns =
+    LazyLock<Option<LeftTurns>, Box<dyn FnOnce() -> Option<LeftTurns> + Send>>;
+
 /// All of them, opened together when the first of them is needed.
-pub(crate) fn lazily(config: Arc<Loader>) -> (LazyStore, LazyLedger, LazyNodes) {
+pub(crate) fn lazily(config: Arc<Loader>) -> (LazyStore, LazyLedger, LazyNodes, LazyLeftTurns) {
     let storage = Arc::new(LazyLock::new(move || open_storage(&config)));
     let (store, nodes) = (Arc::clone(&storage), Arc::clone(&storage));
+    let left_turns = Arc::clone(&storage);
     (
         LazyLock::new(Box::new(move || store.store.clone())),
         LazyLock::new(Box::new(move || Arc::clone(&storage.ledger))),
         LazyLock::new(Box::new(move || nodes.nodes.clone())),
+        LazyLock::new(Box::new(move || left_turns.left_turns.clone())),
     )
 }
 
@@ -49,6 +57,7 @@ pub fn open_storage(config: &Loader) -> Storage {
     let snapshot = config.load_or_defaults().ok();
     let storage = snapshot.map(|snapshot| snapshot.storage(config.env()));
     let home = config.home().path();
+    let left_turns = storage.as_ref().map(|storage| storage.left_turns.clone());
     if let Some(store) = storage.as_ref().and_then(|storage| storage.store.as_ref()) {
         let options = Options {
             lease: Duration::from_secs(store.lease_seconds),
@@ -56,11 +65,12 @@ pub fn open_storage(config: &Loader) -> Storage {
             ..Options::default()
         };
         let database = Postgres::new(home, address(store), options);
-        let nodes = Nodes::new(Arc::clone(&database), store.node_secret.clone());
+        let nodes = Nodes::new(Arc::clone(&database), store);
         return Storage {
             store: database.store(),
             ledger: database,
             nodes: Some(Arc::new(nodes)),
+            left_turns,
         };
     }
     let options = StoreOptions {
@@ -70,6 +80,7 @@ pub fn open_storage(config: &Loader) -> Storage {
         store: Store::open(home, options),
         ledger: Arc::new(LedgerFiles::new(home)),
         nodes: None,
+        left_turns,
     }
 }
 

@@ -85,6 +85,34 @@ pub static STORE: Section = Section::new(
             "What servers on the database present to each other; the same on all of them.",
         )
         .omitted(),
+        key(
+            "on_takeover",
+            Word(&["continue", "interrupt"]),
+            "What becomes of a turn whose server died or left, on the server that takes its thread over.",
+        )
+        .default("continue")
+        .omitted(),
+        key(
+            "on_restart",
+            Word(&["continue", "interrupt"]),
+            "The same where threads are files: when a client resumes the thread after a restart.",
+        )
+        .default("interrupt")
+        .omitted(),
+        key(
+            "workspace_hook",
+            STRINGS,
+            "Program, with arguments, that runs before such a turn goes on, to make its working directory ready.",
+        )
+        .default("none")
+        .omitted(),
+        key(
+            "workspace_hook_timeout_seconds",
+            U64,
+            "How long that program may take, from 1 to 3600.",
+        )
+        .default("300")
+        .omitted(),
     ],
 );
 

@@ -43,7 +43,7 @@ pub use plugins::MarketplaceSource;
 pub use providers::{BUILT_IN_PROVIDERS, Secret};
 pub(crate) use providers::{check as check_providers, openai_base_url};
 pub use realtime::{Realtime, RealtimeVersion};
-pub use session::{ProjectDocs, Session, Storage, StoreAddress};
+pub use session::{LeftTurns, ProjectDocs, Session, Storage, StoreAddress};
 pub use shell_environment::{Inherit, ShellEnvironment};
 pub use skills::{SkillSelector, SkillSwitch, Skills};
 pub use telemetry::{Exporter, OtlpProtocol, Telemetry, Tls};

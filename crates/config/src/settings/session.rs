@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::env::Env;
 use crate::project;
 use crate::snapshot::Snapshot;
@@ -45,6 +47,19 @@ pub struct Storage {
     pub log_dir: Option<PathBuf>,
     /// The database of the threads, if they are not in the home.
     pub store: Option<StoreAddress>,
+    /// What becomes of turns whose server ended.
+    pub left_turns: LeftTurns,
+}
+
+/// What becomes of turns that were running when their server ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftTurns {
+    /// They go on; otherwise they count as interrupted.
+    pub go_on: bool,
+    /// The program that makes the working directory ready before; empty if there is none.
+    pub workspace_hook: Vec<String>,
+    /// How long it may take.
+    pub workspace_hook_timeout: Duration,
 }
 
 /// The address of a database. It may contain a password, so it is not shown.
@@ -117,20 +132,42 @@ impl Snapshot {
                 node_address: self.own_store("node_address"),
                 node_secret: self.own_store("node_secret"),
             }),
+            left_turns: self.left_turns(),
         }
     }
 
-    /// A project must not have threads sent to its own address, so its files do not count.
-    fn own_store(&self, key: &str) -> Option<String> {
+    fn left_turns(&self) -> LeftTurns {
+        let (key, usual) = match self.own_store("url") {
+            Some(_) => ("on_takeover", "continue"),
+            None => ("on_restart", "interrupt"),
+        };
+        let set = self.own_store(key);
+        let hook = self.own_value("workspace_hook", |value| {
+            let words = value.as_array()?.iter();
+            words.map(|it| it.as_str().map(str::to_owned)).collect()
+        });
+        let timeout = self.own_value("workspace_hook_timeout_seconds", |it| it.as_u64());
+        LeftTurns {
+            go_on: set.as_deref().unwrap_or(usual) == "continue",
+            workspace_hook: hook.unwrap_or_default(),
+            workspace_hook_timeout: Duration::from_secs(timeout.unwrap_or(300).clamp(1, 3600)),
+        }
+    }
+
+    /// A project must not have threads sent to its own address, nor programs run, so its files do not count.
+    fn own_value<T>(&self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let own = self.stack().own();
-        let mut set = own.filter_map(|it| it.config.get("store")?.get(key)?.as_str());
-        let text = set.next_back().map(str::to_owned);
+        let set = own.filter_map(|it| read(it.config.get("store")?.get(key)?));
+        set.last()
+    }
+
+    fn own_store(&self, key: &str) -> Option<String> {
+        let text = self.own_value(key, |it| it.as_str().map(str::to_owned));
         text.filter(|text| !text.is_empty())
     }
 
     fn lease_seconds(&self) -> u64 {
-        let own = self.stack().own();
-        let mut set = own.filter_map(|it| it.config.get("store")?.get("lease_seconds")?.as_u64());
-        set.next_back().unwrap_or(10)
+        let set = self.own_value("lease_seconds", |it| it.as_u64());
+        set.unwrap_or(10)
     }
 }

@@ -98,6 +98,12 @@ impl Thread {
         self.shared.status.sent()
     }
 
+    /// Whether the thread takes nothing more: it was closed or handed over.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
     /// The id of the running turn.
     #[must_use]
     pub fn active_turn(&self) -> Option<&TurnId> {

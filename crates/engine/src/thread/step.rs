@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{State, Thread};
 use crate::effect::{Answer, Effect, Refusal, TurnEnd};
-use crate::input::{Input, Resumed, UserMessage};
+use crate::input::{Input, Obstacle, Resumed, UserMessage};
 use crate::shared::Shared;
 use crate::turn::{
     Ending, Next, Progress, Turn, accept_review, end_as_failed, hand_over, leave, resumed,
@@ -53,14 +53,19 @@ impl Thread {
     }
 
     /// Goes on with a turn of another process.
-    fn resume(&mut self, turn: Resumed) {
-        let next = match turn.is_answered {
-            true => Next::Proceed,
-            false => Next::Begin,
+    fn resume(&mut self, mut turn: Resumed) {
+        let progress = match (turn.obstacle.take(), turn.is_answered) {
+            (Some(Obstacle::Failure(error)), _) => Err(error),
+            (Some(Obstacle::Interrupt(why)), _) => {
+                self.shared.out.emit(Effect::Warn(why));
+                Ok(Next::Stop(TurnEnd::Interrupted))
+            }
+            (None, true) => Ok(Next::Proceed),
+            (None, false) => Ok(Next::Begin),
         };
         let turn = resumed(turn, &mut self.shared);
         self.state = State::Running(Box::new(turn));
-        self.advance(Ok(next));
+        self.advance(progress);
     }
 
     /// Carries the turn on until it waits for something or has ended.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use quipu_engine::{Effect, Input, Record, Resumed, TurnEnd, TurnId, TurnKind, item_id};
+use quipu_engine::{Effect, Input, Obstacle, Record, Resumed, TurnEnd, TurnId, TurnKind, item_id};
 use quipu_wire::{Json, ServerNotification, ThreadItem};
 
 use crate::facts::recorded_item;
@@ -201,6 +201,27 @@ fn a_turn_whose_answer_is_complete_only_ends() {
         _ => None,
     });
     assert_eq!(last, Some("done"));
+}
+
+#[test]
+fn a_turn_that_cannot_go_on_ends_and_says_why() {
+    let failure = crate::make::error("again and again");
+    let obstacles = [
+        Obstacle::Failure(failure.clone()),
+        Obstacle::Interrupt("no workspace".to_owned()),
+    ];
+    let expected = [TurnEnd::Failed(failure), TurnEnd::Interrupted];
+    for (obstacle, expected) in obstacles.into_iter().zip(expected) {
+        let mut next = Run::new();
+        let effects = next.step(Input::Resume(Resumed {
+            turn_id: "turn".into(),
+            obstacle: Some(obstacle),
+            ..Resumed::default()
+        }));
+        assert_eq!((samples(&effects), ends(&effects)), (0, vec![&expected]));
+        let warned = effects.contains(&Effect::Warn("no workspace".to_owned()));
+        assert_eq!(warned, expected == TurnEnd::Interrupted);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use quipu_wire::method::event;
 use quipu_wire::method::request::ThreadResume;
-use quipu_wire::{Json, ThreadResumeParams, ThreadStatus, ThreadStatusChangedNotification};
+use quipu_wire::{Json, ThreadResumeParams, ThreadStatusChangedNotification};
 
 use super::ReplyHandler;
 use crate::blocking::blocking;
@@ -36,7 +36,7 @@ impl ReplyHandler for ThreadResume {
         };
         let changed = ThreadStatusChangedNotification {
             thread_id: opened.handle.id.to_string(),
-            status: ThreadStatus::Idle,
+            status: opened.thread.status.clone(),
         };
         cx.server
             .hub
@@ -123,5 +123,5 @@ fn open(cx: &Cx, params: ThreadResumeParams) -> Result<Opened, Refusal> {
         Some(path) => PathBuf::from(path),
         None => load::find(&cx.server, threads::parse_id(&params.thread_id)?)?,
     };
-    load::resume(&cx.server, &cx.client, &path, &overrides, after)
+    load::resume(&cx.server, Some(&cx.client), &path, &overrides, after)
 }

@@ -80,7 +80,7 @@ pub(super) async fn rejoin(cx: &Cx, once: Option<&Once>, reply: JoinReply) -> Op
     let opened = blocking(&cx.server, move |server| {
         let path = load::find(server, threads::parse_id(&made)?)?;
         let overrides = Overrides::default();
-        load::resume(server, &opening.client, &path, &overrides, None)
+        load::resume(server, Some(&opening.client), &path, &overrides, None)
     });
     match opened.await.and_then(identity) {
         Ok(opened) => {

@@ -13,7 +13,7 @@ use super::stop::{ReloadSignal, StopSignals};
 use super::unix::Unix;
 use super::websocket::WebSocket;
 use super::{Entrance, Listen, ListenError, Listening, stdio};
-use crate::Server;
+use crate::{Server, nodes};
 
 /// A socket that clients connect to.
 enum Listener {
@@ -47,6 +47,9 @@ pub async fn run(
     };
     if places.contains(&Listen::Off) {
         tracing::info!("not listening (`off`); waiting for a signal");
+    }
+    if !listeners.is_empty() {
+        nodes::watch(&server);
     }
     let reloading = watch::Sender::new(false);
     let slots = Slots::new(server.settings.handshake);

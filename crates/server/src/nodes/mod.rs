@@ -4,13 +4,18 @@
 //! Nothing here is in the way of a server whose threads are in its home.
 
 mod upstream;
+mod watch;
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use quipu_config::settings::StoreAddress;
 use quipu_postgres::{Owner, Postgres};
-use quipu_rpc::{ErrorObject, Request};
+use quipu_rpc::{CloseCode, ErrorObject, Request};
+use quipu_wire::method::{Method as _, request};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -19,6 +24,10 @@ use crate::lanes::Key;
 use crate::listen::WebSocketAuth;
 use crate::{Cx, Refusal, router};
 use upstream::{Unopened, Upstream};
+pub(crate) use watch::watch;
+
+/// How long a thread whose node is gone may wait for another one to look for it, at most.
+const MAX_LOOK: Duration = Duration::from_secs(2);
 
 /// The other nodes, as this one knows them.
 pub(crate) struct Nodes {
@@ -27,6 +36,8 @@ pub(crate) struct Nodes {
     secret: Option<String>,
     /// The connections of clients to other nodes. They live as long as their clients.
     upstreams: Mutex<HashMap<(ClientId, Uuid), Slot>>,
+    /// How often it is looked for threads whose node is gone.
+    look: Duration,
 }
 
 /// One connection, which those that need it wait for while it is made.
@@ -40,11 +51,13 @@ struct About {
 }
 
 impl Nodes {
-    pub fn new(database: Arc<Postgres>, secret: Option<String>) -> Nodes {
+    pub fn new(database: Arc<Postgres>, settings: &StoreAddress) -> Nodes {
+        let look = Duration::from_secs(settings.lease_seconds) / 5;
         Nodes {
             database,
-            secret,
+            secret: settings.node_secret.clone(),
             upstreams: Mutex::default(),
+            look: look.min(MAX_LOOK),
         }
     }
 
@@ -79,6 +92,10 @@ impl Nodes {
 
 /// Gives a request to its handler here, or to the node that runs its thread. Requests about one thread keep their order.
 pub(crate) async fn route(cx: Cx, request: Request) {
+    if is_for_another(&cx, &request) {
+        // It has not acted, and the client repeats it where it connects next.
+        return cx.client.outbox.close(CloseCode::TRY_AGAIN);
+    }
     match about(&cx, &request) {
         Some(thread) => {
             let lanes = cx.server.lanes.clone();
@@ -87,6 +104,20 @@ pub(crate) async fn route(cx: Cx, request: Request) {
         }
         None => router::route(cx, request).await,
     }
+}
+
+/// Whether a request would begin something on a node that is leaving, and its client knows how to go on elsewhere.
+fn is_for_another(cx: &Cx, request: &Request) -> bool {
+    let begins = [
+        request::ThreadStart::NAME,
+        request::ThreadResume::NAME,
+        request::ThreadFork::NAME,
+        request::TurnStart::NAME,
+    ];
+    cx.server.stopping.load(Ordering::Relaxed)
+        && begins.contains(&request.method.as_str())
+        && cx.client.wants_numbers()
+        && cx.server.nodes.is_some()
 }
 
 /// The thread that a request is about, if another node may have it.

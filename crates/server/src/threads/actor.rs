@@ -24,7 +24,7 @@ use super::sampling::Sampler;
 use super::session::Session;
 use super::tools::Tools;
 use super::verb;
-use super::{hooks, idle, join, skill_servers, skills, spending, takeover};
+use super::{continuation, hooks, idle, join, skill_servers, skills, spending, takeover};
 use crate::Server;
 use crate::agents;
 use crate::fail;
@@ -164,12 +164,11 @@ impl Actor {
             Message::Mcp(message) => mcp::receive(self, message).await,
             Message::GraceOver { turn_id } => self.step(Input::GraceOver { turn_id }).await,
             Message::Agent(message) => agent::receive(self, message).await,
-            Message::WhenIdle { interrupt, done } => {
+            Message::WhenIdle { stop, done } => {
                 self.replies.when_idle(done);
-                if interrupt {
-                    self.step(Input::Interrupt { reply: None }).await;
-                }
+                continuation::stop(self, stop).await;
             }
+            Message::GoOn(left) => continuation::go_on(self, *left).await,
         }
         self.sampler.pending_mut().shrink(&self.engine);
         self.notify_if_idle();
@@ -213,10 +212,14 @@ impl Actor {
 
     pub(super) async fn close(&mut self) {
         self.handle.set_closing();
+        let is_handed_over = self.engine.is_closed();
         self.step(Input::Close).await;
         self.tools.shut_down();
         agents::close_all_of(&self.server, &self.handle).await;
         self.recorder.close();
+        if is_handed_over {
+            self.audience.cut();
+        }
     }
 }
 

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quipu_engine::TurnId;
-use quipu_rpc::{Id, write};
+use quipu_rpc::{CloseCode, Id, write};
 use quipu_wire::method::{Notification as _, event};
 use quipu_wire::{
     ConfigWarningNotification, GitInfo, ServerNotification, ServerRequest, SessionSource,
     SubAgentSource, Thread, ThreadStatus, Turn, TurnStatus, WarningNotification,
 };
 
-use super::events::{CatchUp, Events};
+use super::events::{CatchUp, Events, LostThread};
 use super::live::LiveItems;
 use super::message::ThreadHandle;
 use super::stamps::Stamps;
@@ -68,11 +68,11 @@ impl Audience {
         let mut audience = Audience {
             subscribers: Vec::new(),
             client_name: None,
+            live: LiveItems::of(&thread.turns),
             thread: Thread {
                 turns: Vec::new(),
                 ..thread
             },
-            live: LiveItems::default(),
             stamps: Stamps::default(),
             events,
             scratch: Vec::new(),
@@ -270,11 +270,22 @@ impl Audience {
     /// Lets go of what was held.
     pub async fn release(&mut self) {
         self.holds_status = false;
-        self.events.store();
+        if let Err(LostThread) = self.events.store() {
+            self.cut();
+        }
         for Subscriber { client, held, .. } in &mut self.subscribers {
             if !held.is_empty() {
                 client.send_all(held).await;
             }
+        }
+    }
+
+    /// Closes the connections of those that can go on where they left off, because another server has the thread. Nothing
+    /// more of it reaches them here.
+    pub fn cut(&mut self) {
+        let numbered = self.subscribers.extract_if(.., |it| it.is_numbered);
+        for Subscriber { client, .. } in numbered {
+            client.outbox.close(CloseCode::TRY_AGAIN);
         }
     }
 

@@ -9,6 +9,7 @@ use quipu_wire::{
     ItemCompletedNotification, ServerNotification, Thread, ThreadItem, Turn,
     TurnCompletedNotification, TurnStartedNotification, TurnStatus,
 };
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::clock;
@@ -33,7 +34,7 @@ pub(super) fn missing(stored: &StoredEvents, thread: &Thread) -> Vec<ServerNotif
         let seen = Seen::of(&stored.events, last);
         let items = seen.rest(&turn.items);
         missing.extend(items.map(|item| completed(&thread.id, &turn.id, item)));
-        missing.push(ended(&thread.id, turn));
+        missing.extend(ended(&thread.id, turn));
     }
     let later = match place {
         Some(place) => &thread.turns[place + 1..],
@@ -55,7 +56,7 @@ pub(super) fn missing(stored: &StoredEvents, thread: &Thread) -> Vec<ServerNotif
         }));
         let items = turn.items.iter().cloned();
         missing.extend(items.map(|item| completed(&thread.id, &turn.id, item)));
-        missing.push(ended(&thread.id, turn.clone()));
+        missing.extend(ended(&thread.id, turn.clone()));
     }
     missing
 }
@@ -81,15 +82,53 @@ fn completed(thread_id: &str, turn_id: &str, item: ThreadItem) -> ServerNotifica
     })
 }
 
-fn ended(thread_id: &str, turn: Turn) -> ServerNotification {
+/// The end of a turn, unless it goes on.
+fn ended(thread_id: &str, turn: Turn) -> Option<ServerNotification> {
     let turn = Turn {
         items: Vec::new(),
         ..turn
     };
-    ServerNotification::TurnCompleted(TurnCompletedNotification {
+    let ended = TurnCompletedNotification {
         thread_id: thread_id.to_owned(),
         turn,
-    })
+    };
+    let goes_on = ended.turn.status == TurnStatus::InProgress;
+    (!goes_on).then_some(ServerNotification::TurnCompleted(ended))
+}
+
+/// The items of a turn that clients have seen begin and not end, as they began.
+pub(super) fn open_items(stored: &StoredEvents, turn: &str) -> Vec<ThreadItem> {
+    let events = stored.events.iter();
+    let events = events.filter(|it| it.turn.as_deref() == Some(turn));
+    let mut open: Vec<(&str, ThreadItem)> = Vec::new();
+    for event in events {
+        let Some((_, id)) = &event.item else { continue };
+        match event.method.as_str() {
+            "item/started" => open.extend(item_of(event).map(|item| (id.as_str(), item))),
+            "item/completed" => open.retain(|(known, _)| known != id),
+            _ => {}
+        }
+    }
+    open.into_iter().map(|(_, item)| item).collect()
+}
+
+/// The item that an event is about.
+fn item_of(event: &StoredEvent) -> Option<ThreadItem> {
+    #[derive(Deserialize)]
+    struct Message {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        item: ThreadItem,
+    }
+    let message: Message = serde_json::from_slice(&event.message).ok()?;
+    Some(message.params.item)
+}
+
+/// Whether an event is about a message of the model without text.
+fn is_empty_message(event: &StoredEvent) -> bool {
+    matches!(item_of(event), Some(ThreadItem::AgentMessage { text, .. }) if text.is_empty())
 }
 
 /// The items of a turn that clients have seen, in order, by their type. Rollouts do not have the ids of all items, so
@@ -114,9 +153,19 @@ impl<'a> Seen<'a> {
             }
             if event.method == "item/completed" {
                 seen.completed.insert(id);
+                if is_empty_message(event) {
+                    // A rollout does not have it.
+                    seen.forget(kind, id);
+                }
             }
         }
         seen
+    }
+
+    fn forget(&mut self, kind: &str, id: &str) {
+        if let Some(started) = self.started.get_mut(kind) {
+            started.retain(|it| *it != id);
+        }
     }
 
     /// The items that were not seen completed, under the ids they were seen with.

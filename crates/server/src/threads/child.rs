@@ -58,6 +58,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Refu
         usage: None,
         raw_items: false,
         after: None,
+        left: None,
     };
     Ok(open(
         server,
@@ -107,6 +108,7 @@ pub(crate) fn with_context(
         usage: replay.usage.as_ref().map(load::wire_usage),
         raw_items: false,
         after: None,
+        left: None,
     };
     Ok(open(
         server,
@@ -145,6 +147,7 @@ pub(crate) fn stored(
         meta: replay.meta,
         raw_items: false,
         after: None,
+        left: None,
     };
     Ok(open(server, &child.inherited.followers, session, parts))
 }

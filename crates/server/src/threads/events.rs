@@ -7,9 +7,9 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quipu_journal::{Before, EventLog, Numbers};
+use quipu_journal::{Before, Error, EventLog, Numbers};
 use quipu_rpc::Share;
-use quipu_wire::{EventReplay, ServerNotification, Thread, ThreadEvents};
+use quipu_wire::{EventReplay, ServerNotification, Thread, ThreadEvents, TurnStatus};
 use uuid::Uuid;
 
 use super::audience;
@@ -42,6 +42,9 @@ pub(crate) struct CatchUp {
     pub missed: VecDeque<Bytes>,
 }
 
+/// Another server has taken the thread over, so nothing may be sent about it here.
+pub(super) struct LostThread;
+
 struct Numbered {
     numbers: Numbers,
     /// None for a thread that is not stored.
@@ -68,7 +71,7 @@ impl Events {
             id: Uuid::try_parse(&thread.id).unwrap_or_default(),
             is_stored,
             numbered: None,
-            running: None,
+            running: running(thread),
         };
         // If that is not known, opening them reports why.
         let exist = || server.store.events(events.id).exists().unwrap_or(true);
@@ -115,7 +118,8 @@ impl Events {
                     numbered.add_to_log(&self.server, &notification)?;
                 }
                 numbered.since = numbered.numbers.last;
-                numbered.store(self.id);
+                // If another server has the thread by now, the first record reports it.
+                numbered.store(self.id).ok();
             }
             None => {
                 if let Some(log) = &mut numbered.log {
@@ -165,9 +169,9 @@ impl Events {
     }
 
     /// Stores what is to be sent, so that it is found again after the end of this process.
-    pub fn store(&mut self) {
+    pub fn store(&mut self) -> Result<(), LostThread> {
         if let Some(numbered) = &mut self.numbered {
-            numbered.store(self.id);
+            numbered.store(self.id)?;
             if numbered.unstored.len() > MAX_UNSTORED {
                 numbered.unstored = Vec::new();
                 let before = before(numbered.numbers, self.running.clone());
@@ -176,6 +180,7 @@ impl Events {
                 }
             }
         }
+        Ok(())
     }
 
     /// Gives back what a thread at which nothing happens need not have in memory.
@@ -296,15 +301,21 @@ impl Numbered {
     }
 
     /// Writes the lines that are not stored. What a failing store does not take waits for the next time.
-    fn store(&mut self, id: Uuid) {
+    fn store(&mut self, id: Uuid) -> Result<(), LostThread> {
         let Some(log) = self.log.as_mut().filter(|_| !self.unstored.is_empty()) else {
-            return;
+            return Ok(());
         };
-        match log.append(&self.unstored) {
-            Ok(()) => self.unstored.clear(),
-            Err(error) => tracing::error!(thread = %id, %error, "failed to store events"),
+        let stored = log.append(&self.unstored);
+        if let Err(error) = &stored {
+            tracing::error!(thread = %id, %error, "failed to store events");
+        } else {
+            self.unstored.clear();
         }
         self.unstored.shrink_to(MAX_RECENT_BYTES);
+        match stored {
+            Err(Error::LostLease(_)) => Err(LostThread),
+            _ => Ok(()),
+        }
     }
 
     /// The events after a number, as far as the client wants them.
@@ -334,6 +345,13 @@ impl Numbered {
         missed.extend(recent.map(|it| it.message.clone()));
         Ok((replay, missed))
     }
+}
+
+/// The turn that goes on here, if one does.
+fn running(thread: &Thread) -> Option<String> {
+    let last = thread.turns.last();
+    let open = last.filter(|turn| turn.status == TurnStatus::InProgress);
+    open.map(|turn| turn.id.clone())
 }
 
 /// Where events begin that are not preceded by stored ones.

@@ -1,13 +1,20 @@
 //! The items of the running turn as a client that joins now must see them: each in its last state.
 
 use quipu_engine::{item_id, same_item_kind};
-use quipu_wire::{ServerNotification, ThreadItem};
+use quipu_wire::{ServerNotification, ThreadItem, Turn, TurnStatus};
 
 /// The items that the running turn has so far.
 #[derive(Default)]
 pub(super) struct LiveItems(Vec<ThreadItem>);
 
 impl LiveItems {
+    /// Those of a turn that another server began, if it is the last one and goes on.
+    pub fn of(turns: &[Turn]) -> LiveItems {
+        let last = turns.last();
+        let open = last.filter(|turn| turn.status == TurnStatus::InProgress);
+        LiveItems(open.map(|turn| turn.items.clone()).unwrap_or_default())
+    }
+
     pub fn items(&self) -> Vec<ThreadItem> {
         self.0.clone()
     }

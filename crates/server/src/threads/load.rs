@@ -14,6 +14,7 @@ use quipu_wire::{
 };
 use uuid::Uuid;
 
+use super::continuation;
 use super::message::ThreadHandle;
 use super::open::{Parts, open};
 use super::opened::Opened;
@@ -75,23 +76,24 @@ pub(crate) fn start(
         prompt,
         raw_items: request.raw_items,
         after: None,
+        left: None,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
 
-/// Loads a stored thread that `client` follows from now on.
+/// Loads a stored thread that `client` follows from now on, if there is one.
 pub(crate) fn resume(
     server: &Arc<Server>,
-    client: &Arc<Client>,
+    client: Option<&Arc<Client>>,
     path: &Path,
     overrides: &Overrides,
     after: Option<i64>,
 ) -> Result<Opened, Refusal> {
-    has_room(server, client)?;
-    let (mut replay, log) = reopen(server, path)?;
-    replay.settle();
+    client.map_or(Ok(()), |client| has_room(server, client))?;
+    let (mut replay, mut log) = reopen(server, path)?;
     let mut overrides = overrides.clone();
     keep_model(&mut overrides, &replay);
+    let left = continuation::settle(server, &mut replay, &mut log, &mut overrides)?;
     let mut session = Session::resolve(server, &overrides, Some(&replay.meta.cwd))?;
     session.dynamic_tools = stored_tools(&replay.meta);
     if overrides.base_instructions.is_none() {
@@ -107,8 +109,13 @@ pub(crate) fn resume(
         Err(_) => view::foreign(&replay, &session, &log),
     };
     thread.turns = std::mem::take(&mut replay.turns);
+    if left.is_some() {
+        let active_flags = Vec::new();
+        thread.status = ThreadStatus::Active { active_flags };
+    }
     let usage = replay.usage.as_ref().map(wire_usage);
     let parts = Parts {
+        left,
         meta: replay.meta,
         log: Some(log),
         history: Vec::new(),
@@ -119,7 +126,8 @@ pub(crate) fn resume(
         raw_items: false,
         after,
     };
-    Ok(open(server, from_ref(client), session, parts))
+    let followers = client.map_or(&[][..], from_ref);
+    Ok(open(server, followers, session, parts))
 }
 
 /// Copies a stored thread into a new one that `client` follows.
@@ -188,6 +196,7 @@ pub(crate) fn fork(
         prompt,
         raw_items: false,
         after: None,
+        left: None,
     };
     Ok(open(server, from_ref(client), session, parts))
 }
@@ -454,10 +463,10 @@ pub(crate) fn find(server: &Server, id: Uuid) -> Result<PathBuf, Refusal> {
     }
 }
 
-/// The turns of a stored thread; a turn that is not running was interrupted.
+/// The turns of a stored thread; a turn that is not running and does not go on was interrupted.
 pub(crate) fn turns(server: &Server, path: &Path, running: bool) -> Result<Vec<Turn>, Refusal> {
     let mut replay = read(server, path)?;
-    if !running {
+    if !running && !continuation::goes_on(server, &replay) {
         replay.settle();
     }
     Ok(replay.turns)

@@ -21,6 +21,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::agent::AgentMessage;
+use super::continuation::LeftTurn;
 use super::goal::GoalMessage;
 use super::guardian::Case;
 use super::mcp::McpMessage;
@@ -105,14 +106,28 @@ pub(crate) enum Message {
     SkillsFollowed(Followed),
     /// From a thread that this one started, or that started this one.
     Agent(AgentMessage),
-    /// `done` fires when no turn runs; `interrupt` ends the one that does.
+    /// `done` fires when no turn runs.
     WhenIdle {
-        interrupt: bool,
+        stop: Stop,
         done: oneshot::Sender<()>,
     },
+    /// A turn that another server left goes on.
+    GoOn(Box<LeftTurn>),
     /// Unloads the thread.
     Close {
         done: oneshot::Sender<()>,
+    },
+}
+
+/// What is done for no turn to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Nothing: the one that runs goes on to its end.
+    Wait,
+    Interrupt,
+    /// Another server goes on with it: at once, or where the model would be asked next.
+    HandOver {
+        now: bool,
     },
 }
 
@@ -264,10 +279,10 @@ impl ThreadHandle {
         snapshot.await.ok()
     }
 
-    /// Waits until no turn runs, ending the one that does if asked to.
-    pub async fn idle(&self, interrupt: bool) {
+    /// Waits until no turn runs.
+    pub async fn idle(&self, stop: Stop) {
         let (done, idle) = oneshot::channel();
-        if self.send(Message::WhenIdle { interrupt, done }).await {
+        if self.send(Message::WhenIdle { stop, done }).await {
             // A dropped sender means the thread is gone, and its turn with it.
             idle.await.ok();
         }

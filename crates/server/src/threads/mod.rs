@@ -8,6 +8,7 @@ mod audience;
 mod catch_up;
 pub(crate) mod child;
 mod compact;
+mod continuation;
 mod events;
 mod goal;
 mod guardian;
@@ -64,6 +65,7 @@ mod user_message;
 mod verb;
 mod view;
 mod web_search;
+mod workspace_hook;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -77,10 +79,11 @@ use crate::hub::ClientId;
 use crate::{Refusal, Reply};
 
 pub(crate) use agent::{AgentMessage, InheritedSettings};
+pub(crate) use continuation::take_over;
 pub(crate) use goal::GoalMessage;
 pub(crate) use load::StartRequest;
 pub(crate) use mcp::McpMessage;
-pub(crate) use message::{Message, ThreadHandle, ThreadSnapshot};
+pub(crate) use message::{Message, Stop, ThreadHandle, ThreadSnapshot};
 pub(crate) use network::managed as managed_network;
 pub(crate) use opened::Opened;
 pub(crate) use queue::{Entry as QueueEntry, QueueMessage};

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::actor::{self, Actor};
 use super::agent::AgentLink;
 use super::audience::Audience;
+use super::continuation::LeftTurn;
 use super::events::Events;
 use super::goal::GoalKeeper;
 use super::hooks::ThreadHooks;
@@ -49,6 +50,8 @@ pub(super) struct Parts {
     pub raw_items: bool,
     /// The last event that the client which opens the thread saw of it.
     pub after: Option<i64>,
+    /// The turn that goes on here.
+    pub left: Option<Box<LeftTurn>>,
 }
 
 /// Makes a thread that these clients follow.
@@ -56,7 +59,7 @@ pub(super) fn open(
     server: &Arc<Server>,
     followers: &[Arc<Client>],
     session: Session,
-    parts: Parts,
+    mut parts: Parts,
 ) -> Opened {
     models::refresh(server, &session.provider);
     let rules = rules::load(server, &session.snapshot);
@@ -70,6 +73,10 @@ pub(super) fn open(
     let opener = followers.first();
     let id = parts.meta.id.to_string();
     let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
+    if let Some(left) = parts.left.take() {
+        // Before anybody else can find the thread.
+        handle.send_now(Message::GoOn(left));
+    }
     let thread = parts.thread.clone();
     let (goal, queue) = keepers(server, &parts);
     let servers = Servers::start(server, &session.snapshot, &handle);

@@ -44,6 +44,9 @@ impl Actor {
             }
             if effect == Effect::Sync {
                 if let Some(error) = self.recorder.sync() {
+                    if self.recorder.is_taken_over() {
+                        self.audience.cut();
+                    }
                     let rest = queue.into();
                     queue = self.engine.step(Input::NotStored { error, rest }).into();
                 }
@@ -155,7 +158,10 @@ impl Actor {
     }
 
     /// Ends the running turn because of an error, if there are both.
-    fn fault(&self, error: Option<TurnError>) -> Option<Input> {
+    fn fault(&mut self, error: Option<TurnError>) -> Option<Input> {
+        if self.recorder.is_taken_over() {
+            self.audience.cut();
+        }
         let error = error.filter(|_| self.engine.active_turn().is_some())?;
         Some(Input::Fault { error })
     }
@@ -164,6 +170,9 @@ impl Actor {
     /// instead.
     async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
         let flushed = self.recorder.flush();
+        if self.recorder.is_taken_over() {
+            self.audience.cut();
+        }
         if flushed.is_complete || !matches!(notification, ServerNotification::ItemCompleted(_)) {
             self.track(notification);
             let is_end = matches!(notification, ServerNotification::TurnCompleted(_));
